@@ -84,13 +84,4 @@ impl<'a> Cursor<'a> {
     pub(crate) fn error(&self, problem: Problem) -> Error {
         Error::new(problem, self.offset)
     }
-
-    /// Refuses more bytes after the message than padding.
-    #[inline]
-    pub(crate) fn finish(&self) -> Result<()> {
-        match self.bytes.len() - self.offset {
-            0..=crate::MOST_TRAILING_BYTES => Ok(()),
-            bytes => Err(self.error(Problem::TooLong { bytes })),
-        }
-    }
 }

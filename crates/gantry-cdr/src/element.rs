@@ -30,6 +30,11 @@ pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
     fn copy(bytes: &[u8], values: &mut [Self]) -> Result<(), Problem>;
     /// Reverses the byte order of every number in `values`; `false` if the type does not support that.
     fn swap_bytes(values: &mut [Self]) -> bool;
+    /// Sets every value to its default: zero, or that of the message's definition.
+    #[inline]
+    fn set_defaults(values: &mut [Self]) {
+        values.zero();
+    }
 }
 
 /// Panics because the bytes of a view are no longer at the address that was checked: its memory does not stay in place.
@@ -106,6 +111,11 @@ impl<T: PlainMessage> Element for T {
 
     fn swap_bytes(values: &mut [Self]) -> bool {
         values.iter_mut().all(PlainMessage::swap_bytes)
+    }
+
+    #[inline]
+    fn set_defaults(values: &mut [Self]) {
+        values.iter_mut().for_each(PlainMessage::set_defaults);
     }
 }
 

@@ -15,8 +15,8 @@ pub enum Problem {
         /// The bytes that are left.
         left_bytes: usize,
     },
-    /// More bytes after the message than [`MOST_TRAILING_BYTES`](crate::MOST_TRAILING_BYTES).
-    #[error("{bytes} bytes follow the message")]
+    /// More memory than the message that is built there.
+    #[error("{bytes} bytes of the memory follow the message; it must have exactly the message's length")]
     TooLong {
         /// The number of bytes after the message.
         bytes: usize,

@@ -97,12 +97,4 @@ impl<'a> Input<'a> {
     pub(crate) fn error(&self, problem: Problem) -> Error {
         Error::new(problem, self.offset)
     }
-
-    /// Refuses more bytes after the message than padding.
-    pub(crate) fn finish(&self) -> Result<()> {
-        match self.left_bytes() {
-            0..=crate::MOST_TRAILING_BYTES => Ok(()),
-            bytes => Err(self.error(Problem::TooLong { bytes })),
-        }
-    }
 }

@@ -62,5 +62,6 @@ pub use zerocopy;
 /// The largest alignment of a number in CDR, and so the alignment of a body.
 pub const BODY_ALIGN: usize = 8;
 
-/// The greatest number of bytes that may follow a message in its body: some implementations pad to a multiple of four.
-pub const MOST_TRAILING_BYTES: usize = 3;
+/// Arrays and sequences of up to this many bytes start from their defaults when a message is built in place. Longer ones hold the
+/// bytes of the memory, since clearing an image or a cloud would cost as much as writing it.
+pub const MAX_DEFAULT_BYTES: usize = 4096;

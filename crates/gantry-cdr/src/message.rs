@@ -37,7 +37,8 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     fn new_box() -> Box<Self>;
 
     /// Makes a view of the message in `memory` and checks it. Takes time in the number of fields, texts and list elements, not
-    /// in the number of bytes of sequences of numbers; allocates nothing.
+    /// in the number of bytes of sequences of numbers; allocates nothing. Bytes after the message are passed over: ROS 2's
+    /// `serialize_message` leaves up to four for each empty sequence of 8-byte numbers.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type; the error has the field and the offset.
@@ -46,7 +47,6 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         let body = aligned(memory.as_ref())?;
         let mut cursor = Cursor::new(body, 0)?;
         let layout = Self::locate(&mut cursor)?;
-        cursor.finish()?;
         Ok(Self::in_memory(memory, layout))
     }
 
@@ -61,23 +61,26 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         Ok(composer.position() as usize)
     }
 
-    /// Builds a message of this shape in `memory`, which has [`Message::shape_bytes`] bytes. Texts are those of the shape; numbers
-    /// and booleans have the definition's defaults or are zero. The elements of arrays and sequences of numbers, and plain
-    /// messages of more than a kilobyte, keep the bytes of the memory. Allocates nothing.
+    /// Builds a message of this shape in `memory`, which has [`Message::shape_bytes`] bytes. Allocates nothing.
+    ///
+    /// Texts are those of the shape. All other fields have the definition's defaults, or are zero, with one exception: an array or
+    /// a sequence of more than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keeps the bytes of the memory.
     ///
     /// # Errors
     /// As [`Message::shape_bytes`]; the memory has another length or is not aligned.
     #[inline]
-    fn build<B: AsRef<[u8]> + AsMut<[u8]>>(mut memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
-        let body = memory.as_mut();
-        aligned(body)?;
-        let length_bytes = body.len();
-        let mut composer = Composer::writing(body, 0);
-        let layout = Self::compose(&mut composer, shape)?;
-        match length_bytes - composer.position() as usize {
-            0 => Ok(Self::in_memory(memory, layout)),
-            bytes => Err(composer.error(Problem::TooLong { bytes })),
-        }
+    fn build<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
+        built::<Self, B>(memory, shape, true)
+    }
+
+    /// As [`Message::build`], for a caller that writes every number: numbers, and arrays and sequences of them, may hold the bytes of
+    /// the memory. Texts, lengths and booleans are set.
+    ///
+    /// # Errors
+    /// As [`Message::build`].
+    #[inline]
+    fn build_uninit<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
+        built::<Self, B>(memory, shape, false)
     }
 
     /// The number of bytes of this message's body.
@@ -105,14 +108,13 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     }
 
     /// Reads a body into this message and reuses its allocations. Each byte is copied before it is checked, so a writer that
-    /// changes the bytes meanwhile cannot get past the checks. After an error the message is a mixture of old and new values.
+    /// changes the bytes meanwhile cannot get past the checks. Bytes after the message are passed over, as by [`Message::view`].
+    /// After an error the message is a mixture of old and new values.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type; the error has the field and the offset.
     fn read_body(&mut self, body: &[u8], order: ByteOrder) -> Result<()> {
-        let mut input = Input::new(body, 0, order);
-        Self::read(self, &mut input)?;
-        input.finish()
+        Self::read(self, &mut Input::new(body, 0, order))
     }
 
     /// The message with its encapsulation header, as in DDS and bags.
@@ -136,6 +138,24 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         let mut message = Self::new_box();
         message.read_body(body, order)?;
         Ok(message)
+    }
+}
+
+/// Builds a message in memory of exactly its length.
+#[inline(always)]
+fn built<T: Message, B: AsRef<[u8]> + AsMut<[u8]>>(
+    mut memory: B,
+    shape: T::Shape<'_>,
+    defaults: bool,
+) -> Result<T::View<B>> {
+    let body = memory.as_mut();
+    aligned(body)?;
+    let length_bytes = body.len();
+    let mut composer = Composer::building(body, defaults);
+    let layout = T::compose(&mut composer, shape)?;
+    match length_bytes - composer.position() as usize {
+        0 => Ok(T::in_memory(memory, layout)),
+        bytes => Err(composer.error(Problem::TooLong { bytes })),
     }
 }
 

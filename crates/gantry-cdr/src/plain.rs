@@ -1,6 +1,7 @@
 //! Messages whose memory is their CDR: structs of numbers.
 
 use crate::{
+    MAX_DEFAULT_BYTES,
     composer::Composer,
     copy::copy,
     cursor::Cursor,
@@ -42,7 +43,7 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 ///     const DEFINITION: &'static str = "float64[3] linear_m_per_s\nfloat64[3] angular_rad_per_s\n";
 /// }
 /// ```
-pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send + 'static {
+pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send + Sized + 'static {
     /// ROS 2's name of the type, as `geometry_msgs/msg/Point`.
     const TYPE_NAME: &'static str;
     /// The definition that both ends must agree on, as [`Message::DEFINITION`].
@@ -54,18 +55,44 @@ pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send +
     fn swap_bytes(&mut self) -> bool {
         false
     }
+
+    /// Sets every field to its default, with which a message that is built in place starts; arrays of more than
+    /// [`MAX_DEFAULT_BYTES`] keep their bytes. Not overridden: zeros, or nothing for a struct of more bytes.
+    #[inline]
+    fn set_defaults(&mut self) {
+        zero_small(self);
+    }
+}
+
+/// Fills a struct of up to [`MAX_DEFAULT_BYTES`] with zeros.
+#[inline]
+fn zero_small<T: FromZeros>(message: &mut T) {
+    if size_of::<T>() <= MAX_DEFAULT_BYTES {
+        message.zero();
+    }
 }
 
 /// A struct whose memory is its CDR at the start of a body, though not at every offset: its first number may have a smaller alignment
 /// than its largest one, as `uint8[1008] array` before `uint64 id`. Generated; every [`PlainMessage`] is one.
-pub trait PlainBody: FromBytes + IntoBytes + KnownLayout + Immutable + Send + 'static {
+pub trait PlainBody: FromBytes + IntoBytes + KnownLayout + Immutable + Send + Sized + 'static {
     /// As [`PlainMessage::swap_bytes`].
     fn swap_bytes(&mut self) -> bool;
+
+    /// As [`PlainMessage::set_defaults`].
+    #[inline]
+    fn set_defaults(&mut self) {
+        zero_small(self);
+    }
 }
 
 impl<T: PlainMessage> PlainBody for T {
     fn swap_bytes(&mut self) -> bool {
         PlainMessage::swap_bytes(self)
+    }
+
+    #[inline]
+    fn set_defaults(&mut self) {
+        PlainMessage::set_defaults(self);
     }
 }
 
@@ -145,7 +172,7 @@ impl<T: PlainMessage> Kind for T {
 
     #[inline]
     fn compose(composer: &mut Composer<'_>, (): ()) -> Result<u32> {
-        composer.reserve(size_of::<T>(), align_of::<T>())
+        composer.element::<T>()
     }
 
     #[inline]
@@ -212,6 +239,16 @@ macro_rules! plain_body {
             memory: B_,
             (): (),
         ) -> $crate::Result<$crate::InPlace<Self, B_>> {
+            let mut message = $crate::InPlace::build(memory)?;
+            $crate::PlainBody::set_defaults(&mut *message);
+            ::core::result::Result::Ok(message)
+        }
+
+        #[inline]
+        fn build_uninit<B_: ::core::convert::AsRef<[u8]> + ::core::convert::AsMut<[u8]>>(
+            memory: B_,
+            (): (),
+        ) -> $crate::Result<$crate::InPlace<Self, B_>> {
             $crate::InPlace::build(memory)
         }
 
@@ -250,11 +287,10 @@ impl<T: PlainBody, B: AsRef<[u8]>> InPlace<T, B> {
     pub fn view(memory: B) -> Result<InPlace<T, B>> {
         let mut cursor = Cursor::new(aligned(memory.as_ref())?, 0)?;
         cursor.take(size_of::<T>(), 1)?;
-        cursor.finish()?;
         Ok(InPlace::new(memory))
     }
 
-    /// As [`Message::build`].
+    /// As [`Message::build_uninit`].
     #[inline]
     #[doc(hidden)]
     pub fn build(memory: B) -> Result<InPlace<T, B>>
@@ -293,7 +329,7 @@ pub fn read_plain<T: PlainBody>(message: &mut T, body: &[u8], order: ByteOrder) 
     if order == ByteOrder::BigEndian && !message.swap_bytes() {
         return Err(Error::new(Problem::OtherByteOrder, 0));
     }
-    input.finish()
+    Ok(())
 }
 
 /// Zeros on the heap that never pass over the stack; for generated code.

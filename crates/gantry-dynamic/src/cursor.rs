@@ -10,7 +10,7 @@ use crate::{
     value::Value,
     wide_text::WideText,
 };
-use gantry_cdr::{ByteOrder, Error, MOST_TRAILING_BYTES, Problem, Result};
+use gantry_cdr::{ByteOrder, Error, Problem, Result};
 use gantry_idl::{BaseType, Count, FieldType, Primitive};
 
 /// A position in a body. Each read moves it forward.
@@ -79,14 +79,6 @@ impl<'a> Cursor<'a> {
             self.field(&field.field_type, nested).map_err(|error| error.inside(&field.name))?;
         }
         Ok(message)
-    }
-
-    /// Refuses more bytes after the message than padding.
-    pub(crate) fn finish(&self) -> Result<()> {
-        match self.body.len() - self.offset {
-            0..=MOST_TRAILING_BYTES => Ok(()),
-            bytes => Err(self.error(Problem::TooLong { bytes })),
-        }
     }
 
     /// Reads the elements of an array or sequence. Elements of equal size are skipped as a whole, and booleans are checked.

@@ -64,15 +64,14 @@ impl MessageType {
     }
 
     /// Makes a view of a message without an encapsulation header and checks it. The bytes may have any alignment. Takes time in the
-    /// number of fields, texts and elements that are not plain; allocates nothing.
+    /// number of fields, texts and elements that are not plain; allocates nothing. Bytes after the message are passed over, as by
+    /// `gantry-cdr`.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type; the error has the field and the offset.
     pub fn view<'a>(&'a self, body: &'a [u8], order: ByteOrder) -> gantry_cdr::Result<DynamicMessage<'a>> {
         let mut cursor = Cursor::new(self, body, order)?;
-        let message = cursor.root(self.root_index())?;
-        cursor.finish()?;
-        Ok(message)
+        cursor.root(self.root_index())
     }
 
     /// Makes a view of a message with an encapsulation header, as in DDS and bags.

@@ -110,7 +110,12 @@ fn describe(field: &Field) -> String {
         Count::One => (0, 0),
         Count::Array(length) => (ARRAY_OFFSET, *length),
         Count::Sequence { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
-        Count::Sequence { bound: None } => (SEQUENCE_OFFSET, 0),
+        // REP 2016 says otherwise, but ROS 2's rosidl_parser takes the bound of a wide string, unlike that of a string, for the bound
+        // of the sequence, and all of its hashes are made from that.
+        Count::Sequence { bound: None } => match base {
+            BaseType::WString { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
+            _ => (SEQUENCE_OFFSET, 0),
+        },
     };
     let (base_id, string_capacity, nested) = match base {
         BaseType::Primitive(primitive) => (primitive_id(*primitive), 0, None),

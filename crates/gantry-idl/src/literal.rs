@@ -103,12 +103,13 @@ fn integer(text: &str) -> Option<i128> {
     Some(if negative { -value } else { value })
 }
 
+/// A number in Python's syntax: `nan` and `inf` are numbers, too, and one that is too large is infinite, as in ROS 2.
 fn float(primitive: Primitive, text: &str) -> Result<f64, String> {
     let not_a_number = || format!("`{text}` is not a number; it should look like `-1.5e3`");
     let value: f64 = without_underscores(text).and_then(|digits| digits.parse().ok()).ok_or_else(not_a_number)?;
     #[expect(clippy::cast_possible_truncation, reason = "tests for overflow")]
-    let fits = if primitive == Primitive::Float32 { (value as f32).is_finite() } else { value.is_finite() };
-    if fits { Ok(value) } else { Err(format!("`{text}` is not a finite number in the range of `{primitive}`")) }
+    let overflows = primitive == Primitive::Float32 && (value as f32).is_infinite();
+    Ok(if overflows { value.signum() * f64::INFINITY } else { value })
 }
 
 /// The text without underscores; `None` if one is not between two digits.
@@ -228,7 +229,8 @@ pub(crate) fn write(value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
         Value::Integer(value) => value.to_string(),
-        // With a point or an exponent, and with the digits that give the same number again.
+        Value::Float(value) if value.is_nan() => "nan".to_owned(),
+        // `inf`, or with a point or an exponent, and with the digits that give the same number again.
         Value::Float(value) => format!("{value:?}"),
         Value::Text(text) => format!("\"{}\"", text.chars().map(escaped).collect::<String>()),
         Value::List(values) => {

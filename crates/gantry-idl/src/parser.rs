@@ -1,6 +1,7 @@
 //! The parser of one `.msg` or `.srv` file. Each line is a field, a constant or a comment.
 //!
-//! It accepts all that ROS 2's `rosidl_adapter` accepts, and `package/msg/Name` as well. It records each nested type as a
+//! It accepts all that ROS 2's `rosidl_adapter` accepts, and reads it in the same way: a `#` begins a comment even in a text. It accepts
+//! `package/msg/Name` and comments that end in a backslash as well, which ROS 2 refuses. It records each nested type as a
 //! [`Reference`], which `resolve` checks later. It continues after an error, so that all errors are found at once.
 
 use crate::{
@@ -146,13 +147,11 @@ impl Parser<'_> {
         let rest = rest.trim();
         match rest.strip_prefix("=") {
             Some(value) => {
-                check_comment(value.trim(), comment)?;
                 let constant = constant(written_type, name, value.trim())?;
                 builder.constants.push((constant, documentation));
                 builder.comment_target = CommentTarget::Constant;
             }
             None => {
-                check_comment(rest, comment)?;
                 let field = self.field(builder, line, written_type, name, rest)?;
                 builder.fields.push((field, documentation));
                 builder.comment_target = CommentTarget::Field;
@@ -247,16 +246,6 @@ fn check_characters(content: Token<'_>) -> Result<(), Problem> {
         let (_, rest) = content.split_at(index);
         let sentence = format!("the character U+{:04X} does not belong here", u32::from(control));
         return Err(rest.split_at(control.len_utf8()).0.problem(sentence));
-    }
-    Ok(())
-}
-
-/// Refuses a text whose closing quote is in the comment behind it: its `#` was not meant to begin a comment.
-fn check_comment(value: Token<'_>, comment: &str) -> Result<(), Problem> {
-    let is_cut =
-        |quote: char| value.text.starts_with(quote) && !value.text[1..].ends_with(quote) && comment.contains(quote);
-    if ['"', '\''].into_iter().any(is_cut) {
-        return Err(value.problem("a `#` begins a comment in ROS 2, even in a text; write it as `\\x23` there"));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Values of constants and defaults.
 //!
-//! The parser guarantees that a value fits its type: a `Float` is finite, an `Integer` is in the type's range.
+//! The parser guarantees that a value fits its type: an `Integer` is in the type's range, a `Float` of a `float32` is infinite or in
+//! the range of `f32`.
 
 /// The value of a constant, or the default of a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +10,7 @@ pub enum Value {
     Bool(bool),
     /// The value of any integer type.
     Integer(i128),
-    /// The value of a `float32` or `float64`.
+    /// The value of a `float32` or `float64`; it may be infinite or not a number.
     Float(f64),
     /// The value of a `string` or `wstring`, with any characters.
     Text(String),

@@ -30,7 +30,13 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "std")]
+extern crate std;
+
+mod time;
+
 pub use gantry_cdr;
+pub use time::NegativeDuration;
 
 include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 include!(concat!(env!("OUT_DIR"), "/for_each_message.rs"));

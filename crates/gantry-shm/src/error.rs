@@ -9,7 +9,7 @@ use rustix::{
 use std::{io, path::PathBuf};
 
 /// An error of the engine.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A system call failed. The sentence has the kernel's words, and advice if a limit was reached.
@@ -231,9 +231,16 @@ pub enum Error {
     },
 
     /// An endpoint at the other end of the topic has another type.
-    #[error("{mismatch}; build all programs of a topic with the same definition")]
+    #[error("{mismatch}")]
     TypeMismatch {
-        /// Both types, and their first difference.
+        /// Both types, their first difference, and advice.
+        mismatch: String,
+    },
+
+    /// An endpoint at the other end of the topic has QoS that do not match.
+    #[error("{mismatch}")]
+    IncompatibleQos {
+        /// The policy, both values, and advice.
         mismatch: String,
     },
 
@@ -263,6 +270,13 @@ pub enum Error {
         /// The subscription's topic.
         topic: String,
     },
+}
+
+/// The sentence, as `Display`: `main` prints an error that it returns by `Debug`.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 /// The limit that was reached, as the end of a sentence; empty for most errors.

@@ -27,11 +27,13 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    common::report(run(&Arguments::parse()).map(|sum| eprintln!("the sum is {sum}")))
+    let arguments = Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()));
+    common::report(run(&arguments).map(|sum| eprintln!("the sum is {sum}")))
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<i64> {
     let timeout = Duration::from_secs(arguments.seconds);
+    gantry::init()?;
     let mut client = Node::new("add_two_ints_client")?.create_client::<AddTwoInts>(&arguments.service)?;
     client.wait_for_service(timeout)?; // if there is none, the request says so
     let mut request = client.loan_request()?; // shared memory

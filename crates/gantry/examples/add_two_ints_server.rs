@@ -22,10 +22,11 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    common::report(run(&Arguments::parse()))
+    common::report(run(&Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()))))
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<()> {
+    gantry::init()?;
     let node = Node::new("add_two_ints_server")?;
     node.create_service_with_callback::<AddTwoInts>(&arguments.service, |service, request| {
         let (a, b) = (request.a, request.b);

@@ -9,17 +9,12 @@
 mod common;
 
 use clap::Parser;
-use gantry::{Node, Publisher, Qos};
+use gantry::{Node, Publisher, Qos, Rate};
 use gantry_msgs::{
-    builtin_interfaces::Time,
     sensor_msgs::{Image, ImageShape},
     std_msgs::HeaderShape,
 };
-use std::{
-    process::ExitCode,
-    thread,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
-};
+use std::process::ExitCode;
 
 const PIXEL_BYTES: usize = 3;
 /// The colours of the bars of a television test picture.
@@ -55,21 +50,25 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    common::report(run(&Arguments::parse()))
+    common::report(run(&Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()))))
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<()> {
+    gantry::init()?;
     let node = Node::new("camera")?;
     let mut publisher = node.create_publisher::<Image>(&arguments.topic, Qos::default().best_effort().keep_last(2))?;
     println!("{} x {} rgb8 on {}, {} Hz", arguments.width, arguments.height, publisher.topic(), arguments.rate);
-    let (period, start) = (Duration::from_secs(1) / arguments.rate, Instant::now());
+    let mut rate = Rate::new(arguments.rate.into())?;
     let images = arguments.seconds.map_or(u32::MAX, |seconds| seconds.saturating_mul(arguments.rate));
     for image in 0..images {
         publish(&mut publisher, arguments, image)?;
         if (image + 1) % arguments.rate == 0 {
             println!("{} images, {} viewers", image + 1, publisher.subscription_count()?);
         }
-        thread::sleep((start + period * (image + 1)).saturating_duration_since(Instant::now()));
+        rate.sleep();
+        if !gantry::ok() {
+            break;
+        }
     }
     Ok(())
 }
@@ -79,7 +78,7 @@ fn publish(publisher: &mut Publisher<Image>, arguments: &Arguments, number: u32)
     let step = width as usize * PIXEL_BYTES;
     let header = HeaderShape { frame_id: "camera" };
     let mut image = publisher.loan_with(ImageShape { header, encoding: "rgb8", data: step * height as usize })?;
-    *image.header_mut().stamp_mut() = now();
+    *image.header_mut().stamp_mut() = gantry::now().into();
     image.set_width(width);
     image.set_height(height);
     image.set_step(step as u32);
@@ -103,10 +102,4 @@ fn fill_rows(rows: &mut [u8], step: usize, pixel: impl Fn(usize) -> [u8; PIXEL_B
         *target = pixel(column);
     }
     others.chunks_exact_mut(step).for_each(|row| row.copy_from_slice(first));
-}
-
-/// The time of day, with which ROS 2 stamps messages.
-fn now() -> Time {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Time { sec: since.as_secs() as i32, nanosec: since.subsec_nanos() }
 }

@@ -44,10 +44,11 @@ enum Kind {
 }
 
 fn main() -> ExitCode {
-    common::report(run(&Arguments::parse()))
+    common::report(run(&Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()))))
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<()> {
+    gantry::init()?;
     let nodes = [camera(arguments.rate)?, light_meter()?, watch()?];
     let mut executor: Box<dyn Executor> = match arguments.executor {
         Kind::SingleThreaded => Box::new(SingleThreadedExecutor::new()),

@@ -36,17 +36,18 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    common::report(run(&Arguments::parse()))
+    common::report(run(&Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()))))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    gantry::init()?;
     let node = Node::new("ground_filter")?;
     let qos = Qos::default().best_effort().keep_last(2);
     let mut clouds = node.create_subscription::<PointCloud2>(&arguments.input, qos)?;
     let mut publisher = node.create_publisher::<PointCloud2>(&arguments.output, qos)?;
     println!("{} -> {}", clouds.topic(), publisher.topic());
     let end = arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds.into()));
-    while end.is_none_or(|end| Instant::now() < end) {
+    while gantry::ok() && end.is_none_or(|end| Instant::now() < end) {
         clouds.wait(Duration::from_millis(500))?;
         while let Some(cloud) = clouds.take()? {
             let points = filter(&cloud, &mut publisher, arguments.ground)?;

@@ -10,9 +10,8 @@
 mod common;
 
 use clap::Parser;
-use gantry::{Node, Publisher, Qos};
+use gantry::{Node, Publisher, Qos, Rate};
 use gantry_msgs::{
-    builtin_interfaces::Time,
     sensor_msgs::{PointCloud2, PointCloud2Shape, PointField, PointFieldShape},
     std_msgs::HeaderShape,
 };
@@ -21,8 +20,6 @@ use std::{
     f32::consts::TAU,
     mem::{offset_of, size_of},
     process::ExitCode,
-    thread,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -64,22 +61,26 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    common::report(run(&Arguments::parse()))
+    common::report(run(&Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()))))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    gantry::init()?;
     let node = Node::new("lidar")?;
     let qos = Qos::default().best_effort().keep_last(2);
     let mut publisher = node.create_publisher::<PointCloud2>(&arguments.topic, qos)?;
     println!("{} points on {}, {} Hz", BEAMS * COLUMNS, publisher.topic(), arguments.rate);
-    let (period, start) = (Duration::from_secs(1) / arguments.rate, Instant::now());
+    let mut rate = Rate::new(arguments.rate.into())?;
     let clouds = arguments.seconds.map_or(u32::MAX, |seconds| seconds.saturating_mul(arguments.rate));
     for cloud in 0..clouds {
         publish(&mut publisher, cloud)?;
         if (cloud + 1) % arguments.rate == 0 {
             println!("{} clouds, {} subscriptions", cloud + 1, publisher.subscription_count()?);
         }
-        thread::sleep((start + period * (cloud + 1)).saturating_duration_since(Instant::now()));
+        rate.sleep();
+        if !gantry::ok() {
+            break;
+        }
     }
     Ok(())
 }
@@ -90,8 +91,7 @@ fn publish(publisher: &mut Publisher<PointCloud2>, number: u32) -> Result<(), Bo
         fields: &FIELDS.map(|(name, _)| PointFieldShape { name }),
         data: BEAMS * COLUMNS * size_of::<Point>(),
     })?;
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    *cloud.header_mut().stamp_mut() = Time { sec: since.as_secs() as i32, nanosec: since.subsec_nanos() };
+    *cloud.header_mut().stamp_mut() = gantry::now().into();
     cloud.set_height(BEAMS as u32);
     cloud.set_width(COLUMNS as u32);
     cloud.set_point_step(size_of::<Point>() as u32);

@@ -27,12 +27,12 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    // Arguments after `--ros-args` are for the node.
-    common::report(run(&Arguments::parse_from(std::env::args().take_while(|argument| argument != "--ros-args"))))
+    common::report(run(&Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()))))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
-    let node = Node::builder("listener").ros_arguments(std::env::args()).build()?;
+    gantry::init()?; // Ctrl-C ends it in order, and the node heeds --ros-args
+    let node = Node::new("listener")?;
     let (heard, hears) = mpsc::channel();
     node.create_subscription_with_callback::<Text>(&arguments.topic, Qos::default(), move |message| {
         println!("I heard: '{}'", message.data());
@@ -46,7 +46,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
         arguments.count.is_some_and(|wanted| count.get() >= wanted)
     })?;
     match arguments.count {
-        Some(wanted) if !is_enough => {
+        Some(wanted) if !is_enough && gantry::ok() => {
             let (count, topic) = (count.get(), &arguments.topic);
             Err(format!("{count} of {wanted} messages came on {topic}; is a talker running, in the same domain?")
                 .into())

@@ -232,7 +232,7 @@ fn check(kind: Kind, counts: &Counts, dropped: u64, memory_kib: [u64; 3]) -> Res
         .last()
         .zip(ticks.first())
         .map_or(0, |(last, first)| (last.scheduled - first.scheduled).as_nanos() / TIMER_PERIOD.as_nanos() + 1);
-    let counted = ticks.len() as u64 + overruns - ticks.first().map_or(0, |first| first.overruns);
+    let counted = ticks.len() as u64 + overruns - ticks.last().map_or(0, |last| last.overruns);
     if periods != u128::from(counted) {
         return Err(format!("{kind:?}: {periods} periods passed, but {counted} ticks and overruns were counted").into());
     }

@@ -27,12 +27,12 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    // Arguments after `--ros-args` are for the node.
-    common::report(run(&Arguments::parse_from(std::env::args().take_while(|argument| argument != "--ros-args"))))
+    common::report(run(&Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()))))
 }
 
 fn run(arguments: &Arguments) -> gantry::Result<()> {
-    let node = Node::builder("talker").ros_arguments(std::env::args()).build()?;
+    gantry::init()?; // Ctrl-C ends it in order, and the node heeds --ros-args
+    let node = Node::new("talker")?;
     let mut publisher = node.create_publisher::<Text>(&arguments.topic, Qos::default())?;
     let mut count = 0;
     node.create_timer_with_callback(Duration::from_millis(arguments.period), move |_| {

@@ -39,16 +39,17 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    common::report(run(&Arguments::parse()))
+    common::report(run(&Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()))))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    gantry::init()?;
     let node = Node::new("viewer")?;
     let mut images = node.create_subscription::<Image>(&arguments.topic, Qos::default().best_effort().keep_last(1))?;
     let start = Instant::now();
     let end = arguments.seconds.map(|seconds| start + Duration::from_secs(seconds.into()));
     let (mut next, mut taken, mut written) = (start, 0_u64, 0_u64);
-    while end.is_none_or(|end| Instant::now() < end) {
+    while gantry::ok() && end.is_none_or(|end| Instant::now() < end) {
         if !images.wait(Duration::from_millis(500))? {
             continue;
         }
@@ -73,7 +74,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     }
     println!("{taken} images taken, {written} written");
     match written {
-        0 => Err(format!("no image came on {}; is a camera running?", images.topic()).into()),
+        0 if gantry::ok() => Err(format!("no image came on {}; is a camera running?", images.topic()).into()),
         _ => Ok(()),
     }
 }

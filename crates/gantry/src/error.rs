@@ -4,7 +4,7 @@
 pub const MAX_DOMAIN_ID: u32 = 232;
 
 /// An error of the library.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An error of the engine: memory, permissions, other processes.
@@ -54,6 +54,13 @@ pub enum Error {
     /// A timer with a period of 0.
     #[error("the timer's period is 0, so the timer would always be due; give it at least 1 ns")]
     ZeroPeriod,
+
+    /// A rate that no loop can have.
+    #[error("the rate is {rate_hz} Hz; it is above 0 and at most 1e9")]
+    InvalidRate {
+        /// The rate.
+        rate_hz: f64,
+    },
 
     /// An executor without a node.
     #[error("the executor has no node; add one before it spins")]
@@ -173,6 +180,15 @@ pub enum Error {
         progress: String,
     },
 
+    /// A call that a shutdown ended.
+    #[error("request {sequence} to {service} was given up: the program shuts down")]
+    ShutDown {
+        /// The service.
+        service: String,
+        /// The request's number at this client.
+        sequence: u64,
+    },
+
     /// A message that cannot be serialised.
     #[error("a {type_name} for {topic} cannot be built: {error}")]
     CannotBuild {
@@ -190,6 +206,13 @@ fn why_or_advice(why: &str) -> String {
     match why {
         "" => "; start one, or wait with wait_for_service".to_owned(),
         why => format!(": {why}"),
+    }
+}
+
+/// The sentence, as `Display`: `main` prints an error that it returns by `Debug`.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
     }
 }
 

@@ -109,17 +109,17 @@ pub use gantry_shm::{
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, set_log_level, set_logger_level};
-pub use node::{Node, NodeBuilder, expand_topic_name, init, init_with_arguments, remove_ros_arguments};
+pub use node::{Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments};
 pub use service::{
     Client, GenericClient, GenericRequest, GenericResponse, GenericService, Request, Response, Service,
     ServiceConnection, ServiceTypeDescription, SharedClient,
 };
-pub use time::{Clock, Tick, Timer};
+pub use time::{Clock, Rate, Tick, Timer, now};
 pub use topic::{
     GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, MessageInfo, PublishError, Publisher,
     Sample, Subscription,
 };
-pub use wait::{TakeFuture, TakeSource, Waitable};
+pub use wait::{GuardCondition, TakeFuture, TakeSource, Waitable};
 
 /// Compiles the programs of the READMEs and of the guide.
 #[cfg(doctest)]

@@ -28,11 +28,7 @@ impl<T: Element, const N: usize> Kind for Array<T, N> {
 
     #[inline]
     fn compose(composer: &mut Composer<'_>, (): ()) -> Result<u32> {
-        if T::CHECKED {
-            composer.zeros(N * size_of::<T>(), T::ALIGN)
-        } else {
-            composer.reserve(N * size_of::<T>(), T::ALIGN)
-        }
+        composer.elements::<T>(N * size_of::<T>(), T::ALIGN)
     }
 
     #[inline]

@@ -25,7 +25,7 @@ impl<T: Element + Copy> Kind for Number<T> {
 
     #[inline]
     fn compose(composer: &mut Composer<'_>, (): ()) -> Result<u32> {
-        composer.zeros(size_of::<T>(), T::ALIGN)
+        composer.element::<T>()
     }
 
     #[inline]

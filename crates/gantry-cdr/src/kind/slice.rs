@@ -40,9 +40,7 @@ impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
         let count = composer.length(length, BOUND)?;
         let align = if length == 0 { 1 } else { T::ALIGN };
         let length_bytes = length.saturating_mul(size_of::<T>());
-        let start =
-            if T::CHECKED { composer.zeros(length_bytes, align) } else { composer.reserve(length_bytes, align) };
-        Ok(Span { start: start?, count })
+        Ok(Span { start: composer.elements::<T>(length_bytes, align)?, count })
     }
 
     #[inline]

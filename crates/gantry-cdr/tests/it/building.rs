@@ -34,7 +34,10 @@ fn memory_of_another_length_or_alignment_is_refused() {
     let shaped = |length: usize| Message_::build(used(length), (3, ())).map(drop).unwrap_err().to_string();
     assert_eq!(shaped(7), "`second` at byte 7: 1 bytes are needed and 0 are left");
     assert_eq!(shaped(6), "`first` at byte 4: 3 bytes are needed and 2 are left");
-    assert_eq!(shaped(9), "at byte 8: 1 bytes follow the message");
+    assert_eq!(
+        shaped(9),
+        "at byte 8: 1 bytes of the memory follow the message; it must have exactly the message's length"
+    );
     let mut memory = used(16);
     let error = Message_::build(&mut memory.as_mut()[4..12], (3, ())).map(drop).unwrap_err().to_string();
     assert_eq!(error, "at byte 0: the body is not 8-byte aligned; copy it to `AlignedBytes`");

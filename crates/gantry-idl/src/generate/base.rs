@@ -3,9 +3,6 @@
 use super::{message::Scope, text};
 use crate::model::{BaseType, Count};
 
-/// Plain messages up to this size get their default when a message is built in place. Larger ones keep the bytes of the memory.
-const SMALL_BYTES: usize = 1024;
-
 /// The method that writes a field in place.
 pub(super) enum Setter {
     /// None: a text is fixed when the message is built.
@@ -33,8 +30,8 @@ pub(super) enum BaseCode {
     Number(&'static str, &'static str),
     /// The kind of a text.
     Text { kind: String, wide: bool },
-    /// The path of the struct, and whether it is small.
-    Plain { path: String, small: bool },
+    /// The path of the struct.
+    Plain { path: String },
     /// The path of the struct, the type of its shape if it has one, and whether an owned message converts to the shape.
     Message { path: String, shape: Option<String>, shape_from: bool },
 }
@@ -49,10 +46,7 @@ impl BaseCode {
             BaseType::Primitive(primitive) => BaseCode::Number(text::primitive(*primitive), text::zero(*primitive)),
             BaseType::String { bound } => BaseCode::Text { kind: text_kind("Text", *bound), wide: false },
             BaseType::WString { bound } => BaseCode::Text { kind: text_kind("WideText", *bound), wide: true },
-            BaseType::Message(name) if scope.definitions.is_plain(name) => BaseCode::Plain {
-                path: scope.path(name),
-                small: scope.definitions.max_size_bytes(name).is_some_and(|bytes| bytes <= SMALL_BYTES),
-            },
+            BaseType::Message(name) if scope.definitions.is_plain(name) => BaseCode::Plain { path: scope.path(name) },
             BaseType::Message(name) => {
                 let (path, its_shape) = (scope.path(name), scope.shape(name));
                 let lifetime = if its_shape.borrows { "<'a>" } else { "" };
@@ -67,7 +61,7 @@ impl BaseCode {
         match self {
             BaseCode::Number(number, _) => (*number).to_owned(),
             BaseCode::Text { kind, .. } => kind.clone(),
-            BaseCode::Plain { path, .. } | BaseCode::Message { path, .. } => path.clone(),
+            BaseCode::Plain { path } | BaseCode::Message { path, .. } => path.clone(),
         }
     }
 
@@ -108,7 +102,7 @@ impl BaseCode {
             (BaseCode::Number(number, _), Count::One) => (*number).to_owned(),
             (BaseCode::Text { wide: false, .. }, Count::One) => "&{}str".to_owned(),
             (BaseCode::Text { wide: true, .. }, Count::One) => "kind::WideRef<{}>".to_owned(),
-            (BaseCode::Plain { path, .. }, Count::One) => format!("&{{}}{path}"),
+            (BaseCode::Plain { path }, Count::One) => format!("&{{}}{path}"),
             (BaseCode::Message { path, .. }, Count::One) => format!("{path}Ref<{{}}>"),
             _ if self.is_flat() => format!("&{{}}[{}]", self.element()),
             _ => format!("kind::ListRef<{{}}, {}>", self.element()),
@@ -119,7 +113,7 @@ impl BaseCode {
         match (self, count) {
             (BaseCode::Number(number, _), Count::One) => Setter::Set(number),
             (BaseCode::Text { .. }, _) => Setter::None,
-            (BaseCode::Plain { path, .. }, Count::One) => Setter::BorrowMut(format!("&mut {path}")),
+            (BaseCode::Plain { path }, Count::One) => Setter::BorrowMut(format!("&mut {path}")),
             (BaseCode::Message { path, .. }, Count::One) => Setter::BorrowMut(format!("{path}View<&mut [u8]>")),
             _ if self.is_flat() => Setter::BorrowMut(format!("&mut [{}]", self.element())),
             _ => Setter::BorrowMut(format!("kind::ListMut<'_, {}>", self.element())),

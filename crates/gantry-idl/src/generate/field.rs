@@ -6,12 +6,15 @@ use super::{
     text,
 };
 use crate::{
-    model::{Count, Field},
+    model::{BaseType, Count, Field},
     value::Value,
 };
 
 /// Arrays of more numbers are boxed in owned messages that may pass over the stack.
 const LARGE_LENGTH: u32 = 4096;
+
+/// As `gantry_cdr::MAX_DEFAULT_BYTES`: larger arrays keep the bytes of the memory in a message that is built in place.
+pub(super) const MAX_DEFAULT_BYTES: usize = 4096;
 
 /// Arrays of more elements have no `Default` in Rust.
 const DEFAULT_LENGTH: u32 = 32;
@@ -26,6 +29,8 @@ pub(super) enum Initializer {
     Counted,
     /// It is laid out for its part of the message's shape.
     Shape,
+    /// It is laid out for this expression, and its first elements get the default of the definition, another expression.
+    Elements(String, String),
 }
 
 /// Expressions for the field in the shape of an existing message.
@@ -62,6 +67,8 @@ pub(super) struct FieldCode<'a> {
     pub default: Option<String>,
     /// An expression that reverses the byte order of the field; for plain messages.
     pub swap: String,
+    /// The statement that sets the field of a struct in place to its default; empty for large arrays. For plain messages.
+    pub set_default: String,
     /// An expression for the layout of the field in a view.
     pub layout: String,
 }
@@ -73,6 +80,7 @@ impl<'a> FieldCode<'a> {
         let base = BaseCode::new(&field.field_type.base, scope);
         let (count, default) = (field.field_type.count, field.default.as_ref());
         let (initializer, shape, shape_from) = initializer(&base, count, default, &identifier);
+        let set_default = set_default(field, &base, &identifier, scope);
         let kind = base.kind(count);
         let layout = match offsets {
             None => format!("self.layout.{identifier}"),
@@ -112,6 +120,7 @@ impl<'a> FieldCode<'a> {
             shape,
             shape_from,
             default,
+            set_default,
             swap: match (&base, count) {
                 (BaseCode::Number(..), Count::One) => {
                     format!("::gantry_cdr::Element::swap_bytes(::core::slice::from_mut(&mut self.{identifier}))")
@@ -133,15 +142,22 @@ fn initializer(
     identifier: &str,
 ) -> (Initializer, Option<(String, String)>, Option<ShapeExpressions>) {
     let field = format!("message.{identifier}");
+    let defaults = match default {
+        Some(Value::List(values)) => values.as_slice(),
+        _ => &[],
+    };
     let length = || Some(ShapeExpressions { owned: format!("{field}.len()"), view: format!("{field}().len()") });
     match (base, count, base.shape()) {
         (BaseCode::Number(number, zero), Count::One, _) => {
             let value = default.map_or_else(|| (*zero).to_owned(), text::literal);
-            let value = if *number == "bool" { value } else { format!("{value}_{number}") };
+            let value = match default {
+                _ if *number == "bool" => value,
+                Some(Value::Float(float)) if !float.is_finite() => {
+                    format!("{{ const DEFAULT: {number} = {value}; DEFAULT }}")
+                }
+                _ => format!("{value}_{number}"),
+            };
             (Initializer::Value(value), None, None)
-        }
-        (BaseCode::Plain { path, small: true }, Count::One, _) => {
-            (Initializer::Value(format!("<{path} as ::core::default::Default>::default()")), None, None)
         }
         (BaseCode::Plain { .. }, Count::One, _) | (_, Count::One, None) => (Initializer::Fixed("()"), None, None),
         (BaseCode::Text { .. }, Count::One, Some((shape, zero))) => {
@@ -153,6 +169,13 @@ fn initializer(
             let of = ShapeExpressions { owned: format!("(&{field}).into()"), view: format!("{field}().into()") };
             (Initializer::Shape, Some(shape), shape_from.then_some(of))
         }
+        (BaseCode::Number(number, _), Count::Sequence { .. }, _) if !defaults.is_empty() => {
+            let elements = Initializer::Elements(format!("shape.{identifier}"), typed_list(number, defaults));
+            (elements, Some(("usize".to_owned(), defaults.len().to_string())), length())
+        }
+        (BaseCode::Number(number, _), Count::Array(_), _) if !defaults.is_empty() => {
+            (Initializer::Elements("()".to_owned(), typed_list(number, defaults)), None, None)
+        }
         (_, Count::Sequence { .. }, _) if base.is_flat() => {
             (Initializer::Shape, Some(("usize".to_owned(), "0".to_owned())), length())
         }
@@ -162,11 +185,38 @@ fn initializer(
             (Initializer::Counted, Some(("usize".to_owned(), "0".to_owned())), length())
         }
         (_, Count::Array(length), Some((shape, zero))) => {
-            (Initializer::Shape, Some((format!("&'a [{shape}; {length}]"), format!("&[{zero}; {length}]"))), None)
+            let value = default.map_or_else(|| format!("[{zero}; {length}]"), text::literal);
+            (Initializer::Shape, Some((format!("&'a [{shape}; {length}]"), format!("&{value}"))), None)
         }
         (_, Count::Sequence { .. }, Some((shape, _))) => {
-            (Initializer::Shape, Some((format!("&'a [{shape}]"), "&[]".to_owned())), None)
+            let value = default.map_or_else(|| "[]".to_owned(), text::literal);
+            (Initializer::Shape, Some((format!("&'a [{shape}]"), format!("&{value}"))), None)
         }
+    }
+}
+
+/// A reference to a list of numbers whose type is known.
+fn typed_list(number: &str, values: &[Value]) -> String {
+    let values: Vec<String> = values.iter().map(text::literal).collect();
+    format!("{{ const DEFAULTS: &[{number}] = &[{}]; DEFAULTS }}", values.join(", "))
+}
+
+/// The statement that sets the field of a struct in place to its default.
+fn set_default(field: &Field, base: &BaseCode, identifier: &str, scope: &Scope<'_>) -> String {
+    let bytes = match &field.field_type.base {
+        BaseType::Primitive(primitive) => Some(primitive.size_bytes()),
+        BaseType::Message(name) => scope.definitions.max_size_bytes(name),
+        BaseType::String { .. } | BaseType::WString { .. } => None,
+    };
+    let is_large = |length: u32| bytes.is_none_or(|bytes| bytes.saturating_mul(length as usize) > MAX_DEFAULT_BYTES);
+    let nested = "::gantry_cdr::PlainBody::set_defaults";
+    match (base, field.field_type.count, &field.default) {
+        (_, Count::Array(length), _) if is_large(length) => String::new(),
+        (BaseCode::Number(..), _, Some(value)) => format!("self.{identifier} = {};", text::literal(value)),
+        (BaseCode::Number(_, zero), Count::Array(length), None) => format!("self.{identifier} = [{zero}; {length}];"),
+        (BaseCode::Number(_, zero), ..) => format!("self.{identifier} = {zero};"),
+        (_, Count::Array(_), _) => format!("self.{identifier}.iter_mut().for_each({nested});"),
+        _ => format!("{nested}(&mut self.{identifier});"),
     }
 }
 

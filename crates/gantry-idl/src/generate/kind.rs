@@ -25,7 +25,7 @@ pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], sc
     let anonymous = lifetime.replace("'a", "'_");
     let _ = writeln!(
         code,
-        "}}\n\nimpl {name}Shape{anonymous} {{\n    /// Empty sequences, and the default texts of the definition.\n    \
+        "}}\n\nimpl {name}Shape{anonymous} {{\n    /// The default texts and sequence lengths of the definition, or empty ones.\n    \
          pub const DEFAULT: Self = Self {{"
     );
     for (field, (_, default)) in shaped() {
@@ -87,19 +87,7 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], sco
     let end = if has_shape { "?,\n" } else { "?;\n" };
     let locate =
         lines(&|field| format!("{}cursor.field::<{}>(\"{}\"){end}", part(&field.identifier), field.kind, field.name));
-    let compose = lines(&|field| {
-        let FieldCode { identifier, kind, name, .. } = field;
-        let value = match &field.initializer {
-            Initializer::Value(value) => {
-                return format!("{}composer.value(\"{name}\", &{value}){end}", part(identifier));
-            }
-            Initializer::Fixed(shape) => (*shape).to_owned(),
-            // A list of units takes no memory.
-            Initializer::Counted => format!("&::gantry_cdr::alloc::vec![(); shape.{identifier}]"),
-            Initializer::Shape => format!("shape.{identifier}"),
-        };
-        format!("{}composer.field::<{kind}>(\"{name}\", {value}){end}", part(identifier))
-    });
+    let compose = lines(&|field| format!("{}{}{end}", part(&field.identifier), composed(field)));
     let found = |place: &str, fields: &str| {
         if has_shape {
             format!("        Ok({name}Layout {{\n            start_: {place}.position(),\n{fields}        }})\n")
@@ -153,6 +141,22 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], sco
         each("composer.write", "&"),
         each("input.field", "&mut ")
     )
+}
+
+/// The call that lays out a field.
+fn composed(field: &FieldCode<'_>) -> String {
+    let FieldCode { identifier, kind, name, .. } = field;
+    let shape = match &field.initializer {
+        Initializer::Value(value) => return format!("composer.value(\"{name}\", &{value})"),
+        Initializer::Elements(shape, defaults) => {
+            return format!("composer.field_from::<{kind}, _>(\"{name}\", {shape}, {defaults})");
+        }
+        Initializer::Fixed(shape) => (*shape).to_owned(),
+        // A list of units takes no memory.
+        Initializer::Counted => format!("&::gantry_cdr::alloc::vec![(); shape.{identifier}]"),
+        Initializer::Shape => format!("shape.{identifier}"),
+    };
+    format!("composer.field::<{kind}>(\"{name}\", {shape})")
 }
 
 /// The implementation of `Message`.

@@ -1,11 +1,11 @@
 //! The code of the owned struct, which is also the view of a plain message.
 
 use super::{
-    field::FieldCode,
+    field::{FieldCode, MAX_DEFAULT_BYTES},
     message::{Scope, constants},
     text,
 };
-use crate::model::{BaseType, Constant, MessageDefinition};
+use crate::model::{BaseType, Constant, Field, MessageDefinition};
 use std::fmt::Write as _;
 
 /// Plain messages up to this size are `Copy`.
@@ -80,7 +80,7 @@ fn constant_code(constant: &Constant) -> String {
 /// The implementation of `PlainMessage`.
 pub(super) fn plain(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let (name, constants) = (text::type_name(&definition.name.name), constants(definition, scope));
-    format!("impl ::gantry_cdr::PlainMessage for {name} {{\n{constants}\n{}}}\n\n", swap_bytes(fields))
+    format!("impl ::gantry_cdr::PlainMessage for {name} {{\n{constants}\n{}}}\n\n", in_place(definition, fields, scope))
 }
 
 /// The implementations of `PlainBody` and `Message` for a message that is plain at the start of a body.
@@ -89,11 +89,24 @@ pub(super) fn plain_body(definition: &MessageDefinition, fields: &[FieldCode<'_>
     format!(
         "impl ::gantry_cdr::PlainBody for {name} {{\n{}}}\n\n\
          impl ::gantry_cdr::Message for {name} {{\n{constants}\n    ::gantry_cdr::plain_body!();\n}}\n\n",
-        swap_bytes(fields)
+        in_place(definition, fields, scope)
     )
 }
 
-fn swap_bytes(fields: &[FieldCode<'_>]) -> String {
+/// The functions for the struct in place: byte order, and defaults.
+fn in_place(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let swaps: Vec<&str> = fields.iter().map(|field| field.swap.as_str()).collect();
-    format!("    fn swap_bytes(&mut self) -> bool {{\n        {}\n    }}\n", swaps.join("\n            && "))
+    let mut code =
+        format!("    fn swap_bytes(&mut self) -> bool {{\n        {}\n    }}\n", swaps.join("\n            && "));
+    // A small struct of numbers without defaults is filled with zeros at once, by the trait.
+    let is_large = scope.definitions.max_size_bytes(&definition.name).is_none_or(|bytes| bytes > MAX_DEFAULT_BYTES);
+    let has_defaults = |field: &Field| field.default.is_some() || matches!(field.field_type.base, BaseType::Message(_));
+    if is_large || definition.fields.iter().any(has_defaults) {
+        code.push_str("\n    #[inline]\n    fn set_defaults(&mut self) {\n");
+        for field in fields.iter().filter(|field| !field.set_default.is_empty()) {
+            let _ = writeln!(code, "        {}", field.set_default);
+        }
+        code.push_str("    }\n");
+    }
+    code
 }

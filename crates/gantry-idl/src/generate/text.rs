@@ -87,6 +87,9 @@ pub(super) fn literal(value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
         Value::Integer(value) => value.to_string(),
+        Value::Float(value) if value.is_nan() => "f64::NAN as _".to_owned(),
+        Value::Float(f64::INFINITY) => "f64::INFINITY as _".to_owned(),
+        Value::Float(f64::NEG_INFINITY) => "f64::NEG_INFINITY as _".to_owned(),
         Value::Float(value) => format!("{value:?}"),
         Value::Text(value) => format!("{value:?}"),
         Value::List(values) => format!("[{}]", values.iter().map(literal).collect::<Vec<_>>().join(", ")),

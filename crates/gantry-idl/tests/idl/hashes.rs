@@ -2,7 +2,8 @@
 //!
 //! Messages: rosbags 0.11.9 from PyPI (`get_typestore(Stores.ROS2_JAZZY).hash_rihs01(name)`), except those with a
 //! `char`, which rosbags hashes as a type of its own and ROS 2 as `uint8`. Messages with a `char`, services, and all kinds of
-//! strings: ROS 2's own `rosidl_generator_type_description` (github.com/ros2/rosidl, 95739d5), run on these texts. Further sources:
+//! strings: ROS 2's own `rosidl_generator_type_description` (github.com/ros2/rosidl, 95739d5; `WideLists`: Jazzy's 4.6.6), run on these
+//! texts. Further sources:
 //! - `std_msgs/msg/String` and `example_interfaces/srv/AddTwoInts`: github.com/ros2/rmw_zenoh, `docs/design.md`;
 //! - `std_srvs/srv/SetBool`: github.com/Pico-ROS/Pico-ROS-software, issue 22, from a log of ROS 2;
 //! - `service_msgs/msg/ServiceEventInfo`: code that ROS 2 generated for a service:
@@ -11,7 +12,7 @@
 use crate::{name, read_folder};
 use gantry_idl::Definitions;
 
-const FILES: [(&str, &str); 24] = [
+const FILES: [(&str, &str); 25] = [
     ("builtin_interfaces/msg/Time.msg", "int32 sec\nuint32 nanosec"),
     ("example_interfaces/srv/AddTwoInts.srv", "int64 a\nint64 b\n---\nint64 sum"),
     ("geometry_msgs/msg/Point.msg", "float64 x\nfloat64 y\nfloat64 z"),
@@ -60,9 +61,10 @@ const FILES: [(&str, &str); 24] = [
          builtin_interfaces/Time[<=7] y\nuint64[] z",
     ),
     ("test/msg/Wide.msg", "wstring a\nwstring<=3 b\nwstring[] c\nwstring<=4[<=3] d\nwstring[2] e\nchar[<=3] f"),
+    ("test/msg/WideLists.msg", "wstring<=5[] a\nwstring<=4[<=3] b\nwstring<=3[2] c\nstring<=2[] d"),
 ];
 
-const HASHES: [(&str, &str); 22] = [
+const HASHES: [(&str, &str); 23] = [
     ("builtin_interfaces/msg/Time", "b106235e25a4c5ed35098aa0a61a3ee9c9b18d197f398b0e4206cea9acf9c197"),
     ("example_interfaces/srv/AddTwoInts", "e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a"),
     ("geometry_msgs/msg/Point", "6963084842a9b04494d6b2941d11444708d892da2f4b09843b9c43f42a7f6881"),
@@ -85,6 +87,7 @@ const HASHES: [(&str, &str); 22] = [
     ("haircutterbot_msgs/srv/AddTwoInts_Request", "19dd8f68c0f4a329372f16369b4c587d6f72e3c01d32f2afbedeba4a08a691ed"),
     ("test/msg/Kinds", "415ce9559821e507283432b31129a6b9a99d9a2009d33ac1878efde0acd550d2"),
     ("test/msg/Wide", "1e10eedc58030884c21d8c26b33ece3104bd72952d2c9e9ec0b15d1580438390"),
+    ("test/msg/WideLists", "be1b47d124160dd08071b38312ad12825f6f3217ba8c8a9e95e0d317290153e0"),
 ];
 
 fn hash(definitions: &Definitions, type_name: &str) -> String {

@@ -84,7 +84,14 @@ fn defaults_of_all_kinds() {
         ("uint8 x 0x10", Value::Integer(16)),
         ("float64 x .5", Value::Float(0.5)),
         ("string x plain text", text("plain text")),
+        ("float64 x inf", Value::Float(f64::INFINITY)),
+        ("float64 x -Infinity", Value::Float(f64::NEG_INFINITY)),
+        ("float64 x 1e400", Value::Float(f64::INFINITY)),
+        ("float32 x -1e39", Value::Float(f64::NEG_INFINITY)),
+        ("float32[] x [1e38, 1e39]", Value::List(vec![Value::Float(1e38), Value::Float(f64::INFINITY)])),
         ("string<=3 x \"abc\"", text("abc")),
+        // As ROS 2 reads it: a comment begins even in a text.
+        ("string x \"a # b\"", text("\"a")),
         ("int32[3] x [1, -2,3 ]", integers(&[1, -2, 3])),
         ("int32[] x []", integers(&[])),
         ("uint8[<=3] x [1]", integers(&[1])),
@@ -97,6 +104,7 @@ fn defaults_of_all_kinds() {
         assert_eq!(default(line), value, "{line}");
     }
     assert_eq!(field("int32 x").default, None);
+    assert!(matches!(default("float32 x NaN"), Value::Float(value) if value.is_nan()));
 }
 
 /// The values are those that ROS 2's own tools write to the description of a type.

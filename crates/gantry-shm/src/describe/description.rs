@@ -21,6 +21,7 @@ pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 16]);
 
+/// Hexadecimal digits with dots between the bytes, as ROS 2's tools print a gid.
 impl Gid {
     /// Whether the endpoint belongs to the process with that id.
     pub(crate) fn is_of_process(&self, id: &[u8; 16]) -> bool {
@@ -30,10 +31,7 @@ impl Gid {
 
 impl fmt::Display for Gid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.0.iter().enumerate();
-        bytes
-            .map(|(index, byte)| (if index == 0 { "" } else { "." }, byte))
-            .try_for_each(|(dot, byte)| write!(f, "{dot}{byte:02x}"))
+        f.write_str(&self.0.map(|byte| format!("{byte:02x}")).join("."))
     }
 }
 
@@ -163,8 +161,8 @@ impl EndpointDescription {
     pub fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         self.type_mismatch(subscription).or_else(|| {
             let policy = self.qos.incompatible_policy(&subscription.qos)?;
-            let (topic, publisher, subscriber) = (&self.topic, &self.node, &subscription.node);
-            Some(format!("topic {topic}: node {publisher} and node {subscriber} do not agree on {policy}"))
+            let (subject, publisher, subscriber) = (subject(&self.topic), &self.node, &subscription.node);
+            Some(format!("{subject}: node {publisher} and node {subscriber} do not agree on {policy}"))
         })
     }
 
@@ -174,11 +172,59 @@ impl EndpointDescription {
         if offered.matches(requested) {
             return None;
         }
-        let (topic, publisher, subscriber) = (&self.topic, &self.node, &subscription.node);
-        let difference = offered.first_difference(requested);
-        Some(format!(
-            "topic {topic}: node {publisher} publishes {offered} and node {subscriber} expects {requested}{difference}"
-        ))
+        let (subject, publisher, subscriber) = (subject(&self.topic), &self.node, &subscription.node);
+        let difference = offered.difference_in_words(requested);
+        let of_service = |description: &EndpointDescription| {
+            let name = &description.message_type.name;
+            name.strip_suffix("_Request").or(name.strip_suffix("_Response")).unwrap_or(name).to_owned()
+        };
+        Some(match subject {
+            Subject::Topic(_) => {
+                let (offered, requested) = (&offered.name, &requested.name);
+                format!(
+                    "{subject}: node {publisher} publishes {offered} and node {subscriber} expects {requested}; {difference}"
+                )
+            }
+            // One sentence for both of a service's topics.
+            Subject::Requests(_) => {
+                let (server, client) = (of_service(subscription), of_service(self));
+                format!(
+                    "{subject}: node {subscriber} serves {server} and node {publisher} asks for {client}; {difference}"
+                )
+            }
+            Subject::Responses(_) => {
+                let (server, client) = (of_service(self), of_service(subscription));
+                format!(
+                    "{subject}: node {publisher} serves {server} and node {subscriber} asks for {client}; {difference}"
+                )
+            }
+        })
+    }
+}
+
+/// The subject of a sentence about a topic: services have two topics each, named as in ROS 2.
+enum Subject<'a> {
+    Topic(&'a str),
+    Requests(&'a str),
+    Responses(&'a str),
+}
+
+fn subject(topic: &str) -> Subject<'_> {
+    let requests = topic.strip_prefix("rq/").and_then(|name| name.rsplit_once("Request"));
+    let responses = topic.strip_prefix("rr/").and_then(|name| name.rsplit_once("Reply"));
+    match (requests, responses) {
+        (Some((service, _)), _) => Subject::Requests(service),
+        (_, Some((service, _))) => Subject::Responses(service),
+        _ => Subject::Topic(topic),
+    }
+}
+
+impl fmt::Display for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Topic(name) => write!(f, "topic {name}"),
+            Subject::Requests(service) | Subject::Responses(service) => write!(f, "service /{service}"),
+        }
     }
 }
 
@@ -255,15 +301,45 @@ mod tests {
         };
         let why = example().mismatch(&subscription([0; 32], "uint8[] data # größe\nuint8 extra")).unwrap();
         for part in [
-            "/front/camera publishes sensor_msgs/msg/Image (RIHS01_0909",
-            "1234 bytes",
-            "/viewer expects sensor_msgs/msg/Image (hash not known, 9 bytes)",
+            "/front/camera publishes sensor_msgs/msg/Image and node /viewer expects sensor_msgs/msg/Image; ",
             "line 2 of sensor_msgs/msg/Image: nothing and \"uint8 extra\"",
         ] {
             assert!(why.contains(part), "{part} is not in: {why}");
         }
         assert_eq!(example().mismatch(&example()), None);
         assert_eq!(example().mismatch(&subscription([9; 32], "uint8[] data")), None, "the hashes are equal");
+    }
+
+    #[test]
+    fn a_mismatch_of_a_service_speaks_of_the_service() {
+        let endpoint = |node: &str, topic: &str, name: &str| EndpointDescription {
+            node: node.into(),
+            topic: topic.into(),
+            message_type: TypeDescription { name: name.into(), ..example().message_type },
+            ..example()
+        };
+        let end = |node: &str, service: &str, part: &str, topic: &str| {
+            endpoint(node, topic, &format!("std_srvs/srv/{service}_{part}"))
+        };
+        let requests = end("/asker", "SetBool", "Request", "rq/front/armRequest").mismatch(&end(
+            "/arm",
+            "Trigger",
+            "Request",
+            "rq/front/armRequest",
+        ));
+        let responses = end("/arm", "Trigger", "Response", "rr/front/armReply").mismatch(&end(
+            "/asker",
+            "SetBool",
+            "Response",
+            "rr/front/armReply",
+        ));
+        assert_eq!(requests, responses);
+        let why = requests.unwrap();
+        assert_eq!(
+            why,
+            "service /front/arm: node /arm serves std_srvs/srv/Trigger and node /asker asks for std_srvs/srv/SetBool; use one type \
+             on both sides"
+        );
     }
 
     #[test]

@@ -3,4 +3,5 @@
 pub(crate) mod description;
 pub(crate) mod qos;
 pub(crate) mod qos_policy;
+mod qos_profiles;
 pub(crate) mod type_description;

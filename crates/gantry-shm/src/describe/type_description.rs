@@ -3,7 +3,7 @@
 //! Names and definitions come from other processes, too: the work is bounded by their length, and quotations of them are short and
 //! free of control characters.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 /// The most characters of a line that are quoted.
 const MAX_QUOTED: usize = 120;
@@ -46,7 +46,22 @@ impl TypeDescription {
         self.name == other.name && is_same
     }
 
-    /// The first difference between its definition and another, to be appended to a sentence; empty if there is none.
+    /// The difference between two types that do not match, and advice, as the end of a sentence.
+    pub(crate) fn difference_in_words(&self, other: &TypeDescription) -> String {
+        if self.name != other.name {
+            return "use one type on both sides".to_owned();
+        }
+        let first = self.first_difference(other);
+        let [own, others] = [self, other].map(|each| each.rihs01().unwrap_or("hash not known".to_owned()));
+        let difference = match () {
+            () if !first.is_empty() => first,
+            () if self.hash != other.hash => format!("their hashes differ ({own} and {others})"),
+            () => format!("their sizes differ ({} and {} bytes)", self.payload_bytes, other.payload_bytes),
+        };
+        format!("{difference}; build all programs with the same definition")
+    }
+
+    /// The first difference between its definition and another; empty if there is none.
     #[must_use]
     pub fn first_difference(&self, other: &TypeDescription) -> String {
         // The message's own text comes first on both sides, with any name.
@@ -56,7 +71,7 @@ impl TypeDescription {
         let Some((place, _)) = lines.iter().flatten().find(is_different) else { return String::new() };
         let [own, others] = by_place.map(|lines| lines.get(place).map_or("nothing".into(), quoted));
         let name = quoted(place.0).replace('"', "");
-        format!("; their definitions differ first in line {} of {name}: {own} and {others}", place.1)
+        format!("their definitions differ first in line {} of {name}: {own} and {others}", place.1)
     }
 
     /// The lines of the definition, each with the name of its type and its number there; `name` is the message's.
@@ -81,17 +96,6 @@ impl TypeDescription {
 pub fn rihs01(hash: &[u8; 32]) -> Option<String> {
     let digits = hash.iter().map(|byte| format!("{byte:02x}"));
     (*hash != [0; 32]).then(|| format!("RIHS01_{}", digits.collect::<String>()))
-}
-
-/// For a sentence: name, hash, size.
-impl fmt::Display for TypeDescription {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hash = self.rihs01().map_or(Cow::Borrowed("hash not known"), Cow::Owned);
-        match self.payload_bytes {
-            usize::MAX => write!(f, "{} ({hash}, of any size)", self.name),
-            bytes => write!(f, "{} ({hash}, {bytes} bytes)", self.name),
-        }
-    }
 }
 
 /// A text from another process, made safe to print.
@@ -137,7 +141,7 @@ mod tests {
         let difference = pose(1, "float64 x\nfloat64 y").first_difference(&pose(2, "float64 x\nfloat32 y"));
         assert_eq!(
             difference,
-            "; their definitions differ first in line 2 of geometry_msgs/Point: \"float64 y\" and \"float32 y\""
+            "their definitions differ first in line 2 of geometry_msgs/Point: \"float64 y\" and \"float32 y\""
         );
         let difference = pose(1, "float64 x").first_difference(&pose(2, "float64 x\nfloat64 y"));
         assert!(difference.ends_with("line 2 of geometry_msgs/Point: nothing and \"float64 y\""), "{difference}");

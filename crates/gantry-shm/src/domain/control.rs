@@ -18,7 +18,7 @@ use crate::{
 };
 use std::{
     sync::{
-        Arc, Mutex, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering::*},
     },
     thread::JoinHandle,
@@ -29,6 +29,21 @@ use std::{
 const LIVENESS_POLL_PERIOD: Duration = Duration::from_millis(20);
 /// The thread calls no deep functions.
 const STACK_BYTES: usize = 256 << 10;
+
+/// Looks at the lock of a discovery before the data path goes on without its result: some microseconds.
+const LOCK_ATTEMPTS: usize = 200;
+
+/// The result of a discovery for the data path; `None` while a discovery is under way. The control thread also locks it for some
+/// microseconds to find that there is nothing new, which is waited for: endpoints of this process are joined already.
+pub(crate) fn lock_soon<T>(discovered: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    for _ in 0..LOCK_ATTEMPTS {
+        if let Ok(discovered) = discovered.try_lock() {
+            return Some(discovered);
+        }
+        std::hint::spin_loop();
+    }
+    None
+}
 
 /// The work of one endpoint on the control thread.
 pub(crate) trait ControlTask: Send + Sync {

@@ -260,17 +260,20 @@ impl Domain {
         Ok(entries.filter(|(_, it, _)| it.role == role).map(|(peer, endpoint, _)| (peer, endpoint)).collect())
     }
 
-    /// An error about an endpoint at the other end of `own`'s topic that has another type; `None` if there is none.
-    pub(crate) fn type_mismatch(&self, own: &EndpointDescription) -> Option<Error> {
+    /// An error about an endpoint at the other end of `own`'s topic that has another type, or else QoS that do not match;
+    /// `None` if there is none.
+    pub(crate) fn mismatch(&self, own: &EndpointDescription) -> Option<Error> {
         let is_publisher = own.role == Role::Publisher;
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
-        // A process that cannot be read is no mismatch of types.
+        // A process that cannot be read is no mismatch.
         let others = self.endpoints(&own.topic, other_role, &mut Vec::new()).unwrap_or_default();
-        let mismatch = others.iter().find_map(|(_, other)| {
-            let (publisher, subscription) = if is_publisher { (own, other) } else { (other, own) };
-            publisher.type_mismatch(subscription)
-        })?;
-        Some(Error::TypeMismatch { mismatch })
+        let ends = || others.iter().map(|(_, other)| if is_publisher { (own, other) } else { (other, own) });
+        let of_types = ends().find_map(|(publisher, subscription)| publisher.type_mismatch(subscription));
+        let of_qos = || ends().find_map(|(publisher, subscription)| publisher.mismatch(subscription));
+        match of_types {
+            Some(mismatch) => Some(Error::TypeMismatch { mismatch }),
+            None => of_qos().map(|mismatch| Error::IncompatibleQos { mismatch }),
+        }
     }
 
     /// Probes all peers (half a microsecond each); if one died, removes its files and announces its death, unless another

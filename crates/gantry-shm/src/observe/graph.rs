@@ -41,7 +41,7 @@ impl Participant {
         Ok(self.entries(None)?.into_iter().map(|(_, entry)| entry).collect())
     }
 
-    /// The endpoints of one topic.
+    /// The endpoints of one topic; the nodes are on the topic without a name.
     ///
     /// # Errors
     /// As [`Participant::graph`].

@@ -150,13 +150,20 @@ impl std::fmt::Debug for Loan {
 }
 
 /// A loan that could not be published, and the error. The loan can be published again or dropped.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("{error}")]
 pub struct PublishError {
     /// The message, as it was written.
     pub loan: Loan,
     /// The error.
     pub error: Box<Error>,
+}
+
+/// The sentence, as [`Error`]'s.
+impl std::fmt::Debug for PublishError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 impl From<PublishError> for Error {

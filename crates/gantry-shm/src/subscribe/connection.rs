@@ -53,7 +53,8 @@ pub(crate) struct Connection {
     lifespan_ns: u64,
     /// The publisher honours the pins once it has seen this generation.
     joined_generation: u64,
-    /// If it waits for this reader: the oldest sample that it had when that was first seen; from there on no sample is lost.
+    /// The oldest sample that it had when the match was first seen or, if it does not wait for this reader, at the join; from there on
+    /// a sample that is lost is overwritten.
     kept_from: Option<u64>,
     /// The newest sample at the join: the samples up to it are history.
     history_end: u64,
@@ -125,6 +126,7 @@ impl PendingConnection {
         let limits = (self.depth.into(), self.mapping.inline_bytes().min(self.mapping.payload_bytes));
         let reader = Reader::new(self.mapping.header, ring, self.record.record, limits, self.start);
         let first = reader.next;
+        let kept_from = (!self.is_gating).then(|| reader.oldest_kept());
         let connection = Connection {
             domain: domain.clone(),
             topic,
@@ -135,7 +137,7 @@ impl PendingConnection {
             is_gating: self.is_gating,
             lifespan_ns: self.lifespan_ns,
             joined_generation: generation,
-            kept_from: None,
+            kept_from,
             history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
             first,
             lost: 0,
@@ -278,12 +280,10 @@ impl Connection {
     fn count_losses(&mut self, first: u64, passed: u64, losses: &mut Losses) {
         let before_matched = if !self.is_matched() {
             passed
-        } else if self.is_gating {
+        } else {
             // The match may be new; samples that had left the history by then were lost before it.
             self.note_match();
             self.kept_from.unwrap_or(0).saturating_sub(first).min(passed)
-        } else {
-            0
         };
         if first > self.first {
             self.lost = self.lost.saturating_add(passed);
@@ -297,7 +297,8 @@ impl Connection {
         self.reader.seen_generation() >= self.joined_generation
     }
 
-    /// Gating: from the match on, the oldest sample of the publisher is the one that it had then, or one that was taken.
+    /// Gating: from the match on, the oldest sample of the publisher is the one that it had then, or one that was taken. Else the
+    /// join has noted it.
     #[cold]
     fn note_match(&mut self) {
         if self.is_matched() {

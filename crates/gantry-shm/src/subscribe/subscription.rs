@@ -10,7 +10,13 @@ use crate::{
         qos::{Durability, Qos},
         type_description::TypeDescription,
     },
-    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
+    domain::{
+        Domain,
+        board::TopicIndex,
+        control::{self, ControlTask},
+        participant::Participant,
+        process_file::EndpointBlock,
+    },
     error::{Error, Result},
     os::{event_fd::EventFd, fork::Epoch},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
@@ -27,9 +33,6 @@ use std::{
     task::Waker,
     time::{Duration, Instant},
 };
-
-/// Looks at the lock of the discovery before a take goes on without its result: some microseconds.
-const ADOPTION_ATTEMPTS: usize = 200;
 
 /// A subscription: it takes samples of all matched publishers of its topic, in place.
 ///
@@ -110,6 +113,7 @@ impl Subscription {
             // A join raises the generation; without one, publishers that are incompatible must still learn of this subscription.
             subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
         }
+        subscription.participant.control.update(subscription.topic, Side::Readers);
         Ok(subscription)
     }
 
@@ -222,11 +226,11 @@ impl Subscription {
     /// Waits until there is something to take; `false` if there was nothing within `timeout`.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped, or is of another type; as
-    /// [`Subscription::take`].
+    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped, or whose type or QoS do
+    /// not match; as [`Subscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         match self.wait_or(timeout, |_| false) {
-            Ok(false) => self.type_mismatch().map_or(Ok(false), Err),
+            Ok(false) => self.mismatch().map_or(Ok(false), Err),
             waited => waited,
         }
     }
@@ -257,6 +261,27 @@ impl Subscription {
     pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
         let version = self.connections_version;
         self.wait_or(timeout, |this| this.connections_version != version)
+    }
+
+    /// Waits until at least `count` publishers are matched; `false` if they were not within `timeout`.
+    ///
+    /// # Errors
+    /// As [`Subscription::wait`].
+    pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            if self.publisher_count()? >= count {
+                return Ok(true);
+            }
+            if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                self.check_joined()?;
+                return self.mismatch().map_or(Ok(false), Err);
+            }
+            let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
+            let sleepers = std::iter::once(&self.line.sleepers);
+            waiter.sleep_once(deadline, sleepers, || self.generation_changed() || is_interrupted());
+            self.waiter = Some(waiter);
+        }
     }
 
     /// Waits until there is something to take, or `look` returns `true`.
@@ -305,10 +330,10 @@ impl Subscription {
         }
     }
 
-    /// The error if no publisher is matched because of its type.
-    fn type_mismatch(&self) -> Option<Error> {
-        let has_type_mismatch = self.matched_count() == 0 && !self.mismatches().is_empty();
-        has_type_mismatch.then(|| self.domain.type_mismatch(self.description())).flatten()
+    /// The error if no publisher is matched because of its type or QoS.
+    fn mismatch(&self) -> Option<Error> {
+        let has_mismatch = self.matched_count() == 0 && !self.mismatches().is_empty();
+        has_mismatch.then(|| self.domain.mismatch(self.description())).flatten()
     }
 
     /// An error if no publisher is matched because one could not be read or joined.
@@ -473,16 +498,12 @@ impl Subscription {
         self.apply_discovered(&mut discovery.discovered());
     }
 
-    /// Applies the result of the control thread, unless a discovery is under way. The control thread also locks it for some
-    /// microseconds to find that there is nothing new, which is waited for: a publisher of this process is joined already.
+    /// Applies the result of the control thread, unless a discovery is under way.
     #[cold]
     fn try_apply_discovered(&mut self) {
         let discovery = self.discovery.clone();
-        for _ in 0..ADOPTION_ATTEMPTS {
-            if let Ok(mut discovered) = discovery.discovered.try_lock() {
-                return self.apply_discovered(&mut discovered);
-            }
-            std::hint::spin_loop();
+        if let Some(mut discovered) = control::lock_soon(&discovery.discovered) {
+            self.apply_discovered(&mut discovered);
         }
     }
 

@@ -24,9 +24,13 @@ static RINGING: Mutex<()> = Mutex::new(());
 pub fn interrupt_waits(on: bool) {
     let _ringing = RINGING.lock().unwrap_or_else(PoisonError::into_inner);
     IS_SET.store(on, SeqCst);
-    if !on {
-        return;
+    if on {
+        ring_all();
     }
+}
+
+/// Rings the bells of all waiters of this process.
+fn ring_all() {
     for participant in participant::joined() {
         let domain = &participant.domain;
         let own = domain.board.waiters_of(waiter_owner(domain.process.id()));
@@ -43,4 +47,27 @@ pub fn is_interrupted() -> bool {
         drop(RINGING.lock().unwrap_or_else(PoisonError::into_inner));
     }
     is_set
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{domain::participant::Participant, wait::waiter::Waiter};
+
+    /// Without the rings, waits would end with the slices of their sleeps, after seconds.
+    #[test]
+    fn the_waiters_of_all_domains_are_rung() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participants = [0, 1].map(|domain_id| Participant::join_under(root.path(), domain_id).unwrap());
+        let mut waiters = participants.each_ref().map(|participant| Waiter::new(participant.domain.clone()));
+        let mut rings = || {
+            waiters.each_mut().map(|waiter| {
+                let index = waiter.index();
+                waiter.domain.board.bell(index).rings()
+            })
+        };
+        let before = rings();
+        super::ring_all();
+        let after = rings();
+        assert!(after[0] != before[0] && after[1] != before[1], "{before:?}, {after:?}");
+    }
 }

@@ -253,16 +253,16 @@ fn samples_lost_before_a_gating_reader_was_matched_are_counted_as_such() {
     let participant = root.join();
     let mut publisher = publisher_with(&participant, BYTES, qos(), keeps(1));
     let (mut number, mut lost) = (0, 0);
-    // The loop ends when the publisher was quicker than its control thread, so that it retired samples before it had matched
-    // the reader.
+    // The loop ends when the publisher retired samples between the join of the reader and the match.
     while lost == 0 {
-        let mut subscription = subscription(&participant, BYTES, qos());
-        let joined = number;
-        number = fill_up(&mut publisher, number + 1) - 1; // now the reader is matched
+        let (mut subscription, sent) = std::thread::scope(|scope| {
+            let talker = scope.spawn(|| fill_up(&mut publisher, number + 1) - 1); // until the reader is matched
+            (subscription(&participant, BYTES, qos()), talker.join().unwrap())
+        });
         let taken = drain(&mut subscription);
-        let losses = subscription.losses();
-        assert_eq!((losses.overwritten, losses.before_matched + taken.len() as u64), (0, number - joined));
-        lost = losses.before_matched;
+        assert_eq!(taken, (sent + 1 - taken.len() as u64..=sent).collect::<Vec<u64>>());
+        assert_eq!(subscription.losses().overwritten, 0);
+        (number, lost) = (sent, subscription.losses().before_matched);
     }
 }
 

@@ -40,7 +40,7 @@ pub fn pair(
 impl Sends for Writer {
     #[inline(always)]
     fn send(&mut self, number: u64, sent: u64) -> Result<()> {
-        let mut loan = self.publisher.loan()?;
+        let mut loan = self.publisher.loan_uninit()?;
         *loan = Message::new(number, sent);
         if let Some(offset) = self.wall_offset {
             self.publisher.publish_at(loan, SourceTime { monotonic_ns: sent, wall_ns: sent.wrapping_add(offset) })?;

@@ -59,8 +59,8 @@ impl CallbackGroup {
     }
 
     /// Gives `waitable`, which must be of the same domain, to the node's executor. The executor calls `callback` with
-    /// the waitable and each value taken from it. A callback that owns a clone of its node keeps the node alive for
-    /// ever; give it publishers and clients instead.
+    /// the waitable and each value taken from it. A callback that owns a clone of its node keeps the node for ever: give it
+    /// publishers and clients, or a [`WeakNode`](crate::Node::downgrade).
     pub fn add_callback<W>(
         &self,
         waitable: W,
@@ -102,6 +102,12 @@ impl Callbacks {
     /// The callbacks in the order in which they were added.
     pub(crate) fn all(&self) -> Vec<Arc<Callback>> {
         lock(&self.list).callbacks.clone()
+    }
+
+    /// Removes all callbacks.
+    pub(crate) fn clear(&self) {
+        let mut removed = Vec::new(); // dropped after the lock: a callback may own the node
+        self.change(|callbacks| removed.append(callbacks));
     }
 
     /// Gives the callbacks to an executor, which is woken when the list changes; `false` if another executor has them.

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     callback::{Callback, RunOutcome},
+    context,
     error::{Error, Result},
     log,
     node::Node,
@@ -281,6 +282,9 @@ impl Drop for ReadyQueue {
         while let Some(registered) = self.nodes.first() {
             let node = registered.node.clone();
             self.remove_node(&node);
+            if context::is_shut_down() {
+                node.callbacks().clear(); // they run no more; one that owns its node would keep it for ever
+            }
         }
     }
 }

@@ -77,10 +77,12 @@ impl TopicEndpointInfo {
     }
 }
 
+/// The fields, with the hash as ROS 2 writes it.
 impl fmt::Debug for TopicEndpointInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TopicEndpointInfo")
-            .field("node", &self.node_fully_qualified_name())
+            .field("node_name", &self.node_name)
+            .field("node_namespace", &self.node_namespace)
             .field("topic_name", &self.topic_name)
             .field("topic_type", &self.topic_type)
             .field("topic_type_hash", &self.rihs01())

@@ -182,9 +182,9 @@ fn parameter(text: &str) -> Result<ParameterArgument> {
     if node.is_some_and(|node| !remap::is_rule_word(node)) {
         return Err(broken("before the colon stands the name of a node, without a namespace"));
     }
-    // rcl's lexer: slashes may stand anywhere in a part.
-    let is_part =
-        |part: &str| !part.is_empty() && part.split('/').all(|piece| piece.is_empty() || names::is_word(piece));
+    // rcl's lexer: slashes may stand anywhere in a part, and `__` begins `__node` and the like.
+    let is_piece = |piece: &str| piece.is_empty() || names::is_word(piece) && !piece.starts_with("__");
+    let is_part = |part: &str| !part.is_empty() && part.split('/').all(is_piece);
     if !name.split('.').all(is_part) {
         return Err(broken(
             "the parameter's name has letters, digits, underscores and slashes, no digit first, and dots \
@@ -219,6 +219,7 @@ fn check_enclave(enclave: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::node::remap::NameKind;
 
     fn list(arguments: &str) -> Vec<String> {
         arguments.split(' ').map(str::to_owned).collect()
@@ -232,11 +233,22 @@ mod tests {
         ParameterArgument::Value { node: node.map(str::to_owned), name: name.to_owned(), yaml: yaml.to_owned() }
     }
 
-    /// Lists that rclpy 7.1 (librcl 9.2) accepts.
+    /// Lists that rclpy 7.1 (librcl 9.2) accepts; the names that a node `talker` in `/ns` has with them: its own, the topic and the
+    /// service `chatter`, the topic `~/chatter`; and the arguments that are left.
     #[test]
-    fn lists_that_rcl_accepts_are_accepted() {
-        for arguments in include_str!("arguments_accepted.txt").lines() {
-            parse(arguments).unwrap_or_else(|why| panic!("{arguments}: {why}"));
+    fn lists_that_rcl_accepts_mean_the_same() {
+        for line in include_str!("arguments_accepted.txt").lines() {
+            let [arguments, node, topic, service, private, others] = line.split('\t').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            let parsed = parse(arguments).unwrap_or_else(|why| panic!("{arguments}: {why}"));
+            let names = remap::Remapped::new("talker", "/ns", &parsed.remappings).unwrap();
+            let resolve = |kind, name| names.resolve(kind, name).unwrap();
+            assert_eq!(names.fully_qualified_name(), node, "{arguments}");
+            assert_eq!(resolve(NameKind::Topic, "chatter"), topic, "{arguments}");
+            assert_eq!(resolve(NameKind::Service, "chatter"), service, "{arguments}");
+            assert_eq!(resolve(NameKind::Topic, "~/chatter"), private, "{arguments}");
+            assert_eq!(remove_ros_arguments(list(arguments)).join(" "), others, "{arguments}");
         }
     }
 

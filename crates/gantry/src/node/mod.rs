@@ -22,7 +22,7 @@ use crate::{
 use arguments::RosArguments;
 use gantry_shm::Participant;
 use remap::{NameKind, Remapped};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 
@@ -31,6 +31,23 @@ const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 /// nodes may have the same name.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
+
+/// A node that this handle does not keep: for callbacks, which live in their node, and would keep it for ever with a clone
+/// of it.
+///
+/// ```
+/// # use std::time::Duration;
+/// # fn main() -> gantry::Result<()> {
+/// let node = gantry::Node::new("monitor")?;
+/// let weak = node.downgrade();
+/// node.create_timer_with_callback(Duration::from_secs(1), move |_| {
+///     let Some(node) = weak.upgrade() else { return };
+///     println!("{:?}", node.node_names());
+/// })?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct WeakNode(Weak<Inner>);
 
 struct Inner {
     names: Remapped,
@@ -67,6 +84,12 @@ impl Node {
         let (remappings, arguments) = (Vec::new(), Vec::new());
         let (name, namespace) = (name.to_owned(), "/".to_owned());
         NodeBuilder { name, namespace, domain_id: None, remappings, arguments, uses_global_arguments: true }
+    }
+
+    /// A handle that does not keep the node: see [`WeakNode`].
+    #[must_use]
+    pub fn downgrade(&self) -> WeakNode {
+        WeakNode(Arc::downgrade(&self.0))
     }
 
     /// The node's name, after remapping.
@@ -137,6 +160,23 @@ impl Node {
 impl std::fmt::Debug for Node {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Node({}, domain {})", self.fully_qualified_name(), self.domain_id())
+    }
+}
+
+impl WeakNode {
+    /// The node, if its last clone and its executor were not dropped yet.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Node> {
+        self.0.upgrade().map(Node)
+    }
+}
+
+impl std::fmt::Debug for WeakNode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.upgrade() {
+            Some(node) => write!(f, "Weak{node:?}"),
+            None => f.write_str("WeakNode(dropped)"),
+        }
     }
 }
 

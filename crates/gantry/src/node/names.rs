@@ -125,7 +125,8 @@ fn check_given(name: &str) -> std::result::Result<(), Broken> {
     if name.is_empty() {
         return Err("it is empty");
     }
-    if name.starts_with('~') && name.len() > 1 && !name.starts_with("~/") {
+    // rcl does not look at the last character: it expands ~a to /nodea.
+    if name.starts_with('~') && name.len() > 2 && !name.starts_with("~/") {
         return Err("a slash must follow ~");
     }
     if name.char_indices().any(|(offset, c)| c == '~' && offset > 0) {
@@ -227,6 +228,19 @@ mod tests {
         }
         for (namespace, full) in [("robot", "/robot"), ("/robot/arm", "/robot/arm"), ("", "/"), ("/", "/")] {
             assert_eq!(full_namespace(namespace).unwrap(), full);
+        }
+    }
+
+    /// A name, and its full name in `/` and in `/ns/a__b` as rclpy 7.1 (librcl 9.2) expanded and validated it; `!` if it refused. The
+    /// names are a sample of 20,000 random ones.
+    #[test]
+    fn random_names_resolve_as_in_a_real_rcl() {
+        for line in include_str!("names_of_rcl.txt").lines() {
+            let [name, in_root, in_namespace] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            for (namespace, expected) in [("/", in_root), ("/ns/a__b", in_namespace)] {
+                let full = expand_topic_name(name, "node", namespace).unwrap_or_else(|_| "!".to_owned());
+                assert_eq!(full, expected, "{name:?} in {namespace}");
+            }
         }
     }
 

@@ -1,15 +1,21 @@
-//! The methods of a node that make timers, callback groups and callbacks.
+//! The methods of a node that tell the time and make timers, callback groups and callbacks.
 
 use super::Node;
 use crate::{
     callback::{CallbackGroup, CallbackGroupType, CallbackHandle},
     error::Result,
-    time::{Clock, Tick, Timer},
+    time::{self, Clock, Tick, Timer},
     wait::TakeSource,
 };
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 impl Node {
+    /// The node's time: the time of day ([`now`](crate::now)).
+    #[must_use]
+    pub fn now(&self) -> SystemTime {
+        time::now()
+    }
+
     /// A timer on the steady clock that goes off every `period`; [`Timer`] has constructors for other timers.
     ///
     /// # Errors

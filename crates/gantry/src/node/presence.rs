@@ -1,7 +1,7 @@
 //! A node's record in the graph.
 
-use crate::error::Result;
-use gantry_shm::{NodeRecord, Participant};
+use crate::{error::Result, log};
+use gantry_shm::{NodeRecord, Participant, Role};
 use std::{
     sync::{
         Arc,
@@ -23,6 +23,7 @@ impl Presence {
     /// Adds the node of that full name to the graph.
     pub(crate) fn new(participant: Arc<Participant>, node: &str) -> Result<Presence> {
         let record = NodeRecord::new(participant.clone(), node)?;
+        warn_of_namesake(&participant, node);
         let seen_generation = AtomicU64::new(participant.graph_generation()?);
         Ok(Presence { participant, _record: record, seen_generation })
     }
@@ -40,5 +41,25 @@ impl Presence {
             self.seen_generation.store(self.participant.graph_generation()?, Relaxed); // only then: it may have changed just after the wait, which the next wait must report
         }
         Ok(changed)
+    }
+}
+
+/// Warns if another node has that full name. It is looked for after this one was added, so one of two that start at the same
+/// time finds the other.
+fn warn_of_namesake(participant: &Participant, node: &str) {
+    // Nodes have the topic without a name.
+    let Ok(nodes) = participant.endpoints_of("") else { return };
+    let namesakes = nodes.iter().filter(|entry| entry.description.role == Role::Node && entry.description.node == node);
+    if namesakes.clone().count() > 1 {
+        let processes: std::collections::BTreeSet<&str> = namesakes.map(|entry| entry.process.as_str()).collect();
+        let processes = processes.into_iter().collect::<Vec<_>>().join(" and ");
+        let domain_id = participant.domain_id();
+        log::warn(
+            node,
+            format_args!(
+                "two nodes of domain {domain_id} have the name {node} (in {processes}); give one of them another name or \
+                 namespace, for example by --ros-args -r __node:=NAME"
+            ),
+        );
     }
 }

@@ -44,7 +44,7 @@ impl Node {
     pub fn create_generic_service(&self, name: &str, service_type: ServiceTypeDescription) -> Result<GenericService> {
         let name = self.resolve_service_name(name)?;
         let request_type = service_type.request.clone();
-        let requests = self.quiet_subscription_on(&request_topic(&name), request_type, request_qos(DEFAULT_DEPTH))?;
+        let requests = self.subscription_on(&request_topic(&name), request_type, request_qos(DEFAULT_DEPTH))?;
         let replies = ReplyPublishers::new(self, &name, service_type, &requests.engine, |publisher| publisher)?;
         Ok(GenericService { name, requests, replies })
     }

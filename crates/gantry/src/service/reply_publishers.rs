@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     error::Result,
+    log,
     node::{Node, Presence, client_reply_topic, reply_topic, request_topic},
     time::monotonic_ns,
     topic::GenericPublisher,
@@ -70,8 +71,6 @@ struct Work {
     seen_version: Option<u64>,
     /// The clients that have publishers.
     clients: BTreeSet<Gid>,
-    /// The clients of another type that were logged.
-    mismatches: BTreeSet<Gid>,
 }
 
 /// The changes that the server has not seen.
@@ -195,10 +194,7 @@ impl Maker {
 
     /// A publisher for the replies to a client that may have so many requests in flight.
     fn for_client(&self, presence: &Arc<Presence>, client: Gid, depth: u32) -> Result<GenericPublisher> {
-        let mut response_type = self.service_type.response.clone();
-        if response_type.hash != [0; 32] {
-            response_type.definition = String::new(); // the hash tells the type, and `reply_topic` has the definition
-        }
+        let response_type = self.service_type.response.clone();
         self.publisher(presence, &client_reply_topic(&self.service, client), response_type, kept_replies(depth))
     }
 
@@ -233,15 +229,12 @@ impl ReplyWatcher {
                     Ok(()) => _ = work.clients.insert(client),
                     Err(error) => {
                         let (service, node) = (&self.maker.service, &endpoint.node);
-                        tracing::warn!("{service} cannot serve a client of {node} yet: {error}");
+                        log::warn(
+                            &self.maker.node,
+                            format_args!("{service} cannot serve a client of {node} yet: {error}"),
+                        );
                     }
                 }
-            }
-            if !work.mismatches.contains(&client)
-                && let Some(why) = self.maker.mismatch(&endpoint)
-            {
-                tracing::warn!("{why}");
-                work.mismatches.insert(client);
             }
         }
         if matched.iter().any(|client| !work.clients.contains(client)) {

@@ -74,7 +74,7 @@ impl Node {
         let name = self.resolve_service_name(name)?;
         let service_type = ServiceTypeDescription::of::<S>();
         let request_type = service_type.request.clone();
-        let requests = self.quiet_subscription_on(&request_topic(&name), request_type, request_qos(DEFAULT_DEPTH))?;
+        let requests = self.subscription_on(&request_topic(&name), request_type, request_qos(DEFAULT_DEPTH))?;
         let replies = ReplyPublishers::new(self, &name, service_type, &requests.engine, Publisher::new)?;
         Ok(Service { name, requests: Subscription::new(requests), replies })
     }
@@ -190,7 +190,9 @@ impl<S: ServiceType> Service<S> {
 /// The result of a wait for requests.
 pub(super) fn ignore_mismatch(waited: Result<bool>) -> Result<bool> {
     match waited {
-        Err(Error::Engine(gantry_shm::Error::TypeMismatch { .. })) => Ok(false),
+        Err(Error::Engine(gantry_shm::Error::TypeMismatch { .. } | gantry_shm::Error::IncompatibleQos { .. })) => {
+            Ok(false)
+        }
         waited => waited,
     }
 }

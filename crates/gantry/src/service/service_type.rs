@@ -49,7 +49,9 @@ pub(crate) fn type_mismatch(
     if served_name != asked_name {
         return Some(format!("{is_served}; {asks} as {asked_name}"));
     }
-    let are_known = !served.definition.is_empty() && !asked.definition.is_empty();
-    let difference = if are_known { served.first_difference(asked) } else { String::new() };
+    let difference = match served.first_difference(asked) {
+        same if same.is_empty() => same,
+        difference => format!("; {difference}"),
+    };
     Some(format!("{is_served}, and {asks} with another definition of that type{difference}"))
 }

@@ -8,7 +8,7 @@ use std::{
         atomic::{AtomicU64, Ordering::*},
     },
     task::Waker,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 /// A clock; clones are the same clock.
@@ -84,6 +84,15 @@ impl Clock {
             }
         }
     }
+}
+
+/// The time of day, with which ROS 2 stamps messages; `header.stamp = gantry::now().into()`.
+///
+/// # Real-time
+/// No allocation, lock or system call (vDSO).
+#[must_use]
+pub fn now() -> SystemTime {
+    SystemTime::now()
 }
 
 /// CLOCK_MONOTONIC.

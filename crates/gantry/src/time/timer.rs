@@ -46,11 +46,12 @@ struct Schedule {
 /// A due time of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tick {
-    /// The time at which it was due, by the timer's clock.
+    /// The time at which it was due, by the timer's clock: the first due time since the last tick (rclcpp's
+    /// `expected_call_time`), so `noticed - scheduled` is the whole delay, of several periods, too.
     pub scheduled: Duration,
-    /// The time at which it was taken.
+    /// The time at which it was taken (rclcpp's `actual_call_time`).
     pub noticed: Duration,
-    /// The number of periods since the last tick that passed without a tick of their own.
+    /// The number of due times after `scheduled` that had passed, too, and get no tick of their own.
     pub overruns: u64,
 }
 
@@ -82,16 +83,17 @@ impl Timer {
         Ok(Timer { clock: clock.clone(), schedule: Arc::new(Mutex::new(schedule)), handle: 0 })
     }
 
-    /// The tick that is due, if one is. Of several, it is the newest; the others are overruns.
+    /// The tick that is due, if one is. Several are one tick, with the time of the first; the others are its overruns. The
+    /// next tick is due a whole number of periods later.
     pub fn take(&mut self) -> Option<Tick> {
         let now_ns = self.clock.now_ns();
         let schedule = &mut *lock(&self.schedule);
         let due_ns = schedule.next_ns.filter(|next_ns| *next_ns <= now_ns)?;
         let overruns = if schedule.is_one_shot { 0 } else { (now_ns - due_ns) / schedule.period_ns };
-        let scheduled_ns = due_ns + overruns * schedule.period_ns;
-        schedule.next_ns = if schedule.is_one_shot { None } else { scheduled_ns.checked_add(schedule.period_ns) };
+        let last_ns = due_ns + overruns * schedule.period_ns;
+        schedule.next_ns = if schedule.is_one_shot { None } else { last_ns.checked_add(schedule.period_ns) };
         schedule.overruns += overruns;
-        let (scheduled, noticed) = (Duration::from_nanos(scheduled_ns), Duration::from_nanos(now_ns));
+        let (scheduled, noticed) = (Duration::from_nanos(due_ns), Duration::from_nanos(now_ns));
         Some(Tick { scheduled, noticed, overruns })
     }
 
@@ -232,7 +234,7 @@ mod tests {
         let clock = Clock::manual(ms(1000));
         let mut timer = Timer::new(&clock, ms(10)).unwrap();
         assert_eq!((timer.take(), timer.time_until_trigger()), (None, Some(ms(10))));
-        for (now, scheduled, overruns) in [(1013, 1010, 0), (1029, 1020, 0), (1030, 1030, 0), (1075, 1070, 3)] {
+        for (now, scheduled, overruns) in [(1013, 1010, 0), (1029, 1020, 0), (1030, 1030, 0), (1075, 1040, 3)] {
             clock.set(ms(now));
             assert_eq!(timer.take(), Some(Tick { scheduled: ms(scheduled), noticed: ms(now), overruns }));
             assert_eq!(timer.take(), None);

@@ -3,6 +3,7 @@
 //! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry does
 //! not check that the bytes are a message of the described type.
 
+use super::other_domains::OtherDomains;
 use crate::{
     error::{Error, Result},
     events::{Events, PublisherEventSource, PublisherEvents},
@@ -30,6 +31,7 @@ pub struct GenericPublisher {
     pub(super) clock: SampleClock,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
+    other_domains: OtherDomains,
 }
 
 /// Bytes on loan: shared memory, to be written in place and given to [`GenericPublisher::publish`].
@@ -44,13 +46,20 @@ pub struct GenericLoan(pub(super) gantry_shm::Loan);
 
 /// An error of publishing, with the message: publish it again or drop it. `L` is a [`GenericLoan`] or a
 /// [`Loan`](crate::Loan).
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("{error}")]
 pub struct PublishError<L> {
     /// The message, as it was written.
     pub loan: L,
     /// The cause.
     pub error: Box<Error>,
+}
+
+/// The sentence, as [`Error`]'s.
+impl<L> std::fmt::Debug for PublishError<L> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 impl<L> From<PublishError<L>> for Error {
@@ -62,7 +71,7 @@ impl<L> From<PublishError<L>> for Error {
 
 impl GenericPublisher {
     pub(crate) fn new(engine: gantry_shm::Publisher, presence: Arc<Presence>) -> GenericPublisher {
-        GenericPublisher { engine, clock: SampleClock::new(), presence }
+        GenericPublisher { engine, clock: SampleClock::new(), presence, other_domains: OtherDomains::new() }
     }
 
     /// Another publisher of the same topic, type, QoS and options, for another thread. It has its own memory and
@@ -194,9 +203,14 @@ impl GenericPublisher {
     ///
     /// # Errors
     /// The time is over and there is a subscription of another type
-    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)); as [`GenericPublisher::subscription_count`].
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or with QoS that do not match
+    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)); as [`GenericPublisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
-        Ok(self.engine.wait_for_subscriptions(count, timeout)?)
+        let are_matched = self.engine.wait_for_subscriptions(count, timeout)?;
+        if !are_matched && self.other_domains.is_due() && self.engine.subscription_count()? == 0 {
+            self.other_domains.warn(self.engine.description());
+        }
+        Ok(are_matched)
     }
 
     /// A sentence for each subscription to this topic that is not matched: another type, or incompatible QoS.

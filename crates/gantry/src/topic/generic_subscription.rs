@@ -3,6 +3,7 @@
 //! Recorders, bridges, bindings and tools use it; the typed [`Subscription`](crate::Subscription) is a layer over it.
 //! The bytes come from another process and are not checked.
 
+use super::other_domains::OtherDomains;
 use crate::{
     error::Result,
     events::{Events, SubscriptionEventSource, SubscriptionEvents},
@@ -27,6 +28,7 @@ pub struct GenericSubscription {
     pub(crate) engine: gantry_shm::Subscription,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
+    other_domains: OtherDomains,
 }
 
 /// A taken message, in place. It owns its pin: keep it, send it to another thread, drop it in any order.
@@ -38,7 +40,7 @@ pub struct GenericSample(gantry_shm::Sample);
 
 impl GenericSubscription {
     pub(crate) fn new(engine: gantry_shm::Subscription, presence: Arc<Presence>) -> GenericSubscription {
-        GenericSubscription { engine, presence }
+        GenericSubscription { engine, presence, other_domains: OtherDomains::new() }
     }
 
     /// The next message, in place; `None` if there is none now. Publishers take turns. Samples older than their
@@ -79,15 +81,28 @@ impl GenericSubscription {
         TakeFuture::new(self)
     }
 
-    /// Waits until there is something to take; `false` after `timeout`. A wait is a bounded spin (none where only one
+    /// Waits until there is something to take; `false` after `timeout` or a shutdown. A wait is a bounded spin (none where only one
     /// CPU is usable), then a futex.
     ///
     /// # Errors
     /// The time is over, no publisher is matched and there is one of another type
-    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)), or one that could not be opened or mapped
+    /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or with QoS that do not match
+    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)), or one that could not be opened or mapped
     /// ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as [`GenericSubscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
-        Ok(self.engine.wait(timeout)?)
+        let is_ready = self.engine.wait(timeout)?;
+        if !is_ready && self.other_domains.is_due() && self.engine.publisher_count()? == 0 {
+            self.other_domains.warn(self.engine.description());
+        }
+        Ok(is_ready)
+    }
+
+    /// Waits until at least `count` publishers are matched; `false` after `timeout` or a shutdown.
+    ///
+    /// # Errors
+    /// As [`GenericSubscription::wait`].
+    pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        Ok(self.engine.wait_for_publishers(count, timeout)?)
     }
 
     /// Turns the bounded busy-wait of [`GenericSubscription::wait`] before its sleep on (the default) or off. It finds

@@ -4,6 +4,7 @@ mod generic_publisher;
 mod generic_subscription;
 mod message_info;
 mod node_topics;
+mod other_domains;
 mod publisher;
 mod subscription;
 

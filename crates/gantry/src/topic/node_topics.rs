@@ -6,16 +6,18 @@ use super::{
     publisher::Publisher,
     subscription::{Sample, Subscription},
 };
-use crate::{callback::CallbackHandle, error::Result, log, node::Node};
+use crate::{callback::CallbackHandle, error::Result, log, node::Node, time::remaining};
 use gantry_cdr::Message;
 use gantry_shm::{PublisherOptions, Qos, Role, TypeDescription};
+use std::time::{Duration, Instant};
 
 impl Node {
-    /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
+    /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be a depth: `10` is
+    /// the default profile with the last 10 samples.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow, a depth out of range, no room in shared memory.
-    pub fn create_publisher<T: Message>(&self, topic: &str, qos: Qos) -> Result<Publisher<T>> {
+    pub fn create_publisher<T: Message>(&self, topic: &str, qos: impl Into<Qos>) -> Result<Publisher<T>> {
         self.create_publisher_with_options(topic, qos, PublisherOptions::default())
     }
 
@@ -26,18 +28,19 @@ impl Node {
     pub fn create_publisher_with_options<T: Message>(
         &self,
         topic: &str,
-        qos: Qos,
+        qos: impl Into<Qos>,
         options: PublisherOptions,
     ) -> Result<Publisher<T>> {
         let generic = self.create_generic_publisher_with_options(topic, type_description::<T>(), qos, options)?;
         Ok(Publisher::new(generic))
     }
 
-    /// A subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`).
+    /// A subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be a depth, as in
+    /// [`Node::create_publisher`].
     ///
     /// # Errors
     /// As [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
-    pub fn create_subscription<T: Message>(&self, topic: &str, qos: Qos) -> Result<Subscription<T>> {
+    pub fn create_subscription<T: Message>(&self, topic: &str, qos: impl Into<Qos>) -> Result<Subscription<T>> {
         Ok(Subscription::new(self.create_generic_subscription(topic, type_description::<T>(), qos)?))
     }
 
@@ -50,7 +53,7 @@ impl Node {
         &self,
         topic: &str,
         message_type: TypeDescription,
-        qos: Qos,
+        qos: impl Into<Qos>,
     ) -> Result<GenericPublisher> {
         self.create_generic_publisher_with_options(topic, message_type, qos, PublisherOptions::default())
     }
@@ -63,10 +66,10 @@ impl Node {
         &self,
         topic: &str,
         message_type: TypeDescription,
-        qos: Qos,
+        qos: impl Into<Qos>,
         options: PublisherOptions,
     ) -> Result<GenericPublisher> {
-        self.publisher_on(&self.resolve_topic_name(topic)?, message_type, qos, options)
+        self.publisher_on(&self.resolve_topic_name(topic)?, message_type, qos.into(), options)
     }
 
     /// A subscription to bytes on `topic`, whose type is `message_type`.
@@ -77,28 +80,13 @@ impl Node {
         &self,
         topic: &str,
         message_type: TypeDescription,
-        qos: Qos,
+        qos: impl Into<Qos>,
     ) -> Result<GenericSubscription> {
-        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos)
+        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos.into())
     }
 
-    fn publisher_on(
-        &self,
-        topic: &str,
-        message_type: TypeDescription,
-        qos: Qos,
-        options: PublisherOptions,
-    ) -> Result<GenericPublisher> {
-        let publisher = self.quiet_publisher_on(topic, message_type, qos, options)?;
-        let node = self.fully_qualified_name();
-        if log::is_warn_enabled(&node) {
-            publisher.mismatches()?.iter().for_each(|why| log::warn(&node, why));
-        }
-        Ok(publisher)
-    }
-
-    /// A publisher on a topic whose full name is known. It logs no mismatch.
-    pub(crate) fn quiet_publisher_on(
+    /// A publisher on a topic whose full name is known.
+    pub(crate) fn publisher_on(
         &self,
         topic: &str,
         message_type: TypeDescription,
@@ -108,18 +96,14 @@ impl Node {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
         log::debug(&node, format_args!("publishes {topic}"));
+        if log::is_warn_enabled(&node) {
+            engine.mismatches()?.iter().for_each(|why| log::warn(&node, why));
+        }
         Ok(GenericPublisher::new(engine, self.presence().clone()))
     }
 
-    fn subscription_on(&self, topic: &str, message_type: TypeDescription, qos: Qos) -> Result<GenericSubscription> {
-        let subscription = self.quiet_subscription_on(topic, message_type, qos)?;
-        let node = self.fully_qualified_name();
-        subscription.engine.on_mismatch(move |why| log::warn(&node, why));
-        Ok(subscription)
-    }
-
-    /// A subscription to a topic whose full name is known. It logs no mismatch.
-    pub(crate) fn quiet_subscription_on(
+    /// A subscription to a topic whose full name is known.
+    pub(crate) fn subscription_on(
         &self,
         topic: &str,
         message_type: TypeDescription,
@@ -128,7 +112,32 @@ impl Node {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
         let engine = gantry_shm::Subscription::new(participant, &node, topic, message_type, qos)?;
         log::debug(&node, format_args!("subscribes to {topic}"));
+        engine.on_mismatch(move |why| log::warn(&node, why));
         Ok(GenericSubscription::new(engine, self.presence().clone()))
+    }
+
+    /// Waits for one message on `topic`, with a subscription of its own that requests `qos`; `None` after `timeout` or a shutdown
+    /// (rclcpp's `wait_for_message`). The sample stays as it is for as long as it is held.
+    ///
+    /// # Errors
+    /// As [`Node::create_subscription`], [`Subscription::wait`] and [`Subscription::take`].
+    pub fn wait_for_message<T: Message>(
+        &self,
+        topic: &str,
+        qos: impl Into<Qos>,
+        timeout: Duration,
+    ) -> Result<Option<Sample<T>>> {
+        let mut subscription = self.create_subscription::<T>(topic, qos)?;
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            if let Some(sample) = subscription.take()? {
+                return Ok(Some(sample));
+            }
+            // News may be a sample that expires before it is taken.
+            if !subscription.wait(remaining(deadline))? {
+                return Ok(None);
+            }
+        }
     }
 
     /// The types that are published on `topic` now, each once, for a tool that knows only the topic's name: none
@@ -156,7 +165,7 @@ impl Node {
     pub fn create_subscription_with_callback<T>(
         &self,
         topic: &str,
-        qos: Qos,
+        qos: impl Into<Qos>,
         mut callback: impl FnMut(Sample<T>) + Send + 'static,
     ) -> Result<CallbackHandle>
     where

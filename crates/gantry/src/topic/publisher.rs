@@ -22,6 +22,14 @@ pub struct Publisher<T> {
 ///
 /// A loan derefs to the message's view: to the struct itself if the message is plain, else to a view that has `set_…`
 /// for numbers and `…_mut` for the rest.
+///
+/// # Defaults
+/// A loan starts from the message's defaults: texts are those of its shape, and all other fields have the values of the
+/// definition, or zero. There is one exception, since clearing an image would cost as much as writing it: **an array or a
+/// sequence of more than 4 KiB ([`MAX_DEFAULT_BYTES`](gantry_cdr::MAX_DEFAULT_BYTES)) holds old bytes**, so write all of
+/// it. The loans of [`loan_uninit`](Publisher::loan_uninit) and
+/// [`loan_uninit_with`](Publisher::loan_uninit_with) have no defaults: write every number. The rule is the same for
+/// requests and responses of services, and for [`Message::build`].
 pub struct Loan<T: Message> {
     view: T::View<GenericLoan>,
 }
@@ -43,9 +51,8 @@ impl<T: Message> Publisher<T> {
         Ok(Publisher::new(self.generic.try_clone()?))
     }
 
-    /// Memory for one message of that shape (texts, and lengths of sequences), built by [`Message::build`]. The texts
-    /// are written, and numbers are the definition's defaults or zero. The elements of sequences and arrays of numbers
-    /// hold the slot's old bytes: write each that readers use. See [`GenericPublisher::loan`].
+    /// Memory for one message of that shape (texts, and lengths of sequences), which starts from its
+    /// [defaults](Loan#defaults). See [`GenericPublisher::loan`].
     ///
     /// # Errors
     /// A length above its bound; as [`GenericPublisher::loan`].
@@ -54,6 +61,19 @@ impl<T: Message> Publisher<T> {
         let length_bytes = T::shape_bytes(shape).map_err(|error| self.cannot_build(error))?;
         let loan = self.generic.loan(length_bytes)?;
         let view = T::build(loan, shape).map_err(|error| self.cannot_build(error))?;
+        Ok(Loan { view })
+    }
+
+    /// As [`Publisher::loan_with`], without defaults, for a program that writes every number of the message: numbers,
+    /// and arrays and sequences of them, hold what the slot held before, which are valid values of an older message.
+    ///
+    /// # Errors
+    /// As [`Publisher::loan_with`].
+    #[inline]
+    pub fn loan_uninit_with(&mut self, shape: T::Shape<'_>) -> Result<Loan<T>> {
+        let length_bytes = T::shape_bytes(shape).map_err(|error| self.cannot_build(error))?;
+        let loan = self.generic.loan(length_bytes)?;
+        let view = T::build_uninit(loan, shape).map_err(|error| self.cannot_build(error))?;
         Ok(Loan { view })
     }
 
@@ -127,15 +147,24 @@ impl<T: Message> Publisher<T> {
 }
 
 impl<T: Message + for<'a> Kind<Shape<'a> = ()>> Publisher<T> {
-    /// Memory for one message, if all messages of the type have the same length; else see [`Publisher::loan_with`].
-    ///
-    /// Arrays, and a plain message as a whole, hold the slot's old bytes (zeros at first): write each that readers use.
+    /// Memory for one message, if all messages of the type have the same length; else see [`Publisher::loan_with`]. It
+    /// starts from its [defaults](Loan#defaults).
     ///
     /// # Errors
     /// As [`GenericPublisher::loan`].
     #[inline]
     pub fn loan(&mut self) -> Result<Loan<T>> {
         self.loan_with(())
+    }
+
+    /// As [`Publisher::loan`], without defaults, for a program that writes every number of the message: it holds
+    /// what the slot held before, which are valid values of an older message. It saves the time to write the defaults.
+    ///
+    /// # Errors
+    /// As [`GenericPublisher::loan`].
+    #[inline]
+    pub fn loan_uninit(&mut self) -> Result<Loan<T>> {
+        self.loan_uninit_with(())
     }
 }
 

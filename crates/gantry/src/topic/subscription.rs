@@ -137,6 +137,14 @@ impl<T: Message> Subscription<T> {
         self.generic.wait(timeout)
     }
 
+    /// As [`GenericSubscription::wait_for_publishers`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        self.generic.wait_for_publishers(count, timeout)
+    }
+
     /// As [`GenericSubscription::set_max_held_samples`].
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.generic.set_max_held_samples(limit);

@@ -30,7 +30,7 @@ impl Wake for Unpark {
 }
 
 /// Runs a future on this thread; panics if it takes too long.
-fn block_on<F: Future>(future: F) -> F::Output {
+pub fn block_on<F: Future>(future: F) -> F::Output {
     let waker: Waker = Arc::new(Unpark(std::thread::current())).into();
     let (mut future, give_up) = (pin!(future), Instant::now() + PATIENCE);
     loop {

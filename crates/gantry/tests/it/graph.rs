@@ -345,7 +345,7 @@ fn nodes_use_their_remapped_names() {
     let refused = |builder: gantry::NodeBuilder| builder.domain_id(110).build().unwrap_err();
     for builder in [
         Node::builder("a").remap("chatter", "no topic"),
-        Node::builder("a").ros_arguments(["a", "--ros-args", "-p", "rate:=5"].map(str::to_owned)),
+        Node::builder("a").ros_arguments(["a", "--ros-args", "-p", "rate=5"].map(str::to_owned)),
         Node::builder("2a"),
         Node::builder("a").namespace("/b/"),
     ] {

@@ -7,17 +7,27 @@ use crate::{
 };
 use gantry::{Executor, LogLevel, Node, Qos, SingleThreadedExecutor};
 use gantry_msgs::{geometry_msgs::Twist, std_msgs};
-use std::process::{Command, Stdio};
+use std::{
+    process::{Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+/// A domain that no other test uses.
+const NEIGHBOUR_DOMAIN: u32 = 231;
 
 tests! {
     mismatches_are_printed_once_in_ros_2_s_format,
     gantry_log_sets_the_level,
     levels_are_set_by_calls,
     a_subscriber_of_tracing_gets_everything,
+    an_error_that_main_returns_is_a_sentence,
+    two_nodes_of_one_name_are_told_once,
+    a_neighbour_in_another_domain_is_told,
 }
 
 /// Plays a role of this file; `false` for another one.
-pub fn play(_: &Node, role: &str, topic: &str) -> bool {
+pub fn play(node: &Node, role: &str, topic: &str) -> bool {
     match role {
         "mistaken" => {}
         "mistaken-with-levels" => {
@@ -25,6 +35,20 @@ pub fn play(_: &Node, role: &str, topic: &str) -> bool {
             gantry::set_logger_level("front.viewer", LogLevel::Debug);
         }
         "mistaken-with-subscriber" => collect_log(),
+        "namesake" => {
+            let nodes: Vec<_> = (0..3).map(|_| Node::new(topic).unwrap()).collect();
+            let _other = Node::builder(topic).namespace("/other").build().unwrap();
+            return nodes.len() == 3;
+        }
+        "neighbour" => {
+            let neighbour = Node::builder("neighbour").domain_id(NEIGHBOUR_DOMAIN).build().unwrap();
+            let _publisher = neighbour.create_publisher::<Twist>(topic, Qos::default()).unwrap();
+            let mut subscription = node.create_subscription::<Twist>(topic, Qos::default()).unwrap();
+            for _ in 0..2 {
+                assert!(!subscription.wait(Duration::from_millis(1001)).unwrap());
+            }
+            return true;
+        }
         _ => return false,
     }
     make_mistakes(topic);
@@ -56,9 +80,16 @@ fn make_mistakes(topic: &str) {
 
 /// Standard error of this program in a role, and its last line on standard output.
 fn printed(role: &str, level: Option<&str>) -> (Vec<String>, String) {
+    // Domains of their own, in which no other node has the same name.
+    static DOMAIN: AtomicU32 = AtomicU32::new(190);
+    let domain_id = DOMAIN.fetch_add(1, Ordering::Relaxed).to_string();
     let mut command = Command::new(std::env::current_exe().unwrap());
     let topic = format!("log_{role}_{}", level.unwrap_or("unset")).replace('-', "_");
-    command.args(["--child", role, &topic]).env_remove("GANTRY_LOG").envs(level.map(|level| ("GANTRY_LOG", level)));
+    command
+        .args(["--child", role, &topic])
+        .env("ROS_DOMAIN_ID", domain_id)
+        .env_remove("GANTRY_LOG")
+        .envs(level.map(|level| ("GANTRY_LOG", level)));
     let output = command.stdin(Stdio::null()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let (stdout, stderr) = (text(output.stdout), text(output.stderr));
@@ -109,4 +140,36 @@ fn a_subscriber_of_tracing_gets_everything() {
     let (lines, events) = printed("mistaken-with-subscriber", None);
     assert_eq!(lines, [""; 0]);
     assert_ne!(events, "0 events");
+}
+
+fn an_error_that_main_returns_is_a_sentence() {
+    let node = node();
+    let mut publisher = node.create_publisher::<Twist>("sentence", Qos::default()).unwrap();
+    let mut other = node.create_publisher::<Twist>("other_sentence", Qos::default()).unwrap();
+    let error = other.publish(publisher.loan().unwrap()).unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+    assert_eq!(
+        format!("{:?}", gantry::Error::from(error)),
+        "this loan belongs to another publisher (of topic /other_sentence); \
+         publish it there, or loan from this one"
+    );
+    let invalid = Node::new("my node").unwrap_err();
+    assert!(format!("{invalid:?}").starts_with("node name \"my node\" is not allowed: "), "{invalid:?}");
+}
+
+fn two_nodes_of_one_name_are_told_once() {
+    let (lines, _) = printed("namesake", None);
+    let [line] = &lines[..] else { panic!("{lines:#?}") };
+    assert!(line.contains(" have the name /log_namesake_unset (in it"), "{line}");
+}
+
+fn a_neighbour_in_another_domain_is_told() {
+    let (lines, _) = printed("neighbour", None);
+    let [line] = &lines[..] else { panic!("{lines:#?}") };
+    assert!(
+        line.ends_with(
+            ", and node /neighbour publishes it in domain 231; set ROS_DOMAIN_ID to the same number for both programs"
+        ),
+        "{line}"
+    );
 }

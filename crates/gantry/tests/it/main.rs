@@ -15,7 +15,9 @@ mod first_messages;
 mod generic;
 mod generic_services;
 mod graph;
+mod guard_conditions;
 mod logging;
+mod nodes;
 mod one_allocation;
 
 mod qos;
@@ -24,6 +26,7 @@ mod service_failures;
 mod service_isolation;
 mod service_tasks;
 mod services;
+mod shutdown;
 mod stopped;
 mod support;
 mod typed;
@@ -43,7 +46,7 @@ fn main() -> ExitCode {
     if let [_, child, role, topic] = &arguments[..]
         && child == "--child"
     {
-        if !executors::play(role, topic) {
+        if !executors::play(role, topic) && !shutdown::play(role) && !nodes::play(role) {
             child::play(role, topic);
         }
         return ExitCode::SUCCESS;
@@ -59,11 +62,14 @@ fn main() -> ExitCode {
         generic::TESTS,
         generic_services::TESTS,
         graph::TESTS,
+        guard_conditions::TESTS,
         logging::TESTS,
+        nodes::TESTS,
         one_allocation::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,
+        shutdown::TESTS,
         service_failures::TESTS,
         service_isolation::TESTS,
         service_tasks::TESTS,

@@ -101,7 +101,7 @@ fn both_sides_are_told_the_incompatible_policy() {
     for (place, (topic, offered, requested, sentence)) in pairs.into_iter().enumerate() {
         let topic = format!("policy_{topic}");
         // Either side may come second; the first is told.
-        let (publisher, subscription, mut offers, mut requests);
+        let (mut publisher, mut subscription, mut offers, mut requests);
         if place % 2 == 0 {
             publisher = self::publisher(&node, &topic, offered);
             offers = publisher.events().unwrap();
@@ -127,6 +127,13 @@ fn both_sides_are_told_the_incompatible_policy() {
         );
         assert!(publisher.mismatches().unwrap()[0].ends_with(&format!("do not agree on {sentence}")));
         assert!(subscription.mismatches()[0].ends_with(&format!("do not agree on {sentence}")));
+        // A wait that ends in vain says why, on both sides.
+        let refused = |result: gantry::Result<bool>| match result.unwrap_err() {
+            gantry::Error::Engine(gantry::EngineError::IncompatibleQos { mismatch }) => mismatch,
+            other => panic!("{other}"),
+        };
+        assert_eq!(refused(subscription.wait(Duration::from_millis(1))), subscription.mismatches()[0]);
+        assert_eq!(refused(publisher.wait_for_subscriptions(1, Duration::ZERO)), subscription.mismatches()[0]);
         let (mut publisher, mut subscription) = (publisher, subscription);
         assert_eq!((publisher.subscription_count().unwrap(), subscription.publisher_count().unwrap()), (0, 0));
     }

@@ -2,12 +2,17 @@
 
 use crate::support::*;
 use allocations::count;
-use gantry::{Error, Message, Node, Publisher, Qos, TypeDescription, gantry_cdr::View};
+use gantry::{
+    Error, Message, Node, Publisher, Qos, TypeDescription,
+    gantry_cdr::{MAX_DEFAULT_BYTES, View},
+};
 use gantry_msgs::{
     builtin_interfaces::Time,
-    geometry_msgs::Point,
+    example_interfaces::srv::AddTwoInts,
+    geometry_msgs::{Point, PoseWithCovariance, Twist, Vector3},
     sensor_msgs::{
-        Image, ImageShape, JointState, JointStateShape, PointCloud2, PointCloud2Shape, PointField, PointFieldShape,
+        Image, ImageShape, Imu, ImuShape, JointState, JointStateShape, PointCloud2, PointCloud2Shape, PointField,
+        PointFieldShape,
     },
     std_msgs::{Header, HeaderShape},
     std_srvs::srv::{SetBool_Request, SetBool_Response, SetBool_ResponseShape},
@@ -22,6 +27,10 @@ tests![
     a_loan_that_could_not_be_published_comes_back_whole,
     a_plain_message_is_assigned_as_a_whole,
     the_data_path_of_messages_of_any_length_allocates_nothing,
+    a_loan_of_a_plain_message_starts_from_its_defaults,
+    a_loan_of_a_view_starts_from_its_defaults,
+    requests_and_responses_on_loan_start_from_their_defaults,
+    a_loan_without_defaults_holds_an_older_message,
 ];
 
 const WIDTH: u32 = 64;
@@ -319,4 +328,99 @@ fn the_data_path_of_messages_of_any_length_allocates_nothing() {
     (0..5000).for_each(&mut cycle);
     let counts = count(|| (0..20_000).for_each(&mut cycle));
     assert_eq!((counts.allocations, counts.frees), (0, 0));
+}
+
+/// Publishes enough messages that every slot has been used.
+const USED: usize = 40;
+
+fn a_loan_of_a_plain_message_starts_from_its_defaults() {
+    let node = node();
+    let mut publisher = node.create_publisher::<Twist>("fresh/twist", Qos::default()).unwrap();
+    let mut subscription = node.create_subscription::<Twist>("fresh/twist", Qos::default().keep_last(1)).unwrap();
+    for _ in 0..USED {
+        let mut twist = publisher.loan().unwrap();
+        twist.angular.z = 9.0;
+        publisher.publish(twist).unwrap();
+    }
+    let mut twist = publisher.loan().unwrap();
+    twist.linear.x = 0.5;
+    publisher.publish(twist).unwrap();
+    assert!(subscription.wait(PATIENCE).unwrap());
+    let expected = Twist { linear: Vector3 { x: 0.5, ..Vector3::default() }, ..Twist::default() };
+    assert_eq!(*subscription.take().unwrap().unwrap(), expected);
+
+    let mut poses = node.create_publisher::<PoseWithCovariance>("fresh/pose", Qos::default()).unwrap();
+    for _ in 0..USED {
+        let mut pose = poses.loan().unwrap();
+        pose.pose.orientation.w = 0.0;
+        pose.pose.position.x = 3.0;
+        pose.covariance = [7.0; 36];
+        poses.publish(pose).unwrap();
+    }
+    let pose = poses.loan().unwrap();
+    assert_eq!(*pose, PoseWithCovariance::default());
+    assert_eq!((pose.pose.orientation.w, pose.covariance), (1.0, [0.0; 36]), "the definition's default");
+}
+
+fn a_loan_of_a_view_starts_from_its_defaults() {
+    let node = node();
+    let shape = ImuShape { header: HeaderShape { frame_id: "imu" } };
+    let mut publisher = node.create_publisher::<Imu>("fresh/imu", Qos::default()).unwrap();
+    for _ in 0..USED {
+        let mut imu = publisher.loan_with(shape).unwrap();
+        imu.orientation_covariance_mut().fill(7.0);
+        imu.angular_velocity_mut().x = 1.0;
+        publisher.publish(imu).unwrap();
+    }
+    let imu = publisher.loan_with(shape).unwrap();
+    let expected = Imu { header: Header { frame_id: "imu".into(), ..Header::default() }, ..Imu::default() };
+    assert_eq!(*View::to_message(&*imu).unwrap(), expected);
+
+    let shape = |data| ImageShape { header: HeaderShape { frame_id: "" }, encoding: "mono8", data };
+    let mut publisher = node.create_publisher::<Image>("fresh/image", Qos::default()).unwrap();
+    for _ in 0..USED {
+        let mut image = publisher.loan_with(shape(MAX_DEFAULT_BYTES + 1)).unwrap();
+        image.data_mut().fill(7);
+        publisher.publish(image).unwrap();
+    }
+    let image = publisher.loan_with(shape(MAX_DEFAULT_BYTES)).unwrap();
+    assert!(image.data().iter().all(|byte| *byte == 0), "a small sequence starts from zeros");
+}
+
+fn requests_and_responses_on_loan_start_from_their_defaults() {
+    let node = node();
+    let mut service = node.create_service::<AddTwoInts>("fresh/add").unwrap();
+    let mut client = node.create_client::<AddTwoInts>("fresh/add").unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    for _ in 0..USED {
+        let mut request = client.loan_request().unwrap();
+        assert_eq!((request.a, request.b), (0, 0));
+        (request.a, request.b) = (1, 2);
+        client.send_request(request).unwrap();
+        assert!(service.wait(PATIENCE).unwrap());
+        let request = service.take_request().unwrap().unwrap();
+        let mut response = service.loan_response(request.id()).unwrap();
+        assert_eq!(response.sum, 0);
+        response.sum = request.a + request.b;
+        service.send_response(request.id(), response).unwrap();
+        assert!(client.wait(PATIENCE).unwrap());
+        assert_eq!(client.take_response().unwrap().unwrap().sum, 3);
+    }
+}
+
+fn a_loan_without_defaults_holds_an_older_message() {
+    let node = node();
+    let mut publisher = node.create_publisher::<Twist>("older/twist", Qos::default()).unwrap();
+    let mut old = publisher.loan_uninit().unwrap();
+    *old = Twist { linear: Vector3::default(), angular: Vector3 { x: 0.0, y: 0.0, z: 9.0 } };
+    publisher.publish(old).unwrap();
+    let mut loans: Vec<_> = (0..USED).map(|_| publisher.loan_uninit().unwrap()).collect();
+    assert!(loans.iter().any(|loan| loan.angular.z == 9.0), "nothing was written to the slot");
+    loans.clear();
+    let mut publisher = node.create_publisher::<JointState>("older/joints", Qos::default()).unwrap();
+    let shape =
+        JointStateShape { header: HeaderShape { frame_id: "" }, name: &[], position: 3, velocity: 0, effort: 1 };
+    let mut joints = publisher.loan_uninit_with(shape).unwrap();
+    joints.position_mut().fill(1.0);
+    assert_eq!((joints.position(), joints.effort().len()), (&[1.0; 3][..], 1));
 }

@@ -118,7 +118,7 @@ impl<M: Benchmark> Matched for TypedPublisher<M> {
 impl<M: Benchmark> Publisher for TypedPublisher<M> {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
         if self.zero_copy {
-            let mut loan = self.publisher.loan_with(self.message.shape()).map_err(sentence)?;
+            let mut loan = self.publisher.loan_uninit_with(self.message.shape()).map_err(sentence)?;
             draft.write(M::payload_of_loan(&mut loan));
             M::stamp_loan(&mut loan, draft.stamp());
             self.publisher.publish(loan).map(drop).map_err(|unpublished| sentence(unpublished.into()))
@@ -191,7 +191,10 @@ impl<M: Benchmark> Subscription for TypedSubscription<M> {
     fn wait(&mut self, timeout: Duration) -> Result<(), String> {
         match self.subscription.wait(timeout) {
             // Mismatched publishers are reported by `mismatches`.
-            Ok(_) | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. })) => Ok(()),
+            Ok(_)
+            | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. } | EngineError::IncompatibleQos { .. })) => {
+                Ok(())
+            }
             Err(error) => Err(sentence(error)),
         }
     }

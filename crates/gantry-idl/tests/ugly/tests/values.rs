@@ -9,6 +9,13 @@ fn zeroed<T: Message>(shape: T::Shape<'_>) -> AlignedBytes {
     AlignedBytes::zeroed(T::shape_bytes(shape).unwrap())
 }
 
+/// Memory with the remains of another message.
+fn used<T: Message>(shape: T::Shape<'_>) -> AlignedBytes {
+    let mut memory = zeroed::<T>(shape);
+    memory.as_mut().fill(0xee);
+    memory
+}
+
 #[test]
 fn constants_have_their_values_and_their_texts() {
     assert_eq!(Constants::TEXT, "it's \"quoted\"");
@@ -36,7 +43,7 @@ fn definitions_keep_their_lines() {
 }
 
 #[test]
-fn defaults_are_in_owned_messages_and_numbers_and_texts_in_built_ones() {
+fn defaults_are_in_owned_messages_and_in_built_ones() {
     let owned = Defaults::default();
     assert_eq!((owned.yes, owned.no, owned.least, owned.most, owned.hex), (true, false, -128, 255, 127));
     assert_eq!((owned.low, owned.high, owned.f, owned.g, owned.whole), (i64::MIN, u64::MAX, -1.5e-3, 1e300, 3.0));
@@ -55,7 +62,8 @@ fn defaults_are_in_owned_messages_and_numbers_and_texts_in_built_ones() {
     assert_eq!((owned.flags.as_slice(), owned.long, owned.zeros), (&[true, false][..], [0; 40], [0.0; 33]));
 
     let shape = DefaultsShape::default();
-    let built = Defaults::build(zeroed::<Defaults>(shape), shape).unwrap();
+    let built = Defaults::build(used::<Defaults>(shape), shape).unwrap();
+    assert_eq!(*gantry_cdr::View::to_message(&built).unwrap(), Defaults::default());
     assert_eq!((built.yes(), built.no(), built.least(), built.most(), built.hex()), (true, false, -128, 255, 127));
     assert_eq!(
         (built.low(), built.high(), built.f(), built.g(), built.whole()),
@@ -67,6 +75,61 @@ fn defaults_are_in_owned_messages_and_numbers_and_texts_in_built_ones() {
     );
     assert!(built.w() == *"wide é");
     assert_eq!((PlainDefaults::default().gain, PlainDefaults::default().pair), (1.5, [-1, 2]));
+}
+
+#[test]
+fn values_need_not_be_finite() {
+    assert!(NotFinite::NAN.is_nan());
+    assert_eq!((NotFinite::INF, NotFinite::WIDE), (f64::NEG_INFINITY, f32::INFINITY));
+    let owned = NotFinite::default();
+    assert_eq!((owned.most, owned.least, owned.three[1]), (f64::INFINITY, f32::NEG_INFINITY, f32::INFINITY));
+    assert!(owned.unknown.is_nan() && owned.three[0].is_nan());
+    let shape = NotFiniteShape::default();
+    let built = NotFinite::build(used::<NotFinite>(shape), shape).unwrap();
+    assert_eq!((built.most(), built.least(), built.three()[2]), (f64::INFINITY, f32::NEG_INFINITY, 1.0));
+    assert!(built.unknown().is_nan() && built.three()[0].is_nan());
+    assert_eq!((built.some(), built.cut()), (&[f64::INFINITY, f64::NEG_INFINITY][..], "\"a"));
+    let plain = PlainNotFinite::build(used::<PlainNotFinite>(()), ()).unwrap();
+    assert_eq!((plain.most, plain.two[1]), (f64::INFINITY, f32::NEG_INFINITY));
+}
+
+#[test]
+fn a_plain_message_in_place_starts_from_its_defaults() {
+    let built = PlainDefaults::build(used::<PlainDefaults>(()), ()).unwrap();
+    assert_eq!(*built, PlainDefaults::default());
+    let built = NestedDefaults::build(used::<NestedDefaults>(()), ()).unwrap();
+    assert_eq!(*built, NestedDefaults::default());
+    assert_eq!((built.one.gain, built.two[1].pair), (1.5, [-1, 2]));
+    let shape = ListedDefaultsShape { many: 3, ..ListedDefaultsShape::DEFAULT };
+    let built = ListedDefaults::build(used::<ListedDefaults>(shape), shape).unwrap();
+    assert_eq!((built.one().gain, built.many()[2].gain, built.two()[1].id), (1.5, 1.5, 7));
+    let uninit = PlainDefaults::build_uninit(used::<PlainDefaults>(()), ()).unwrap();
+    assert_eq!(uninit.id, 0xeeee_eeee_eeee_eeee, "the caller writes every number");
+}
+
+#[test]
+fn only_large_arrays_and_sequences_keep_the_bytes_of_the_memory() {
+    let built = Sizes::build(used::<Sizes>(()), ()).unwrap();
+    assert_eq!((built.before, built.after.gain), (3.0, 1.5));
+    assert_eq!((built.small, built.large), ([0.0; 512], [f64::from_bits(0xeeee_eeee_eeee_eeee); 513]));
+    assert_eq!((built.few[101].gain, built.many[0].id), (1.5, 0xeeee_eeee_eeee_eeee));
+    let shape = SequencesShape { small: 512, large: 513 };
+    let built = Sequences::build(used::<Sequences>(shape), shape).unwrap();
+    assert!(built.small().iter().all(|number| *number == 0.0));
+    assert!(built.large().iter().all(|number| number.to_bits() == 0xeeee_eeee_eeee_eeee));
+    assert!(built.sizes().small.iter().all(|number| *number == 0.0));
+    assert!(built.sizes().large.iter().all(|number| number.to_bits() == 0xeeee_eeee_eeee_eeee));
+}
+
+#[test]
+fn sequences_start_from_the_defaults_of_their_first_elements() {
+    let shape = DefaultsShape { list: 5, some: 1, flags: 3, texts: &["t"], ..DefaultsShape::default() };
+    let built = Defaults::build(used::<Defaults>(shape), shape).unwrap();
+    assert_eq!(
+        (built.list(), built.some(), built.flags()),
+        (&[1, -2, 3, 0, 0][..], &[1.0][..], &[true, false, false][..])
+    );
+    assert_eq!((built.array(), built.texts().next(), built.two().last()), (&[1, 2, 3][..], Some("t"), Some("y")));
 }
 
 #[test]

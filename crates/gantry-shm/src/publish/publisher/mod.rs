@@ -16,7 +16,13 @@ use crate::{
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
+    domain::{
+        Domain,
+        board::TopicIndex,
+        control::{self, ControlTask},
+        participant::Participant,
+        process_file::EndpointBlock,
+    },
     error::{Error, Result},
     os::{
         clock::{monotonic_ns, realtime_ns},
@@ -384,7 +390,7 @@ impl Publisher {
     #[cold]
     fn try_apply_discovered(&mut self) {
         let discovery = self.discovery.clone();
-        if let Ok(mut discovered) = discovery.discovered.try_lock() {
+        if let Some(mut discovered) = control::lock_soon(&discovery.discovered) {
             self.apply_discovered(&mut discovered);
         }
     }

@@ -38,7 +38,7 @@ impl Publisher {
     /// ([`Publisher::mismatches`] may have the reason).
     ///
     /// # Errors
-    /// The time is over and there is a subscription of another type; as [`Publisher::subscription_count`].
+    /// The time is over and there is a subscription whose type or QoS do not match; as [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let matched = self.wait_for_readers(count, Instant::now().checked_add(timeout));
         // Waiter lines are scarce (511), so this one is released after start-up.
@@ -55,7 +55,7 @@ impl Publisher {
                 return Ok(true);
             }
             if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return self.domain.type_mismatch(&self.description).map_or(Ok(false), Err);
+                return self.domain.mismatch(&self.description).map_or(Ok(false), Err);
             }
             let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
             let watchers = std::iter::once(line.watchers(Side::Readers));

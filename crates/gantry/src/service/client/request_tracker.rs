@@ -13,6 +13,7 @@ use super::{
     pending_requests::{PendingRequest, PendingRequests, State},
 };
 use crate::{
+    context,
     error::{Error, Result},
     node::{Node, Presence, client_reply_topic, request_topic},
     time::remaining,
@@ -67,10 +68,10 @@ impl RequestTracker {
         let options =
             PublisherOptions { max_kept_samples: kept_requests(depth) as usize, ..PublisherOptions::default() };
         let (topic, request_type) = (request_topic(&name), service_type.request.clone());
-        let requests = node.quiet_publisher_on(&topic, request_type, request_qos(depth), options)?;
+        let requests = node.publisher_on(&topic, request_type, request_qos(depth), options)?;
         let gid = requests.engine.description().gid;
         let (topic, qos) = (client_reply_topic(&name, gid), Qos::default().reliable().keep_last(kept_replies(depth)));
-        let responses = node.quiet_subscription_on(&topic, service_type.response.clone(), qos)?.engine;
+        let responses = node.subscription_on(&topic, service_type.response.clone(), qos)?.engine;
         let tracker = RequestTracker {
             name,
             service_type,
@@ -87,7 +88,6 @@ impl RequestTracker {
             noted_losses_of: Vec::new(),
             dropped_responses: 0,
         };
-        tracker.mismatches()?.iter().for_each(|why| tracing::warn!("{why}"));
         Ok((requests, tracker))
     }
 
@@ -285,6 +285,9 @@ impl RequestTracker {
             }
             match self.responses.wait_for_change(remaining(deadline)) {
                 Ok(true) => {}
+                Ok(false) if context::is_shut_down() => {
+                    break Error::ShutDown { service: self.name.clone(), sequence };
+                }
                 Ok(false) => break self.timed_out(requests, sequence, timeout),
                 Err(error) => break error.into(),
             }

@@ -1,0 +1,115 @@
+//! Conversions of `builtin_interfaces`' times and durations from and to those of the standard library.
+//!
+//! A time is one since 1970, as ROS 2's system time. Seconds are an `i32`: times after 2038-01-19 and durations above 68
+//! years become the latest time and the longest duration, and earlier times than 1901-12-13 the earliest.
+
+use crate::builtin_interfaces::{Duration, Time};
+use core::{fmt, time};
+
+/// A duration below 0, which [`core::time::Duration`] cannot be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NegativeDuration(Duration);
+
+/// Seconds, rounded down, and the nanoseconds after them, both within the message's range.
+fn clamped(seconds: i128, nanoseconds: u32) -> (i32, u32) {
+    match i32::try_from(seconds) {
+        Ok(seconds) => (seconds, nanoseconds),
+        Err(_) if seconds < 0 => (i32::MIN, 0),
+        Err(_) => (i32::MAX, 999_999_999),
+    }
+}
+
+impl From<time::Duration> for Duration {
+    fn from(duration: time::Duration) -> Duration {
+        let (sec, nanosec) = clamped(duration.as_secs().into(), duration.subsec_nanos());
+        Duration { sec, nanosec }
+    }
+}
+
+impl TryFrom<Duration> for time::Duration {
+    type Error = NegativeDuration;
+
+    fn try_from(duration: Duration) -> Result<time::Duration, NegativeDuration> {
+        let seconds = u64::try_from(duration.sec).map_err(|_| NegativeDuration(duration))?;
+        Ok(time::Duration::new(seconds, duration.nanosec)) // nanoseconds above a second are carried over
+    }
+}
+
+impl fmt::Display for NegativeDuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NegativeDuration(Duration { sec, nanosec }) = self;
+        write!(f, "the duration is {sec} s and {nanosec} ns, which is below 0; use its fields")
+    }
+}
+
+impl core::error::Error for NegativeDuration {}
+
+#[cfg(feature = "std")]
+mod system_time {
+    use super::{Time, clamped, time::Duration};
+    use std::time::{SystemTime, UNIX_EPOCH};
+
+    impl From<SystemTime> for Time {
+        /// ```
+        /// use gantry_msgs::std_msgs::Header;
+        /// use std::time::SystemTime;
+        ///
+        /// let header = Header { stamp: SystemTime::now().into(), ..Header::default() };
+        /// assert!(SystemTime::from(header.stamp) <= SystemTime::now());
+        /// ```
+        fn from(time: SystemTime) -> Time {
+            let (sec, nanosec) = match time.duration_since(UNIX_EPOCH) {
+                Ok(after) => clamped(after.as_secs().into(), after.subsec_nanos()),
+                Err(before) => {
+                    let ns = before.duration().as_nanos() as i128; // at most 2^64 s
+                    clamped((-ns).div_euclid(1_000_000_000), (-ns).rem_euclid(1_000_000_000) as u32)
+                }
+            };
+            Time { sec, nanosec }
+        }
+    }
+
+    impl From<Time> for SystemTime {
+        fn from(time: Time) -> SystemTime {
+            let nanoseconds = Duration::from_nanos(time.nanosec.into());
+            let seconds = Duration::from_secs(time.sec.unsigned_abs().into());
+            if time.sec < 0 { UNIX_EPOCH - seconds + nanoseconds } else { UNIX_EPOCH + seconds + nanoseconds }
+        }
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use std::time::{SystemTime, UNIX_EPOCH};
+
+    const fn ns(ns: u64) -> time::Duration {
+        time::Duration::from_nanos(ns)
+    }
+
+    #[test]
+    fn times_become_times_since_1970_and_back() {
+        for (system, sec, nanosec) in [
+            (UNIX_EPOCH, 0, 0),
+            (UNIX_EPOCH + ns(1_700_000_000_000_000_007), 1_700_000_000, 7),
+            (UNIX_EPOCH - ns(1), -1, 999_999_999),
+            (UNIX_EPOCH - ns(2_000_000_000), -2, 0),
+            (UNIX_EPOCH - time::Duration::new(1 << 31, 0), i32::MIN, 0),
+        ] {
+            assert_eq!((Time::from(system), SystemTime::from(Time { sec, nanosec })), (Time { sec, nanosec }, system));
+        }
+        let beyond = time::Duration::new(1 << 31, 5);
+        assert_eq!(Time::from(UNIX_EPOCH + beyond), Time { sec: i32::MAX, nanosec: 999_999_999 });
+        assert_eq!(Time::from(UNIX_EPOCH - beyond), Time { sec: i32::MIN, nanosec: 0 });
+    }
+
+    #[test]
+    fn durations_become_durations_and_back_unless_they_are_negative() {
+        let duration = time::Duration::new(3, 5);
+        assert_eq!(Duration::from(duration), Duration { sec: 3, nanosec: 5 });
+        assert_eq!(time::Duration::try_from(Duration { sec: 3, nanosec: 5 }), Ok(duration));
+        assert_eq!(Duration::from(time::Duration::MAX), Duration { sec: i32::MAX, nanosec: 999_999_999 });
+        let negative = time::Duration::try_from(Duration { sec: -1, nanosec: 999_999_999 }).unwrap_err();
+        assert!(std::string::ToString::to_string(&negative).contains("-1 s and 999999999 ns"));
+    }
+}

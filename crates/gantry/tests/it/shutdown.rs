@@ -1,0 +1,266 @@
+//! The end of a program: `init`, signals, `shutdown`.
+//!
+//! Children run in directories of their own, in which they must leave nothing.
+
+use crate::{child::say, support::*};
+use gantry::{
+    Clock, Error, EventsExecutor, Executor, MultiThreadedExecutor, Node, Qos, Rate, SingleThreadedExecutor,
+    Subscription, WaitSet,
+};
+use gantry_msgs::{std_msgs::UInt64, std_srvs::srv::Trigger};
+use rustix::process::{Signal, kill_process};
+use std::{
+    os::unix::process::ExitStatusExt,
+    path::Path,
+    process::{Command, ExitStatus},
+    sync::mpsc,
+    time::Duration,
+};
+use tempfile::TempDir;
+
+tests! {
+    a_signal_ends_a_spin_in_order_and_leaves_no_file,
+    a_signal_ends_every_wait,
+    a_second_signal_ends_the_process_at_once,
+    without_init_a_signal_ends_the_process_as_ever,
+    shutdown_ends_a_spin_and_init_begins_anew,
+    a_call_that_a_shutdown_ends_says_so,
+    an_executor_that_goes_after_a_shutdown_frees_nodes_that_callbacks_own,
+}
+
+/// No wait ends by itself in the time of a test.
+const EVER: Duration = Duration::from_secs(100_000);
+
+/// Plays a role of this file, in a directory of its own; `false` for another one.
+pub fn play(role: &str) -> bool {
+    match role {
+        "spin-single" => spin(SingleThreadedExecutor::new()),
+        "spin-multi" => spin(MultiThreadedExecutor::new()),
+        "spin-events" => spin(EventsExecutor::new()),
+        "spin-again" => spin_again(),
+        "waits" => wait_in_all_ways(),
+        "call" => call(),
+        "stuck" => {
+            gantry::init().unwrap();
+            gantry::on_shutdown(|| say("shuts down"));
+            stay();
+        }
+        "without-init" => stay(),
+        "cycle" => own_the_node_in_a_callback(),
+        _ => return false,
+    }
+    true
+}
+
+fn stay() {
+    let _node = node();
+    say("ready");
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Says that it is dropped.
+struct Dropped;
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        say("dropped");
+    }
+}
+
+fn spin(mut executor: impl Executor) {
+    gantry::init().unwrap();
+    gantry::on_shutdown(|| say(&format!("function, ok: {}", gantry::ok())));
+    let (node, dropped) = (node(), Dropped);
+    let mut publisher = node.create_publisher::<UInt64>("ticks", Qos::default()).unwrap();
+    let mut ticks = 0;
+    node.create_subscription_with_callback::<UInt64>("ticks", Qos::default(), move |tick| {
+        let _ = &dropped;
+        ticks += 1;
+        if ticks == 3 {
+            say(if tick.data > 0 { "ready" } else { "wrong" });
+        }
+    })
+    .unwrap();
+    node.create_timer_with_callback(Duration::from_millis(5), move |_| {
+        publisher.publish_copy(&UInt64 { data: 7 }).unwrap();
+    })
+    .unwrap();
+    executor.add_node(&node).unwrap();
+    let spun = executor.spin();
+    say(&format!("spun: {spun:?}, ok: {}", gantry::ok()));
+    say(&format!("spun again: {:?}", executor.spin()));
+}
+
+fn subscription(node: &Node) -> Subscription<UInt64> {
+    node.create_subscription("nothing", Qos::default()).unwrap()
+}
+
+fn wait_in_all_ways() {
+    gantry::init().unwrap();
+    let (sender, ended) = mpsc::channel();
+    let wait = |name: &'static str, wait: fn(&Node) -> bool| {
+        let sender: mpsc::Sender<String> = sender.clone();
+        std::thread::spawn(move || {
+            let node = node();
+            say("ready");
+            let waited = wait(&node);
+            drop(node);
+            sender.send(format!("{name}: {waited}")).unwrap();
+        });
+    };
+    wait("subscription", |node| subscription(node).wait(EVER).unwrap());
+    wait("subscriptions", |node| {
+        let mut publisher = node.create_publisher::<UInt64>("nobody", Qos::default()).unwrap();
+        publisher.wait_for_subscriptions(1, EVER).unwrap()
+    });
+    wait("rate", |_| Rate::with_clock(&Clock::manual(EVER), EVER).unwrap().sleep());
+    wait("wait set", |node| WaitSet::new(node).unwrap().wait(&mut [&mut subscription(node)], EVER).unwrap());
+    wait("service", |node| node.create_client::<Trigger>("nobody").unwrap().wait_for_service(EVER).unwrap());
+    drop(sender);
+    let mut ended: Vec<String> = ended.iter().collect();
+    ended.sort_unstable();
+    say(&ended.join(", "));
+}
+
+fn call() {
+    gantry::init().unwrap();
+    let node = node();
+    let _service = node.create_service::<Trigger>("silent").unwrap();
+    let mut client = node.create_client::<Trigger>("silent").unwrap();
+    client.wait_for_service(PATIENCE).unwrap();
+    say("ready");
+    let error = client.call_copy(&Default::default(), EVER).unwrap_err();
+    say(&format!("{error}; {}", matches!(error, Error::ShutDown { .. })));
+}
+
+fn spin_again() {
+    gantry::init().unwrap();
+    assert!(gantry::init().unwrap_err().to_string().contains("initialised already"));
+    let node = node();
+    let mut executor = SingleThreadedExecutor::new();
+    executor.add_node(&node).unwrap();
+    node.create_timer_with_callback(Duration::from_millis(1), |_| {
+        gantry::shutdown();
+    })
+    .unwrap();
+    executor.spin().unwrap();
+    assert!(!gantry::shutdown() && !gantry::ok(), "only once");
+    gantry::init().unwrap();
+    assert!(gantry::ok());
+    executor.spin().unwrap(); // until the next tick
+    assert!(!gantry::ok());
+    gantry::init().unwrap();
+    say("ready");
+    drop(executor);
+    drop(node.create_subscription::<UInt64>("nothing", Qos::default()).unwrap().wait(EVER));
+}
+
+fn own_the_node_in_a_callback() {
+    gantry::init().unwrap();
+    let node = node();
+    let owner = node.clone();
+    node.create_timer_with_callback(Duration::from_millis(1), move |_| {
+        let _ = owner.name();
+        gantry::shutdown();
+    })
+    .unwrap();
+    let mut executor = SingleThreadedExecutor::new();
+    executor.add_node(&node).unwrap();
+    say("ready");
+    executor.spin().unwrap();
+}
+
+/// A child with a directory of its own.
+struct Child {
+    peer: Peer,
+    directory: TempDir,
+}
+
+impl Child {
+    fn start(role: &str) -> Child {
+        let directory = tempfile::Builder::new().prefix("gantry-test-").tempdir_in("/dev/shm").unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let command = command.args(["--child", role, "-"]).env(crate::DIRECTORY_VARIABLE, directory.path());
+        let mut peer = Peer::start(command.env_remove("ROS_DOMAIN_ID"));
+        assert_eq!(peer.line(), "ready");
+        Child { peer, directory }
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(self.peer.pid(), signal).unwrap();
+    }
+
+    /// How it ended, and the number of files that it left.
+    fn end(mut self) -> (ExitStatus, usize) {
+        (self.peer.child.wait().unwrap(), count_files(self.directory.path()))
+    }
+}
+
+fn count_files(directory: &Path) -> usize {
+    let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| if path.is_dir() { count_files(&path) } else { 1 }).sum()
+}
+
+fn a_signal_ends_a_spin_in_order_and_leaves_no_file() {
+    for role in ["spin-single", "spin-multi", "spin-events"] {
+        for signal in [Signal::INT, Signal::TERM] {
+            let mut child = Child::start(role);
+            child.signal(signal);
+            let lines: Vec<String> = (0..4).map(|_| child.peer.line()).collect();
+            let expected = ["function, ok: true", "spun: Ok(()), ok: false", "spun again: Ok(())", "dropped"];
+            assert_eq!(lines, expected, "{role}");
+            let (status, files) = child.end();
+            assert!(status.success() && files == 0, "{role}: {status}, {files} files");
+        }
+    }
+}
+
+fn a_signal_ends_every_wait() {
+    let mut child = Child::start("waits");
+    (0..4).for_each(|_| assert_eq!(child.peer.line(), "ready"));
+    child.signal(Signal::INT);
+    assert_eq!(
+        child.peer.line(),
+        "rate: false, service: false, subscription: false, subscriptions: false, wait set: false"
+    );
+    let (status, files) = child.end();
+    assert!(status.success() && files == 0, "{status}, {files} files");
+}
+
+fn a_second_signal_ends_the_process_at_once() {
+    for second in [Signal::INT, Signal::TERM] {
+        let mut child = Child::start("stuck");
+        child.signal(Signal::INT);
+        assert_eq!(child.peer.line(), "shuts down");
+        child.signal(second);
+        assert_eq!(child.end().0.signal(), Some(second.as_raw()));
+    }
+}
+
+fn without_init_a_signal_ends_the_process_as_ever() {
+    let child = Child::start("without-init");
+    child.signal(Signal::INT);
+    assert_eq!(child.end().0.signal(), Some(Signal::INT.as_raw()));
+}
+
+fn shutdown_ends_a_spin_and_init_begins_anew() {
+    let child = Child::start("spin-again");
+    child.signal(Signal::INT);
+    let (status, files) = child.end();
+    assert!(status.success() && files == 0, "{status}, {files} files");
+}
+
+fn a_call_that_a_shutdown_ends_says_so() {
+    let mut child = Child::start("call");
+    child.signal(Signal::TERM);
+    assert_eq!(child.peer.line(), "request 1 to /silent was given up: the program shuts down; true");
+    let (status, files) = child.end();
+    assert!(status.success() && files == 0, "{status}, {files} files");
+}
+
+fn an_executor_that_goes_after_a_shutdown_frees_nodes_that_callbacks_own() {
+    let (status, files) = Child::start("cycle").end();
+    assert!(status.success() && files == 0, "{status}, {files} files");
+}
