@@ -51,6 +51,45 @@ pub enum Error {
         why: String,
     },
 
+    /// Values of parameters that cannot be read.
+    #[error("the parameters of {origin} cannot be used: {why}")]
+    InvalidParameters {
+        /// The file, or the argument.
+        origin: String,
+        /// The defect, with its line.
+        why: String,
+    },
+
+    /// A parameter that is used before its declaration.
+    #[error("parameter \"{name}\" is not declared; declare it first (declare_parameter)")]
+    ParameterNotDeclared {
+        /// Its name.
+        name: String,
+    },
+
+    /// A second declaration of a parameter.
+    #[error("parameter \"{name}\" is declared already; declare it once, and read it with get_parameter")]
+    ParameterAlreadyDeclared {
+        /// Its name.
+        name: String,
+    },
+
+    /// A parameter that was declared without a value.
+    #[error("parameter \"{name}\" has no value; set it, for example by --ros-args -p {name}:=VALUE")]
+    ParameterNotSet {
+        /// Its name.
+        name: String,
+    },
+
+    /// A declaration or a change of a parameter that is not allowed, or a value of another type than was asked for.
+    #[error("parameter \"{name}\" is refused: {why}")]
+    InvalidParameter {
+        /// Its name.
+        name: String,
+        /// The rule that is broken, or the reason that a callback gave.
+        why: String,
+    },
+
     /// A timer with a period of 0.
     #[error("the timer's period is 0, so the timer would always be due; give it at least 1 ns")]
     ZeroPeriod,

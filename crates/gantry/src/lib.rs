@@ -90,6 +90,10 @@ mod executor;
 mod graph;
 mod log;
 mod node;
+mod node_parameters;
+mod parameter;
+#[cfg(feature = "rosout")]
+mod rosout;
 mod service;
 mod time;
 mod topic;
@@ -103,6 +107,7 @@ pub use executor::{
     Canceler, EventsExecutor, Executor, MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
+pub use gantry_msgs::rcl_interfaces::{FloatingPointRange, IntegerRange, ListParametersResult, ParameterDescriptor};
 pub use gantry_shm::{
     ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos,
     QosPolicy, Reliability, RequestId, SampleInfo, SourceTime, TypeDescription,
@@ -110,6 +115,9 @@ pub use gantry_shm::{
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments};
+pub use parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant};
+#[cfg(feature = "rosout")]
+pub use rosout::RosoutLayer;
 pub use service::{
     Client, GenericClient, GenericRequest, GenericResponse, GenericService, Request, Response, Service,
     ServiceConnection, ServiceTypeDescription, SharedClient,
@@ -138,6 +146,8 @@ mod pages {
     struct Executors;
     #[doc = include_str!("../../../docs/guide/services.md")]
     struct Services;
+    #[doc = include_str!("../../../docs/guide/parameters.md")]
+    struct Parameters;
     #[doc = include_str!("../../../docs/guide/messages.md")]
     struct Messages;
     #[doc = include_str!("../../../docs/guide/troubleshooting.md")]

@@ -132,7 +132,7 @@ fn print(level: LogLevel, node: &str, message: &str) {
 }
 
 /// The logger of a node, as in ROS 2: `/ns/node` has `ns.node`.
-fn logger_of(node: &str) -> String {
+pub(crate) fn logger_of(node: &str) -> String {
     match node.trim_start_matches('/') {
         "" => LIBRARY.to_owned(),
         name => name.replace('/', "."),

@@ -2,8 +2,23 @@
 
 use test_support::storeys;
 
-const STOREYS: &[&str] =
-    &["error", "log", "wait", "context", "time", "events", "callback", "node", "topic", "service", "graph", "executor"];
+const STOREYS: &[&str] = &[
+    "error",
+    "log",
+    "wait",
+    "context",
+    "time",
+    "events",
+    "callback",
+    "parameter",
+    "node",
+    "topic",
+    "service",
+    "graph",
+    "executor",
+    "node_parameters",
+    "rosout",
+];
 
 #[test]
 fn imports_go_down_and_in_no_circle() {

@@ -7,8 +7,7 @@ use super::{
     names,
     remap::{self, misunderstood},
 };
-use crate::error::Result;
-use std::path::PathBuf;
+use crate::{error::Result, parameter::ParameterArgument};
 
 const BEGIN: &str = "--ros-args";
 const END: &str = "--";
@@ -45,22 +44,6 @@ pub(crate) struct RosArguments {
     pub(crate) unused: Vec<String>,
     /// Rules outside `--ros-args`, which rcl applies and calls deprecated; they are among `remappings`, too.
     pub(crate) deprecated: Vec<String>,
-}
-
-/// Values of parameters among the ROS arguments.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ParameterArgument {
-    /// `-p name:=yaml` or `-p node:name:=yaml`.
-    Value {
-        /// The node that it is for: a name without a namespace, which rclcpp takes as `/node`. `None`: all nodes.
-        node: Option<String>,
-        /// The parameter's name: parts with dots between them.
-        name: String,
-        /// The value, in YAML; not checked here.
-        yaml: String,
-    },
-    /// `--params-file path`; not opened here.
-    File(PathBuf),
 }
 
 /// `--log-level LEVEL` or `--log-level LOGGER:=LEVEL`.

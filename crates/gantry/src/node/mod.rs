@@ -7,7 +7,6 @@ mod node_callbacks;
 mod presence;
 mod remap;
 
-pub(crate) use arguments::ParameterArgument;
 pub use arguments::remove_ros_arguments;
 pub use init::{init, init_with_arguments};
 pub use names::expand_topic_name;
@@ -18,6 +17,8 @@ use crate::{
     callback::{CallbackGroup, CallbackGroupType, Callbacks},
     error::{Error, MAX_DOMAIN_ID, Result},
     log,
+    parameter::{self, ParameterOptions, ParameterStore},
+    time::Clock,
 };
 use arguments::RosArguments;
 use gantry_shm::Participant;
@@ -54,7 +55,8 @@ struct Inner {
     presence: Arc<Presence>,
     callbacks: Arc<Callbacks>,
     default_group: CallbackGroup,
-    parameter_arguments: Vec<ParameterArgument>,
+    parameters: Arc<ParameterStore>,
+    clock: Clock,
 }
 
 /// The options of a node that is to be made.
@@ -67,6 +69,7 @@ pub struct NodeBuilder {
     remappings: Vec<String>,
     arguments: Vec<String>,
     uses_global_arguments: bool,
+    pub(crate) parameters: ParameterOptions,
 }
 
 impl Node {
@@ -82,8 +85,8 @@ impl Node {
     #[must_use]
     pub fn builder(name: &str) -> NodeBuilder {
         let (remappings, arguments) = (Vec::new(), Vec::new());
-        let (name, namespace) = (name.to_owned(), "/".to_owned());
-        NodeBuilder { name, namespace, domain_id: None, remappings, arguments, uses_global_arguments: true }
+        let (name, namespace, parameters) = (name.to_owned(), "/".to_owned(), ParameterOptions::default());
+        NodeBuilder { name, namespace, domain_id: None, remappings, arguments, uses_global_arguments: true, parameters }
     }
 
     /// A handle that does not keep the node: see [`WeakNode`].
@@ -108,6 +111,12 @@ impl Node {
     #[must_use]
     pub fn fully_qualified_name(&self) -> String {
         self.0.names.fully_qualified_name()
+    }
+
+    /// The node's clock (ROS time): the time of day, or that of the topic `/clock` if the parameter `use_sim_time` is true.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
     }
 
     /// The node's domain.
@@ -150,10 +159,8 @@ impl Node {
         &self.0.presence
     }
 
-    /// The values of parameters among the ROS arguments. Some are for other nodes; a later one replaces an earlier one.
-    #[allow(dead_code, reason = "parameters read it")]
-    pub(crate) fn parameter_arguments(&self) -> &[ParameterArgument] {
-        &self.0.parameter_arguments
+    pub(crate) fn parameters(&self) -> &Arc<ParameterStore> {
+        &self.0.parameters
     }
 }
 
@@ -224,12 +231,8 @@ impl NodeBuilder {
         NodeBuilder { uses_global_arguments: on, ..self }
     }
 
-    /// Makes the node. It joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
-    ///
-    /// # Errors
-    /// A name or domain that ROS 2 does not allow; a rule or argument that is not understood; shared memory that cannot
-    /// be set up or trusted.
-    pub fn build(self) -> Result<Node> {
+    /// Makes the node, without the things that its parameters may ask for at once.
+    pub(crate) fn join(self) -> Result<Node> {
         let own = RosArguments::parse(&self.arguments)?;
         init::heed(&own);
         let global = if self.uses_global_arguments { init::global_arguments() } else { Arc::default() };
@@ -240,12 +243,15 @@ impl NodeBuilder {
             Some(id) => return Err(Error::InvalidDomain { origin: "the domain", value: id.to_string() }),
             None => domain_of_environment()?,
         };
+        let arguments = [&global.parameters[..], &own.parameters];
+        let overrides = parameter::overrides_of(&names.fully_qualified_name(), &arguments)?;
+        let parameters = Arc::new(ParameterStore::new(overrides, self.parameters));
         let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name())?;
         let callbacks = Arc::<Callbacks>::default();
         let default_group = CallbackGroup::new(callbacks.clone(), CallbackGroupType::MutuallyExclusive);
         log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));
-        let (presence, parameter_arguments) = (Arc::new(presence), [&global.parameters[..], &own.parameters].concat());
-        Ok(Node(Arc::new(Inner { names, presence, callbacks, default_group, parameter_arguments })))
+        let (presence, clock) = (Arc::new(presence), Clock::of_node());
+        Ok(Node(Arc::new(Inner { names, presence, callbacks, default_group, parameters, clock })))
     }
 }
 

@@ -4,24 +4,26 @@ use super::Node;
 use crate::{
     callback::{CallbackGroup, CallbackGroupType, CallbackHandle},
     error::Result,
-    time::{self, Clock, Tick, Timer},
+    time::{Tick, Timer},
     wait::TakeSource,
 };
 use std::time::{Duration, SystemTime};
 
 impl Node {
-    /// The node's time: the time of day ([`now`](crate::now)).
+    /// The node's time: the time of day ([`now`](crate::now)), or that of the topic `/clock` if the parameter `use_sim_time`
+    /// is true.
     #[must_use]
     pub fn now(&self) -> SystemTime {
-        time::now()
+        SystemTime::UNIX_EPOCH + self.clock().now()
     }
 
-    /// A timer on the steady clock that goes off every `period`; [`Timer`] has constructors for other timers.
+    /// A timer on the node's clock that goes off every `period`: by the steady clock, or by the topic `/clock` if the parameter
+    /// `use_sim_time` is true. [`Timer`] has constructors for other timers.
     ///
     /// # Errors
     /// A period of 0.
     pub fn create_timer(&self, period: Duration) -> Result<Timer> {
-        Timer::new(&Clock::steady(), period)
+        Timer::new(self.clock(), period)
     }
 
     /// A timer with a callback, which this node's executor calls at each tick; the returned handle cancels and resets

@@ -4,8 +4,8 @@ use crate::wait::lock;
 use rustix::time::{ClockId, clock_gettime};
 use std::{
     sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering::*},
+        Arc, Mutex, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering::*},
     },
     task::Waker,
     time::{Duration, Instant, SystemTime},
@@ -19,6 +19,31 @@ pub struct Clock(Kind);
 enum Kind {
     Steady,
     Manual(Arc<Manual>),
+    Ros(Arc<RosTime>),
+}
+
+/// The time of a node: simulated, or else the time of day, with timers on the steady clock.
+#[derive(Debug, Default)]
+struct RosTime {
+    is_simulated: AtomicBool,
+    /// 0 until the first message of `/clock`.
+    simulated: Manual,
+    /// Told of jumps. The lock is held during a change.
+    listeners: Mutex<Vec<Weak<dyn JumpListener>>>,
+}
+
+/// A jump of the time by which timers go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Jump {
+    pub(crate) old_ns: u64,
+    pub(crate) new_ns: u64,
+    /// Another source of the time: times before and after have nothing in common.
+    pub(crate) is_other_source: bool,
+}
+
+/// A timer, which must follow the jumps of its clock.
+pub(crate) trait JumpListener: std::fmt::Debug + Send + Sync {
+    fn time_jumped(&self, jump: Jump);
 }
 
 #[derive(Debug, Default)]
@@ -42,22 +67,69 @@ impl Clock {
         Clock(Kind::Manual(Arc::new(manual)))
     }
 
-    /// The time since the clock's beginning.
+    /// The clock of a node, which is not simulated yet.
+    pub(crate) fn of_node() -> Clock {
+        Clock(Kind::Ros(Arc::default()))
+    }
+
+    /// The time since the clock's beginning: of a node's clock, since 1970.
     ///
     /// # Real-time
     /// No allocation, lock or system call (vDSO).
     #[must_use]
     pub fn now(&self) -> Duration {
-        Duration::from_nanos(self.now_ns())
+        match &self.0 {
+            Kind::Ros(ros) if !ros.is_simulated.load(Acquire) => {
+                now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+            }
+            _ => Duration::from_nanos(self.now_ns()),
+        }
+    }
+
+    /// Whether the clock shows simulated time, that of the topic `/clock`: of a node whose parameter `use_sim_time` is true.
+    #[must_use]
+    pub fn ros_time_is_active(&self) -> bool {
+        matches!(&self.0, Kind::Ros(ros) if ros.is_simulated.load(Acquire))
+    }
+
+    /// Begins or ends simulated time. Timers keep the time that is left until they are due.
+    pub(crate) fn simulate(&self, on: bool) {
+        let Kind::Ros(ros) = &self.0 else { return };
+        let listeners = lock(&ros.listeners);
+        if on != ros.is_simulated.load(Acquire) {
+            let old_ns = self.now_ns();
+            ros.simulated.now_ns.store(0, Release);
+            let new_ns = if on { 0 } else { monotonic_ns() };
+            let jump = Jump { old_ns, new_ns, is_other_source: true };
+            ros.jump(&listeners, jump, || ros.is_simulated.store(on, Release));
+        }
+    }
+
+    /// Sets the simulated time of a node's clock, and wakes what waits for it.
+    pub(crate) fn set_simulated(&self, now: Duration) {
+        let Kind::Ros(ros) = &self.0 else { return };
+        let listeners = lock(&ros.listeners);
+        let (old_ns, new_ns) = (ros.simulated.now_ns.load(Acquire), in_ns(now));
+        let jump = Jump { old_ns, new_ns, is_other_source: old_ns == 0 };
+        if ros.is_simulated.load(Acquire) && (jump.is_other_source || new_ns < old_ns) {
+            ros.jump(&listeners, jump, || ros.simulated.now_ns.store(new_ns, Release));
+        }
+        ros.simulated.set(new_ns);
+    }
+
+    /// Tells a timer of the jumps of a node's clock.
+    pub(crate) fn add_listener(&self, listener: Weak<dyn JumpListener>) {
+        let Kind::Ros(ros) = &self.0 else { return };
+        let mut listeners = lock(&ros.listeners);
+        listeners.retain(|other| other.strong_count() > 0);
+        listeners.push(listener);
     }
 
     /// Sets a manual clock and wakes the threads that wait for its time; `false` for the steady clock, which cannot be
     /// set.
     pub fn set(&self, now: Duration) -> bool {
         let Kind::Manual(manual) = &self.0 else { return false };
-        manual.now_ns.store(in_ns(now), Release);
-        let waiting = std::mem::take(&mut *lock(&manual.waiting));
-        waiting.into_iter().for_each(Waker::wake);
+        manual.set(in_ns(now));
         true
     }
 
@@ -66,22 +138,54 @@ impl Clock {
         match &self.0 {
             Kind::Steady => monotonic_ns(),
             Kind::Manual(manual) => manual.now_ns.load(Acquire),
+            Kind::Ros(ros) if ros.is_simulated.load(Acquire) => ros.simulated.now_ns.load(Acquire),
+            Kind::Ros(_) => monotonic_ns(),
         }
     }
 
-    /// The CLOCK_MONOTONIC time at which the clock will show `time_ns`; `None` for a manual clock, see
+    /// The CLOCK_MONOTONIC time at which the clock will show `time_ns`; `None` for a manual or simulated clock, see
     /// [`Clock::wake_when_set`].
     pub(crate) fn due_ns(&self, time_ns: u64) -> Option<u64> {
-        matches!(self.0, Kind::Steady).then_some(time_ns)
+        self.settable().is_none().then_some(time_ns)
     }
 
-    /// Calls `waker` once, when the manual clock is set.
+    fn settable(&self) -> Option<&Manual> {
+        match &self.0 {
+            Kind::Manual(manual) => Some(manual),
+            Kind::Ros(ros) => ros.is_simulated.load(Acquire).then_some(&ros.simulated),
+            Kind::Steady => None,
+        }
+    }
+
+    /// Calls `waker` once, when the manual or simulated clock is set.
     pub(crate) fn wake_when_set(&self, waker: &Waker) {
-        if let Kind::Manual(manual) = &self.0 {
+        if let Some(manual) = self.settable() {
             let mut waiting = lock(&manual.waiting);
             if !waiting.iter().any(|other| other.will_wake(waker)) {
                 waiting.push(waker.clone());
             }
+        }
+    }
+}
+
+impl Manual {
+    fn set(&self, now_ns: u64) {
+        self.now_ns.store(now_ns, Release);
+        let waiting = std::mem::take(&mut *lock(&self.waiting));
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl RosTime {
+    /// Makes a jump and tells the timers. Meanwhile none of them is due by mistake: a time that grows is set last.
+    fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) {
+        let tell = || listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener.time_jumped(jump));
+        if jump.new_ns < jump.old_ns {
+            set();
+            tell();
+        } else {
+            tell();
+            set();
         }
     }
 }

@@ -3,13 +3,13 @@
 //! A [`Timer`] is a handle: clones are the same timer, and any thread may cancel or reset it. Invariant: until a reset,
 //! the next due time is the first due time plus a whole number of periods.
 
-use super::clock::{Clock, in_ns};
+use super::clock::{Clock, Jump, JumpListener, in_ns};
 use crate::{
     error::{Error, Result},
     wait::{TakeSource, WaitSource, Waitable, lock},
 };
 use std::{
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Weak},
     task::Waker,
     time::Duration,
 };
@@ -77,17 +77,23 @@ impl Timer {
             return Err(Error::ZeroPeriod);
         }
         let period_ns = in_ns(period);
-        let next_ns = Some(clock.now_ns().saturating_add(period_ns));
-        let schedule =
-            Schedule { period_ns, is_one_shot, next_ns, overruns: 0, changed_ns: None, handles: 1, wakers: Vec::new() };
-        Ok(Timer { clock: clock.clone(), schedule: Arc::new(Mutex::new(schedule)), handle: 0 })
+        let (next_ns, changed_ns, wakers) = (None, None, Vec::new());
+        let schedule = Schedule { period_ns, is_one_shot, next_ns, overruns: 0, changed_ns, handles: 1, wakers };
+        let schedule = Arc::new(Mutex::new(schedule));
+        let listener: Weak<Mutex<Schedule>> = Arc::downgrade(&schedule);
+        clock.add_listener(listener); // first, so that no jump after the reading is missed
+        let timer = Timer { clock: clock.clone(), schedule, handle: 0 };
+        let mut schedule = lock(&timer.schedule);
+        schedule.next_ns = Some(clock.now_ns().saturating_add(period_ns));
+        drop(schedule);
+        Ok(timer)
     }
 
     /// The tick that is due, if one is. Several are one tick, with the time of the first; the others are its overruns. The
     /// next tick is due a whole number of periods later.
     pub fn take(&mut self) -> Option<Tick> {
-        let now_ns = self.clock.now_ns();
         let schedule = &mut *lock(&self.schedule);
+        let now_ns = self.clock.now_ns(); // under the lock, which a jump of the clock takes
         let due_ns = schedule.next_ns.filter(|next_ns| *next_ns <= now_ns)?;
         let overruns = if schedule.is_one_shot { 0 } else { (now_ns - due_ns) / schedule.period_ns };
         let last_ns = due_ns + overruns * schedule.period_ns;
@@ -137,6 +143,25 @@ impl Timer {
     }
 }
 
+impl JumpListener for Mutex<Schedule> {
+    /// As rcl does: after a change of the source, the rest of the period remains; after a jump back by more than a period, a whole
+    /// one does.
+    fn time_jumped(&self, jump: Jump) {
+        let mut schedule = lock(self);
+        let Some(next_ns) = schedule.next_ns else { return };
+        let remaining_ns = next_ns.saturating_sub(jump.old_ns);
+        if jump.is_other_source {
+            schedule.next_ns = Some(jump.new_ns.saturating_add(remaining_ns));
+        } else if jump.new_ns.saturating_add(schedule.period_ns) < next_ns {
+            schedule.next_ns = Some(jump.new_ns.saturating_add(schedule.period_ns));
+        }
+        schedule.changed_ns = None; // it was a time before the jump
+        let wakers = schedule.wakers.clone();
+        drop(schedule);
+        wakers.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+}
+
 impl WaitSource for Timer {
     fn due_ns(&mut self) -> Option<u64> {
         let schedule = lock(&self.schedule);
@@ -159,8 +184,8 @@ impl WaitSource for Timer {
 
 impl Waitable for Timer {
     fn is_ready(&mut self) -> Result<bool> {
-        let now_ns = self.clock.now_ns();
-        Ok(lock(&self.schedule).next_ns.is_some_and(|next_ns| next_ns <= now_ns))
+        let schedule = lock(&self.schedule);
+        Ok(schedule.next_ns.is_some_and(|next_ns| next_ns <= self.clock.now_ns()))
     }
 
     fn set_waker(&mut self, waker: Option<Waker>) {

@@ -19,9 +19,11 @@ mod guard_conditions;
 mod logging;
 mod nodes;
 mod one_allocation;
+mod parameters;
 
 mod qos;
 mod realtime;
+mod rosout;
 mod service_failures;
 mod service_isolation;
 mod service_tasks;
@@ -66,6 +68,8 @@ fn main() -> ExitCode {
         logging::TESTS,
         nodes::TESTS,
         one_allocation::TESTS,
+        parameters::TESTS,
+        rosout::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,
         services::TESTS,

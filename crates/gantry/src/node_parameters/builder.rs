@@ -1,0 +1,66 @@
+//! The options of a node that concern its parameters.
+
+use super::sim_time::USE_SIM_TIME;
+use crate::{
+    error::Result,
+    node::{Node, NodeBuilder},
+    parameter::{Parameter, ParameterType, ParameterVariant},
+};
+use gantry_msgs::rcl_interfaces::ParameterDescriptor;
+
+impl NodeBuilder {
+    /// Gives a parameter a value that replaces the default of its declaration, and a value of the command line.
+    #[must_use]
+    pub fn parameter_override(mut self, name: &str, value: impl ParameterVariant) -> Self {
+        self.parameters.overrides.push(Parameter::new(name, value));
+        self
+    }
+
+    /// Allows parameters to be set that are not declared, which declares them; those that do not exist have no value. The
+    /// default is `false`.
+    #[must_use]
+    pub fn allow_undeclared_parameters(mut self, on: bool) -> Self {
+        self.parameters.allows_undeclared = on;
+        self
+    }
+
+    /// Declares each parameter to which the command line or [`NodeBuilder::parameter_override`] gives a value, with dynamic
+    /// typing. The default is `false`.
+    #[must_use]
+    pub fn automatically_declare_parameters_from_overrides(mut self, on: bool) -> Self {
+        self.parameters.declares_overrides = on;
+        self
+    }
+
+    /// Starts the node's six parameter services and its publisher on `/parameter_events` at once (`true`) or never (`false`).
+    /// By default they start with the first declaration.
+    #[must_use]
+    pub fn start_parameter_services(mut self, on: bool) -> Self {
+        self.parameters.starts_services = Some(on);
+        self
+    }
+
+    /// Makes the node. It joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
+    ///
+    /// # Errors
+    /// A name or domain that ROS 2 does not allow; a rule, an argument or a parameter file that is not understood; shared memory
+    /// that cannot be set up or trusted.
+    pub fn build(self) -> Result<Node> {
+        let node = self.join()?;
+        let parameters = node.parameters();
+        let (options, overrides) = (parameters.options(), parameters.overrides());
+        if options.starts_services == Some(true) || overrides.contains_key(USE_SIM_TIME) {
+            node.start_parameters()?;
+        }
+        if options.declares_overrides {
+            for (name, value) in overrides.iter().filter(|(name, _)| !node.has_parameter(name)) {
+                node.start_parameters()?;
+                if !node.has_parameter(name) {
+                    let descriptor = ParameterDescriptor { dynamic_typing: true, ..ParameterDescriptor::default() };
+                    parameters.declare(name, ParameterType::NotSet, value.clone(), descriptor, false)?;
+                }
+            }
+        }
+        Ok(node)
+    }
+}

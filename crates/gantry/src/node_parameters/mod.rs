@@ -1,0 +1,217 @@
+//! A node's parameters: its methods, the services and events of ROS 2, and `use_sim_time`.
+//!
+//! A node that declares no parameter has no services for them, and pays nothing. Control path.
+
+mod builder;
+mod services;
+mod sim_time;
+
+use crate::{
+    error::{Error, Result},
+    node::Node,
+    parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant},
+};
+use gantry_msgs::rcl_interfaces::{ListParametersResult, ParameterDescriptor};
+use std::collections::BTreeMap;
+
+impl Node {
+    /// Declares a parameter and returns its value: the one that the command line gives (`-p name:=value`, `--params-file`), else
+    /// `default`. The type of the default is that of the parameter for ever.
+    ///
+    /// The first declaration starts the node's parameter services, by which `ros2 param` finds it; an executor must run them.
+    /// [`NodeBuilder::start_parameter_services`](crate::NodeBuilder::start_parameter_services) starts them earlier, or never.
+    ///
+    /// ```
+    /// # fn main() -> gantry::Result<()> {
+    /// let arguments = ["--ros-args", "-p", "rate_hz:=50.0"].map(str::to_owned);
+    /// let node = gantry::Node::builder("talker").ros_arguments(arguments).build()?;
+    /// let rate_hz = node.declare_parameter("rate_hz", 30.0)?;
+    /// let frame = node.declare_parameter("camera.frame", "map")?;
+    /// assert_eq!((rate_hz, frame), (50.0, "map".to_owned()));
+    /// node.set_parameter("rate_hz", 25.0)?;
+    /// let rate_hz: f64 = node.get_parameter("rate_hz")?;
+    /// # assert_eq!(rate_hz, 25.0);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// A parameter that is declared already, or has no name; a value of the command line of another type; a callback's refusal; no
+    /// room in shared memory for the services.
+    pub fn declare_parameter<T: ParameterVariant>(&self, name: &str, default: T) -> Result<T::Value> {
+        self.declare_parameter_with_descriptor(name, default, ParameterDescriptor::default())
+    }
+
+    /// As [`Node::declare_parameter`], with a description, a range, or other properties. Name and type of the descriptor are
+    /// filled in.
+    ///
+    /// ```
+    /// use gantry::{IntegerRange, ParameterDescriptor};
+    /// # fn main() -> gantry::Result<()> {
+    /// # let node = gantry::Node::new("described")?;
+    /// let percent = IntegerRange { from_value: 0, to_value: 100, step: 5 };
+    /// let description = "of the full power".to_owned();
+    /// let descriptor = ParameterDescriptor { description, integer_range: vec![percent], ..Default::default() };
+    /// node.declare_parameter_with_descriptor("power_percent", 50, descriptor)?;
+    /// assert!(node.set_parameter("power_percent", 101).is_err());
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Node::declare_parameter`]; a value out of the range.
+    pub fn declare_parameter_with_descriptor<T: ParameterVariant>(
+        &self,
+        name: &str,
+        default: T,
+        descriptor: ParameterDescriptor,
+    ) -> Result<T::Value> {
+        self.start_parameters()?;
+        let value = self.parameters().declare(name, ParameterType::NotSet, default.into(), descriptor, true)?;
+        of_type::<T>(name, value)
+    }
+
+    /// Declares a parameter of a type and without a default. It has a value if the command line gives one, or once it is set;
+    /// until then [`Node::get_parameter`] fails.
+    ///
+    /// # Errors
+    /// As [`Node::declare_parameter`].
+    pub fn declare_parameter_without_default<T: ParameterVariant>(&self, name: &str) -> Result<Option<T::Value>> {
+        self.start_parameters()?;
+        let descriptor = ParameterDescriptor { dynamic_typing: T::TYPE == ParameterType::NotSet, ..Default::default() };
+        let value = self.parameters().declare(name, T::TYPE, ParameterValue::NotSet, descriptor, true)?;
+        if value == ParameterValue::NotSet { Ok(None) } else { of_type::<T>(name, value).map(Some) }
+    }
+
+    /// Takes a parameter away. Only one whose descriptor allows dynamic typing and that is not read-only may go.
+    ///
+    /// # Errors
+    /// A parameter that is not declared, or may not go; a call from a callback of parameter changes.
+    pub fn undeclare_parameter(&self, name: &str) -> Result<()> {
+        self.parameters().undeclare(name)
+    }
+
+    /// Whether the parameter is declared.
+    #[must_use]
+    pub fn has_parameter(&self, name: &str) -> bool {
+        self.parameters().has(name)
+    }
+
+    /// A parameter's value, as the type of the variable; [`ParameterValue`] takes any type.
+    ///
+    /// # Errors
+    /// A parameter that is not declared, that has no value, or that has another type.
+    pub fn get_parameter<T: ParameterVariant<Value = T>>(&self, name: &str) -> Result<T> {
+        of_type::<T>(name, self.parameters().get(name)?)
+    }
+
+    /// The parameters whose names begin with `prefix` and a dot, without these; all with an empty prefix.
+    #[must_use]
+    pub fn get_parameters_by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
+        self.parameters().by_prefix(prefix)
+    }
+
+    /// Sets a parameter.
+    ///
+    /// # Errors
+    /// A parameter that is not declared or is read-only; a value of another type, or out of range; a callback's refusal; a call
+    /// from a callback of parameter changes.
+    pub fn set_parameter(&self, name: &str, value: impl ParameterVariant) -> Result<()> {
+        self.set_parameters_atomically(vec![Parameter::new(name, value)])
+    }
+
+    /// Sets parameters one after the other: each may fail for itself, as [`Node::set_parameter`].
+    pub fn set_parameters(&self, parameters: Vec<Parameter>) -> Vec<Result<()>> {
+        parameters.into_iter().map(|parameter| self.set_parameters_atomically(vec![parameter])).collect()
+    }
+
+    /// Sets all of these parameters, or none.
+    ///
+    /// # Errors
+    /// As [`Node::set_parameter`], for any of them.
+    pub fn set_parameters_atomically(&self, parameters: Vec<Parameter>) -> Result<()> {
+        self.parameters().set_atomically(parameters)
+    }
+
+    /// A parameter's name, type, description and ranges.
+    ///
+    /// # Errors
+    /// A parameter that is not declared.
+    pub fn describe_parameter(&self, name: &str) -> Result<ParameterDescriptor> {
+        Ok(self.parameters().describe(name)?.0)
+    }
+
+    /// The names of the parameters below any of the prefixes (all without a prefix), and their prefixes. `depth` is the most
+    /// parts of a name below its prefix, and 0 stands for any number.
+    #[must_use]
+    pub fn list_parameters(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
+        self.parameters().list(prefixes, depth)
+    }
+
+    /// Adds a callback that may refuse a change of parameters, with a reason; it also sees declarations. It may read parameters,
+    /// and not change them. A callback that owns a clone of its node keeps the node for ever: give it a
+    /// [`WeakNode`](crate::WeakNode).
+    ///
+    /// ```
+    /// # fn main() -> gantry::Result<()> {
+    /// # let node = gantry::Node::new("careful")?;
+    /// node.declare_parameter("gear", 1)?;
+    /// node.add_on_set_parameters_callback(|parameters| {
+    ///     let reverse = |parameter: &&gantry::Parameter| parameter.name == "gear" && parameter.value == (-1).into();
+    ///     if parameters.iter().any(|parameter| reverse(&parameter)) { Err("not while driving".to_owned()) } else { Ok(()) }
+    /// })?;
+    /// let error = node.set_parameter("gear", -1).unwrap_err().to_string();
+    /// assert_eq!(error, "parameter \"gear\" is refused: not while driving");
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// A call from a callback of parameter changes.
+    pub fn add_on_set_parameters_callback(
+        &self,
+        callback: impl FnMut(&[Parameter]) -> std::result::Result<(), String> + Send + 'static,
+    ) -> Result<ParameterCallbackHandle> {
+        self.parameters().add_on_set_callback(Box::new(callback))
+    }
+
+    /// Adds a callback that may alter the list of parameters before they are set, for example to set others with them. It does
+    /// not see declarations.
+    ///
+    /// # Errors
+    /// As [`Node::add_on_set_parameters_callback`].
+    pub fn add_pre_set_parameters_callback(
+        &self,
+        callback: impl FnMut(&mut Vec<Parameter>) + Send + 'static,
+    ) -> Result<ParameterCallbackHandle> {
+        self.parameters().add_pre_set_callback(Box::new(callback))
+    }
+
+    /// Adds a callback that learns of parameters after they were set or declared.
+    ///
+    /// # Errors
+    /// As [`Node::add_on_set_parameters_callback`].
+    pub fn add_post_set_parameters_callback(
+        &self,
+        callback: impl FnMut(&[Parameter]) + Send + 'static,
+    ) -> Result<ParameterCallbackHandle> {
+        self.parameters().add_post_set_callback(Box::new(callback))
+    }
+
+    /// Prepares the node for its first parameter.
+    fn start_parameters(&self) -> Result<()> {
+        let parameters = self.parameters();
+        parameters.start_once(|| {
+            if parameters.options().starts_services != Some(false) {
+                services::start(self)?;
+            }
+            sim_time::declare(self)
+        })
+    }
+}
+
+/// A value as a type.
+fn of_type<T: ParameterVariant>(name: &str, value: ParameterValue) -> Result<T::Value> {
+    let given = value.parameter_type();
+    T::from_value(value).ok_or_else(|| {
+        let why = format!("it is of type {given}, and {} is asked for", T::TYPE);
+        Error::InvalidParameter { name: name.to_owned(), why }
+    })
+}

@@ -1,0 +1,105 @@
+//! Simulated time: the parameter `use_sim_time`, and the thread that sets a node's clock from the topic `/clock`.
+//!
+//! A thread of its own, as rclcpp has it by default: time goes on while a callback runs, or where nothing spins.
+
+use crate::{
+    error::Result,
+    executor::WaitSet,
+    log,
+    node::Node,
+    parameter::{Parameter, ParameterType, ParameterValue},
+    time::Clock,
+    topic::Subscription,
+    wait::GuardCondition,
+};
+use gantry_msgs::{rcl_interfaces::ParameterDescriptor, rosgraph_msgs};
+use gantry_shm::Qos;
+use std::{thread, time::Duration};
+
+pub(super) const USE_SIM_TIME: &str = "use_sim_time";
+const TOPIC: &str = "/clock";
+
+/// Sets a node's clock from `/clock` until it is dropped.
+struct ClockFollower {
+    stop: GuardCondition,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+/// Declares `use_sim_time`, and follows its changes.
+pub(super) fn declare(node: &Node) -> Result<()> {
+    let weak = node.downgrade();
+    let apply = move |parameters: &[Parameter]| {
+        let Some(node) = weak.upgrade() else { return };
+        for parameter in parameters.iter().filter(|parameter| parameter.name == USE_SIM_TIME) {
+            use_sim_time(&node, parameter.value == ParameterValue::Bool(true));
+        }
+    };
+    let parameters = node.parameters();
+    parameters.add_post_set_callback(Box::new(apply))?;
+    let descriptor = ParameterDescriptor {
+        description: "Whether the node's time is that of the topic /clock.".to_owned(),
+        ..ParameterDescriptor::default()
+    };
+    parameters.declare(USE_SIM_TIME, ParameterType::Bool, ParameterValue::Bool(false), descriptor, true).map(drop)
+}
+
+fn use_sim_time(node: &Node, on: bool) {
+    if on == node.clock().ros_time_is_active() {
+        return;
+    }
+    node.parameters().drop_kept::<ClockFollower>();
+    node.clock().simulate(on);
+    if on {
+        match ClockFollower::start(node) {
+            Ok(follower) => node.parameters().keep(follower),
+            Err(error) => log::error(
+                &node.fully_qualified_name(),
+                format_args!("the topic {TOPIC} cannot be followed, so the time stands still: {error}"),
+            ),
+        }
+    }
+}
+
+impl ClockFollower {
+    fn start(node: &Node) -> Result<ClockFollower> {
+        let subscription = node.create_subscription::<rosgraph_msgs::Clock>(TOPIC, Qos::clock())?;
+        let (wait_set, stop) = (WaitSet::new(node)?, GuardCondition::new());
+        let (clock, name, stopped) = (node.clock().clone(), node.fully_qualified_name(), stop.clone());
+        let work = move || {
+            if let Err(error) = follow(wait_set, subscription, stopped, &clock) {
+                log::error(&name, format_args!("the topic {TOPIC} is no longer followed: {error}"));
+            }
+        };
+        let thread = thread::Builder::new().name("gantry-clock".to_owned()).spawn(work);
+        let action = || "start the thread that follows /clock".to_owned();
+        let thread = thread.map_err(|source| gantry_shm::Error::System { action: action(), source })?;
+        Ok(ClockFollower { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for ClockFollower {
+    fn drop(&mut self) {
+        self.stop.trigger();
+        // The thread itself may drop the last thing that keeps the node.
+        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn follow(
+    mut wait_set: WaitSet,
+    mut subscription: Subscription<rosgraph_msgs::Clock>,
+    mut stop: GuardCondition,
+    clock: &Clock,
+) -> Result<()> {
+    while wait_set.wait(&mut [&mut subscription, &mut stop], Duration::MAX)? && !stop.take() {
+        let mut newest = None;
+        while let Some(message) = subscription.take()? {
+            let (sec, nanosec) = (message.clock.sec, message.clock.nanosec);
+            newest = Some(Duration::new(u64::try_from(sec).unwrap_or(0), nanosec));
+        }
+        newest.into_iter().for_each(|now| clock.set_simulated(now));
+    }
+    Ok(())
+}

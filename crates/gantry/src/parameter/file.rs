@@ -1,0 +1,112 @@
+//! Parameter files: mappings of nodes, with wildcards, to parameters. Read as rcl does (`rcl_yaml_param_parser`).
+
+use super::{
+    value::ParameterValue,
+    yaml::{self, Events},
+};
+use saphyr_parser::Event;
+
+/// The key below a node's name; as in rcl, a longer one that begins so is the same.
+const PARAMETERS_KEY: &str = "ros__parameters";
+
+/// Calls `add` with the node's pattern, the parameter's full name and its value, for each value of a file.
+pub(super) fn read(text: &str, add: &mut dyn FnMut(&str, String, ParameterValue)) -> Result<(), String> {
+    let mut events = Events::new(text);
+    while let Some((event, line)) = events.next()? {
+        match event {
+            Event::MappingStart(..) => nodes(&mut events, "", add)?,
+            _ => return Err(format!("line {line}: a parameter file is a mapping of nodes")),
+        }
+    }
+    Ok(())
+}
+
+/// Reads a mapping of the parts of nodes' names.
+fn nodes(
+    events: &mut Events<'_>,
+    prefix: &str,
+    add: &mut dyn FnMut(&str, String, ParameterValue),
+) -> Result<(), String> {
+    while let Some((key, line)) = key(events)? {
+        let is_parameters = key.starts_with(PARAMETERS_KEY);
+        if is_parameters && prefix.is_empty() {
+            return Err(format!("line {line}: there is no node's name above {PARAMETERS_KEY}"));
+        }
+        match events.next()? {
+            Some((Event::MappingStart(..), _)) if is_parameters => {
+                check_pattern(prefix).map_err(|why| format!("line {line}: {why}"))?;
+                parameters(events, prefix, "", add)?;
+            }
+            Some((Event::MappingStart(..), _)) => {
+                let separator = if prefix.is_empty() || prefix.ends_with('/') { "" } else { "/" };
+                nodes(events, &format!("{prefix}{separator}{key}"), add)?;
+            }
+            _ => return Err(format!("line {line}: {key} has no mapping; values stand below {PARAMETERS_KEY}")),
+        }
+    }
+    Ok(())
+}
+
+/// Reads a mapping of the parts of parameters' names to values.
+fn parameters(
+    events: &mut Events<'_>,
+    node: &str,
+    prefix: &str,
+    add: &mut dyn FnMut(&str, String, ParameterValue),
+) -> Result<(), String> {
+    while let Some((key, line)) = key(events)? {
+        let name = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+        match events.next()? {
+            Some((Event::MappingStart(..), _)) => parameters(events, node, &name, add)?,
+            Some((Event::SequenceStart(..), line)) => {
+                let value = yaml::sequence(events, line).map_err(|why| format!("{why} ({name})"))?;
+                add(node, name, value);
+            }
+            Some((Event::Scalar(text, style, _, tag), line)) => {
+                let value = yaml::scalar(&text, style, tag.as_ref(), line).map_err(|why| format!("{why} ({name})"))?;
+                add(node, name, value);
+            }
+            _ => return Err(format!("line {line}: {name} has no value")),
+        }
+    }
+    Ok(())
+}
+
+/// The next key of a mapping; `None` at its end.
+fn key(events: &mut Events<'_>) -> Result<Option<(String, usize)>, String> {
+    match events.next()? {
+        Some((Event::MappingEnd, _)) => Ok(None),
+        Some((Event::Scalar(text, ..), line)) if !text.is_empty() => Ok(Some((text.into_owned(), line))),
+        Some((_, line)) => Err(format!("line {line}: a key is a name")),
+        None => Err("the mapping does not end".to_owned()),
+    }
+}
+
+/// Checks a node's pattern: parts that are names, `*` for one part, or `**` for any number of parts.
+fn check_pattern(pattern: &str) -> Result<(), String> {
+    let parts = pattern.strip_prefix('/').unwrap_or(pattern).split('/');
+    for part in parts {
+        let is_name = !part.is_empty()
+            && !part.starts_with(|first: char| first.is_ascii_digit())
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !is_name && part != "*" && part != "**" {
+            return Err(format!("\"{pattern}\" is no node's name: its parts are names, * or **"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a pattern means the node of that full name.
+pub(super) fn is_match(pattern: &str, node: &str) -> bool {
+    fn parts_match(pattern: &[&str], node: &[&str]) -> bool {
+        match (pattern.split_first(), node.split_first()) {
+            (None, None) => true,
+            (Some((&"**", rest)), None) => parts_match(rest, node),
+            (Some((&"**", rest)), Some((_, others))) => parts_match(rest, node) || parts_match(pattern, others),
+            (Some((part, rest)), Some((name, others))) => (*part == "*" || part == name) && parts_match(rest, others),
+            _ => false,
+        }
+    }
+    let [pattern, node] = [pattern, node].map(|name| name.trim_start_matches('/').split('/').collect::<Vec<_>>());
+    parts_match(&pattern, &node)
+}

@@ -1,0 +1,19 @@
+//! Parameters without a node: values, the values that a command line gives, and the store of declared parameters.
+//!
+//! `node_parameters` adds the methods of a node, the services and the events. Control path.
+
+mod callbacks;
+mod descriptor;
+mod file;
+mod number;
+mod overrides;
+mod store;
+#[cfg(test)]
+mod tests;
+mod value;
+mod yaml;
+
+pub use callbacks::ParameterCallbackHandle;
+pub(crate) use overrides::{ParameterArgument, overrides_of};
+pub(crate) use store::{Changes, ParameterOptions, ParameterStore};
+pub use value::{Parameter, ParameterType, ParameterValue, ParameterVariant};

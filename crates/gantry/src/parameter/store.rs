@@ -1,0 +1,343 @@
+//! The declared parameters of a node. The rules are rclcpp's (`node_parameters.cpp`).
+//!
+//! Invariants: one thread at a time changes parameters, and callbacks run on it; they may read parameters and not change them. A
+//! change is made as a whole or not at all.
+
+use super::{
+    callbacks::{Callbacks, OnSet, ParameterCallbackHandle, PostSet, PreSet},
+    descriptor,
+    value::{Parameter, ParameterType, ParameterValue},
+};
+use crate::{
+    error::{Error, Result},
+    wait::lock,
+};
+use gantry_msgs::rcl_interfaces::{ListParametersResult, ParameterDescriptor};
+use std::{
+    any::Any,
+    collections::{BTreeMap, BTreeSet},
+    sync::{Mutex, MutexGuard, OnceLock},
+    thread::ThreadId,
+};
+
+/// The separator of a name's parts.
+const SEPARATOR: &str = ".";
+
+/// A declared parameter.
+#[derive(Clone, Debug, Default)]
+struct Declared {
+    descriptor: ParameterDescriptor,
+    value: ParameterValue,
+}
+
+/// The parameters of a change, as an event tells of them.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) new: Vec<Parameter>,
+    pub(crate) changed: Vec<Parameter>,
+    pub(crate) deleted: Vec<Parameter>,
+}
+
+/// The choices of a node's maker about its parameters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ParameterOptions {
+    /// They replace the values of ROS arguments.
+    pub(crate) overrides: Vec<Parameter>,
+    pub(crate) allows_undeclared: bool,
+    pub(crate) declares_overrides: bool,
+    /// `None`: with the first declaration.
+    pub(crate) starts_services: Option<bool>,
+}
+
+/// The parameters of a node.
+#[derive(Default)]
+pub(crate) struct ParameterStore {
+    options: ParameterOptions,
+    overrides: BTreeMap<String, ParameterValue>,
+    declared: Mutex<BTreeMap<String, Declared>>,
+    /// Locked during a change, by the thread in `changer`.
+    callbacks: Mutex<Callbacks>,
+    changer: Mutex<Option<ThreadId>>,
+    /// The node was prepared for parameters.
+    is_started: Mutex<bool>,
+    /// Called with each change; set when the node's services start.
+    listener: OnceLock<Box<dyn Fn(Changes) + Send + Sync>>,
+    /// Things that live as long as the store.
+    kept: Mutex<Vec<Box<dyn Any + Send>>>,
+}
+
+/// The right to change parameters.
+struct Change<'a> {
+    callbacks: MutexGuard<'a, Callbacks>,
+    store: &'a ParameterStore,
+}
+
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        *lock(&self.store.changer) = None;
+    }
+}
+
+impl ParameterStore {
+    /// No parameters; `overrides` are those of the ROS arguments.
+    pub(crate) fn new(
+        mut overrides: BTreeMap<String, ParameterValue>,
+        mut options: ParameterOptions,
+    ) -> ParameterStore {
+        overrides.extend(options.overrides.drain(..).map(|parameter| (parameter.name, parameter.value)));
+        ParameterStore { overrides, options, ..ParameterStore::default() }
+    }
+
+    pub(crate) fn options(&self) -> &ParameterOptions {
+        &self.options
+    }
+
+    /// Calls `start` once, before the first declaration; again after an error.
+    pub(crate) fn start_once(&self, start: impl FnOnce() -> Result<()>) -> Result<()> {
+        let mut is_started = lock(&self.is_started);
+        if !*is_started {
+            start()?;
+            *is_started = true;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
+        &self.overrides
+    }
+
+    /// Sets the function that learns of changes, once.
+    pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) {
+        let _ = self.listener.set(Box::new(listener));
+    }
+
+    /// Keeps a thing until the store is dropped.
+    pub(crate) fn keep(&self, thing: impl Any + Send) {
+        lock(&self.kept).push(Box::new(thing));
+    }
+
+    /// Drops the kept things of that type.
+    pub(crate) fn drop_kept<T: Any>(&self) {
+        let dropped: Vec<_> = lock(&self.kept).extract_if(.., |thing| thing.is::<T>()).collect();
+        drop(dropped); // after the lock
+    }
+
+    /// Declares a parameter and returns its value: the override if there is one, else `default`. `NotSet` as the type stands
+    /// for that of the default.
+    pub(crate) fn declare(
+        &self,
+        name: &str,
+        wanted: ParameterType,
+        default: ParameterValue,
+        mut descriptor: ParameterDescriptor,
+        heeds_override: bool,
+    ) -> Result<ParameterValue> {
+        if name.is_empty() {
+            return Err(refused(name, "its name is empty"));
+        }
+        let mut change = self.change(name)?;
+        if self.has(name) {
+            return Err(Error::ParameterAlreadyDeclared { name: name.to_owned() });
+        }
+        let given = if wanted == ParameterType::NotSet { default.parameter_type() } else { wanted };
+        if !descriptor.dynamic_typing && given == ParameterType::NotSet {
+            return Err(refused(name, "it has no type: give it a value or a type, or allow dynamic typing"));
+        }
+        descriptor.name = name.to_owned();
+        descriptor.r#type = given as u8;
+        let overridden = self.overrides.get(name).filter(|_| heeds_override);
+        let value = overridden.cloned().unwrap_or(default);
+        let parameter = [Parameter { name: name.to_owned(), value: value.clone() }];
+        let is_set = value != ParameterValue::NotSet;
+        if is_set {
+            descriptor::check(&descriptor, &value).map_err(|why| refused(name, why))?;
+            change.ask(&parameter)?;
+            descriptor.r#type = value.parameter_type() as u8;
+        }
+        lock(&self.declared).insert(name.to_owned(), Declared { descriptor, value: value.clone() });
+        if is_set {
+            change.tell(&parameter, Changes { new: parameter.to_vec(), ..Changes::default() });
+        }
+        Ok(value)
+    }
+
+    /// Sets all of the parameters, or none.
+    pub(crate) fn set_atomically(&self, mut parameters: Vec<Parameter>) -> Result<()> {
+        let names = || "parameters";
+        let mut change = self.change(parameters.first().map_or(names(), |first| &first.name))?;
+        change.callbacks.pre_set.iter_mut().for_each(|callback| callback(&mut parameters));
+        let Some(first) = parameters.first() else {
+            return Err(refused("", "there is none to be set; a callback before the change may have removed all"));
+        };
+        let first = first.name.clone();
+        let mut staged: BTreeMap<String, Declared> = BTreeMap::new();
+        let mut changes = Changes::default();
+        for parameter in &parameters {
+            let known =
+                staged.get(&parameter.name).cloned().or_else(|| lock(&self.declared).get(&parameter.name).cloned());
+            staged.insert(parameter.name.clone(), self.checked(parameter, known, &mut changes)?);
+        }
+        change.ask(&parameters).map_err(|error| match error {
+            Error::InvalidParameter { why, .. } => refused(&first, why),
+            other => other,
+        })?;
+        let mut declared = lock(&self.declared);
+        declared.append(&mut staged);
+        changes.deleted.iter().for_each(|deleted| drop(declared.remove(&deleted.name)));
+        drop(declared);
+        change.tell(&parameters, changes);
+        Ok(())
+    }
+
+    /// A parameter with another value, if it may have it; adds that to the changes.
+    fn checked(&self, parameter: &Parameter, known: Option<Declared>, changes: &mut Changes) -> Result<Declared> {
+        let Parameter { name, value } = parameter;
+        let is_new = known.is_none();
+        let mut declared = match known {
+            Some(declared) => declared,
+            None if name.is_empty() => return Err(refused(name, "its name is empty")),
+            None if self.options.allows_undeclared => {
+                let descriptor = ParameterDescriptor { name: name.clone(), dynamic_typing: true, ..Default::default() };
+                Declared { descriptor, value: ParameterValue::NotSet }
+            }
+            None => return Err(Error::ParameterNotDeclared { name: name.clone() }),
+        };
+        if declared.descriptor.read_only {
+            return Err(refused(name, "it is read-only"));
+        }
+        descriptor::check(&declared.descriptor, value).map_err(|why| refused(name, why))?;
+        let is_deleted = *value == ParameterValue::NotSet && declared.value != ParameterValue::NotSet;
+        match (is_new, is_deleted) {
+            (true, _) => changes.new.push(parameter.clone()),
+            (_, true) => changes.deleted.push(Parameter { name: name.clone(), value: declared.value.clone() }),
+            _ => changes.changed.push(parameter.clone()),
+        }
+        declared.descriptor.r#type = value.parameter_type() as u8;
+        declared.value = value.clone();
+        Ok(declared)
+    }
+
+    /// Takes a parameter away, which only one with dynamic typing allows.
+    pub(crate) fn undeclare(&self, name: &str) -> Result<()> {
+        let _change = self.change(name)?;
+        let mut declared = lock(&self.declared);
+        let Some(parameter) = declared.get(name) else {
+            return Err(Error::ParameterNotDeclared { name: name.to_owned() });
+        };
+        if parameter.descriptor.read_only {
+            return Err(refused(name, "it cannot be undeclared, since it is read-only"));
+        }
+        if !parameter.descriptor.dynamic_typing {
+            return Err(refused(name, "it cannot be undeclared, since it has no dynamic typing"));
+        }
+        declared.remove(name);
+        Ok(())
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        lock(&self.declared).contains_key(name)
+    }
+
+    /// The value of a declared parameter; `NotSet` also for one that is not declared, where these are allowed.
+    pub(crate) fn get(&self, name: &str) -> Result<ParameterValue> {
+        let declared = lock(&self.declared);
+        match declared.get(name) {
+            Some(Declared { value: ParameterValue::NotSet, descriptor }) if !descriptor.dynamic_typing => {
+                Err(Error::ParameterNotSet { name: name.to_owned() })
+            }
+            Some(parameter) => Ok(parameter.value.clone()),
+            None if self.options.allows_undeclared => Ok(ParameterValue::NotSet),
+            None => Err(Error::ParameterNotDeclared { name: name.to_owned() }),
+        }
+    }
+
+    /// The descriptor and the value of a declared parameter.
+    pub(crate) fn describe(&self, name: &str) -> Result<(ParameterDescriptor, ParameterValue)> {
+        match lock(&self.declared).get(name) {
+            Some(parameter) => Ok((parameter.descriptor.clone(), parameter.value.clone())),
+            None if self.options.allows_undeclared => {
+                let descriptor = ParameterDescriptor { name: name.to_owned(), ..ParameterDescriptor::default() };
+                Ok((descriptor, ParameterValue::NotSet))
+            }
+            None => Err(Error::ParameterNotDeclared { name: name.to_owned() }),
+        }
+    }
+
+    /// The parameters below the prefixes, or all without prefixes, up to `depth` parts below (0: any number).
+    pub(crate) fn list(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
+        let is_within = |name: &str| depth == 0 || (name.matches(SEPARATOR).count() as u64) < depth;
+        let is_below = |name: &str, prefix: &String| {
+            name == prefix
+                || name
+                    .strip_prefix(prefix.as_str())
+                    .and_then(|rest| rest.strip_prefix(SEPARATOR))
+                    .is_some_and(is_within)
+        };
+        let is_meant = |name: &&String| match prefixes {
+            [] => is_within(name),
+            prefixes => prefixes.iter().any(|prefix| is_below(name, prefix)),
+        };
+        let names: Vec<String> = lock(&self.declared).keys().filter(is_meant).cloned().collect();
+        let prefixes = names.iter().filter_map(|name| Some(name.rsplit_once(SEPARATOR)?.0.to_owned()));
+        ListParametersResult { prefixes: prefixes.collect::<BTreeSet<_>>().into_iter().collect(), names }
+    }
+
+    /// The parameters below a prefix, without it; all with an empty one.
+    pub(crate) fn by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
+        let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}{SEPARATOR}") };
+        let declared = lock(&self.declared);
+        let below =
+            declared.iter().filter_map(|(name, it)| Some((name.strip_prefix(&prefix)?.to_owned(), it.value.clone())));
+        below.collect()
+    }
+
+    pub(crate) fn add_pre_set_callback(&self, callback: Box<PreSet>) -> Result<ParameterCallbackHandle> {
+        Ok(self.change("a callback")?.callbacks.pre_set.add(callback))
+    }
+
+    pub(crate) fn add_on_set_callback(&self, callback: Box<OnSet>) -> Result<ParameterCallbackHandle> {
+        Ok(self.change("a callback")?.callbacks.on_set.add(callback))
+    }
+
+    pub(crate) fn add_post_set_callback(&self, callback: Box<PostSet>) -> Result<ParameterCallbackHandle> {
+        Ok(self.change("a callback")?.callbacks.post_set.add(callback))
+    }
+
+    /// Waits until no other thread changes parameters. A callback of a change would wait for itself, and gets an error.
+    fn change(&self, name: &str) -> Result<Change<'_>> {
+        let this = std::thread::current().id();
+        if *lock(&self.changer) == Some(this) {
+            return Err(refused(name, "callbacks of parameter changes cannot change parameters themselves"));
+        }
+        let change = Change { callbacks: lock(&self.callbacks), store: self };
+        *lock(&self.changer) = Some(this);
+        Ok(change)
+    }
+}
+
+impl Change<'_> {
+    /// Asks the callbacks whether the values are allowed.
+    fn ask(&mut self, parameters: &[Parameter]) -> Result<()> {
+        let name = parameters.first().map_or("", |first| &first.name);
+        let mut callbacks = self.callbacks.on_set.iter_mut();
+        callbacks.try_for_each(|callback| callback(parameters)).map_err(|why| refused(name, why))
+    }
+
+    /// Tells callbacks and listener of the change that was made.
+    fn tell(&mut self, parameters: &[Parameter], changes: Changes) {
+        self.callbacks.post_set.iter_mut().for_each(|callback| callback(parameters));
+        if let Some(listener) = self.store.listener.get() {
+            listener(changes);
+        }
+    }
+}
+
+fn refused(name: &str, why: impl Into<String>) -> Error {
+    Error::InvalidParameter { name: name.to_owned(), why: why.into() }
+}
+
+impl std::fmt::Debug for ParameterStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ParameterStore({:?})", lock(&self.declared).keys().collect::<Vec<_>>())
+    }
+}

@@ -1,0 +1,110 @@
+//! `/rosout`: the log of a program for other programs, as ROS 2 has it. Control path.
+
+use crate::{error::Result, log::logger_of, node::Node, topic::Publisher, wait::lock};
+use gantry_msgs::rcl_interfaces::Log;
+use gantry_shm::Qos;
+use std::{
+    cell::Cell,
+    fmt::{Debug, Write},
+    sync::Mutex,
+    time::SystemTime,
+};
+use tracing::{
+    Event, Level, Subscriber,
+    field::{Field, Visit},
+};
+use tracing_subscriber::layer::{Context, Layer};
+
+thread_local! {
+    /// The thread publishes an event; events of the publisher itself are not published.
+    static IS_PUBLISHING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A layer of `tracing` that publishes events on `/rosout`, where `ros2 topic echo /rosout` and rqt_console find them. Needs the
+/// feature `rosout`, which is on by default.
+///
+/// The logger is the event's field `node`, which the library's own events have, else the layer's node. TRACE events are not
+/// published: ROS 2 has no such severity.
+///
+/// ```
+/// use gantry::{Node, RosoutLayer};
+/// use tracing_subscriber::{Layer, filter::LevelFilter, layer::SubscriberExt, util::SubscriberInitExt};
+///
+/// # fn main() -> gantry::Result<()> {
+/// let node = Node::new("talker")?;
+/// let rosout = RosoutLayer::new(&node)?.with_filter(LevelFilter::INFO);
+/// tracing_subscriber::registry().with(rosout).init(); // and .with(tracing_subscriber::fmt::layer()) for the terminal
+/// tracing::info!(speed = 0.5, "driving"); // "driving speed=0.5" on /rosout
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct RosoutLayer {
+    publisher: Mutex<Publisher<Log>>,
+    logger: String,
+}
+
+impl RosoutLayer {
+    /// A layer that publishes as this node.
+    ///
+    /// # Errors
+    /// As [`Node::create_publisher`](crate::Node::create_publisher).
+    pub fn new(node: &Node) -> Result<RosoutLayer> {
+        let publisher = Mutex::new(node.create_publisher("/rosout", Qos::rosout())?);
+        Ok(RosoutLayer { publisher, logger: logger_of(&node.fully_qualified_name()) })
+    }
+}
+
+impl<S: Subscriber> Layer<S> for RosoutLayer {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let metadata = event.metadata();
+        let level = match *metadata.level() {
+            Level::ERROR => Log::ERROR,
+            Level::WARN => Log::WARN,
+            Level::INFO => Log::INFO,
+            Level::DEBUG => Log::DEBUG,
+            Level::TRACE => return,
+        };
+        if IS_PUBLISHING.replace(true) {
+            return;
+        }
+        let mut text = Text::default();
+        event.record(&mut text);
+        let log = Log {
+            stamp: SystemTime::now().into(),
+            level,
+            name: text.node.filter(|node| !node.is_empty()).map_or(self.logger.clone(), |node| logger_of(&node)),
+            msg: format!("{}{}", text.message, text.fields).trim_start().to_owned(),
+            file: metadata.file().unwrap_or_default().to_owned(),
+            function: metadata.module_path().unwrap_or_default().to_owned(),
+            line: metadata.line().unwrap_or_default(),
+        };
+        // A log cannot log that it failed.
+        let _ = lock(&self.publisher).publish_copy(&log);
+        IS_PUBLISHING.set(false);
+    }
+}
+
+/// The texts of an event.
+#[derive(Default)]
+struct Text {
+    message: String,
+    /// As ` name=value`.
+    fields: String,
+    node: Option<String>,
+}
+
+impl Visit for Text {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "node" => self.node = Some(value.to_owned()),
+            _ => self.record_debug(field, &value),
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        let _ = match field.name() {
+            "message" => write!(self.message, "{value:?}"),
+            name => write!(self.fields, " {name}={value:?}"),
+        };
+    }
+}

@@ -1,0 +1,43 @@
+//! `/rosout`: what a program logs is published.
+
+use crate::support::*;
+use gantry::{Node, Qos, RosoutLayer};
+use gantry_msgs::rcl_interfaces::Log;
+use std::time::Duration;
+use tracing_subscriber::{Layer, filter::LevelFilter, layer::SubscriberExt};
+
+tests![events_are_published_as_logs];
+
+fn events_are_published_as_logs() {
+    let node = Node::builder("talker").namespace("/ns").domain_id(177).build().unwrap();
+    let layer = RosoutLayer::new(&node).unwrap().with_filter(LevelFilter::INFO);
+    let guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+    tracing::info!(speed = 0.5, name = "x", "driving {}", 7);
+    tracing::debug!("too small");
+    tracing::error!(node = "/front/camera", "broken");
+    // The library's own.
+    let _namesake = Node::builder("talker").namespace("/ns").domain_id(177).build().unwrap();
+    // A subscription that comes later gets them, too.
+    let mut subscription = node.create_subscription::<Log>("/rosout", Qos::rosout()).unwrap();
+    let mut next = || {
+        assert!(subscription.wait(PATIENCE).unwrap());
+        *subscription.take().unwrap().unwrap().to_message().unwrap()
+    };
+    let driving = next();
+    assert_eq!(
+        (driving.level, &*driving.name, &*driving.msg),
+        (Log::INFO, "ns.talker", "driving 7 speed=0.5 name=\"x\"")
+    );
+    assert!(
+        driving.file.ends_with("rosout.rs") && driving.line > 0 && driving.function.ends_with("rosout"),
+        "{driving:?}"
+    );
+    assert!(driving.stamp.sec > 1_500_000_000);
+    let broken = next();
+    assert_eq!((broken.level, &*broken.name, &*broken.msg), (Log::ERROR, "front.camera", "broken"));
+    let own = next();
+    assert_eq!((own.level, &*own.name), (Log::WARN, "ns.talker"));
+    assert!(own.msg.starts_with("two nodes of domain 177 have the name /ns/talker"), "{}", own.msg);
+    assert!(!subscription.wait(Duration::ZERO).unwrap());
+    drop(guard);
+}
