@@ -1,10 +1,10 @@
 //! The command line. The words are those of `ros2`.
 
-use crate::{doctor, domain::Domain, error::Result, node, output::Output, service, topic};
+use crate::{doctor, domain::Domain, error::Result, node, output::Output, param, service, topic};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-/// Asks running Gantry programs about their nodes, topics and services.
+/// Asks running Gantry programs about their nodes, topics, services and parameters.
 #[derive(Debug, Parser)]
 #[command(name = "gantry", version, disable_help_subcommand = true)]
 pub struct Cli {
@@ -29,6 +29,9 @@ enum Command {
     /// Services: list, info, call, explain
     #[command(subcommand)]
     Service(service::Command),
+    /// Parameters: list, get, set, describe, dump, load
+    #[command(subcommand)]
+    Param(param::Command),
     /// Say what is wrong with the machine, its limits and the domains of this user
     Doctor(doctor::Arguments),
     /// Print a script that completes this command's words in a shell
@@ -58,6 +61,7 @@ impl Cli {
             Command::Node(command) => command.run(session),
             Command::Topic(command) => command.run(session),
             Command::Service(command) => command.run(session),
+            Command::Param(command) => command.run(session),
             Command::Doctor(arguments) => arguments.run(session),
             Command::Completion { shell } => {
                 let mut script = Vec::new();

@@ -1,4 +1,4 @@
-//! `gantry`: asks a running system about its nodes, topics and services, with the verbs and the output of `ros2`.
+//! `gantry`: asks a running system about its nodes, topics, services and parameters, with the verbs and the output of `ros2`.
 //!
 //! Text is `ros2`'s, so that scripts and habits carry over; `--json` prints the same as JSON, a value a line. Reports go to
 //! standard output, remarks and errors to standard error. The exit code is 0, 1 after an error, 2 for wrong arguments.
@@ -13,6 +13,7 @@ mod message;
 mod names;
 mod node;
 mod output;
+mod param;
 mod qos;
 mod service;
 mod topic;

@@ -115,7 +115,9 @@ pub use gantry_shm::{
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments};
-pub use parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant};
+pub use parameter::{
+    Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant, parameters_from_yaml_file,
+};
 #[cfg(feature = "rosout")]
 pub use rosout::RosoutLayer;
 pub use service::{

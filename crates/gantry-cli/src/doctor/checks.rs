@@ -1,7 +1,7 @@
 //! The sentences about what is wrong.
 
 use super::machine::{Limits, SharedMemory};
-use crate::service::service_of_topic;
+use crate::service::is_of_service;
 use gantry_shm::{DomainReport, EndpointDescription, ProcessReport, PublisherState};
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ pub fn of_domain(
     let living = || report.processes.iter().filter(|process| process.is_alive);
     problems.extend(report.problems.iter().map(|problem| format!("domain {id}: {problem}")));
     for (publisher, subscription) in pairs(report) {
-        problems.extend(mismatch(publisher, subscription).map(|why| format!("domain {id}: {why}")));
+        problems.extend(publisher.mismatch(subscription).map(|why| format!("domain {id}: {why}")));
     }
     for process in living() {
         doubts.extend(slow_readers(process).into_iter().map(|doubt| format!("domain {id}: {doubt}")));
@@ -96,27 +96,6 @@ fn subscriptions(report: &DomainReport) -> impl Iterator<Item = &EndpointDescrip
     report.processes.iter().filter(|process| process.is_alive).flat_map(|process| &process.subscriptions)
 }
 
-/// Why two ends of a topic do not match. Of a service, the halves with the requests say it once.
-fn mismatch(publisher: &EndpointDescription, subscription: &EndpointDescription) -> Option<String> {
-    let why = publisher.mismatch(subscription)?;
-    let Some(service) = service_of_topic(&publisher.topic) else { return Some(why) };
-    if !service.is_request {
-        return None;
-    }
-    let name = |endpoint: &EndpointDescription| {
-        let name = &endpoint.message_type.name;
-        name.strip_suffix("_Request").unwrap_or(name).to_owned()
-    };
-    let (served, asked) = (name(subscription), name(publisher));
-    let (service, server, client) = (service.name, &subscription.node, &publisher.node);
-    Some(match served == asked {
-        true => {
-            format!("service {service}: {server} serves {served}, and {client} has another definition of it: {why}")
-        }
-        false => format!("service {service}: {server} serves {served}, and {client} asks for {asked}"),
-    })
-}
-
 /// The readers of a process's publishers that lost messages because they do not take.
 fn slow_readers(process: &ProcessReport) -> Vec<String> {
     let mut doubts = Vec::new();
@@ -142,10 +121,10 @@ fn slow_readers(process: &ProcessReport) -> Vec<String> {
     doubts
 }
 
-/// The subscriptions of a domain to topics without a publisher there. A service without a client is none.
+/// The subscriptions of a domain to topics without a publisher there. A service without a client is no doubt.
 fn unpublished(id: u32, report: &DomainReport, all: &[(u32, DomainReport)]) -> Vec<String> {
     let mut waiting = BTreeMap::<&str, Vec<&str>>::new();
-    for subscription in subscriptions(report).filter(|end| service_of_topic(&end.topic).is_none()) {
+    for subscription in subscriptions(report).filter(|end| !is_of_service(&end.topic)) {
         if publishers(report).all(|publisher| publisher.topic != subscription.topic) {
             waiting.entry(&subscription.topic).or_default().push(&subscription.node);
         }

@@ -31,35 +31,8 @@ impl Command {
     }
 }
 
-/// The half of a service that a topic is.
-#[derive(Debug, PartialEq)]
-pub struct ServiceTopic<'a> {
-    /// The full name of the service.
-    pub name: &'a str,
-    /// Whether it carries the requests, not the responses.
-    pub is_request: bool,
-}
-
-/// The service of a topic, by ROS 2's names: `rq/addRequest` and `rr/addReply` of `/add`, the latter also with a client behind
-/// a `#`; `None` for other topics.
-pub fn service_of_topic(topic: &str) -> Option<ServiceTopic<'_>> {
-    let topic = topic.split_once('#').map_or(topic, |(topic, _client)| topic);
-    let inside = |prefix: &str, suffix: &str| topic.strip_prefix(prefix)?.strip_suffix(suffix);
-    let half = |name, is_request| ServiceTopic { name, is_request };
-    let request = inside("rq", "Request").map(|name| half(name, true));
-    request.or_else(|| inside("rr", "Reply").map(|name| half(name, false))).filter(|half| half.name.starts_with('/'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn topics_of_services_are_recognised() {
-        let half = |name, is_request| Some(ServiceTopic { name, is_request });
-        assert_eq!(service_of_topic("rq/getReplyRequest"), half("/getReply", true));
-        assert_eq!(service_of_topic("rr/getReplyReply"), half("/getReply", false));
-        assert_eq!(service_of_topic("rr/addReply#a7a7"), half("/add", false));
-        assert_eq!(service_of_topic("/rq/addRequest"), None);
-    }
+/// Whether a topic carries the requests or responses of a service: ROS 2 calls those of `/add` `rq/addRequest` and `rr/addReply`.
+/// The names of other topics begin with a slash.
+pub fn is_of_service(topic: &str) -> bool {
+    topic.starts_with("rq/") || topic.starts_with("rr/")
 }

@@ -55,9 +55,14 @@ impl Source {
                     return Ok(Some(Source { topic, topic_type, subscription, end }));
                 }
                 (Some(last), others) => {
-                    let names: Vec<_> = others.iter().chain([&last]).map(ToString::to_string).collect();
-                    let names = names.join("; ");
-                    return Err(format!("the publishers of {topic} do not agree on its type: {names}").into());
+                    let mut names: Vec<&str> = others.iter().chain([&last]).map(|found| found.name.as_str()).collect();
+                    names.dedup();
+                    return Err(Failure::new(match &names[..] {
+                        [name] => format!(
+                            "the publishers of {topic} have different definitions of {name}; build all with the same one"
+                        ),
+                        names => format!("the publishers of {topic} do not agree on its type: {}", names.join(", ")),
+                    }));
                 }
                 (None, _) if std::mem::take(&mut is_first) => eprintln!("{}", not_published(domain, &topic)?),
                 (None, _) => match remaining(end) {

@@ -52,9 +52,9 @@ fn mismatches_of_any_topic_and_service_are_problems() {
     let run = gantry(81, &["doctor"]);
     assert_eq!((run.code, &*run.err), (Some(1), "There are 3 problems.\n"), "{}", run.out);
     for part in [
-        "PROBLEM: domain 81: topic /cmd_vel: node /robot publishes std_msgs/msg/Int32 (",
+        "PROBLEM: domain 81: topic /cmd_vel: node /robot publishes std_msgs/msg/Int32 and node /robot expects std_msgs/msg/String",
         "PROBLEM: domain 81: topic /image: node /robot and node /robot do not agree on reliability (offered BEST_EFFORT, ",
-        "PROBLEM: domain 81: service /stop: /robot serves std_srvs/srv/Trigger, and /robot asks for std_srvs/srv/SetBool\n",
+        "PROBLEM: domain 81: service /stop: node /robot serves std_srvs/srv/Trigger and node /robot asks for std_srvs/srv/SetBool",
     ] {
         assert!(run.out.contains(part), "{part} is not in {}", run.out);
     }

@@ -146,7 +146,7 @@ fn publishers_of_two_types_are_an_error_unless_one_is_named() {
     text.publish_copy(&Text { data: "x".into() }).unwrap();
     let _number = node.create_publisher::<Int32>("a", latched()).unwrap();
     let error = fails(28, &["topic", "echo", "a", "--once"]);
-    assert!(error.starts_with("the publishers of /a do not agree on its type: std_msgs/msg/Int32 (RIHS01_"), "{error}");
+    assert_eq!(error, "the publishers of /a do not agree on its type: std_msgs/msg/Int32, std_msgs/msg/String\n");
     assert_eq!(gantry(28, &["topic", "echo", "a", "std_msgs/String", "--once"]).out, "data: x\n---\n");
     let error = fails(28, &["topic", "echo", "a", "std_msgs/msg/Bool", "--once", "--timeout", "0.2"]);
     assert!(
