@@ -465,3 +465,19 @@ pub fn describe() -> String {
          inline << 63 | length << 52 | (wall time - time - wall_offset_ns, 20 bits) << 32\n"
     )
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn topics_that_come_and_go_with_clients_share_lines() {
+        let hashes =
+            |name: &str| (0..1000).map(|client| topic_hash(&format!("{name}{client}"))).collect::<BTreeSet<_>>();
+        let of_clients = hashes("rr/addReply#");
+        assert_eq!(of_clients.len() as u64, SHARED_TOPIC_LINES);
+        assert!(of_clients.is_disjoint(&hashes("rr/subReply#")));
+        assert_eq!(hashes("/topic").len(), 1000);
+    }
+}

@@ -146,6 +146,9 @@ impl RequestTracker {
         let deadline = Instant::now().checked_add(timeout);
         while self.server_count(requests)? == 0 {
             let remaining = remaining(deadline);
+            if context::is_shut_down() {
+                return Ok(false);
+            }
             if remaining.is_zero() {
                 return self
                     .type_mismatches()?
