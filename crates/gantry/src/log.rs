@@ -8,7 +8,10 @@ use std::{
     fmt::Display,
     io::{IsTerminal, Write, stderr},
     str::FromStr,
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::SystemTime,
 };
 use tracing::{Level, dispatcher, subscriber::NoSubscriber};
@@ -19,6 +22,8 @@ const VARIABLE: &str = "GANTRY_LOG";
 const MAX_REMEMBERED: usize = 1024;
 /// The logger of events that belong to no node.
 const LIBRARY: &str = "gantry";
+
+static IS_ROSOUT_OFF: AtomicBool = AtomicBool::new(false);
 
 /// The least severity of the events that are printed to standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +58,17 @@ pub fn set_log_level(level: LogLevel) {
 /// ROS 2.
 pub fn set_logger_level(logger: &str, level: LogLevel) {
     with_levels(|levels| levels.loggers.insert(logger.to_owned(), level));
+}
+
+/// Sets whether `RosoutLayer` publishes, as `--disable-rosout-logs` does in ROS 2.
+pub(crate) fn set_rosout(on: bool) {
+    IS_ROSOUT_OFF.store(!on, Relaxed);
+}
+
+/// Whether `RosoutLayer` publishes.
+#[cfg(feature = "rosout")]
+pub(crate) fn is_rosout_on() -> bool {
+    !IS_ROSOUT_OFF.load(Relaxed)
 }
 
 /// Logs an error that no caller receives. `node` is the node's full name, or empty.

@@ -1,6 +1,12 @@
 //! `/rosout`: the log of a program for other programs, as ROS 2 has it. Control path.
 
-use crate::{error::Result, log::logger_of, node::Node, topic::Publisher, wait::lock};
+use crate::{
+    error::Result,
+    log::{is_rosout_on, logger_of},
+    node::Node,
+    topic::Publisher,
+    wait::lock,
+};
 use gantry_msgs::rcl_interfaces::Log;
 use gantry_shm::Qos;
 use std::{
@@ -64,7 +70,7 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
             Level::DEBUG => Log::DEBUG,
             Level::TRACE => return,
         };
-        if IS_PUBLISHING.replace(true) {
+        if !is_rosout_on() || IS_PUBLISHING.replace(true) {
             return;
         }
         let mut text = Text::default();

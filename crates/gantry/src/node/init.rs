@@ -65,6 +65,9 @@ pub(super) fn heed(arguments: &RosArguments) {
             None => log::set_log_level(level),
         }
     }
+    if let Some(on) = arguments.rosout_logs {
+        log::set_rosout(on);
+    }
     if arguments.stdout_logs == Some(false) {
         log::set_log_level(LogLevel::Off);
     }

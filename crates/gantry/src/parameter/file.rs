@@ -9,6 +9,9 @@ use saphyr_parser::Event;
 /// The key below a node's name; as in rcl, a longer one that begins so is the same.
 const PARAMETERS_KEY: &str = "ros__parameters";
 
+/// The most parts of a name, so that nested mappings do not exhaust the stack.
+const MAX_PARTS: usize = 100;
+
 /// Calls `add` with the node's pattern, the parameter's full name and its value, for each value of a file.
 pub(super) fn read(text: &str, add: &mut dyn FnMut(&str, String, ParameterValue)) -> Result<(), String> {
     let mut events = Events::new(text);
@@ -37,11 +40,15 @@ fn nodes(
                 check_pattern(prefix).map_err(|why| format!("line {line}: {why}"))?;
                 parameters(events, prefix, "", add)?;
             }
-            Some((Event::MappingStart(..), _)) => {
+            Some((Event::MappingStart(..), _)) if prefix.matches('/').count() < MAX_PARTS => {
                 let separator = if prefix.is_empty() || prefix.ends_with('/') { "" } else { "/" };
                 nodes(events, &format!("{prefix}{separator}{key}"), add)?;
             }
-            _ => return Err(format!("line {line}: {key} has no mapping; values stand below {PARAMETERS_KEY}")),
+            _ => {
+                return Err(format!(
+                    "line {line}: {key} has no mapping, or too many in it; values stand below {PARAMETERS_KEY}"
+                ));
+            }
         }
     }
     Ok(())
@@ -57,6 +64,9 @@ fn parameters(
     while let Some((key, line)) = key(events)? {
         let name = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
         match events.next()? {
+            Some((Event::MappingStart(..), line)) if name.matches('.').count() >= MAX_PARTS => {
+                return Err(format!("line {line}: a name has at most {MAX_PARTS} parts"));
+            }
             Some((Event::MappingStart(..), _)) => parameters(events, node, &name, add)?,
             Some((Event::SequenceStart(..), line)) => {
                 let value = yaml::sequence(events, line).map_err(|why| format!("{why} ({name})"))?;
@@ -96,17 +106,23 @@ fn check_pattern(pattern: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a pattern means the node of that full name.
+/// Whether a pattern means the node of that full name. After a part that does not fit, the last `**` takes one part more.
 pub(super) fn is_match(pattern: &str, node: &str) -> bool {
-    fn parts_match(pattern: &[&str], node: &[&str]) -> bool {
-        match (pattern.split_first(), node.split_first()) {
-            (None, None) => true,
-            (Some((&"**", rest)), None) => parts_match(rest, node),
-            (Some((&"**", rest)), Some((_, others))) => parts_match(rest, node) || parts_match(pattern, others),
-            (Some((part, rest)), Some((name, others))) => (*part == "*" || part == name) && parts_match(rest, others),
-            _ => false,
+    let [pattern, node] = [pattern, node].map(|name| name.trim_start_matches('/').split('/').collect::<Vec<_>>());
+    let (mut part, mut name, mut last_star) = (0, 0, None);
+    while name < node.len() {
+        match (pattern.get(part), last_star) {
+            (Some(&"**"), _) => {
+                last_star = Some((part, name));
+                part += 1;
+            }
+            (Some(&wanted), _) if wanted == "*" || wanted == node[name] => (part, name) = (part + 1, name + 1),
+            (_, Some((star, taken))) => {
+                last_star = Some((star, taken + 1));
+                (part, name) = (star + 1, taken + 1);
+            }
+            (_, None) => return false,
         }
     }
-    let [pattern, node] = [pattern, node].map(|name| name.trim_start_matches('/').split('/').collect::<Vec<_>>());
-    parts_match(&pattern, &node)
+    pattern[part..].iter().all(|part| *part == "**")
 }

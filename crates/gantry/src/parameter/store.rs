@@ -163,24 +163,18 @@ impl ParameterStore {
 
     /// Sets all of the parameters, or none.
     pub(crate) fn set_atomically(&self, mut parameters: Vec<Parameter>) -> Result<()> {
-        let names = || "parameters";
-        let mut change = self.change(parameters.first().map_or(names(), |first| &first.name))?;
+        let mut change = self.change(parameters.first().map_or("", |first| &first.name))?;
         change.callbacks.pre_set.iter_mut().for_each(|callback| callback(&mut parameters));
-        let Some(first) = parameters.first() else {
+        if parameters.is_empty() {
             return Err(refused("", "there is none to be set; a callback before the change may have removed all"));
-        };
-        let first = first.name.clone();
-        let mut staged: BTreeMap<String, Declared> = BTreeMap::new();
-        let mut changes = Changes::default();
-        for parameter in &parameters {
-            let known =
-                staged.get(&parameter.name).cloned().or_else(|| lock(&self.declared).get(&parameter.name).cloned());
-            staged.insert(parameter.name.clone(), self.checked(parameter, known, &mut changes)?);
         }
-        change.ask(&parameters).map_err(|error| match error {
-            Error::InvalidParameter { why, .. } => refused(&first, why),
-            other => other,
-        })?;
+        let (mut staged, mut changes) = (BTreeMap::<String, Declared>::new(), Changes::default());
+        for parameter in &parameters {
+            let name = &parameter.name;
+            let known = staged.get(name).cloned().or_else(|| lock(&self.declared).get(name).cloned());
+            staged.insert(name.clone(), self.checked(parameter, known, &mut changes)?);
+        }
+        change.ask(&parameters)?;
         let mut declared = lock(&self.declared);
         declared.append(&mut staged);
         changes.deleted.iter().for_each(|deleted| drop(declared.remove(&deleted.name)));

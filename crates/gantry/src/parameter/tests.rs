@@ -283,3 +283,12 @@ fn a_pattern_keeps_its_place_when_it_occurs_again() {
 fn value_for_all(yaml: &str) -> Vec<ParameterArgument> {
     vec![ParameterArgument::Value { node: None, name: "x".to_owned(), yaml: yaml.to_owned() }]
 }
+
+#[test]
+fn nested_mappings_are_refused_before_the_stack_ends() {
+    let nested = |key: &str, depth: usize| format!("{}1{}", format!("{{{key}: ").repeat(depth), "}".repeat(depth));
+    for text in [nested("a", 100_000), format!("/**: {{ros__parameters: {}}}", nested("a", 100_000))] {
+        parameters_of("/talker", &text, &[]).unwrap_err();
+    }
+    parameters_of("/talker", &format!("/**: {{ros__parameters: {}}}", nested("a", 90)), &[]).unwrap();
+}

@@ -38,6 +38,11 @@ fn events_are_published_as_logs() {
     let own = next();
     assert_eq!((own.level, &*own.name), (Log::WARN, "ns.talker"));
     assert!(own.msg.starts_with("two nodes of domain 177 have the name /ns/talker"), "{}", own.msg);
+    let arguments = |flag: &str| ["--ros-args", flag].map(str::to_owned);
+    let quiet = Node::builder("quiet").domain_id(177).ros_arguments(arguments("--disable-rosout-logs")).build();
+    tracing::info!("not published");
+    let loud = Node::builder("loud").domain_id(177).ros_arguments(arguments("--enable-rosout-logs")).build();
     assert!(!subscription.wait(Duration::ZERO).unwrap());
+    drop((quiet.unwrap(), loud.unwrap()));
     drop(guard);
 }
