@@ -41,7 +41,7 @@ impl<'a> RemoteNode<'a> {
         let service = format!("{}/{service}", self.name);
         let Some(service_type) = self.domain.node.service_types(&service)?.pop() else {
             let name = &self.name;
-            return Err(format!("node {name} has no parameter services (there is no {service})").into());
+            return Err(format!("node {name} has no parameter services, as a node that declares no parameter").into());
         };
         let request = TopicType::new(&service_type.request)?.encode(&values.to_string())?;
         let answer_type = TopicType::new(&service_type.response)?;
