@@ -28,7 +28,7 @@ pub fn run(arguments: &Arguments) -> AnyResult<()> {
         .map(|number| {
             let (counts, stop) = (counts.clone(), stop.clone());
             thread::spawn(move || -> AnyResult<()> {
-                let client = Node::new("client")?.create_client(SERVICE)?;
+                let client = Node::new(&format!("client_{number}_{}", std::process::id()))?.create_client(SERVICE)?;
                 let mut caller = Caller { client, counts, number: number as i64, calls: 0 };
                 if number % 2 == 0 { caller.call_hot(&stop) } else { caller.call_slowly(&stop) }
             })

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Answers until the coordinator ends it: by turns in place and by copying.
 pub fn run() -> AnyResult<()> {
-    let mut service = Node::new("server")?.create_service::<AddTwoInts>(SERVICE)?;
+    let mut service = Node::new(&format!("server_{}", std::process::id()))?.create_service::<AddTwoInts>(SERVICE)?;
     let end = until_told();
     while !end.is_finished() {
         service.wait(Duration::from_millis(20))?;

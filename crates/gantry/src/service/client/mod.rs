@@ -46,7 +46,7 @@ use std::time::{Duration, Instant};
 /// #     let mut service = gantry::Node::new("server")?.create_service::<AddTwoInts>("client_doc_example")?;
 /// #     service.wait(Duration::from_secs(10))?;
 /// #     let request = service.take_request()?.unwrap();
-/// #     let mut response = service.loan_response()?;
+/// #     let mut response = service.loan_response(request.id())?;
 /// #     response.sum = request.a + request.b;
 /// #     Ok(service.send_response(request.id(), response)?)
 /// # });
