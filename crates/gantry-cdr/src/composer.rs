@@ -9,7 +9,7 @@ use crate::{
     copy::copy,
     element::Element,
     error::{Error, Problem, Result},
-    kind::{Kind, check_bound},
+    kind::{Kind, align_up, check_bound, phase},
 };
 use zerocopy::{Immutable, IntoBytes};
 
@@ -19,27 +19,45 @@ pub struct Composer<'a> {
     /// `None` while counting.
     memory: Option<&'a mut [u8]>,
     offset: usize,
-    /// Whether numbers that have no value of their own start from their defaults.
-    defaults: bool,
+    /// The offset of the memory in its body modulo 8.
+    phase: usize,
+    mode: Mode,
+}
+
+/// The treatment of what a message holds beside its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Numbers without a value of their own keep the bytes of the memory.
+    Uninit,
+    /// Numbers without a value of their own get their defaults.
+    Defaults,
+    /// The memory is a message already, and keeps all of its lengths.
+    Overwrite,
 }
 
 impl<'a> Composer<'a> {
     /// Only counts, starting at `offset` in a body.
     #[inline(always)]
     pub(crate) fn counting(offset: usize) -> Composer<'static> {
-        Composer { memory: None, offset, defaults: false }
+        Composer { memory: None, offset, phase: 0, mode: Mode::Uninit }
     }
 
     /// Writes to `memory`, which is the whole body, starting at `offset`.
     #[inline(always)]
     pub(crate) fn writing(memory: &'a mut [u8], offset: usize) -> Composer<'a> {
-        Composer { memory: Some(memory), offset, defaults: false }
+        Composer { memory: Some(memory), offset, phase: 0, mode: Mode::Uninit }
     }
 
-    /// Builds a message in `memory`, which is the whole body; with or without the defaults of its numbers.
+    /// Builds a message in `memory`, which is the whole body, in this mode.
     #[inline(always)]
-    pub(crate) fn building(memory: &'a mut [u8], defaults: bool) -> Composer<'a> {
-        Composer { memory: Some(memory), offset: 0, defaults }
+    pub(crate) fn building(memory: &'a mut [u8], mode: Mode) -> Composer<'a> {
+        Composer { memory: Some(memory), offset: 0, phase: 0, mode }
+    }
+
+    /// Writes over the element that begins where this part of a body does, and keeps its lengths.
+    pub(crate) fn overwriting(part: &'a mut [u8]) -> Composer<'a> {
+        let phase = phase(part);
+        Composer { memory: Some(part), offset: 0, phase, mode: Mode::Overwrite }
     }
 
     /// The offset from the start of the body.
@@ -97,7 +115,7 @@ impl<'a> Composer<'a> {
     /// Fills the padding up to the next multiple of `align` with zeros, then skips `length_bytes` without writing them.
     #[inline(always)]
     pub(crate) fn reserve(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
-        let start = self.offset.next_multiple_of(align);
+        let start = align_up(self.offset, self.phase, align);
         let Some(end) = start.checked_add(length_bytes).filter(|end| u32::try_from(*end).is_ok()) else {
             return Err(self.error(Problem::TooLarge));
         };
@@ -144,7 +162,7 @@ impl<'a> Composer<'a> {
         if let Some(memory) = &mut self.memory {
             if T::CHECKED {
                 memory[start as usize..self.offset].fill(0);
-            } else if self.defaults && length_bytes <= MAX_DEFAULT_BYTES {
+            } else if self.mode == Mode::Defaults && length_bytes <= MAX_DEFAULT_BYTES {
                 T::set_defaults(T::slice_mut(&mut memory[start as usize..self.offset]));
             }
         }
@@ -158,7 +176,7 @@ impl<'a> Composer<'a> {
         if let Some(memory) = &mut self.memory {
             if T::CHECKED {
                 memory[start as usize..self.offset].fill(0);
-            } else if self.defaults {
+            } else if self.mode == Mode::Defaults {
                 T::set_defaults(core::slice::from_mut(T::at_mut(memory, start)));
             }
         }
@@ -168,9 +186,30 @@ impl<'a> Composer<'a> {
     /// Writes the length of a sequence after checking its bound.
     #[inline(always)]
     pub(crate) fn length(&mut self, length: usize, bound: u32) -> Result<u32> {
+        self.length_with(length, bound, 0)
+    }
+
+    /// Writes a length that counts `more` than the elements, after checking the bound of the elements.
+    #[inline(always)]
+    pub(crate) fn length_with(&mut self, length: usize, bound: u32, more: u32) -> Result<u32> {
         check_bound(length, bound).map_err(|problem| self.error(problem))?;
-        self.put(&(length as u32), 4)?;
+        let Some(written) = (length as u32).checked_add(more) else { return Err(self.error(Problem::TooLarge)) };
+        if self.mode == Mode::Overwrite {
+            self.check_fixed(length, more)?;
+        }
+        self.put(&written, 4)?;
         Ok(length as u32)
+    }
+
+    /// Refuses a length other than the one that the memory holds.
+    #[cold]
+    fn check_fixed(&self, length: usize, more: u32) -> Result<()> {
+        let start = align_up(self.offset, self.phase, 4);
+        let held = self.memory.as_ref().and_then(|memory| memory.get(start..)?.first_chunk::<4>());
+        match held.map(|held| u32::from_le_bytes(*held).saturating_sub(more) as usize) {
+            Some(expected) if expected != length => Err(self.error(Problem::OtherLength { length, expected })),
+            _ => Ok(()),
+        }
     }
 
     /// An error at the current offset.

@@ -3,7 +3,7 @@
 
 use crate::{
     error::{Error, Problem, Result},
-    kind::Kind,
+    kind::{Kind, align_up, phase},
 };
 
 /// A position in a body. Each field moves it forward.
@@ -11,6 +11,8 @@ use crate::{
 pub struct Cursor<'a> {
     bytes: &'a [u8],
     offset: usize,
+    /// The offset of the bytes in their body modulo 8.
+    phase: usize,
     /// The texts of the body were checked before.
     pub(crate) is_checked: bool,
 }
@@ -20,15 +22,16 @@ impl<'a> Cursor<'a> {
     #[inline]
     pub(crate) fn new(bytes: &'a [u8], offset: usize) -> Result<Cursor<'a>> {
         match u32::try_from(bytes.len()) {
-            Ok(_) => Ok(Cursor { bytes, offset, is_checked: false }),
+            Ok(_) => Ok(Cursor { bytes, offset, phase: 0, is_checked: false }),
             Err(_) => Err(Error::new(Problem::TooLarge, offset)),
         }
     }
 
-    /// A cursor at `offset` in a body that has a view: its texts are not checked again, since [`Kind::get`] does not trust them.
+    /// A cursor at `offset` in a part of a body that has a view: its texts are not checked again, since [`Kind::get`] does not trust
+    /// them.
     #[inline]
     pub(crate) fn of_checked(bytes: &'a [u8], offset: usize) -> Cursor<'a> {
-        Cursor { bytes, offset, is_checked: true }
+        Cursor { bytes, offset, phase: phase(bytes), is_checked: true }
     }
 
     /// The offset from the start of the body.
@@ -51,7 +54,7 @@ impl<'a> Cursor<'a> {
     /// Skips `length_bytes` from the next multiple of `align` and returns their offset.
     #[inline(always)]
     pub(crate) fn take(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
-        let start = self.offset.next_multiple_of(align);
+        let start = align_up(self.offset, self.phase, align);
         match start.checked_add(length_bytes) {
             Some(end) if end <= self.bytes.len() => {
                 self.offset = end;

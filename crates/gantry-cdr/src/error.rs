@@ -1,6 +1,6 @@
 //! Errors in bytes and shapes: a sentence with the field's path and the offset.
 
-use alloc::{boxed::Box, format, string::String};
+use alloc::{borrow::ToOwned, boxed::Box, format, string::String};
 use core::fmt;
 
 /// A defect of bytes or of a shape.
@@ -29,7 +29,7 @@ pub enum Problem {
         /// The greatest length that the definition allows.
         bound: usize,
     },
-    /// A list of another length than the message was built with.
+    /// A list, a sequence or a text of another length than the message was built with.
     #[error("its length is {length} and was fixed as {expected} when the message was built")]
     OtherLength {
         /// The given length.
@@ -77,6 +77,8 @@ struct Details {
     problem: Problem,
     offset_bytes: usize,
     path: String,
+    /// The message's type; empty if it is not stated.
+    type_name: &'static str,
 }
 
 /// A result of this crate.
@@ -87,7 +89,7 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn new(problem: Problem, offset_bytes: usize) -> Error {
-        Error(Box::new(Details { problem, offset_bytes, path: String::new() }))
+        Error(Box::new(Details { problem, offset_bytes, path: String::new(), type_name: "" }))
     }
 
     /// The same error with `name` put before its path.
@@ -106,6 +108,14 @@ impl Error {
         self.inside(&format!("[{index}]"))
     }
 
+    /// The same error, of a message of this type.
+    #[cold]
+    #[must_use]
+    pub fn of(mut self, type_name: &'static str) -> Error {
+        self.0.type_name = type_name;
+        self
+    }
+
     /// The problem.
     #[must_use]
     pub fn problem(&self) -> &Problem {
@@ -118,6 +128,12 @@ impl Error {
         &self.0.path
     }
 
+    /// The message's type, which the path begins in; empty if it is not stated.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        self.0.type_name
+    }
+
     /// The offset of the error from the start of the body.
     #[must_use]
     pub fn offset_bytes(&self) -> usize {
@@ -127,10 +143,18 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.path.is_empty() {
-            write!(f, "at byte {}: {}", self.0.offset_bytes, self.0.problem)
-        } else {
-            write!(f, "`{}` at byte {}: {}", self.0.path, self.0.offset_bytes, self.0.problem)
+        let Details { problem, offset_bytes, path, type_name } = &*self.0;
+        let place = match (path.as_str(), *type_name) {
+            ("", type_name) => type_name.to_owned(),
+            (path, "") => format!("`{path}`"),
+            (path, type_name) => format!("`{path}` of {type_name}"),
+        };
+        let space = if place.is_empty() { "" } else { " " };
+        match problem {
+            // The caller's values are wrong, and not the bytes.
+            Problem::OtherLength { .. } if place.is_empty() => write!(f, "{problem}"),
+            Problem::OtherLength { .. } => write!(f, "{place}: {problem}"),
+            _ => write!(f, "{place}{space}at byte {offset_bytes}: {problem}"),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     element::Element,
     encapsulation::ByteOrder,
     error::{Error, Problem, Result},
-    kind::{Kind, check_bound},
+    kind::{Kind, align_up, check_bound, phase},
 };
 
 /// A position in a body. Each read moves it forward.
@@ -14,13 +14,20 @@ use crate::{
 pub struct Input<'a> {
     bytes: &'a [u8],
     offset: usize,
+    /// The offset of the bytes in their body modulo 8.
+    phase: usize,
     swapped: bool,
 }
 
 impl<'a> Input<'a> {
     /// An input at `offset` in a body.
     pub(crate) fn new(bytes: &'a [u8], offset: usize, order: ByteOrder) -> Input<'a> {
-        Input { bytes, offset, swapped: order == ByteOrder::BigEndian }
+        Input { bytes, offset, phase: 0, swapped: order == ByteOrder::BigEndian }
+    }
+
+    /// An input at `offset` in a part of a body in place.
+    pub(crate) fn of_part(bytes: &'a [u8], offset: usize) -> Input<'a> {
+        Input { bytes, offset, phase: phase(bytes), swapped: false }
     }
 
     /// Reads the field `name`, of kind `K`.
@@ -35,7 +42,7 @@ impl<'a> Input<'a> {
     /// The next `length_bytes` from the next multiple of `align`.
     #[inline]
     pub(crate) fn take(&mut self, length_bytes: usize, align: usize) -> Result<&'a [u8]> {
-        let start = self.offset.next_multiple_of(align);
+        let start = align_up(self.offset, self.phase, align);
         let end = start.checked_add(length_bytes).filter(|end| *end <= self.bytes.len());
         let Some(end) = end else {
             let left_bytes = self.bytes.len().saturating_sub(start);

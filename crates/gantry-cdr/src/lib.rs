@@ -53,7 +53,7 @@ pub use encapsulation::{ByteOrder, ENCAPSULATION, split as split_encapsulation};
 pub use error::{Error, Problem, Result};
 pub use input::Input;
 pub use kind::{Kind, Layout};
-pub use message::{Message, type_hash};
+pub use message::{FixedSize, Message, type_hash};
 pub use plain::{InPlace, PlainBody, PlainMessage, plain_bytes, read_plain, write_plain, zeroed_box};
 pub use service::Service;
 pub use view::{View, read_at};

@@ -2,7 +2,7 @@
 
 use crate::{
     BODY_ALIGN,
-    composer::Composer,
+    composer::{Composer, Mode},
     cursor::Cursor,
     encapsulation::{self, ByteOrder, ENCAPSULATION},
     error::{Error, Problem, Result},
@@ -15,6 +15,11 @@ use alloc::{boxed::Box, vec, vec::Vec};
 /// A message type. Implemented by generated code, and for every [`PlainMessage`](crate::PlainMessage).
 ///
 /// A *body* is CDR without its encapsulation header. In place it is little endian and 8-byte aligned.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a message type",
+    note = "compile its definition from a .msg file: `gantry_idl::compile(\"packages\")` in build.rs, as docs/guide/messages.md shows",
+    note = "a #[repr(C)] struct of numbers without padding may implement `gantry_cdr::PlainMessage` by hand"
+)]
 pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// ROS 2's name of the type, as `sensor_msgs/msg/Image`.
     const TYPE_NAME: &'static str;
@@ -70,7 +75,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// As [`Message::shape_bytes`]; the memory has another length or is not aligned.
     #[inline]
     fn build<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
-        built::<Self, B>(memory, shape, true)
+        built::<Self, B>(memory, shape, Mode::Defaults)
     }
 
     /// As [`Message::build`], for a caller that writes every number: numbers, and arrays and sequences of them, may hold the bytes of
@@ -80,7 +85,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// As [`Message::build`].
     #[inline]
     fn build_uninit<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
-        built::<Self, B>(memory, shape, false)
+        built::<Self, B>(memory, shape, Mode::Uninit)
     }
 
     /// The number of bytes of this message's body.
@@ -122,10 +127,11 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// # Errors
     /// As [`Message::body_bytes`].
     fn to_cdr(&self) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; ENCAPSULATION.len() + self.body_bytes()?];
+        let body_bytes = self.body_bytes().map_err(|error| error.of(Self::TYPE_NAME))?;
+        let mut bytes = vec![0; ENCAPSULATION.len() + body_bytes];
         let (header, body) = bytes.split_at_mut(ENCAPSULATION.len());
         header.copy_from_slice(&ENCAPSULATION);
-        self.write_body(body)?;
+        self.write_body(body).map_err(|error| error.of(Self::TYPE_NAME))?;
         Ok(bytes)
     }
 
@@ -134,24 +140,36 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// # Errors
     /// The encapsulation is not CDR; the bytes are not a valid message of this type.
     fn from_cdr(bytes: &[u8]) -> Result<Box<Self>> {
-        let (order, body) = encapsulation::split(bytes)?;
+        let of_type = |error: Error| error.of(Self::TYPE_NAME);
+        let (order, body) = encapsulation::split(bytes).map_err(of_type)?;
         let mut message = Self::new_box();
-        message.read_body(body, order)?;
+        message.read_body(body, order).map_err(of_type)?;
         Ok(message)
     }
 }
+
+/// A message type whose messages all have the same length: it has no texts and no sequences, so it needs no shape. Implemented by
+/// generated code, and for every [`PlainMessage`](crate::PlainMessage).
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` has texts or sequences, which are fixed when it is loaned",
+    label = "its length is not known without a shape",
+    note = "use `loan_with({Self}Shape {{ .. }})`, which takes the texts and the lengths of the sequences"
+)]
+pub trait FixedSize: Message + for<'a> Kind<Shape<'a> = ()> {}
+
+impl<T: crate::PlainMessage> FixedSize for T {}
 
 /// Builds a message in memory of exactly its length.
 #[inline(always)]
 fn built<T: Message, B: AsRef<[u8]> + AsMut<[u8]>>(
     mut memory: B,
     shape: T::Shape<'_>,
-    defaults: bool,
+    mode: Mode,
 ) -> Result<T::View<B>> {
     let body = memory.as_mut();
     aligned(body)?;
     let length_bytes = body.len();
-    let mut composer = Composer::building(body, defaults);
+    let mut composer = Composer::building(body, mode);
     let layout = T::compose(&mut composer, shape)?;
     match length_bytes - composer.position() as usize {
         0 => Ok(T::in_memory(memory, layout)),

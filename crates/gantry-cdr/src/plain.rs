@@ -43,6 +43,11 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 ///     const DEFINITION: &'static str = "float64[3] linear_m_per_s\nfloat64[3] angular_rad_per_s\n";
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a message type",
+    note = "compile its definition from a .msg file: `gantry_idl::compile(\"packages\")` in build.rs, as docs/guide/messages.md shows",
+    note = "a #[repr(C)] struct of numbers without padding may implement `PlainMessage` by hand"
+)]
 pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send + Sized + 'static {
     /// ROS 2's name of the type, as `geometry_msgs/msg/Point`.
     const TYPE_NAME: &'static str;

@@ -1,6 +1,6 @@
 //! The trait of all views of a message in place, generated ones and plain structs.
 
-use crate::{encapsulation::ByteOrder, error::Result, input::Input, kind::Layout, message::Message};
+use crate::{error::Result, input::Input, kind::Layout, message::Message};
 use alloc::boxed::Box;
 
 /// A message in place, in memory `B`; made by [`Message::view`] and [`Message::build`].
@@ -125,10 +125,10 @@ macro_rules! view {
     };
 }
 
-/// Reads an owned message that begins at `start` in a body; for [`view!`].
+/// Reads an owned message that begins at `start` in a part of a body; for [`view!`].
 #[doc(hidden)]
 pub fn read_at<T: Message>(body: &[u8], start: u32) -> Result<Box<T>> {
     let mut message = T::new_box();
-    T::read(&mut message, &mut Input::new(body, start as usize, ByteOrder::LittleEndian))?;
+    T::read(&mut message, &mut Input::of_part(body, start as usize))?;
     Ok(message)
 }

@@ -90,7 +90,11 @@ fn unknown(definitions: &Definitions, reference: &Reference) -> String {
                 target.name, target.package
             )
         }
-        None => format!("unknown type `{written}`; there is no package `{}` here", target.package),
+        None => format!(
+            "unknown type `{written}`; there is no package `{}` here; if a crate has it, as gantry-msgs has ROS 2's packages, add \
+             that crate to [dependencies]",
+            target.package
+        ),
     }
 }
 

@@ -1,14 +1,14 @@
 //! ROS 2's common interfaces and the benchmark messages, in place.
 //!
-//! Each package is a module with the modules `msg` and `srv`. Messages are also in the package's module:
-//! `sensor_msgs::msg::Image` is `sensor_msgs::Image`. Each message has these types, here for `Image`:
+//! Each package is a module with the modules `msg` and `srv`, as in ROS 2: `sensor_msgs::msg::Image`, `std_srvs::srv::SetBool`. Each
+//! message has these types, here for `Image`:
 //!
 //! - `Image`, the owned struct. A message of numbers only, such as `Point`, is this struct in place, too;
 //! - `ImageView`, the message in place, with a getter for each field, and with setters and `_mut` methods if its memory is writable;
 //! - `ImageShape`, the texts and lengths of sequences that are fixed when the message is built.
 //!
 //! ```
-//! use gantry_msgs::{gantry_cdr::{AlignedBytes, Message}, sensor_msgs::{Image, ImageShape}, std_msgs::HeaderShape};
+//! use gantry_msgs::{gantry_cdr::{AlignedBytes, Message}, sensor_msgs::msg::{Image, ImageShape}, std_msgs::msg::HeaderShape};
 //!
 //! # fn main() -> gantry_msgs::gantry_cdr::Result<()> {
 //! let shape = ImageShape { header: HeaderShape { frame_id: "camera" }, encoding: "rgb8", data: 640 * 480 * 3 };

@@ -110,6 +110,7 @@ fn expected<T>(result: Result<T>) -> Option<T> {
                 | UnmatchedPublisher { .. }
                 | ForeignDirectory { .. }
                 | TypeMismatch { .. }
+                | IncompatibleQos { .. }
         )
     };
     result.inspect_err(|error| assert!(may_occur(error), "{error:?}")).ok()

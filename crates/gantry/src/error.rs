@@ -219,6 +219,26 @@ pub enum Error {
         progress: String,
     },
 
+    /// Bytes that cannot be a message of the topic's type: each message of the type has the same length.
+    #[error(
+        "{length_bytes} bytes for {topic} are no {type_name}: each has exactly {fixed_bytes} bytes; publish messages of the \
+         topic's type"
+    )]
+    WrongLength {
+        /// The publisher's topic.
+        topic: String,
+        /// The topic's type.
+        type_name: String,
+        /// The length that was asked for.
+        length_bytes: usize,
+        /// The length of every message of the type.
+        fixed_bytes: usize,
+    },
+
+    /// A defect of a message: of its bytes, its shape, or the elements assigned to a list.
+    #[error(transparent)]
+    Cdr(#[from] gantry_cdr::Error),
+
     /// A call that a shutdown ended.
     #[error("request {sequence} to {service} was given up: the program shuts down")]
     ShutDown {

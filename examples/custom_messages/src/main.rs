@@ -10,8 +10,11 @@ include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 
 use gantry::{Node, Qos};
 use gantry_cdr::{Message, Service};
-use gantry_msgs::{geometry_msgs::Point, std_msgs::HeaderShape};
-use my_robot::{Obstacle, ObstacleShape, srv::ClearObstacles};
+use gantry_msgs::{geometry_msgs::msg::Point, std_msgs::msg::HeaderShape};
+use my_robot::{
+    msg::{Obstacle, ObstacleShape},
+    srv::ClearObstacles,
+};
 use std::{process::ExitCode, time::Duration};
 
 fn main() -> ExitCode {

@@ -25,10 +25,16 @@ pub struct ListRef<'a, K> {
     kind: PhantomData<K>,
 }
 
-/// The elements of a [`List`] or [`FixedList`] in place, written one after the other with [`ListMut::next`].
+/// The elements of a [`List`] or [`FixedList`] in place, to be written. It is an iterator.
 pub struct ListMut<'a, K> {
-    body: &'a mut [u8],
-    span: Span,
+    /// The body from the next element on.
+    rest: &'a mut [u8],
+    /// The number of elements that are left, and that were taken.
+    left: u32,
+    taken: u32,
+    /// The list's field and the type of its message, for errors.
+    field: &'static str,
+    type_name: &'static str,
     kind: PhantomData<K>,
 }
 
@@ -91,33 +97,40 @@ impl<'a, K: Kind<Ref<'a>: fmt::Debug>> fmt::Debug for ListRef<'a, K> {
     }
 }
 
-impl<K: Kind> ListMut<'_, K> {
+impl<'a, K: Kind> ListMut<'a, K> {
+    fn new(body: &'a mut [u8], span: Span) -> ListMut<'a, K> {
+        // A body that was changed and does not contain the list any more has no elements.
+        let rest = body.get_mut(span.start as usize..).unwrap_or_default();
+        ListMut { rest, left: span.count, taken: 0, field: "", type_name: "", kind: PhantomData }
+    }
+
+    /// The list with the names of its field and of its message's type, for errors. For generated code.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn of(self, field: &'static str, type_name: &'static str) -> ListMut<'a, K> {
+        ListMut { field, type_name, ..self }
+    }
+
     /// The number of elements that are left.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.span.count as usize
+        self.left as usize
     }
 
     /// Whether no element is left.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.span.count == 0
-    }
-
-    /// The next element. This is no iterator: the borrow of an element must end before the next call.
-    #[inline]
-    #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its items")]
-    pub fn next(&mut self) -> Option<K::Mut<'_>> {
-        let layout = locate_next::<K>(self.body, &mut self.span)?;
-        Some(K::get_mut(self.body, layout))
+        self.left == 0
     }
 
     /// Copies owned elements over the elements that are left. Each must have the lengths that its element was built with.
     ///
     /// # Errors
-    /// The number of elements differs; an element has other lengths. Elements copied before the error stay.
+    /// The number of elements differs; a text, sequence or list in an element has another length. All that was copied before the
+    /// error stays.
     pub fn assign<'v>(
         &mut self,
         values: impl IntoIterator<Item = &'v K::Owned, IntoIter: ExactSizeIterator>,
@@ -128,31 +141,60 @@ impl<K: Kind> ListMut<'_, K> {
         let values = values.into_iter();
         let (length, expected) = (values.len(), self.len());
         if length != expected {
-            return Err(Error::new(Problem::OtherLength { length, expected }, self.span.start as usize));
+            return Err(self.error(Error::new(Problem::OtherLength { length, expected }, 0)));
         }
-        for (index, value) in values.enumerate() {
-            assign::<K>(self.body, &mut self.span, value).map_err(|error| error.inside_element(index))?;
+        for value in values {
+            let index = self.taken as usize;
+            let mut composer = Composer::overwriting(self.rest);
+            let written = K::write(value, &mut composer).map(|()| composer.position());
+            self.skip(written.map_err(|error| self.error(error.inside_element(index)))?);
         }
         Ok(())
     }
+
+    /// Takes the next `length_bytes`, which are an element.
+    #[inline]
+    fn skip(&mut self, length_bytes: u32) -> &'a mut [u8] {
+        let (element, rest) = core::mem::take(&mut self.rest).split_at_mut(length_bytes as usize);
+        (self.rest, self.left, self.taken) = (rest, self.left - 1, self.taken + 1);
+        element
+    }
+
+    #[cold]
+    fn error(&self, error: Error) -> Error {
+        error.inside(self.field).of(self.type_name)
+    }
 }
 
-/// Copies one value over an element with the same lengths.
-fn assign<K: Kind>(body: &mut [u8], span: &mut Span, value: &K::Owned) -> Result<()> {
-    let start = span.start as usize;
-    let mut cursor = Cursor::new(body, start)?;
-    K::locate(&mut cursor)?;
-    let end = cursor.position() as usize;
-    let mut counting = Composer::counting(start);
-    K::write(value, &mut counting)?;
-    let (length, expected) = (counting.position() as usize - start, end - start);
-    if length != expected {
-        return Err(Error::new(Problem::OtherLength { length, expected }, start));
+impl<'a, K: Kind> Iterator for ListMut<'a, K> {
+    type Item = K::Mut<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<K::Mut<'a>> {
+        if self.left == 0 {
+            return None;
+        }
+        let mut cursor = Cursor::of_checked(self.rest, 0);
+        match K::locate(&mut cursor) {
+            Ok(layout) => {
+                let length_bytes = cursor.position();
+                Some(K::get_mut(self.skip(length_bytes), layout))
+            }
+            // The bytes were changed since the check.
+            Err(_) => {
+                self.left = 0;
+                None
+            }
+        }
     }
-    K::write(value, &mut Composer::writing(&mut body[..end], start))?;
-    *span = Span { start: end as u32, count: span.count - 1 };
-    Ok(())
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len(), Some(self.len()))
+    }
 }
+
+impl<K: Kind> ExactSizeIterator for ListMut<'_, K> {}
+impl<K: Kind> FusedIterator for ListMut<'_, K> {}
 
 /// Skips the first element and returns its layout; `None` at the end, or if the bytes were changed since the check.
 #[inline]
@@ -217,7 +259,7 @@ impl<K: Kind<Owned: Default> + 'static, const BOUND: u32> Kind for List<K, BOUND
 
     #[inline]
     fn get_mut(body: &mut [u8], span: Span) -> ListMut<'_, K> {
-        ListMut { body, span, kind: PhantomData }
+        ListMut::new(body, span)
     }
 
     fn write(values: &Vec<K::Owned>, composer: &mut Composer<'_>) -> Result<()> {
@@ -276,7 +318,7 @@ impl<K: Kind + 'static, const N: usize> Kind for FixedList<K, N> {
 
     #[inline]
     fn get_mut(body: &mut [u8], span: Span) -> ListMut<'_, K> {
-        ListMut { body, span, kind: PhantomData }
+        ListMut::new(body, span)
     }
 
     fn write(values: &[K::Owned; N], composer: &mut Composer<'_>) -> Result<()> {

@@ -18,6 +18,7 @@ pub use text::Text;
 pub use wide_text::{WideRef, WideText};
 
 use crate::{
+    BODY_ALIGN,
     composer::Composer,
     cursor::Cursor,
     error::{Problem, Result},
@@ -70,13 +71,25 @@ pub trait Kind {
     fn read(value: &mut Self::Owned, input: &mut Input<'_>) -> Result<()>;
 }
 
-/// The offset of a field of a fixed-size message that begins at `start`. `offsets` are the distances from `start` for each value of
-/// `start` modulo 8, on which all padding depends. For generated code.
+/// The offset of a field of a fixed-size message that begins at `start` of a part of a body. `offsets` are the distances from `start`
+/// for each offset in the body modulo 8, on which all padding depends. For generated code.
 #[doc(hidden)]
 #[inline]
 #[must_use]
-pub fn field_offset(start: u32, offsets: &[u32; crate::BODY_ALIGN]) -> u32 {
-    start + offsets[start as usize % crate::BODY_ALIGN]
+pub fn field_offset(part: &[u8], start: u32, offsets: &[u32; BODY_ALIGN]) -> u32 {
+    start + offsets[(start as usize + phase(part)) % BODY_ALIGN]
+}
+
+/// The offset of a part of a body in place modulo 8: that of its address, since the body itself is 8-byte aligned.
+#[inline]
+pub(crate) fn phase(part: &[u8]) -> usize {
+    part.as_ptr().addr() % BODY_ALIGN
+}
+
+/// The next multiple of `align` in the body, for an offset in a part of the body with that phase.
+#[inline(always)]
+pub(crate) fn align_up(offset: usize, phase: usize, align: usize) -> usize {
+    (offset + phase).next_multiple_of(align) - phase
 }
 
 /// The position of a list's elements or of a text's characters.

@@ -37,9 +37,7 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
 
     #[inline(always)]
     fn compose(composer: &mut Composer<'_>, text: &str) -> Result<Span> {
-        check_bound(text.len(), BOUND).map_err(|problem| composer.error(problem))?;
-        let count = text.len() as u32;
-        composer.length(text.len().saturating_add(1), UNBOUNDED)?;
+        let count = composer.length_with(text.len(), BOUND, 1)?;
         Ok(Span { start: composer.text(text)?, count })
     }
 

@@ -145,10 +145,10 @@ fn encapsulations_other_than_cdr_are_refused() {
     assert_eq!(split_encapsulation(&[0, 0, 9, 9, 1]).unwrap(), (ByteOrder::BigEndian, &[1][..]));
     assert_eq!(split_encapsulation(&[0, 1, 0, 0]).unwrap(), (ByteOrder::LittleEndian, &[][..]));
     let told = |bytes: &[u8]| Byte::from_cdr(bytes).map(drop).unwrap_err().to_string();
-    assert_eq!(told(&[0, 1, 0]), "at byte 0: 4 bytes are needed and 3 are left");
+    assert_eq!(told(&[0, 1, 0]), "test/msg/Pair at byte 0: 4 bytes are needed and 3 are left");
     assert_eq!(
         told(&[0, 3, 0, 0, 1, 1]),
-        "at byte 0: the encapsulation is 00 03; 00 00 (CDR, big endian) and 00 01 (CDR, little endian) can be read, the \
+        "test/msg/Pair at byte 0: the encapsulation is 00 03; 00 00 (CDR, big endian) and 00 01 (CDR, little endian) can be read, the \
          former by copying only"
     );
 }

@@ -41,8 +41,7 @@ fn bytes_that_change_after_the_view_was_made_give_other_values_but_no_panic() {
         assert!(elements + texts <= view.memory().len());
         let _ = view.to_message();
         let mut view = view;
-        let mut list = view.first_mut();
-        while let Some(mut each) = list.next() {
+        for mut each in view.first_mut() {
             each.second_mut().fill(7);
         }
     }

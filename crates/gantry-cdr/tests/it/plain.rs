@@ -89,7 +89,7 @@ fn a_struct_that_cannot_swap_its_numbers_is_not_read_big_endian() {
     let sentence = ByHand::from_cdr(&[0, 0, 0, 0, 0, 0, 0, 5]).unwrap_err().to_string();
     assert_eq!(
         sentence,
-        "at byte 0: the struct was not generated and cannot swap the bytes of its numbers, so it cannot be read big endian"
+        "test/msg/ByHand at byte 0: the struct was not generated and cannot swap the bytes of its numbers, so it cannot be read big endian"
     );
     let mut none = <crate::message::Then<Slice<ByHand>>>::default();
     none.read_body(&[0, 0, 0, 0, 7], ByteOrder::BigEndian).unwrap();

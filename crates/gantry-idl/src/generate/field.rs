@@ -85,7 +85,7 @@ impl<'a> FieldCode<'a> {
         let layout = match offsets {
             None => format!("self.layout.{identifier}"),
             Some(offsets) => {
-                let start = format!("kind::field_offset(self.layout.start_, &{offsets:?})");
+                let start = format!("kind::field_offset(self.memory.as_ref(), self.layout.start_, &{offsets:?})");
                 match count {
                     _ if base.is_flat() => start,
                     Count::One => format!("{}Layout {{ start_: {start} }}", base.element()),

@@ -166,6 +166,8 @@ pub(super) fn message(definition: &MessageDefinition, has_shape: bool, scope: &S
         Some(bytes) => bytes.to_string(),
         None => "usize::MAX".to_owned(),
     };
+    let fixed_size =
+        if has_shape { String::new() } else { format!("impl ::gantry_cdr::FixedSize for {name} {{}}\n\n") };
     let new_box =
         if has_shape { "::gantry_cdr::alloc::boxed::Box::new(Self::default())" } else { "::gantry_cdr::zeroed_box()" };
     format!(
@@ -183,7 +185,7 @@ pub(super) fn message(definition: &MessageDefinition, has_shape: bool, scope: &S
     }}
 }}
 
-",
+{fixed_size}",
         constants(definition, scope)
     )
 }

@@ -64,7 +64,7 @@ pub(super) fn code(definition: &MessageDefinition, scope: &Scope<'_>) -> String 
     if has_shape {
         code.push_str(&kind::shape(definition, &fields, scope));
     }
-    code.push_str(&view::code(&text::type_name(&definition.name.name), &fields, has_shape));
+    code.push_str(&view::code(&definition.name, &fields, has_shape));
     code.push_str(&kind::kind(definition, &fields, scope));
     if plain_body {
         code.push_str(&owned::plain_body(definition, &fields, scope));

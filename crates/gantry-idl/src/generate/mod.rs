@@ -3,6 +3,7 @@
 //! It writes an owned struct for each message. A plain message is that struct in place; any other message gets a shape and a view
 //! (see `gantry_cdr`). The code names the kind of every field and leaves the rest to `gantry_cdr::kind`.
 
+mod advice;
 mod base;
 mod field;
 mod kind;
@@ -58,7 +59,13 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
     let dependencies: BTreeSet<&PathBuf> = exported.values().map(|(_, path)| path).collect();
     folders.extend(dependencies.into_iter().cloned());
     check_packages(folder, &exported)?;
+    if let Some(manifest_folder) = std::env::var_os("CARGO_MANIFEST_DIR") {
+        advice::check_manifest(Path::new(&manifest_folder))?;
+    }
     let definitions = Definitions::read_packages(&folders)?;
+    for sentence in advice::actions(folder).into_iter().chain(advice::cut_texts(&definitions)) {
+        println_cargo(&format!("warning={sentence}"));
+    }
     check_names(&definitions)?;
     check_sizes(&definitions)?;
     let crates = exported.into_iter().map(|(package, (name, _))| (package, name)).collect();
@@ -103,7 +110,8 @@ pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) ->
             text::identifier(package)
         );
         if !messages.is_empty() {
-            code.push_str("    #[doc(inline)]\n    pub use msg::*;\n\n");
+            // The path is `package::msg::Name`; this shorter one is for programs that were written with it.
+            code.push_str("    #[doc(hidden)]\n    pub use msg::*;\n\n");
         }
         for (module, what, content) in [("msg", "messages", messages), ("srv", "services", services)] {
             if !content.is_empty() {

@@ -5,10 +5,12 @@
 //! sample or a loan. Its getters borrow from the view; it has setters if `B` is writable.
 
 use super::{base::Setter, field::FieldCode, text};
+use crate::name::TypeName;
 use std::fmt::Write as _;
 
 /// Layout, structs, getters and setters.
-pub(super) fn code(name: &str, fields: &[FieldCode<'_>], has_shape: bool) -> String {
+pub(super) fn code(type_name: &TypeName, fields: &[FieldCode<'_>], has_shape: bool) -> String {
+    let name = &text::type_name(&type_name.name);
     let default = if has_shape { "" } else { ", Default" };
     let mut code = format!(
         "/// The positions of the fields of [`{name}`](struct@{name}).\n#[doc(hidden)]\n#[derive(Clone, Copy, Debug, PartialEq{default})]\n\
@@ -44,7 +46,7 @@ pub(super) fn code(name: &str, fields: &[FieldCode<'_>], has_shape: bool) -> Str
     push_impl(
         &mut code,
         &format!("impl<B_: ::core::convert::AsRef<[u8]> + ::core::convert::AsMut<[u8]>> {name}View<B_>"),
-        fields.iter().map(|field| setter(field, fields)).collect(),
+        fields.iter().map(|field| setter(field, fields, type_name)).collect(),
     );
     code
 }
@@ -66,7 +68,7 @@ fn getter(field: &FieldCode<'_>) -> String {
     )
 }
 
-fn setter(field: &FieldCode<'_>, fields: &[FieldCode<'_>]) -> String {
+fn setter(field: &FieldCode<'_>, fields: &[FieldCode<'_>], type_name: &TypeName) -> String {
     // An underscore frees a method's name that a field has: no field's name ends with one.
     let free = |name: String| if fields.iter().any(|field| field.name == name) { name + "_" } else { name };
     let FieldCode { name, identifier, documentation, kind, layout, .. } = field;
@@ -77,7 +79,14 @@ fn setter(field: &FieldCode<'_>, fields: &[FieldCode<'_>]) -> String {
         }
         Setter::BorrowMut(target) => (format!("{}(&mut self) -> {target}", free(format!("{name}_mut"))), String::new()),
     };
-    let target = format!("<{kind}>::get_mut(self.memory.as_mut(), {layout})");
+    let list = match &field.setter {
+        Setter::BorrowMut(target) if target.starts_with("kind::ListMut") => format!(".of(\"{name}\", \"{type_name}\")"),
+        _ => String::new(),
+    };
+    let target = format!("<{kind}>::get_mut(self.memory.as_mut(), layout_){list}");
     let body = if statement.is_empty() { target } else { format!("*{target} {statement}") };
-    format!("{}    #[inline]\n    pub fn {signature} {{\n        {body}\n    }}\n\n", text::indented(documentation, 4))
+    format!(
+        "{}    #[inline]\n    pub fn {signature} {{\n        let layout_ = {layout};\n        {body}\n    }}\n\n",
+        text::indented(documentation, 4)
+    )
 }

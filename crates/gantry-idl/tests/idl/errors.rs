@@ -20,7 +20,11 @@ fn types() {
         ("double x", "1:1: unknown type `double`; did you mean `float64`?"),
         ("Header header", "1:1: unknown type `Header`; did you mean `std_msgs/Header`?"),
         ("Int32 x", "1:1: unknown type `Int32`; did you mean `int32`?"),
-        ("other/Point x", "1:1: unknown type `other/Point`; there is no package `other` here"),
+        (
+            "other/Point x",
+            "1:1: unknown type `other/Point`; there is no package `other` here; if a crate has it, as gantry-msgs has ROS 2's \
+             packages, add that crate to [dependencies]",
+        ),
         ("Pose[] x", "1:1: unknown type `Pose`; there is no message `Pose` in the package `my_robot`"),
         ("a/b/c/D x", "1:1: `a/b/c/D` is not a type; a message of another package is written `package/Name`"),
         ("other/point x", "1:1: `point` cannot be a type's name: it must begin with a capital letter"),

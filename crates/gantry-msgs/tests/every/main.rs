@@ -8,6 +8,7 @@ mod by_field;
 mod corpus;
 mod damaged;
 mod definitions;
+mod hashes;
 mod valid;
 
 use by_field::ByField;

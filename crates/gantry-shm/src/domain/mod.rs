@@ -179,10 +179,12 @@ impl Domain {
         let generation = self.board.processes_generation();
         if peers.seen_generation != Some(generation) || !peers.unlisted_owners.is_empty() {
             // Before the listing: a process has its name and its lock before its lines, and frees these before its name is removed.
-            let owners = self.board.waiter_owners();
+            let mut owners = self.board.waiter_owners();
             peers.has_remains = false;
             // A peer whose file was removed stays as long as it lives: its pins count.
             let (mut list, dead): (Vec<_>, Vec<_>) = peers.list.iter().cloned().partition(|peer| peer.is_alive());
+            // A process that is being killed may lose the lock of its file before its byte of the board.
+            let mut dead_owners: Vec<u64> = dead.iter().map(|peer| waiter_owner(&peer.id)).collect();
             let is_unannounced = |peer: &Arc<Peer>| !peer.has_name() && reaper::is_unannounced(peer, &self.board);
             peers.unannounced_deaths.extend(dead.into_iter().filter(is_unannounced));
             let known = list.len();
@@ -192,16 +194,20 @@ impl Domain {
                     match Peer::open(&self.directory, &name) {
                         Ok(peer) if peer.is_alive() => list.push(Arc::new(peer)),
                         Err(e) if liveness::may_live(&self.directory, &name) => return Err(e),
-                        _ => peers.has_remains = true,
+                        opened => {
+                            dead_owners.extend(opened.ok().map(|peer| waiter_owner(&peer.id)));
+                            peers.has_remains = true;
+                        }
                     }
                 }
             }
             list.sort_unstable_by(|one, other| one.file_name.cmp(&other.file_name));
-            peers.unlisted_owners = owners;
-            peers.unlisted_owners.retain(|&owner| {
-                list.binary_search_by(|peer| peer.id[..8].cmp(&owner.to_le_bytes())).is_err()
+            owners.retain(|&owner| {
+                !dead_owners.contains(&owner)
+                    && list.binary_search_by(|peer| peer.id[..8].cmp(&owner.to_le_bytes())).is_err()
                     && (owner == waiter_owner(self.process.id()) || self.board.has_living(owner))
             });
+            peers.unlisted_owners = owners;
             peers.list = list.into();
             peers.seen_generation = Some(generation);
         }
@@ -343,6 +349,36 @@ impl Drop for Domain {
         if self.epoch.is_current() {
             // A drop returns no error; the next process that joins removes what is left.
             let _ = self.leave();
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::Participant;
+
+    /// It lost the lock of its file, and not its byte of the board yet: no process that lives and cannot be seen.
+    #[test]
+    fn a_process_that_is_being_killed_is_no_unlisted_one() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let domain = &participant.domain;
+        let board = Board::open_or_create(&domain.directory, REGISTRY_PATIENCE).unwrap().unwrap();
+        let _no_reaper = board.lock(&domain.directory, REGISTRY_PATIENCE).unwrap();
+        for was_listed in [false, true] {
+            let process = ProcessFile::create(&domain.directory, 0, board.id()).unwrap();
+            let owner = waiter_owner(process.id());
+            board.prove_life(owner).unwrap();
+            board.take_waiter(owner);
+            board.processes_changed();
+            if was_listed {
+                assert!(domain.peers().unwrap().iter().any(|peer| peer.id == *process.id()));
+            }
+            drop(process);
+            board.processes_changed();
+            assert!(domain.board.has_living(owner));
+            assert_eq!(domain.unlisted_owners().unwrap(), []);
         }
     }
 }

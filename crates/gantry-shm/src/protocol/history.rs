@@ -51,12 +51,22 @@ impl History {
 
     /// Number of slots.
     pub(crate) fn count(&self) -> usize {
-        self.free.len() + self.loaned.len() + self.retained.len() + self.retired.len()
+        self.free.len() + self.used()
+    }
+
+    /// Number of slots that are not free.
+    pub(crate) fn used(&self) -> usize {
+        self.loaned.len() + self.retained.len() + self.retired.len()
     }
 
     /// Bytes of the slots that are not free.
     pub(crate) fn used_bytes(&self) -> usize {
-        self.bytes - self.free.iter().map(|slot| slot.bytes).sum::<usize>()
+        self.bytes - self.free_bytes()
+    }
+
+    /// Bytes of the slots that are free.
+    pub(crate) fn free_bytes(&self) -> usize {
+        self.free.iter().map(|slot| slot.bytes).sum()
     }
 
     /// Sequence of the oldest retained sample.
@@ -106,10 +116,20 @@ impl History {
     /// in the cache. Where lengths differ, the larger slots remain, and soon every message finds one.
     #[inline]
     pub(crate) fn take_free(&mut self, bytes: usize) -> Option<Slot> {
-        let index = self.free.iter().rposition(|slot| (bytes..=2 * bytes).contains(&slot.bytes))?;
+        let index = self.find_free(bytes)?;
         let slot = self.free.swap_remove(index); // the last one, as a rule: nothing moves
         self.loaned.push(slot);
         Some(slot)
+    }
+
+    /// Whether [`History::take_free`] would find one.
+    pub(crate) fn has_free(&self, bytes: usize) -> bool {
+        self.find_free(bytes).is_some()
+    }
+
+    #[inline]
+    fn find_free(&self, bytes: usize) -> Option<usize> {
+        self.free.iter().rposition(|slot| (bytes..=2 * bytes).contains(&slot.bytes))
     }
 
     /// The slot that [`History::take_free`] is likely to give next.

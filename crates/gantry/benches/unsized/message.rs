@@ -91,12 +91,10 @@ pub fn write_numbers<B: AsRef<[u8]> + AsMut<[u8]>>(cloud: &mut gantry_msgs::sens
     cloud.set_point_step(POINT_BYTES as u32);
     cloud.set_row_step((CLOUD_WIDTH * POINT_BYTES) as u32);
     cloud.set_is_dense(true);
-    let (mut fields, mut offset) = (cloud.fields_mut(), 0);
-    while let Some(mut field) = fields.next() {
-        field.set_offset(offset);
+    for (mut field, number) in cloud.fields_mut().zip(0..) {
+        field.set_offset(4 * number);
         field.set_datatype(PointField::FLOAT32);
         field.set_count(1);
-        offset += 4;
     }
 }
 

@@ -1,7 +1,8 @@
-//! The life of the program as its nodes see it: it runs until a shutdown, which ends all spins and waits of the process.
+//! The life of the program as its nodes see it: it runs until a shutdown, which ends all spins and waits of the
+//! process.
 //!
-//! Invariant: the functions of [`on_shutdown`] have run before a spin or a wait ends because of the shutdown, so a `main`
-//! that returns then cuts none of them off. Control path.
+//! Invariant: the functions of [`on_shutdown`] have run before a spin or a wait ends because of the shutdown, so a
+//! `main` that returns then cuts none of them off. Control path.
 
 mod signals;
 
@@ -57,12 +58,12 @@ pub(crate) fn is_shut_down() -> bool {
     gantry_shm::is_interrupted()
 }
 
-/// Shuts the program down, as SIGINT and SIGTERM do after [`init`](crate::init): runs the functions of [`on_shutdown`], then
-/// ends all spins and waits of this process, present and later ones. `false` if a shutdown has begun before.
+/// Shuts the program down, as SIGINT and SIGTERM do after [`init`](crate::init): runs the functions of [`on_shutdown`],
+/// then ends all spins and waits of this process, present and later ones. `false` if a shutdown has begun before.
 ///
-/// A spin returns `Ok` after the callback that runs; a wait returns `false`, as after its time; a call of a service fails.
-/// Futures are not ended. Nodes and endpoints stay usable, and leave when they are dropped: return from `main`. A signal that
-/// comes after the shutdown began ends the process at once.
+/// A spin returns `Ok` after the callback that runs; a wait returns `false`, as after its time; a call of a service
+/// fails. Futures are not ended. Nodes and endpoints stay usable, and leave when they are dropped: return from `main`.
+/// A signal that comes after the shutdown began ends the process at once.
 pub fn shutdown() -> bool {
     {
         let mut state = lock(&STATE);
@@ -79,9 +80,9 @@ pub fn shutdown() -> bool {
     true
 }
 
-/// Has `function` called once at the next shutdown, after those that were added before and while nodes still work, on the
-/// thread of the shutdown: a thread of this library if a signal is the cause. If the program is shut down already, it is
-/// called at once.
+/// Has `function` called once at the next shutdown, after those that were added before and while nodes still work, on
+/// the thread of the shutdown: a thread of this library if a signal is the cause. If the program is shut down already,
+/// it is called at once.
 pub fn on_shutdown(function: impl FnOnce() + Send + 'static) {
     let mut state = lock(&STATE);
     if state.phase == Phase::ShutDown {

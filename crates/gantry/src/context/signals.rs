@@ -27,7 +27,8 @@ pub(super) fn install() -> io::Result<()> {
         return Ok(());
     }
     let is_last = Arc::new(AtomicBool::new(false));
-    // The handlers run in this order. A first signal finds the flag clear, sets it, and then wakes the thread, which sets it, too.
+    // The handlers run in this order. A first signal finds the flag clear, sets it, and then wakes the thread, which
+    // sets it, too.
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_default(signal, is_last.clone())?;
         flag::register(signal, is_last.clone())?;

@@ -47,8 +47,9 @@ pub trait Executor: ExecutorSteps {
         self.ready_queue().remove_node(node);
     }
 
-    /// Runs callbacks until a cancel or a shutdown ([`shutdown`](crate::shutdown); a spin after it returns at once). An error of a single callback's source is logged, and the source is tried again.
-    /// A panic in a callback of any thread ends the spin with that panic; the executor can spin again.
+    /// Runs callbacks until a cancel or a shutdown ([`shutdown`](crate::shutdown); a spin after it returns at once). An
+    /// error of a single callback's source is logged, and the source is tried again. A panic in a callback of any
+    /// thread ends the spin with that panic; the executor can spin again.
     ///
     /// # Errors
     /// The executor has no node; the process forked.
@@ -130,7 +131,8 @@ impl Canceler {
     /// Ends the current spin after the callback that runs now, or else the next spin before it begins.
     ///
     /// # Real-time
-    /// No allocation; one lock, which is held for some nanoseconds, and at most one system call.
+    /// No allocation; one lock, which is held for some nanoseconds, and at most one system call. A signal handler must
+    /// not call it: see [`init`](crate::init).
     pub fn cancel(&self) {
         self.0.cancel();
     }

@@ -118,8 +118,8 @@ impl RosArguments {
     }
 }
 
-/// The arguments without those that are ROS 2's, for the program's own parser: without all from `--ros-args` to `--`, and
-/// without remapping rules that stand elsewhere (as `rclcpp::remove_ros_arguments`).
+/// The arguments without those that are ROS 2's, for the program's own parser: without all from `--ros-args` to `--`,
+/// and without remapping rules that stand elsewhere (as `rclcpp::remove_ros_arguments`).
 ///
 /// ```
 /// let all = ["talker", "--rate", "5", "--ros-args", "-r", "chatter:=news"].map(str::to_owned);
@@ -216,11 +216,11 @@ mod tests {
         ParameterArgument::Value { node: node.map(str::to_owned), name: name.to_owned(), yaml: yaml.to_owned() }
     }
 
-    /// Lists that rclpy 7.1 (librcl 9.2) accepts; the names that a node `talker` in `/ns` has with them: its own, the topic and the
-    /// service `chatter`, the topic `~/chatter`; and the arguments that are left.
+    /// Lists that rclpy 7.1 (librcl 9.2.8) accepts; the names that a node `talker` in `/ns` has with them: its own, the
+    /// topic and the service `chatter`, the topic `~/chatter`; and the arguments that are left.
     #[test]
     fn lists_that_rcl_accepts_mean_the_same() {
-        for line in include_str!("arguments_accepted.txt").lines() {
+        for line in include_str!("../../tests/rcl/accepted_arguments.txt").lines() {
             let [arguments, node, topic, service, private, others] = line.split('\t').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
             };
@@ -235,10 +235,11 @@ mod tests {
         }
     }
 
-    /// Lists that rclpy 7.1 (librcl 9.2) refuses; it also refuses files that are not there and values that are no YAML.
+    /// Lists that rclpy 7.1 (librcl 9.2.8) refuses; it also refuses files that are not there and values that are no
+    /// YAML.
     #[test]
     fn lists_that_rcl_refuses_are_refused() {
-        for arguments in include_str!("arguments_refused.txt").lines() {
+        for arguments in include_str!("../../tests/rcl/refused_arguments.txt").lines() {
             assert!(parse(arguments).is_err(), "{arguments}");
         }
     }

@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex};
 /// The arguments of the last [`init`].
 static GLOBAL: Mutex<Option<Arc<RosArguments>>> = Mutex::new(None);
 
-/// Begins a program, as `rclcpp::init(argc, argv)`: catches SIGINT and SIGTERM, and has all nodes heed the ROS arguments of
-/// the command line. Call it first in `main`, before other threads exist.
+/// Begins a program, as `rclcpp::init(argc, argv)`: catches SIGINT and SIGTERM, and has all nodes heed the ROS
+/// arguments of the command line. Call it first in `main`, before other threads exist.
 ///
 /// At the first of these signals the program shuts down ([`shutdown`](crate::shutdown)): functions of
-/// [`on_shutdown`](crate::on_shutdown) run, then spins and waits end; `main` returns, destructors run, and no file is left in
-/// shared memory. The second one ends the process at once. Without `init`, a signal ends the process and runs no destructor;
-/// the files are removed by other processes.
+/// [`on_shutdown`](crate::on_shutdown) run, then spins and waits end; `main` returns, destructors run, and no file is
+/// left in shared memory. The second one ends the process at once. Without `init`, a signal ends the process and runs
+/// no destructor; the files are removed by other processes.
 ///
 /// ```
 /// use gantry::{Executor, Node, SingleThreadedExecutor};

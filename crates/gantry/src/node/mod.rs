@@ -33,8 +33,8 @@ const DOMAIN_VARIABLE: &str = "ROS_DOMAIN_ID";
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
-/// A node that this handle does not keep: for callbacks, which live in their node, and would keep it for ever with a clone
-/// of it.
+/// A node that this handle does not keep: for callbacks, which live in their node, and would keep it for ever with a
+/// clone of it.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -210,8 +210,8 @@ impl NodeBuilder {
     }
 
     /// Applies the ROS arguments among `arguments` to this node: those after `--ros-args`, as `-r from:=to`, `-r
-    /// node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. They come before those of the
-    /// program ([`init`](crate::init)), which need no call of this.
+    /// node:from:=to`, `-r __node:=name`, `-r __ns:=/namespace` and `-p parameter:=value`. They come before those of
+    /// the program ([`init`](crate::init)), which need no call of this.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {

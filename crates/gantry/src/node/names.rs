@@ -231,11 +231,11 @@ mod tests {
         }
     }
 
-    /// A name, and its full name in `/` and in `/ns/a__b` as rclpy 7.1 (librcl 9.2) expanded and validated it; `!` if it refused. The
-    /// names are a sample of 20,000 random ones.
+    /// A name, and its full name in `/` and in `/ns/a__b` as rclpy 7.1 (librcl 9.2.8) expanded and validated it; `!` if
+    /// it refused. The names are a sample of 20,000 random ones.
     #[test]
     fn random_names_resolve_as_in_a_real_rcl() {
-        for line in include_str!("names_of_rcl.txt").lines() {
+        for line in include_str!("../../tests/rcl/names.txt").lines() {
             let [name, in_root, in_namespace] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
             for (namespace, expected) in [("/", in_root), ("/ns/a__b", in_namespace)] {
                 let full = expand_topic_name(name, "node", namespace).unwrap_or_else(|_| "!".to_owned());

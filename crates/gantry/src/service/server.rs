@@ -8,7 +8,7 @@ use crate::{
     topic::{Loan, PublishError, Publisher, Sample, Subscription},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_cdr::{Kind, Service as ServiceType};
+use gantry_cdr::{FixedSize, Kind, Service as ServiceType};
 use gantry_shm::RequestId;
 use std::{ops::Deref, time::Duration};
 
@@ -199,7 +199,7 @@ pub(super) fn ignore_mismatch(waited: Result<bool>) -> Result<bool> {
 
 impl<S: ServiceType> Service<S>
 where
-    S::Response: for<'a> Kind<Shape<'a> = ()>,
+    S::Response: FixedSize,
 {
     /// Memory for the response to that request, if all responses of the type have the same length; else see
     /// [`Service::loan_response_with`].

@@ -26,8 +26,8 @@ use std::{
 /// ```
 ///
 /// # Real-time
-/// [`Rate::sleep`] locks, and sleeps in a futex. A control loop that must not wait for a lock sleeps on the clock itself
-/// (example `control_loop`).
+/// [`Rate::sleep`] locks, and sleeps in a futex. A control loop that must not wait for a lock sleeps on the clock
+/// itself (example `control_loop`).
 #[derive(Debug)]
 pub struct Rate {
     timer: Timer,
@@ -74,7 +74,8 @@ impl Rate {
     }
 
     /// Sleeps until the round's end. `false` if that has passed already, so that the loop is late, or the program shuts
-    /// down. Rounds that were missed as a whole are left out: the next one ends with a later period of the same schedule.
+    /// down. Rounds that were missed as a whole are left out: the next one ends with a later period of the same
+    /// schedule.
     pub fn sleep(&mut self) -> bool {
         if self.timer.take().is_some() {
             return false;

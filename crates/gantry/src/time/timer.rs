@@ -89,8 +89,8 @@ impl Timer {
         Ok(timer)
     }
 
-    /// The tick that is due, if one is. Several are one tick, with the time of the first; the others are its overruns. The
-    /// next tick is due a whole number of periods later.
+    /// The tick that is due, if one is. Several are one tick, with the time of the first; the others are its overruns.
+    /// The next tick is due a whole number of periods later.
     pub fn take(&mut self) -> Option<Tick> {
         let schedule = &mut *lock(&self.schedule);
         let now_ns = self.clock.now_ns(); // under the lock, which a jump of the clock takes

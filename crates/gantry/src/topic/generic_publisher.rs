@@ -1,7 +1,7 @@
 //! The generic publisher and its loans: bytes of a type that is known at run time.
 //!
-//! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry does
-//! not check that the bytes are a message of the described type.
+//! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry checks
+//! the length of messages whose type has only one, and not that the bytes are a message of the described type.
 
 use super::other_domains::OtherDomains;
 use crate::{
@@ -32,6 +32,8 @@ pub struct GenericPublisher {
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
     other_domains: OtherDomains,
+    /// The length of every message, if it is stated and the definition shows that it is fixed.
+    fixed_bytes: Option<usize>,
 }
 
 /// Bytes on loan: shared memory, to be written in place and given to [`GenericPublisher::publish`].
@@ -71,7 +73,16 @@ impl<L> From<PublishError<L>> for Error {
 
 impl GenericPublisher {
     pub(crate) fn new(engine: gantry_shm::Publisher, presence: Arc<Presence>) -> GenericPublisher {
-        GenericPublisher { engine, clock: SampleClock::new(), presence, other_domains: OtherDomains::new() }
+        let message_type = &engine.description().message_type;
+        let stated_bytes = Some(message_type.payload_bytes).filter(|bytes| *bytes != usize::MAX);
+        let fixed_bytes = stated_bytes.filter(|_| is_fixed_size(&message_type.definition));
+        GenericPublisher {
+            engine,
+            clock: SampleClock::new(),
+            presence,
+            other_domains: OtherDomains::new(),
+            fixed_bytes,
+        }
     }
 
     /// Another publisher of the same topic, type, QoS and options, for another thread. It has its own memory and
@@ -93,7 +104,30 @@ impl GenericPublisher {
     /// Data path while a slot is free or can be reclaimed; otherwise it adds memory, which the publisher then keeps.
     #[inline]
     pub fn loan(&mut self, length_bytes: usize) -> Result<GenericLoan> {
+        self.check_length(length_bytes)?;
+        self.loan_of_type(length_bytes)
+    }
+
+    /// As [`GenericPublisher::loan`], for a length that a message of the type has.
+    #[inline]
+    pub(super) fn loan_of_type(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         Ok(GenericLoan(self.engine.loan(length_bytes)?))
+    }
+
+    /// Refuses a length that no message of the type has, before readers do.
+    #[inline]
+    fn check_length(&self, length_bytes: usize) -> Result<()> {
+        match self.fixed_bytes {
+            Some(fixed_bytes) if fixed_bytes != length_bytes => Err(self.wrong_length(length_bytes, fixed_bytes)),
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn wrong_length(&self, length_bytes: usize, fixed_bytes: usize) -> Error {
+        let endpoint = self.engine.description();
+        let type_name = endpoint.message_type.name.clone();
+        Error::WrongLength { topic: endpoint.topic.clone(), type_name, length_bytes, fixed_bytes }
     }
 
     /// Publishes a loan in place and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and
@@ -146,6 +180,7 @@ impl GenericPublisher {
     /// # Real-time
     /// As [`GenericPublisher::loan`] and [`GenericPublisher::publish`]; its time grows with the number of bytes.
     pub fn publish_copy(&mut self, message: &[u8]) -> Result<u64> {
+        self.check_length(message.len())?;
         let mut loan = self.loan_for_copy(message.len())?;
         gantry_cdr::copy(loan.bytes_mut(), message);
         self.publish_copied(loan)
@@ -262,5 +297,42 @@ impl AsMut<[u8]> for GenericLoan {
     #[inline]
     fn as_mut(&mut self) -> &mut [u8] {
         self.bytes_mut()
+    }
+}
+
+/// Whether all messages of this definition have the same length: all of its types are there, and none has texts or
+/// sequences.
+fn is_fixed_size(definition: &str) -> bool {
+    const NUMBERS: [&str; 13] = [
+        "bool", "byte", "char", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
+        "uint64",
+    ];
+    let nested: Vec<&str> = definition.lines().filter_map(|line| line.strip_prefix("MSG: ")).map(str::trim).collect();
+    let mut types = definition
+        .lines()
+        .filter(|line| !line.starts_with("MSG: ") && !line.starts_with(['=', '#']))
+        .filter_map(|line| line.split_whitespace().next())
+        .peekable();
+    types.peek().is_some()
+        && types.all(|field| {
+            let (base, count) = field.split_at(field.find('[').unwrap_or(field.len()));
+            (NUMBERS.contains(&base) || nested.contains(&base)) && !matches!(count.as_bytes(), [b'[', b']' | b'<', ..])
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_fixed_size;
+
+    #[test]
+    fn a_definition_shows_whether_the_size_is_fixed() {
+        let separator = "=".repeat(80);
+        for fixed in ["float64 x\nfloat64 y\n", "uint8[16] id", &format!("a/P[2] p\n{separator}\nMSG: a/P\nbool x\n")] {
+            assert!(is_fixed_size(fixed), "{fixed}");
+        }
+        let unknown = format!("a/P p\na/Q q\n{separator}\nMSG: a/P\nbool x\n");
+        for other in ["", "string s", "string<=3 s", "wstring w", "uint8[] d", "uint8[<=3] d", "a/P p", &unknown] {
+            assert!(!is_fixed_size(other), "{other}");
+        }
     }
 }

@@ -52,8 +52,8 @@ impl GenericSubscription {
     ///
     /// # Real-time
     /// Lists grow or shrink (allocation) if publishers came or went since the last call, or if more samples are held
-    /// than ever before. If a publisher's file grew, one system call reads its size; a process that may not map files ahead
-    /// ([`Participant::join`](gantry_shm::Participant::join)) then maps it.
+    /// than ever before. If a publisher's file grew, one system call reads its size; a process that may not map files
+    /// ahead ([`Participant::join`](gantry_shm::Participant::join)) then maps it.
     #[inline]
     pub fn take(&mut self) -> Result<Option<GenericSample>> {
         Ok(self.engine.take()?.map(GenericSample))
@@ -81,14 +81,15 @@ impl GenericSubscription {
         TakeFuture::new(self)
     }
 
-    /// Waits until there is something to take; `false` after `timeout` or a shutdown. A wait is a bounded spin (none where only one
-    /// CPU is usable), then a futex.
+    /// Waits until there is something to take; `false` after `timeout` or a shutdown. A wait is a bounded spin (none
+    /// where only one CPU is usable), then a futex.
     ///
     /// # Errors
     /// The time is over, no publisher is matched and there is one of another type
     /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or with QoS that do not match
-    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)), or one that could not be opened or mapped
-    /// ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as [`GenericSubscription::take`].
+    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)), or one that could not be opened or
+    /// mapped ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as
+    /// [`GenericSubscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         let is_ready = self.engine.wait(timeout)?;
         if !is_ready && self.other_domains.is_due() && self.engine.publisher_count()? == 0 {

@@ -12,8 +12,8 @@ use gantry_shm::{PublisherOptions, Qos, Role, TypeDescription};
 use std::time::{Duration, Instant};
 
 impl Node {
-    /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be a depth: `10` is
-    /// the default profile with the last 10 samples.
+    /// A publisher of `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be a
+    /// depth: `10` is the default profile with the last 10 samples.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow, a depth out of range, no room in shared memory.
@@ -35,8 +35,8 @@ impl Node {
         Ok(Publisher::new(generic))
     }
 
-    /// A subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be a depth, as in
-    /// [`Node::create_publisher`].
+    /// A subscription to `T` on `topic` (`/absolute`, `relative` to the namespace, or `~/private`). The QoS may be a
+    /// depth, as in [`Node::create_publisher`].
     ///
     /// # Errors
     /// As [`Node::create_publisher`]; a publisher's memory that cannot be mapped.
@@ -116,8 +116,8 @@ impl Node {
         Ok(GenericSubscription::new(engine, self.presence().clone()))
     }
 
-    /// Waits for one message on `topic`, with a subscription of its own that requests `qos`; `None` after `timeout` or a shutdown
-    /// (rclcpp's `wait_for_message`). The sample stays as it is for as long as it is held.
+    /// Waits for one message on `topic`, with a subscription of its own that requests `qos`; `None` after `timeout` or
+    /// a shutdown (rclcpp's `wait_for_message`). The sample stays as it is for as long as it is held.
     ///
     /// # Errors
     /// As [`Node::create_subscription`], [`Subscription::wait`] and [`Subscription::take`].

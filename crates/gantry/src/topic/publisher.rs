@@ -2,7 +2,7 @@
 
 use super::generic_publisher::{GenericLoan, GenericPublisher, PublishError};
 use crate::error::{Error, Result};
-use gantry_cdr::{Kind, Message, View};
+use gantry_cdr::{FixedSize, Message, View};
 use gantry_shm::{RequestId, SourceTime};
 use std::{
     marker::PhantomData,
@@ -51,6 +51,39 @@ impl<T: Message> Publisher<T> {
         Ok(Publisher::new(self.generic.try_clone()?))
     }
 
+    /// Memory for one message, if all messages of the type have the same length; else see [`Publisher::loan_with`]. It
+    /// starts from its [defaults](Loan#defaults).
+    ///
+    /// ```compile_fail,E0277
+    /// # use gantry_msgs::sensor_msgs::Image;
+    /// # fn one(mut publisher: gantry::Publisher<Image>) {
+    /// publisher.loan(); // an image has texts and a sequence: loan_with(ImageShape { .. })
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`GenericPublisher::loan`].
+    #[inline]
+    pub fn loan(&mut self) -> Result<Loan<T>>
+    where
+        T: FixedSize,
+    {
+        self.loan_with(())
+    }
+
+    /// As [`Publisher::loan`], without defaults, for a program that writes every number of the message: it holds
+    /// what the slot held before, which are valid values of an older message. It saves the time to write the defaults.
+    ///
+    /// # Errors
+    /// As [`GenericPublisher::loan`].
+    #[inline]
+    pub fn loan_uninit(&mut self) -> Result<Loan<T>>
+    where
+        T: FixedSize,
+    {
+        self.loan_uninit_with(())
+    }
+
     /// Memory for one message of that shape (texts, and lengths of sequences), which starts from its
     /// [defaults](Loan#defaults). See [`GenericPublisher::loan`].
     ///
@@ -59,7 +92,7 @@ impl<T: Message> Publisher<T> {
     #[inline]
     pub fn loan_with(&mut self, shape: T::Shape<'_>) -> Result<Loan<T>> {
         let length_bytes = T::shape_bytes(shape).map_err(|error| self.cannot_build(error))?;
-        let loan = self.generic.loan(length_bytes)?;
+        let loan = self.generic.loan_of_type(length_bytes)?;
         let view = T::build(loan, shape).map_err(|error| self.cannot_build(error))?;
         Ok(Loan { view })
     }
@@ -72,7 +105,7 @@ impl<T: Message> Publisher<T> {
     #[inline]
     pub fn loan_uninit_with(&mut self, shape: T::Shape<'_>) -> Result<Loan<T>> {
         let length_bytes = T::shape_bytes(shape).map_err(|error| self.cannot_build(error))?;
-        let loan = self.generic.loan(length_bytes)?;
+        let loan = self.generic.loan_of_type(length_bytes)?;
         let view = T::build_uninit(loan, shape).map_err(|error| self.cannot_build(error))?;
         Ok(Loan { view })
     }
@@ -143,28 +176,6 @@ impl<T: Message> Publisher<T> {
     /// As there.
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         self.generic.wait_for_subscriptions(count, timeout)
-    }
-}
-
-impl<T: Message + for<'a> Kind<Shape<'a> = ()>> Publisher<T> {
-    /// Memory for one message, if all messages of the type have the same length; else see [`Publisher::loan_with`]. It
-    /// starts from its [defaults](Loan#defaults).
-    ///
-    /// # Errors
-    /// As [`GenericPublisher::loan`].
-    #[inline]
-    pub fn loan(&mut self) -> Result<Loan<T>> {
-        self.loan_with(())
-    }
-
-    /// As [`Publisher::loan`], without defaults, for a program that writes every number of the message: it holds
-    /// what the slot held before, which are valid values of an older message. It saves the time to write the defaults.
-    ///
-    /// # Errors
-    /// As [`GenericPublisher::loan`].
-    #[inline]
-    pub fn loan_uninit(&mut self) -> Result<Loan<T>> {
-        self.loan_uninit_with(())
     }
 }
 

@@ -11,8 +11,8 @@ use std::{
     task::Waker,
 };
 
-/// Wakes a wait set, an executor or a future from any thread of the process (rclcpp's `GuardCondition`). Clones are the same
-/// guard condition: one is triggered, another one is waited for.
+/// Wakes a wait set, an executor or a future from any thread of the process (rclcpp's `GuardCondition`). Clones are the
+/// same guard condition: one is triggered, another one is waited for.
 ///
 /// ```
 /// use gantry::{GuardCondition, Node, WaitSet};

@@ -12,6 +12,7 @@ tests![
     generic_bytes_come_from_another_process,
     typed_ends_meet_generic_ones_of_another_process,
     a_loan_that_the_type_has_no_room_for_is_refused,
+    a_length_that_no_message_of_the_type_has_is_refused_by_the_publisher,
     samples_have_exactly_the_time_of_the_caller,
     large_copies_reuse_the_slot_that_readers_released_last,
 ];
@@ -64,7 +65,8 @@ fn a_generic_publisher_reaches_a_typed_subscription() {
 
 fn a_typed_subscription_passes_over_bytes_of_another_length() {
     let node = node();
-    let mut publisher = node.create_generic_publisher("wrong_length", point(), Qos::default().keep_last(4)).unwrap();
+    let unstated = TypeDescription { payload_bytes: usize::MAX, ..point() };
+    let mut publisher = node.create_generic_publisher("wrong_length", unstated, Qos::default().keep_last(4)).unwrap();
     let mut subscription = node.create_subscription::<Point>("wrong_length", Qos::default().keep_last(4)).unwrap();
     publisher.publish_copy(&[1; 5]).unwrap();
     publisher.publish_copy(&[0; 16]).unwrap();
@@ -106,9 +108,27 @@ fn typed_ends_meet_generic_ones_of_another_process() {
     listener.finish();
 }
 
+fn a_length_that_no_message_of_the_type_has_is_refused_by_the_publisher() {
+    let node = node();
+    let mut publisher = node.create_generic_publisher("fixed_length", point(), Qos::default()).unwrap();
+    let told = |length_bytes: usize| {
+        format!(
+            "{length_bytes} bytes for /fixed_length are no test_msgs/msg/Point: each has exactly 16 bytes; publish messages of \
+             the topic's type"
+        )
+    };
+    assert_eq!(publisher.loan(15).unwrap_err().to_string(), told(15));
+    assert_eq!(publisher.loan(17).unwrap_err().to_string(), told(17));
+    assert_eq!(publisher.publish_copy(&[1, 2, 3]).unwrap_err().to_string(), told(3));
+    assert_eq!(publisher.publish_copy(&[0; 16]).unwrap(), 1);
+    let mut variable = node.create_generic_publisher("any_length", path(), Qos::default()).unwrap();
+    assert_eq!(variable.publish_copy(&[0; 4]).unwrap(), 1, "a sequence may have any length");
+}
+
 fn a_loan_that_the_type_has_no_room_for_is_refused() {
     let node = node();
-    let mut bounded = node.create_generic_publisher("no_room", point(), Qos::default()).unwrap();
+    let bounded = TypeDescription { definition: "uint8[<=12] data".into(), ..point() };
+    let mut bounded = node.create_generic_publisher("no_room", bounded, Qos::default()).unwrap();
     let error = bounded.loan(17).unwrap_err().to_string();
     assert!(error.contains("17 bytes") && error.contains("at most 16 bytes"), "{error}");
     let unbounded = TypeDescription { payload_bytes: usize::MAX, ..point() };

@@ -31,6 +31,7 @@ tests![
     a_loan_of_a_view_starts_from_its_defaults,
     requests_and_responses_on_loan_start_from_their_defaults,
     a_loan_without_defaults_holds_an_older_message,
+    a_list_that_does_not_fit_is_an_error_of_the_library,
 ];
 
 const WIDTH: u32 = 64;
@@ -423,4 +424,28 @@ fn a_loan_without_defaults_holds_an_older_message() {
     let mut joints = publisher.loan_uninit_with(shape).unwrap();
     joints.position_mut().fill(1.0);
     assert_eq!((joints.position(), joints.effort().len()), (&[1.0; 3][..], 1));
+}
+
+fn a_list_that_does_not_fit_is_an_error_of_the_library() {
+    fn publish(publisher: &mut Publisher<PointCloud2>, fields: &[PointField]) -> gantry::Result<()> {
+        let shape = PointCloud2Shape { fields: &[PointFieldShape { name: "x" }], ..PointCloud2Shape::DEFAULT };
+        let mut cloud = publisher.loan_with(shape)?;
+        cloud.fields_mut().assign(fields)?;
+        publisher.publish(cloud)?;
+        Ok(())
+    }
+    let mut publisher = node().create_publisher::<PointCloud2>("misfit", Qos::default()).unwrap();
+    let field = |name: &str| PointField { name: name.into(), ..PointField::default() };
+    publish(&mut publisher, &[field("y")]).unwrap();
+    let error = publish(&mut publisher, &[field("intensity")]).unwrap_err();
+    assert!(matches!(error, Error::Cdr(_)), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        "`fields[0].name` of sensor_msgs/msg/PointCloud2: its length is 9 and was fixed as 1 when the message was built"
+    );
+    let error = publish(&mut publisher, &[]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "`fields` of sensor_msgs/msg/PointCloud2: its length is 0 and was fixed as 1 when the message was built"
+    );
 }

@@ -24,7 +24,7 @@ use crate::{
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use futures::{OutcomeFuture, ServiceFuture};
-use gantry_cdr::{Kind, Message, Service as ServiceType};
+use gantry_cdr::{FixedSize, Kind, Message, Service as ServiceType};
 use gantry_shm::{Qos, RequestId};
 use request_tracker::{Outcome, RequestTracker};
 use std::time::{Duration, Instant};
@@ -227,7 +227,7 @@ impl<S: ServiceType> Client<S> {
 
 impl<S: ServiceType> Client<S>
 where
-    S::Request: for<'a> Kind<Shape<'a> = ()>,
+    S::Request: FixedSize,
 {
     /// Memory for a request, if all requests of the type have the same length; else see [`Client::loan_request_with`].
     ///

@@ -4,7 +4,7 @@
 
 use super::{Client, Outcome, Response};
 use crate::{error::Result, topic::Loan, wait::lock};
-use gantry_cdr::{Kind, Service as ServiceType};
+use gantry_cdr::{FixedSize, Kind, Service as ServiceType};
 use gantry_shm::RequestId;
 use std::{
     collections::BTreeMap,
@@ -127,7 +127,7 @@ impl<S: ServiceType> SharedClient<S> {
 
 impl<S: ServiceType> SharedClient<S>
 where
-    S::Request: for<'a> Kind<Shape<'a> = ()>,
+    S::Request: FixedSize,
 {
     /// As [`Client::loan_request`].
     ///
