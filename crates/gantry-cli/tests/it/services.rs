@@ -69,7 +69,7 @@ fn a_call_of_another_type_or_of_nothing_is_an_error() {
     assert_eq!(error, "/stop is served as std_srvs/srv/Trigger; you ask as std_srvs/srv/SetBool\n");
     let error = fails(62, &["service", "call", "stopp", "std_srvs/Trigger", "--timeout", "0.2"]);
     assert_eq!(error, "Unknown service '/stopp' in domain 62; did you mean '/stop'?\n");
-    // Nobody spins the server.
+    // No executor spins the server.
     let error = fails(62, &["service", "call", "stop", "std_srvs/Trigger", "--timeout", "0.2"]);
     assert!(error.contains("was not answered within"), "{error}");
 }
