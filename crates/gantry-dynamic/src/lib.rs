@@ -40,7 +40,7 @@ pub use message::{DynamicMessage, Fields};
 pub use message_type::MessageType;
 pub use value::Value;
 pub use wide_text::WideText;
-pub use yaml::Yaml;
+pub use yaml::{Yaml, YamlError};
 
 /// Compiles the README's programs.
 #[cfg(doctest)]

@@ -51,7 +51,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
         description::{EndpointDescription, Gid, RequestId, Role},
         qos::{Durability, History, Liveliness, MAX_DEPTH, Qos, Reliability},
         qos_policy::QosPolicy,
-        type_description::TypeDescription,
+        type_description::{TypeDescription, rihs01},
     };
     pub use domain::{
         holder::Holder,

@@ -140,6 +140,15 @@ pub enum Error {
         why: String,
     },
 
+    /// A node that is not in the graph.
+    #[error("there is no node {node} in domain {domain_id}; a full name begins with a slash, as /left/eye")]
+    UnknownNode {
+        /// The name that was given.
+        node: String,
+        /// The domain.
+        domain_id: u32,
+    },
+
     /// Nodes of several domains in one executor.
     #[error(
         "node {node} is in domain {domain_id} and the executor is in domain {executors}; use one executor for each domain"

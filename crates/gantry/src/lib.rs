@@ -120,7 +120,9 @@ pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{
     CallbackGroup, Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments,
 };
-pub use parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant};
+pub use parameter::{
+    Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant, parameters_from_yaml_file,
+};
 #[cfg(feature = "rosout")]
 pub use rosout::RosoutLayer;
 pub use service::{

@@ -3,8 +3,13 @@
 //! `ros2 topic echo` prints the message's Python object with PyYAML: there a `byte` is a text of one character, and a `float32` is
 //! widened to 64 bits. The form is written piece by piece, so only a truncated or wide text needs memory.
 
+mod encode;
 mod implicit;
 mod scalar;
+mod scalar_input;
+mod tree;
+
+pub use encode::YamlError;
 
 use self::scalar::{write_float, write_text};
 use crate::{list::List, message::DynamicMessage, value::Value};
@@ -53,26 +58,36 @@ impl Yaml {
             write_text(&field.name, 0, out)?;
             out.write_char(':')?;
             match value {
-                Value::Message(message) if !message.definition().fields.is_empty() => {
-                    out.write_char('\n')?;
-                    self.fields(&message, indent + 2, false, out)?;
-                }
                 Value::List(list) if self.no_arrays => {
                     out.write_char(' ')?;
                     write_text(&abbreviation(field, list), indent + 2, out)?;
                     out.write_char('\n')?;
                 }
-                Value::List(list) if !list.is_empty() => {
-                    out.write_char('\n')?;
-                    self.elements(list, indent, out)?;
-                }
-                _ => {
-                    out.write_char(' ')?;
-                    self.scalar(value, indent + 2, out)?;
-                }
+                value => self.write_value(value, indent, out)?,
             }
         }
         Ok(())
+    }
+
+    /// Writes a value behind its key and the colon, with a line break after each line; `indent` is that of the key.
+    ///
+    /// # Errors
+    /// `out` fails.
+    pub fn write_value(&self, value: Value<'_>, indent: usize, out: &mut dyn Write) -> fmt::Result {
+        match value {
+            Value::Message(message) if !message.definition().fields.is_empty() => {
+                out.write_char('\n')?;
+                self.fields(&message, indent + 2, false, out)
+            }
+            Value::List(list) if !list.is_empty() => {
+                out.write_char('\n')?;
+                self.elements(list, indent, out)
+            }
+            _ => {
+                out.write_char(' ')?;
+                self.scalar(value, indent + 2, out)
+            }
+        }
     }
 
     /// Writes the elements, each on a line of its own with the indentation of the field's name.

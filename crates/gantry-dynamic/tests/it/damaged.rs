@@ -6,7 +6,7 @@ use gantry_cdr::ByteOrder::{self, BigEndian, LittleEndian};
 use gantry_dynamic::{DynamicMessage, MessageType, Value, Yaml, testing::random_body};
 use gantry_idl::Definitions;
 
-const EVERYTHING: &str =
+pub const EVERYTHING: &str =
     "bool flag\nbyte b\nchar c\nstring text\nfloat64 number\nwstring wide\nEmpty empty\nPlain plain\n\
     Nested[] nested\nNested[2] two\nPlain[<=3] plains\nEmpty[] empties\nstring<=5[<=4] texts\nwstring<=3[2] wides\n\
     bool[] flags\nuint16[] shorts\nfloat32[3] floats\nint64[<=2] longs\nbyte[] bytes\nuint8 last
@@ -49,7 +49,7 @@ fn visit_value(value: Value<'_>) -> usize {
     }
 }
 
-fn full_yaml(message: &DynamicMessage<'_>) -> String {
+pub fn full_yaml(message: &DynamicMessage<'_>) -> String {
     let mut text = String::new();
     Yaml::FULL_LENGTH.write(message, &mut text).unwrap();
     text

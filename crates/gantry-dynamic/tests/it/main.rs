@@ -4,6 +4,7 @@
 
 mod agreement;
 mod damaged;
+mod encode;
 mod errors;
 mod reading;
 mod yaml;

@@ -17,22 +17,27 @@ use zerocopy::{FromBytes, IntoBytes};
 /// Longest description that is written or accepted.
 pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 
-/// 16 bytes that name an endpoint: 12 of its process's id, 4 of its number there.
+/// 16 bytes that name an endpoint: 12 of its process's id, 4 of its number there. Printed as `ros2 topic info -v` does.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 16]);
 
 /// Hexadecimal digits with dots between the bytes, as ROS 2's tools print a gid.
-impl fmt::Debug for Gid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.map(|byte| format!("{byte:02x}"));
-        write!(f, "Gid({})", digits.join("."))
-    }
-}
-
 impl Gid {
     /// Whether the endpoint belongs to the process with that id.
     pub(crate) fn is_of_process(&self, id: &[u8; 16]) -> bool {
         self.0[..12] == id[..12]
+    }
+}
+
+impl fmt::Display for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.map(|byte| format!("{byte:02x}")).join("."))
+    }
+}
+
+impl fmt::Debug for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Gid({self})")
     }
 }
 
@@ -151,8 +156,9 @@ impl EndpointDescription {
         })
     }
 
-    /// The reason why a publisher with this description and a subscription cannot be matched; `None` if they can.
-    pub(crate) fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
+    /// The reason why a publisher with this description and a subscription to its topic cannot be matched; `None` if they can.
+    #[must_use]
+    pub fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         self.type_mismatch(subscription).or_else(|| {
             let policy = self.qos.incompatible_policy(&subscription.qos)?;
             let (subject, publisher, subscriber) = (subject(&self.topic), &self.node, &subscription.node);

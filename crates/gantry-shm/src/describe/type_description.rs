@@ -28,8 +28,7 @@ impl TypeDescription {
     /// The hash as ROS 2 writes it, `RIHS01_` and 64 hexadecimal digits; `None` if it is not known.
     #[must_use]
     pub fn rihs01(&self) -> Option<String> {
-        let digits = self.hash.iter().map(|byte| format!("{byte:02x}"));
-        (self.hash != [0; 32]).then(|| format!("RIHS01_{}", digits.collect::<String>()))
+        rihs01(&self.hash)
     }
 
     /// Whether endpoints of these types can be matched: names and hashes are equal. Where a hash is not known, the lines of the
@@ -90,6 +89,13 @@ impl TypeDescription {
         }
         found
     }
+}
+
+/// A hash as ROS 2 writes it; `None` if it is zero: not known.
+#[must_use]
+pub fn rihs01(hash: &[u8; 32]) -> Option<String> {
+    let digits = hash.iter().map(|byte| format!("{byte:02x}"));
+    (*hash != [0; 32]).then(|| format!("RIHS01_{}", digits.collect::<String>()))
 }
 
 /// A text from another process, made safe to print.

@@ -63,7 +63,9 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
     let files = directory.files()?.into_iter().filter(|name| name.ends_with(PROCESS_SUFFIX));
     let peers: Vec<_> =
         files.filter_map(|name| usable(Peer::open(&directory, &name), &mut problems).map(Arc::new)).collect();
-    Inspection { directory: &directory, board: board.as_ref(), peers: &peers, problems }.report().map(Some)
+    Inspection { directory: &directory, board: board.as_ref(), peers: &peers, leftovers: Vec::new(), problems }
+        .report()
+        .map(Some)
 }
 
 impl Participant {
@@ -75,7 +77,7 @@ impl Participant {
         self.domain.epoch.check()?;
         let peers = self.domain.peers()?;
         let (directory, board) = (&self.domain.directory, Some(&self.domain.board));
-        Inspection { directory, board, peers: &peers, problems: Vec::new() }.report()
+        Inspection { directory, board, peers: &peers, leftovers: Vec::new(), problems: Vec::new() }.report()
     }
 }
 
@@ -84,6 +86,7 @@ struct Inspection<'a> {
     directory: &'a Directory,
     board: Option<&'a Board>,
     peers: &'a [Arc<Peer>],
+    leftovers: Vec<String>,
     problems: Vec<String>,
 }
 
@@ -93,20 +96,17 @@ impl Inspection<'_> {
         let used_bytes = files.iter().map(|name| self.directory.used_bytes(name)).sum();
         let processes: Vec<ProcessReport> = self.peers.iter().map(|peer| self.process(peer)).collect();
         self.check_board();
-        self.check_ownerless(&files);
+        self.find_leftovers(&files);
         let topics = self.topics(&processes);
         let registry_holder = self.board.and_then(Board::holder);
         let directory = self.directory.path().to_owned();
-        Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, problems: self.problems })
+        let Inspection { leftovers, problems, .. } = self;
+        Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, leftovers, problems })
     }
 
     fn process(&mut self, peer: &Arc<Peer>) -> ProcessReport {
         let is_alive = peer.is_alive();
-        if !is_alive {
-            self.problems.push(format!(
-                "{peer} is dead, and its files were not removed yet; the next process that joins removes them"
-            ));
-        } else if !peer.has_name() {
+        if is_alive && !peer.has_name() {
             self.problems.push(format!(
                 "the file of {peer} was removed while it lives: processes that start now do not see it; restart it, and find \
                  out which program removes files from {}",
@@ -149,6 +149,8 @@ impl Inspection<'_> {
         });
         let (state, holders) = match read {
             Ok((state, holders)) => (Some(state), holders),
+            // The files of a dead process are removed by others, one after the other.
+            Err(_) if !peer.is_alive() => (None, holders(&records, |_| 0)),
             Err(e) => {
                 self.problems.push(match e.is_not_found() {
                     true => format!(
@@ -188,13 +190,22 @@ impl Inspection<'_> {
         }
     }
 
-    /// Files of publishers without a process.
-    fn check_ownerless(&mut self, files: &[String]) {
+    /// The files of dead processes, and those of publishers without a process.
+    fn find_leftovers(&mut self, files: &[String]) {
+        let used_bytes = |is_its: &dyn Fn(&str) -> bool| -> u64 {
+            files.iter().filter(|name| is_its(name)).map(|name| self.directory.used_bytes(name)).sum()
+        };
+        let cure = "the next process that joins any domain removes them";
+        for peer in self.peers.iter().filter(|peer| !peer.is_alive()) {
+            let id = process_id(&peer.file_name);
+            let bytes = used_bytes(&|name| owner_id(name) == id);
+            self.leftovers.push(format!("{peer} ended and left files of {bytes} bytes; {cure}"));
+        }
         let owners: Vec<&str> = self.peers.iter().map(|peer| process_id(&peer.file_name)).collect();
-        for name in files.iter().filter(|name| name.ends_with(PUBLISHER_SUFFIX)) {
-            if !owners.contains(&owner_id(name)) {
-                self.problems.push(format!("no process owns {name}; the next process that joins removes it"));
-            }
+        let is_ownerless = |name: &str| name.ends_with(PUBLISHER_SUFFIX) && !owners.contains(&owner_id(name));
+        for name in files.iter().filter(|name| is_ownerless(name)) {
+            let bytes = used_bytes(&|other| other == name);
+            self.leftovers.push(format!("no process owns {name} of {bytes} bytes; {cure}"));
         }
     }
 

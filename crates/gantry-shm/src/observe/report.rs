@@ -1,4 +1,4 @@
-//! The report of an inspection: plain values. The example `inspect` prints them.
+//! The report of an inspection: plain values. The command `gantry doctor` prints them.
 
 use crate::{describe::description::EndpointDescription, domain::holder::Holder};
 use std::{collections::BTreeMap, path::PathBuf};
@@ -17,7 +17,10 @@ pub struct DomainReport {
     pub processes: Vec<ProcessReport>,
     /// The topics of its endpoints, each with the processes that sleep until there is a sample, as errors name them.
     pub topics: BTreeMap<String, Vec<String>>,
-    /// Problems, a sentence each.
+    /// Files of processes that ended without removing them, as a kill or a signal ends one: a sentence for each process. Other
+    /// processes of the domain remove them within about a second, or the next one that joins any domain.
+    pub leftovers: Vec<String>,
+    /// Problems, a sentence each. A process that leaves during the inspection may be one: look twice.
     pub problems: Vec<String>,
 }
 

@@ -282,13 +282,13 @@ impl<K> Writer<K> {
     }
 
     /// The oldest sample that a gating reader has not taken, as of the last look, or the oldest one.
-    pub(crate) fn oldest_gated(&self) -> u64 {
+    pub(crate) fn oldest_untaken(&self) -> u64 {
         self.gating_sequence.max(self.history.tail())
     }
 
     /// Whether the samples that gating readers have not taken leave no room for one more of `bytes`.
     fn must_keep(&self, bytes: usize) -> bool {
-        let (oldest, tail) = (self.oldest_gated(), self.history.tail());
+        let (oldest, tail) = (self.oldest_untaken(), self.history.tail());
         (self.history.head() + 1).saturating_sub(oldest) >= self.horizon as u64
             || oldest == tail && self.exceeds_byte_cap(bytes)
     }

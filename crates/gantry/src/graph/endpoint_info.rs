@@ -64,6 +64,12 @@ impl TopicEndpointInfo {
         })
     }
 
+    /// The hash of its type as ROS 2 writes it, `RIHS01_` and 64 hexadecimal digits; `None` if it is not known.
+    #[must_use]
+    pub fn rihs01(&self) -> Option<String> {
+        gantry_shm::rihs01(&self.topic_type_hash)
+    }
+
     /// Its node's namespace and name.
     #[must_use]
     pub fn node_fully_qualified_name(&self) -> String {
@@ -74,13 +80,12 @@ impl TopicEndpointInfo {
 /// The fields, with the hash as ROS 2 writes it.
 impl fmt::Debug for TopicEndpointInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits: String = self.topic_type_hash.iter().map(|byte| format!("{byte:02x}")).collect();
         f.debug_struct("TopicEndpointInfo")
             .field("node_name", &self.node_name)
             .field("node_namespace", &self.node_namespace)
             .field("topic_name", &self.topic_name)
             .field("topic_type", &self.topic_type)
-            .field("topic_type_hash", &format_args!("RIHS01_{digits}"))
+            .field("topic_type_hash", &self.rihs01())
             .field("endpoint_type", &self.endpoint_type)
             .field("endpoint_gid", &self.endpoint_gid)
             .field("qos_profile", &self.qos_profile)

@@ -3,24 +3,18 @@
 //! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`), so
 //! no copy can be out of date. A service is a pair of topics, which are shown as the service. Control path.
 
+mod by_node;
 mod endpoint_info;
 mod graph_events;
+mod names_and_types;
 
 pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
 pub use graph_events::{GraphEntity, GraphEvent, GraphEvents};
 
-use crate::{
-    error::Result,
-    node::{Node, ServiceTopic, service_topic},
-};
+use crate::{error::Result, node::Node};
 use gantry_shm::{EndpointDescription, Role};
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
-
-/// The suffix of a service's request type.
-const REQUEST_TYPE_SUFFIX: &str = "_Request";
+use names_and_types::{NamesAndTypes, by_name, service, topic};
+use std::time::Duration;
 
 impl Node {
     /// The full names of all nodes of the domain, sorted; a name is repeated for each node that has it.
@@ -39,39 +33,25 @@ impl Node {
     ///
     /// # Errors
     /// As [`Node::node_names`].
-    pub fn topic_names_and_types(&self) -> Result<BTreeMap<String, Vec<String>>> {
-        self.names_and_types(|topic, type_name| match service_topic(topic) {
-            Some(_) => None,
-            None => Some((topic.to_owned(), type_name.to_owned())),
-        })
+    pub fn topic_names_and_types(&self) -> Result<NamesAndTypes> {
+        self.names_and_types(topic)
     }
 
     /// The services that have servers or clients, each with their types.
     ///
     /// # Errors
     /// As [`Node::node_names`].
-    pub fn service_names_and_types(&self) -> Result<BTreeMap<String, Vec<String>>> {
-        self.names_and_types(|topic, type_name| match service_topic(topic) {
-            Some(ServiceTopic::Request(service)) => {
-                Some((service.to_owned(), type_name.strip_suffix(REQUEST_TYPE_SUFFIX).unwrap_or(type_name).to_owned()))
-            }
-            _ => None,
-        })
+    pub fn service_names_and_types(&self) -> Result<NamesAndTypes> {
+        self.names_and_types(service)
     }
 
     fn names_and_types(
         &self,
-        shown: impl Fn(&str, &str) -> Option<(String, String)>,
-    ) -> Result<BTreeMap<String, Vec<String>>> {
-        let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for EndpointDescription { role, topic, message_type, .. } in
-            self.participant().graph()?.into_iter().map(|entry| entry.description)
-        {
-            if let (true, Some((name, type_name))) = (role != Role::Node, shown(&topic, &message_type.name)) {
-                found.entry(name).or_default().insert(type_name);
-            }
-        }
-        Ok(found.into_iter().map(|(name, types)| (name, types.into_iter().collect())).collect())
+        shown: impl Fn(&EndpointDescription) -> Option<(String, String)>,
+    ) -> Result<NamesAndTypes> {
+        let entries = self.participant().graph()?.into_iter().map(|entry| entry.description);
+        let endpoints = entries.filter(|entry| entry.role != Role::Node);
+        Ok(by_name(endpoints.filter_map(|endpoint| shown(&endpoint))))
     }
 
     /// The publishers of a topic; the name is resolved as for this node's endpoints.

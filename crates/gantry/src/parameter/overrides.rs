@@ -1,8 +1,16 @@
 //! Overrides: the values of parameters among the ROS arguments. They replace the defaults of declarations.
 
-use super::{file, value::ParameterValue, yaml};
+use super::{
+    file,
+    value::{Parameter, ParameterValue},
+    yaml,
+};
 use crate::error::{Error, Result};
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 /// Values of parameters among the ROS arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +60,34 @@ pub(crate) fn overrides_of(node: &str, lists: &[&[ParameterArgument]]) -> Result
         overrides.extend(meant.flat_map(|(_, values)| values));
     }
     Ok(overrides)
+}
+
+/// Reads a value as the command line of ROS 2 does (`-p name:=value`): YAML, with its words for booleans.
+///
+/// ```
+/// let value: gantry::ParameterValue = "[1.5, .inf]".parse()?;
+/// assert_eq!(value, gantry::ParameterValue::DoubleArray(vec![1.5, f64::INFINITY]));
+/// # Ok::<(), gantry::Error>(())
+/// ```
+///
+/// # Errors
+/// The text is no value.
+impl FromStr for ParameterValue {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<ParameterValue> {
+        yaml::value(text).map_err(|why| Error::InvalidParameters { origin: text.to_owned(), why })
+    }
+}
+
+/// The parameters that a parameter file has for the node of that full name, wildcards included; sorted by name. As rclcpp's
+/// `parameter_map_from_yaml_file`.
+///
+/// # Errors
+/// The file cannot be read, or rcl would refuse it; the sentence has the line.
+pub fn parameters_from_yaml_file(path: impl AsRef<Path>, node: &str) -> Result<Vec<Parameter>> {
+    let values = overrides_of(node, &[&[ParameterArgument::File(path.as_ref().to_owned())]])?;
+    Ok(values.into_iter().map(|(name, value)| Parameter { name, value }).collect())
 }
 
 fn add(patterns: &mut Patterns, argument: &ParameterArgument) -> Result<()> {

@@ -21,6 +21,8 @@ tests![
     nodes_are_seen_until_their_last_clone_is_dropped,
     topics_are_shown_with_types_and_ends,
     services_are_shown_as_services,
+    a_node_is_shown_with_its_own_endpoints,
+    endpoints_are_printed_with_hash_and_gid,
     events_name_entities_that_came_and_left,
     events_call_their_waker,
     no_change_is_missed_between_a_look_and_a_wait,
@@ -123,6 +125,45 @@ fn services_are_shown_as_services() {
     assert_eq!(next(&mut events, &node, 2), expected.map(GraphEvent::Added));
     drop((server, client, replies));
     assert_eq!(node.service_names_and_types().unwrap(), BTreeMap::new());
+}
+
+fn a_node_is_shown_with_its_own_endpoints() {
+    let eye = Node::builder("eye").namespace("/left").domain_id(111).build().unwrap();
+    let other = node_in(111, "other");
+    let _image = eye.create_publisher::<Point>("image", Qos::default()).unwrap();
+    let _path = other.create_generic_publisher("/left/image", path(), Qos::default()).unwrap();
+    let _viewer = other.create_subscription::<Point>("/left/image", Qos::default()).unwrap();
+    let (server, client) = service_ends(&Participant::join(111).unwrap());
+    let one = |name: &str, type_name: &str| BTreeMap::from([(name.to_owned(), vec![type_name.to_owned()])]);
+    let (nothing, add) = (BTreeMap::new(), one("/arm/add", "example_interfaces/srv/AddTwoInts"));
+    assert_eq!(
+        other.publisher_names_and_types_by_node("/left/eye").unwrap(),
+        one("/left/image", "test_msgs/msg/Point")
+    );
+    assert_eq!(eye.publisher_names_and_types_by_node("/other").unwrap(), one("/left/image", "test_msgs/msg/Path"));
+    assert_eq!(eye.subscriber_names_and_types_by_node("/other").unwrap(), one("/left/image", "test_msgs/msg/Point"));
+    assert_eq!(eye.subscriber_names_and_types_by_node("/left/eye").unwrap(), nothing);
+    assert_eq!(eye.service_names_and_types_by_node("/arm/server").unwrap(), add);
+    assert_eq!(eye.client_names_and_types_by_node("/arm/server").unwrap(), nothing);
+    assert_eq!(eye.client_names_and_types_by_node("/client").unwrap(), add);
+    assert_eq!(eye.publisher_names_and_types_by_node("/client").unwrap(), nothing, "requests are no topic");
+    assert_eq!((eye.count_services("/arm/add").unwrap(), eye.count_clients("/arm/add").unwrap()), (1, 1));
+    drop((server, client));
+    assert_eq!((eye.count_services("/arm/add").unwrap(), eye.count_clients("/arm/add").unwrap()), (0, 0));
+    let error = eye.service_names_and_types_by_node("eye").unwrap_err().to_string();
+    assert!(error.starts_with("there is no node eye in domain 111"), "{error}");
+}
+
+fn endpoints_are_printed_with_hash_and_gid() {
+    let node = node_in(112, "eye");
+    let _path = node.create_generic_publisher("path", path(), Qos::default()).unwrap();
+    let [publisher] = &node.publishers_info_by_topic("path").unwrap()[..] else { panic!("one publisher") };
+    let gid = publisher.endpoint_gid.to_string();
+    assert!(gid.len() == 16 * 3 - 1 && gid.split('.').all(|byte| u8::from_str_radix(byte, 16).is_ok()), "{gid}");
+    let printed = format!("{publisher:?}");
+    for part in [&publisher.rihs01().unwrap(), &gid, "\"eye\""] {
+        assert!(printed.contains(part), "{part} is not in {printed}");
+    }
 }
 
 fn events_name_entities_that_came_and_left() {

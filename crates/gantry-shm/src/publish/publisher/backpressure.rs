@@ -41,7 +41,7 @@ impl Publisher {
 
     #[cold]
     fn timed_out(&self, limit: Duration) -> Error {
-        let oldest = self.writer.oldest_gated();
+        let oldest = self.writer.oldest_untaken();
         Error::PublishTimeout {
             topic: self.description.topic.clone(),
             waited_ms: limit.as_millis() as u64,

@@ -1,0 +1,83 @@
+//! The command line. The words are those of `ros2`.
+
+use crate::{doctor, domain::Domain, error::Result, node, output::Output, param, service, topic};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// Asks running Gantry programs about their nodes, topics, services and parameters.
+#[derive(Debug, Parser)]
+#[command(name = "gantry", version, disable_help_subcommand = true)]
+pub struct Cli {
+    /// The domain, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
+    #[arg(long, global = true, value_name = "ID")]
+    domain_id: Option<u32>,
+    /// Print JSON, a value a line
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Nodes: list, info
+    #[command(subcommand)]
+    Node(node::Command),
+    /// Topics: list, info, echo, hz, bw, pub, explain
+    #[command(subcommand)]
+    Topic(topic::Command),
+    /// Services: list, info, call, explain
+    #[command(subcommand)]
+    Service(service::Command),
+    /// Parameters: list, get, set, describe, dump, load
+    #[command(subcommand)]
+    Param(param::Command),
+    /// Say what is wrong with the machine, its limits and the domains of this user
+    Doctor(doctor::Arguments),
+    /// Print a script that completes this command's words in a shell
+    Completion {
+        /// The shell: source <(gantry completion bash)
+        shell: Shell,
+    },
+}
+
+/// The domain and the output that all commands have.
+#[derive(Clone, Copy, Debug)]
+pub struct Session {
+    pub domain_id: Option<u32>,
+    pub output: Output,
+}
+
+impl Session {
+    pub fn join(self) -> Result<Domain> {
+        Domain::join(self.domain_id)
+    }
+}
+
+impl Cli {
+    pub fn run(self) -> Result<()> {
+        let session = Session { domain_id: self.domain_id, output: Output { json: self.json } };
+        match self.command {
+            Command::Node(command) => command.run(session),
+            Command::Topic(command) => command.run(session),
+            Command::Service(command) => command.run(session),
+            Command::Param(command) => command.run(session),
+            Command::Doctor(arguments) => arguments.run(session),
+            Command::Completion { shell } => {
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Cli::command(), "gantry", &mut script);
+                Output { json: false }.remark(&String::from_utf8_lossy(&script))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,141 @@
+//! The sentences about what is wrong.
+
+use super::machine::{Limits, SharedMemory};
+use crate::service::is_of_service;
+use gantry_shm::{DomainReport, EndpointDescription, ProcessReport, PublisherState};
+use std::collections::BTreeMap;
+
+/// Less free shared memory than this is a doubt: one large image needs as much.
+const LITTLE_BYTES: u64 = 64 << 20;
+/// Fewer free files than this are a doubt: a process takes one, and a publisher one more.
+const FEW_FILES: u64 = 100;
+/// Fewer open files than this are a doubt: the kernel's default.
+const FEW_OPEN_FILES: u64 = 1024;
+/// Fewer mappings than this are a doubt: the kernel's default.
+const FEW_MAPPINGS: u64 = 65_530;
+
+pub fn of_machine(memory: &SharedMemory, limits: &Limits, doubts: &mut Vec<String>, problems: &mut Vec<String>) {
+    let directory = &memory.directory;
+    match &memory.file_system {
+        None => {
+            problems.push(format!("{directory} is no directory that can be looked at: make it, or set GANTRY_SHM_DIR"))
+        }
+        Some(system) => {
+            if !system.is_tmpfs {
+                doubts.push(format!("{directory} is not on a tmpfs: set GANTRY_SHM_DIR to one, as /dev/shm"));
+            }
+            if system.free_bytes < LITTLE_BYTES {
+                doubts.push(format!(
+                    "{directory} has {} bytes free: free some, or enlarge it (docker: --shm-size=1g; host: mount -o \
+                     remount,size=50% {directory})",
+                    system.free_bytes
+                ));
+            }
+            if system.total_files > 0 && system.free_files < FEW_FILES {
+                doubts.push(format!(
+                    "{directory} has room for {} more files: remove some, or mount -o remount,nr_inodes=1000000 {directory}",
+                    system.free_files
+                ));
+            }
+        }
+    }
+    if let Some(files) = limits.open_files.filter(|files| *files < FEW_OPEN_FILES) {
+        doubts.push(format!(
+            "a program may open {files} files, and takes one for each process of its domain: ulimit -n 4096"
+        ));
+    }
+    if let Some(mappings) = limits.mappings.filter(|mappings| *mappings < FEW_MAPPINGS) {
+        doubts.push(format!(
+            "a program may have {mappings} mappings, and takes some for each publisher: sysctl vm.max_map_count={FEW_MAPPINGS}"
+        ));
+    }
+    if let Some(bytes) = limits.address_space_bytes {
+        doubts.push(format!("the address space of a program is limited to {bytes} bytes: ulimit -v unlimited"));
+    }
+}
+
+/// `all` are the reports of all domains of this user.
+pub fn of_domain(
+    id: u32,
+    report: &DomainReport,
+    all: &[(u32, DomainReport)],
+    doubts: &mut Vec<String>,
+    problems: &mut Vec<String>,
+) {
+    let living = || report.processes.iter().filter(|process| process.is_alive);
+    problems.extend(report.problems.iter().map(|problem| format!("domain {id}: {problem}")));
+    for (publisher, subscription) in pairs(report) {
+        problems.extend(publisher.mismatch(subscription).map(|why| format!("domain {id}: {why}")));
+    }
+    for process in living() {
+        doubts.extend(slow_readers(process).into_iter().map(|doubt| format!("domain {id}: {doubt}")));
+    }
+    let mut nodes = BTreeMap::<&str, usize>::new();
+    living().flat_map(|process| &process.nodes).for_each(|node| *nodes.entry(node).or_default() += 1);
+    for (node, count) in nodes.into_iter().filter(|(_, count)| *count > 1) {
+        doubts.push(format!("domain {id}: {count} nodes are named {node}; give each a name or a namespace of its own"));
+    }
+    doubts.extend(unpublished(id, report, all));
+}
+
+/// The living publishers with the living subscriptions of the same topic.
+fn pairs(report: &DomainReport) -> impl Iterator<Item = (&EndpointDescription, &EndpointDescription)> {
+    publishers(report).flat_map(|publisher| {
+        subscriptions(report)
+            .filter(|subscription| subscription.topic == publisher.topic)
+            .map(move |subscription| (publisher, subscription))
+    })
+}
+
+fn publishers(report: &DomainReport) -> impl Iterator<Item = &EndpointDescription> {
+    let living = report.processes.iter().filter(|process| process.is_alive);
+    living.flat_map(|process| &process.publishers).map(|publisher| &publisher.description)
+}
+
+fn subscriptions(report: &DomainReport) -> impl Iterator<Item = &EndpointDescription> {
+    report.processes.iter().filter(|process| process.is_alive).flat_map(|process| &process.subscriptions)
+}
+
+/// The readers of a process's publishers that lost messages because they do not take.
+fn slow_readers(process: &ProcessReport) -> Vec<String> {
+    let mut doubts = Vec::new();
+    for publisher in &process.publishers {
+        let topic = &publisher.description.topic;
+        let Some(PublisherState { newest_sequence, is_blocked, .. }) = publisher.state else { continue };
+        for reader in &publisher.readers {
+            let waiting = (newest_sequence + 1).saturating_sub(reader.next_sequence);
+            if reader.next_sequence > 0 && !reader.is_gating && waiting > u64::from(reader.depth) {
+                let (reader, depth) = (&reader.process, reader.depth);
+                doubts.push(format!(
+                    "{reader} has not taken the last {waiting} messages of {topic}, and keeps {depth}: does the executor of \
+                     its node spin, and fast enough?"
+                ));
+            }
+        }
+        if is_blocked {
+            let gating: Vec<_> = publisher.readers.iter().filter(|reader| reader.is_gating).collect();
+            let names = gating.iter().map(|reader| reader.process.as_str()).collect::<Vec<_>>().join(", ");
+            doubts.push(format!("{} waits with {topic} until it is taken by {names} (KEEP_ALL)", process.process));
+        }
+    }
+    doubts
+}
+
+/// The subscriptions of a domain to topics without a publisher there. A service without a client is no doubt.
+fn unpublished(id: u32, report: &DomainReport, all: &[(u32, DomainReport)]) -> Vec<String> {
+    let mut waiting = BTreeMap::<&str, Vec<&str>>::new();
+    for subscription in subscriptions(report).filter(|end| !is_of_service(&end.topic)) {
+        if publishers(report).all(|publisher| publisher.topic != subscription.topic) {
+            waiting.entry(&subscription.topic).or_default().push(&subscription.node);
+        }
+    }
+    let sentence = |(topic, nodes): (&str, Vec<&str>)| {
+        let is_there = |(other, report): &&(u32, DomainReport)| {
+            *other != id && publishers(report).any(|publisher| publisher.topic == topic)
+        };
+        let elsewhere =
+            all.iter().find(is_there).map(|(other, _)| format!("; domain {other} has one")).unwrap_or_default();
+        format!("domain {id}: {topic} has no publisher, and {} subscribed to it{elsewhere}", nodes.join(", "))
+    };
+    waiting.into_iter().map(sentence).collect()
+}

@@ -1,0 +1,79 @@
+//! A domain in the report: its processes, and the sleepers of its topics.
+
+use super::{bytes_text, process::Process};
+use crate::names::count;
+use gantry_shm::DomainReport;
+use serde::Serialize;
+use std::fmt;
+
+/// One domain of this user.
+#[derive(Serialize)]
+pub struct Domain {
+    domain_id: u32,
+    directory: String,
+    used_bytes: u64,
+    /// The pid of the process that joins or leaves now.
+    registry_holder: Option<u32>,
+    processes: Vec<Process>,
+    topics: Vec<Topic>,
+}
+
+#[derive(Serialize)]
+struct Topic {
+    name: String,
+    publishers: usize,
+    subscriptions: usize,
+    /// The processes that sleep until there is a message.
+    sleepers: Vec<String>,
+}
+
+impl Domain {
+    pub fn new(domain_id: u32, report: &DomainReport) -> Domain {
+        let processes = || report.processes.iter();
+        let topic = |(name, sleepers): (&String, &Vec<String>)| Topic {
+            name: name.clone(),
+            publishers: processes()
+                .flat_map(|process| &process.publishers)
+                .filter(|publisher| publisher.description.topic == *name)
+                .count(),
+            subscriptions: processes()
+                .flat_map(|process| &process.subscriptions)
+                .filter(|subscription| subscription.topic == *name)
+                .count(),
+            sleepers: sleepers.clone(),
+        };
+        Domain {
+            domain_id,
+            directory: report.directory.display().to_string(),
+            used_bytes: report.used_bytes,
+            registry_holder: report.registry_holder,
+            processes: processes().map(Process::from).collect(),
+            topics: report.topics.iter().map(topic).collect(),
+        }
+    }
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "domain {}: {}, {}, {} in {}",
+            self.domain_id,
+            count(self.processes.len(), "process", "es"),
+            count(self.topics.len(), "topic", "s"),
+            bytes_text(self.used_bytes),
+            self.directory
+        )?;
+        if let Some(pid) = self.registry_holder {
+            writeln!(f, "  process {pid} joins or leaves now (it holds the registry)")?;
+        }
+        self.processes.iter().try_for_each(|process| write!(f, "{process}"))?;
+        for Topic { name, publishers, subscriptions, sleepers } in &self.topics {
+            let publishers = count(*publishers, "publisher", "s");
+            write!(f, "  {name}: {publishers}, {}", count(*subscriptions, "subscription", "s"))?;
+            sleepers.iter().try_for_each(|sleeper| write!(f, ", {sleeper} sleeps"))?;
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! `gantry doctor`: looks at the machine, at its limits, and at the domains of this user, and says what is wrong.
+//!
+//! It joins no domain and writes nothing. A PROBLEM needs an action, and the exit code is 1 then; a DOUBT may explain a
+//! complaint, and may be on purpose.
+
+mod checks;
+mod domain;
+mod machine;
+mod process;
+
+use crate::{
+    cli::Session,
+    error::{Failure, Result},
+};
+use clap::Args;
+use domain::Domain;
+use gantry_shm::DomainReport;
+use machine::{Limits, Machine, SharedMemory};
+use serde::Serialize;
+use std::{fmt, thread, time::Duration};
+
+/// The time between two looks at a domain with problems: a program that leaves in between was none.
+const SECOND_LOOK: Duration = Duration::from_millis(200);
+
+/// Without --domain-id, all domains of this user are shown.
+#[derive(Debug, Args)]
+pub struct Arguments {}
+
+#[derive(Serialize)]
+struct Report {
+    machine: Machine,
+    shared_memory: SharedMemory,
+    limits: Limits,
+    domains: Vec<Domain>,
+    /// Files of programs that ended by a signal or a kill.
+    leftovers: Vec<String>,
+    doubts: Vec<String>,
+    problems: Vec<String>,
+}
+
+impl Arguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let report = Report::new(session.domain_id)?;
+        session.output.print(&report)?;
+        match report.problems.len() {
+            0 => Ok(()),
+            1 => Err(Failure::new("There is 1 problem.")),
+            count => Err(Failure::new(format!("There are {count} problems."))),
+        }
+    }
+}
+
+impl Report {
+    fn new(domain_id: Option<u32>) -> Result<Report> {
+        // Also those that are not shown: one of them may have what is missing here.
+        let mut all = Vec::new();
+        for id in gantry_shm::domains()? {
+            all.extend(look(id)?.map(|report| (id, report)));
+        }
+        let shown = || all.iter().filter(|(id, _)| domain_id.is_none_or(|shown| *id == shown));
+        let (machine, shared_memory, limits) = (Machine::read(), SharedMemory::read(), Limits::read());
+        let (mut doubts, mut problems) = (Vec::new(), Vec::new());
+        checks::of_machine(&shared_memory, &limits, &mut doubts, &mut problems);
+        for (id, report) in shown() {
+            checks::of_domain(*id, report, &all, &mut doubts, &mut problems);
+        }
+        let leftovers = shown().flat_map(|(_, report)| report.leftovers.clone()).collect();
+        let domains = shown().map(|(id, report)| Domain::new(*id, report)).collect();
+        Ok(Report { machine, shared_memory, limits, domains, leftovers, doubts, problems })
+    }
+}
+
+/// Inspects a domain. If there are problems, it looks again, and leaves out those that are gone.
+fn look(domain_id: u32) -> Result<Option<DomainReport>> {
+    let report = gantry_shm::inspect(domain_id)?;
+    if report.as_ref().is_none_or(|report| report.problems.is_empty()) {
+        return Ok(report);
+    }
+    thread::sleep(SECOND_LOOK);
+    let second = gantry_shm::inspect(domain_id)?;
+    Ok(second.map(|mut second| {
+        let before = report.map_or(Vec::new(), |report| report.problems);
+        second.problems.retain(|problem| before.contains(problem));
+        second
+    }))
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.machine, self.shared_memory, self.limits)?;
+        if self.domains.is_empty() {
+            writeln!(f, "No Gantry program runs there.")?;
+        }
+        self.domains.iter().try_for_each(|domain| write!(f, "{domain}"))?;
+        self.leftovers.iter().try_for_each(|leftover| writeln!(f, "leftover: {leftover}"))?;
+        self.doubts.iter().try_for_each(|doubt| writeln!(f, "DOUBT: {doubt}"))?;
+        self.problems.iter().try_for_each(|problem| writeln!(f, "PROBLEM: {problem}"))?;
+        if self.doubts.is_empty() && self.problems.is_empty() {
+            writeln!(f, "No problem was found.")?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes with the unit that shows them best.
+fn bytes_text(bytes: u64) -> String {
+    match bytes as f64 {
+        few if few < 1e4 => format!("{bytes} B"),
+        kilo if kilo < 1e6 => format!("{:.1} kB", kilo / 1e3),
+        mega if mega < 1e9 => format!("{:.1} MB", mega / 1e6),
+        giga => format!("{:.1} GB", giga / 1e9),
+    }
+}

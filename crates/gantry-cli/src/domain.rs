@@ -1,0 +1,131 @@
+//! A domain as a command sees it: a hidden node in it, and the names that are there.
+
+use crate::{
+    error::{Failure, Result},
+    names,
+};
+use gantry::Node;
+use gantry_shm::{DomainReport, EndpointDescription, Participant, Role};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
+
+/// Names of topics or services, each with its types.
+pub type NamesAndTypes = BTreeMap<String, Vec<String>>;
+
+/// A domain that the command has joined.
+pub struct Domain {
+    /// The command's own node; `ros2` hides its nodes in the same way.
+    pub node: Node,
+    participant: Arc<Participant>,
+}
+
+impl Domain {
+    /// Joins a domain; `None` is that of `ROS_DOMAIN_ID`. From then on, Ctrl-C ends waits in order.
+    pub fn join(domain_id: Option<u32>) -> Result<Domain> {
+        gantry::init_with_arguments([])?;
+        let builder = Node::builder(&format!("_gantry_cli_{}", std::process::id()));
+        let node = match domain_id {
+            Some(id) => builder.domain_id(id),
+            None => builder,
+        }
+        .build()?;
+        let participant = Participant::join(node.domain_id())?;
+        Ok(Domain { node, participant })
+    }
+
+    /// The full names of the nodes, sorted, without this command's own.
+    pub fn nodes(&self, with_hidden: bool) -> Result<Vec<String>> {
+        let own = self.node.fully_qualified_name();
+        let mut names = self.node.node_names()?;
+        names.retain(|name| *name != own && (with_hidden || !names::is_hidden(name)));
+        Ok(names)
+    }
+
+    pub fn topics(&self, with_hidden: bool) -> Result<NamesAndTypes> {
+        Ok(shown(self.node.topic_names_and_types()?, with_hidden))
+    }
+
+    pub fn services(&self, with_hidden: bool) -> Result<NamesAndTypes> {
+        Ok(shown(self.node.service_names_and_types()?, with_hidden))
+    }
+
+    /// The full name of a topic that is there, with its types.
+    pub fn topic(&self, name: &str) -> Result<(String, Vec<String>)> {
+        let full = self.node.resolve_topic_name(name)?;
+        let mut topics = self.node.topic_names_and_types()?;
+        match topics.remove(&full) {
+            Some(types) => Ok((full, types)),
+            None => Err(self.unknown_topic(&full, &topics)),
+        }
+    }
+
+    fn unknown_topic(&self, full: &str, topics: &NamesAndTypes) -> Failure {
+        let elsewhere = self.elsewhere(|report| report.topics.contains_key(full));
+        names::unknown("topic", full, topics.keys().map(String::as_str), self.node.domain_id(), &elsewhere).into()
+    }
+
+    /// The full name of a service that is there, with its types.
+    pub fn service(&self, name: &str) -> Result<(String, Vec<String>)> {
+        let full = self.node.resolve_service_name(name)?;
+        let mut services = self.node.service_names_and_types()?;
+        match services.remove(&full) {
+            Some(types) => Ok((full, types)),
+            None => {
+                let requests = format!("rq{full}Request");
+                let elsewhere = self.elsewhere(|report| report.topics.contains_key(&requests));
+                let known = services.keys().map(String::as_str);
+                Err(names::unknown("service", &full, known, self.node.domain_id(), &elsewhere).into())
+            }
+        }
+    }
+
+    /// The full name of a node that is there, and the number of nodes of this name.
+    pub fn node_named(&self, name: &str) -> Result<(String, usize)> {
+        let full = if name.starts_with('/') { name.to_owned() } else { format!("/{name}") };
+        let names = self.nodes(true)?;
+        match names.iter().filter(|other| **other == full).count() {
+            0 => {
+                let elsewhere = self.elsewhere(|report| {
+                    report.processes.iter().any(|process| process.is_alive && process.nodes.contains(&full))
+                });
+                let known = names.iter().map(String::as_str);
+                Err(names::unknown("node", &full, known, self.node.domain_id(), &elsewhere).into())
+            }
+            count => Ok((full, count)),
+        }
+    }
+
+    /// The other domains of this user of which this is true; a domain that cannot be read is passed over.
+    pub fn elsewhere(&self, is_there: impl Fn(&DomainReport) -> bool) -> Vec<u32> {
+        let mut domains = gantry_shm::domains().unwrap_or_default();
+        domains.retain(|id| *id != self.node.domain_id());
+        domains.retain(|id| gantry_shm::inspect(*id).ok().flatten().is_some_and(|report| is_there(&report)));
+        domains
+    }
+
+    /// Sleeps until then; `false` if the program shuts down before.
+    pub fn sleep_until(&self, due: Instant) -> Result<bool> {
+        loop {
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() || !gantry::ok() {
+                return Ok(gantry::ok());
+            }
+            // A shutdown ends this wait.
+            self.node.wait_for_graph_change(left)?;
+        }
+    }
+
+    /// The endpoints of a topic, or of all, with their types.
+    pub fn endpoints(&self, topic: Option<&str>) -> Result<Vec<EndpointDescription>> {
+        let entries = match topic {
+            Some(topic) => self.participant.endpoints_of(topic),
+            None => self.participant.graph(),
+        }?;
+        let endpoints = entries.into_iter().map(|entry| entry.description);
+        Ok(endpoints.filter(|endpoint| endpoint.role != Role::Node).collect())
+    }
+}
+
+fn shown(mut names: NamesAndTypes, with_hidden: bool) -> NamesAndTypes {
+    names.retain(|name, _| with_hidden || !names::is_hidden(name));
+    names
+}

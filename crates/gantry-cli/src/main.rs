@@ -1,0 +1,35 @@
+//! `gantry`: asks a running system about its nodes, topics, services and parameters, with the verbs and the output of `ros2`.
+//!
+//! Text is `ros2`'s, so that scripts and habits carry over; `--json` prints the same as JSON, a value a line. Reports go to
+//! standard output, remarks and errors to standard error. The exit code is 0, 1 after an error, 2 for wrong arguments.
+
+#![forbid(unsafe_code)]
+
+mod cli;
+mod doctor;
+mod domain;
+mod error;
+mod message;
+mod names;
+mod node;
+mod output;
+mod param;
+mod qos;
+mod service;
+mod topic;
+
+use clap::Parser;
+use error::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::Cli::parse().run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of the pipe has all it wants, as `head` does.
+        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(Failure::Sentence(sentence)) => {
+            eprintln!("{sentence}");
+            ExitCode::FAILURE
+        }
+    }
+}

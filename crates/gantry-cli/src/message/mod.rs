@@ -1,0 +1,102 @@
+//! Messages of types that are known at run time: read for output, and made from YAML.
+
+mod json;
+mod python;
+mod standard;
+
+pub use json::json_of;
+pub use python::Repr;
+pub use standard::standard_type;
+
+use crate::error::{Failure, Result};
+use gantry::TypeDescription;
+use gantry_cdr::ByteOrder;
+use gantry_dynamic::{DynamicMessage, MessageType, Value, Yaml};
+use gantry_idl::{BaseType, Count, Definitions, TypeName};
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// A type with its definition.
+pub struct TopicType {
+    definitions: Definitions,
+    name: TypeName,
+    message_type: MessageType,
+}
+
+impl TopicType {
+    /// # Errors
+    /// The definition comes from another process and is none; the sentence says why.
+    pub fn new(description: &TypeDescription) -> Result<TopicType> {
+        let broken = |why: &dyn fmt::Display| {
+            Failure::new(format!("the definition of {} cannot be read: {why}", description.name))
+        };
+        let name: TypeName = description.name.parse().map_err(|error| broken(&error))?;
+        let definitions = Definitions::from_text(&name, &description.definition).map_err(|error| broken(&error))?;
+        let message_type = MessageType::new(&definitions, &name).map_err(|error| broken(&error))?;
+        Ok(TopicType { definitions, name, message_type })
+    }
+
+    /// The message in these bytes.
+    pub fn view<'a>(&'a self, bytes: &'a [u8]) -> Result<DynamicMessage<'a>> {
+        let view = self.message_type.view(bytes, ByteOrder::LittleEndian);
+        view.map_err(|error| Failure::new(format!("a message is no {}: {error}", self.name)))
+    }
+
+    /// The bytes of a message with these values, in YAML.
+    pub fn encode(&self, values: &str) -> Result<Vec<u8>> {
+        self.message_type
+            .encode_yaml(values)
+            .map_err(|error| Failure::new(format!("Failed to populate field: {error}")))
+    }
+
+    /// Refuses the path of a field that no message of the type has. Indices are not checked.
+    pub fn check_path(&self, path: &str) -> Result<()> {
+        let mut message = self.definitions.message(&self.name);
+        for part in path.split('.') {
+            let name = part.split('[').next().unwrap_or(part);
+            let Some(definition) = message else {
+                return Err(format!("Invalid field '{path}': nothing is inside the field before '{name}'").into());
+            };
+            let Some(field) = definition.fields.iter().find(|field| field.name == name) else {
+                let names: Vec<&str> = definition.fields.iter().map(|field| field.name.as_str()).collect();
+                let (of, names) = (&definition.name, names.join(", "));
+                return Err(format!("Invalid field '{path}': {of} has no '{name}'; it has {names}").into());
+            };
+            let is_one = field.field_type.count == Count::One || part.contains('[');
+            message = match &field.field_type.base {
+                BaseType::Message(nested) if is_one => self.definitions.message(nested),
+                _ => None,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// The field of a message with this path; `None` if a list has no such element.
+pub fn field<'a>(message: &DynamicMessage<'a>, path: &str) -> Option<Value<'a>> {
+    message.get(path)
+}
+
+/// A message or one of its fields, as `ros2 topic echo` prints it.
+pub struct Printed<'a> {
+    pub value: Value<'a>,
+    pub yaml: Yaml,
+}
+
+impl fmt::Display for Printed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Value::Message(message) => self.yaml.write(message, f)?,
+            Value::Text(text) => writeln!(f, "{text}")?,
+            other => writeln!(f, "{}", Repr(*other))?,
+        }
+        writeln!(f, "---")
+    }
+}
+
+/// The whole value, whatever the options of the text are.
+impl Serialize for Printed<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        json_of(self.value).serialize(serializer)
+    }
+}

@@ -1,0 +1,52 @@
+//! `gantry param get`.
+
+use super::remote::{ParameterValue, RemoteNode, messages};
+use crate::{cli::Session, error::Result};
+use clap::Args;
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The full name of the node, as /talker
+    node_name: String,
+    /// The name of the parameter
+    parameter_name: String,
+    /// Print only the value
+    #[arg(long)]
+    hide_type: bool,
+}
+
+struct Shown<'a> {
+    value: ParameterValue<'a>,
+    hide_type: bool,
+}
+
+impl Arguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let domain = session.join()?;
+        let node = RemoteNode::new(&domain, &self.node_name)?;
+        let answer = node.call("get_parameters", &serde_json::json!({ "names": [self.parameter_name] }))?;
+        let message = answer.message()?;
+        match messages(&message, "values").next().map(ParameterValue) {
+            Some(value) => session.output.print(&Shown { value, hide_type: self.hide_type }),
+            None => Err(format!("Parameter not set: node {} has no '{}'", node.name, self.parameter_name).into()),
+        }
+    }
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value.value() {
+            _ if self.hide_type => writeln!(f, "{}", self.value.text()),
+            None => writeln!(f, "{}", self.value.label()),
+            Some(_) => writeln!(f, "{} {}", self.value.label(), self.value.text()),
+        }
+    }
+}
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.value.json().serialize(serializer)
+    }
+}

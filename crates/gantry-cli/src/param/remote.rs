@@ -1,0 +1,135 @@
+//! The parameters of a node, by its services.
+
+use crate::{
+    domain::Domain,
+    error::{Failure, Result},
+    message::{Repr, TopicType, json_of},
+};
+use gantry_dynamic::{DynamicMessage, Value};
+use std::time::Duration;
+
+/// The time for a node to answer, as in `ros2 param`.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A node whose parameters are asked for.
+pub struct RemoteNode<'a> {
+    domain: &'a Domain,
+    /// Its full name.
+    pub name: String,
+}
+
+/// The response of a service, with its type.
+pub struct Answer {
+    answer_type: TopicType,
+    bytes: Vec<u8>,
+}
+
+impl<'a> RemoteNode<'a> {
+    /// The node of that name.
+    pub fn new(domain: &'a Domain, name: &str) -> Result<RemoteNode<'a>> {
+        let (name, _) = domain.node_named(name)?;
+        Ok(RemoteNode { domain, name })
+    }
+
+    /// Whether it has parameter services.
+    pub fn has_parameters(&self) -> Result<bool> {
+        Ok(!self.domain.node.service_types(&format!("{}/list_parameters", self.name))?.is_empty())
+    }
+
+    /// Calls one of its parameter services with values in YAML, of which JSON is a part.
+    pub fn call(&self, service: &str, values: &serde_json::Value) -> Result<Answer> {
+        let service = format!("{}/{service}", self.name);
+        let Some(service_type) = self.domain.node.service_types(&service)?.pop() else {
+            let name = &self.name;
+            return Err(format!("node {name} has no parameter services, as a node that declares no parameter").into());
+        };
+        let request = TopicType::new(&service_type.request)?.encode(&values.to_string())?;
+        let answer_type = TopicType::new(&service_type.response)?;
+        let mut client = self.domain.node.create_generic_client(&service, service_type)?;
+        if !client.wait_for_service(PATIENCE)? {
+            return Err(Failure::new(format!("{service} is not matched: {}", client.mismatches()?.join("; "))));
+        }
+        let response = client.call_copy(&request, PATIENCE)?;
+        Ok(Answer { answer_type, bytes: response.bytes().to_vec() })
+    }
+
+    /// The names of its parameters, sorted; with prefixes, only those that begin with one of them.
+    pub fn names(&self, prefixes: &[String]) -> Result<Vec<String>> {
+        let answer = self.call("list_parameters", &serde_json::json!({ "prefixes": prefixes }))?;
+        let message = answer.message()?;
+        let names = message.get("result.names").and_then(|names| names.as_list());
+        let names = names.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned));
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+}
+
+impl Answer {
+    pub fn message(&self) -> Result<DynamicMessage<'_>> {
+        self.answer_type.view(&self.bytes)
+    }
+}
+
+/// The elements of a list in a message that are messages.
+pub fn messages<'a>(message: &DynamicMessage<'a>, path: &str) -> impl Iterator<Item = DynamicMessage<'a>> {
+    let list = message.get(path).and_then(|list| list.as_list());
+    list.into_iter().flatten().filter_map(|element| match element {
+        Value::Message(message) => Some(message),
+        _ => None,
+    })
+}
+
+/// The types of `rcl_interfaces/msg/ParameterType` by their numbers: the words of `ros2 param describe` and of `ros2 param get`,
+/// and the field of a value.
+const TYPES: [(&str, &str, &str); 10] = [
+    ("not set", "Parameter not set.", ""),
+    ("boolean", "Boolean value is:", "bool_value"),
+    ("integer", "Integer value is:", "integer_value"),
+    ("double", "Double value is:", "double_value"),
+    ("string", "String value is:", "string_value"),
+    ("byte array", "Byte values are:", "byte_array_value"),
+    ("boolean array", "Boolean values are:", "bool_array_value"),
+    ("integer array", "Integer values are:", "integer_array_value"),
+    ("double array", "Double values are:", "double_array_value"),
+    ("string array", "String values are:", "string_array_value"),
+];
+
+/// The value of a parameter: an `rcl_interfaces/msg/ParameterValue`.
+pub struct ParameterValue<'a>(pub DynamicMessage<'a>);
+
+impl<'a> ParameterValue<'a> {
+    fn words(&self) -> (&'static str, &'static str, &'static str) {
+        let number = self.0.get("type").and_then(|number| usize::try_from(number.as_integer()?).ok());
+        number.and_then(|number| TYPES.get(number).copied()).unwrap_or(TYPES[0])
+    }
+
+    /// The words before the value, as `Integer value is:`.
+    pub fn label(&self) -> &'static str {
+        self.words().1
+    }
+
+    /// `None` if it is not set.
+    pub fn value(&self) -> Option<Value<'a>> {
+        self.0.get(self.words().2)
+    }
+
+    /// As Python prints it.
+    pub fn text(&self) -> String {
+        match self.value() {
+            None => "None".to_owned(),
+            Some(Value::Text(text)) => text.to_owned(),
+            Some(value) => Repr(value).to_string(),
+        }
+    }
+
+    /// Null if it is not set.
+    pub fn json(&self) -> serde_json::Value {
+        self.value().map_or(serde_json::Value::Null, json_of)
+    }
+}
+
+/// The name of a type of parameters by its number.
+pub fn type_name(number: i128) -> &'static str {
+    usize::try_from(number).ok().and_then(|number| TYPES.get(number)).map_or("unknown", |words| words.0)
+}

@@ -1,0 +1,115 @@
+//! `gantry param set` and `gantry param load`.
+
+use super::remote::{RemoteNode, messages};
+use crate::{
+    cli::Session,
+    error::{Failure, Result},
+};
+use clap::Args;
+use gantry::{Parameter, ParameterValue};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct SetArguments {
+    /// The full name of the node, as /talker
+    node_name: String,
+    /// The name of the parameter
+    parameter_name: String,
+    /// The value in YAML, as 5, 0.5, true, text or [1, 2]
+    #[arg(allow_hyphen_values = true)]
+    value: String,
+}
+
+#[derive(Debug, Args)]
+pub struct LoadArguments {
+    /// The full name of the node, as /talker
+    node_name: String,
+    /// The parameter file; wildcards as /** are for this node, too
+    parameter_file: PathBuf,
+}
+
+impl SetArguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let domain = session.join()?;
+        let node = RemoteNode::new(&domain, &self.node_name)?;
+        let value: ParameterValue = self.value.parse().map_err(Failure::new)?;
+        match &set(&node, vec![Parameter { name: self.parameter_name, value }])?[..] {
+            [Ok(reason)] => session.output.remark(&with("Set parameter successful", reason)),
+            [Err(reason)] => Err(with("Setting parameter failed", reason).into()),
+            results => Err(Failure::new(format!("the node sent {} results for one parameter", results.len()))),
+        }
+    }
+}
+
+impl LoadArguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let domain = session.join()?;
+        let node = RemoteNode::new(&domain, &self.node_name)?;
+        let parameters = gantry::parameters_from_yaml_file(&self.parameter_file, &node.name)?;
+        if parameters.is_empty() {
+            let file = self.parameter_file.display();
+            return Err(Failure::new(format!("{file} has no parameters for node {}", node.name)));
+        }
+        let names: Vec<String> = parameters.iter().map(|parameter| parameter.name.clone()).collect();
+        let mut failed = 0;
+        for (name, result) in names.iter().zip(set(&node, parameters)?) {
+            match result {
+                Ok(reason) => session.output.remark(&with(&format!("Set parameter {name} successful"), &reason))?,
+                Err(reason) => {
+                    eprintln!("{}", with(&format!("Set parameter {name} failed"), &reason));
+                    failed += 1;
+                }
+            }
+        }
+        match failed {
+            0 => Ok(()),
+            failed => Err(Failure::new(format!("{failed} of {} parameters were not set", names.len()))),
+        }
+    }
+}
+
+/// A sentence with the node's reason, if it has one.
+fn with(sentence: &str, reason: &str) -> String {
+    if reason.is_empty() { sentence.to_owned() } else { format!("{sentence}: {reason}") }
+}
+
+/// Sets parameters, each for itself; the node's reason for each.
+fn set(node: &RemoteNode<'_>, parameters: Vec<Parameter>) -> Result<Vec<std::result::Result<String, String>>> {
+    let parameters: Vec<Value> = parameters.into_iter().map(request).collect();
+    let answer = node.call("set_parameters", &json!({ "parameters": parameters }))?;
+    let message = answer.message()?;
+    let results = messages(&message, "results").map(|result| {
+        let reason = result.get("reason").and_then(|reason| reason.as_str()).unwrap_or_default().to_owned();
+        match result.get("successful") {
+            Some(gantry_dynamic::Value::Bool(true)) => Ok(reason),
+            _ => Err(reason),
+        }
+    });
+    Ok(results.collect())
+}
+
+/// An `rcl_interfaces/msg/Parameter`.
+fn request(Parameter { name, value }: Parameter) -> Value {
+    let number = value.parameter_type() as u8;
+    // JSON has no infinities and no NaN; as texts they are read as numbers.
+    let double = |value: &f64| match value.is_finite() {
+        true => json!(value),
+        false => json!(format!("{value}")),
+    };
+    let value = match &value {
+        ParameterValue::Bool(value) => json!({ "type": number, "bool_value": value }),
+        ParameterValue::Integer(value) => json!({ "type": number, "integer_value": value }),
+        ParameterValue::Double(value) => json!({ "type": number, "double_value": double(value) }),
+        ParameterValue::String(value) => json!({ "type": number, "string_value": value }),
+        ParameterValue::ByteArray(values) => json!({ "type": number, "byte_array_value": values }),
+        ParameterValue::BoolArray(values) => json!({ "type": number, "bool_array_value": values }),
+        ParameterValue::IntegerArray(values) => json!({ "type": number, "integer_array_value": values }),
+        ParameterValue::DoubleArray(values) => {
+            json!({ "type": number, "double_array_value": values.iter().map(double).collect::<Vec<_>>() })
+        }
+        ParameterValue::StringArray(values) => json!({ "type": number, "string_array_value": values }),
+        _ => json!({ "type": number }),
+    };
+    json!({ "name": name, "value": value })
+}

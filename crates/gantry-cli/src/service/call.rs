@@ -1,0 +1,133 @@
+//! `gantry service call`.
+
+use crate::{
+    cli::Session,
+    domain::Domain,
+    error::{Failure, Result},
+    message::{Repr, TopicType, json_of},
+    names,
+    qos::{positive_rate, positive_seconds},
+};
+use clap::Args;
+use gantry::{GenericClient, ServiceTypeDescription};
+use gantry_dynamic::Value;
+use serde::Serialize;
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+/// The time of one wait for the service, after which a shutdown is noticed.
+const WAIT: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The service, as /add_two_ints
+    service_name: String,
+    /// The type, as example_interfaces/srv/AddTwoInts: a server must serve it
+    service_type: String,
+    /// The values of the request in YAML, as "{a: 1, b: 2}"; other fields have their defaults
+    #[arg(default_value = "{}", conflicts_with = "stdin")]
+    values: String,
+    /// Read the values from standard input
+    #[arg(long)]
+    stdin: bool,
+    /// Repeat the call that many times a second
+    #[arg(short, long, value_name = "N", value_parser = positive_rate)]
+    rate: Option<f64>,
+    /// Wait at most that many seconds for the service, and for each response [default: without end]
+    #[arg(long, value_name = "N", value_parser = positive_seconds)]
+    timeout: Option<Duration>,
+}
+
+/// A response, in the words of `ros2 service call`.
+struct Response<'a>(Value<'a>);
+
+impl fmt::Display for Response<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "response:\n{}\n", Repr(self.0))
+    }
+}
+
+impl Serialize for Response<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        json_of(self.0).serialize(serializer)
+    }
+}
+
+impl Arguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let domain = session.join()?;
+        let service = domain.node.resolve_service_name(&self.service_name)?;
+        let type_name = names::long_type(&self.service_type, "srv");
+        let values = match self.stdin {
+            true => std::io::read_to_string(std::io::stdin()).map_err(Failure::new)?,
+            false => self.values.clone(),
+        };
+        let end = self.timeout.map(|timeout| Instant::now() + timeout);
+        let Some(service_type) = wait_for_type(session, &domain, &service, &type_name, end)? else {
+            return Ok(());
+        };
+        let (request_type, response_type) =
+            (TopicType::new(&service_type.request)?, TopicType::new(&service_type.response)?);
+        let request = request_type.encode(&values)?;
+        let mut client = domain.node.create_generic_client(&service, service_type)?;
+        while gantry::ok() {
+            let begin = Instant::now();
+            let text = Repr(Value::Message(request_type.view(&request)?)).to_string();
+            session.output.remark(&format!("requester: making request: {text}\n"))?;
+            let Some(response) = self.call(&mut client, &request)? else { return Ok(()) };
+            session.output.print(&Response(Value::Message(response_type.view(&response)?)))?;
+            let Some(rate) = self.rate else { return Ok(()) };
+            domain.sleep_until(begin + Duration::from_secs_f64(1.0 / rate))?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of the response; `None` if the program shuts down.
+    fn call(&self, client: &mut GenericClient, request: &[u8]) -> Result<Option<Vec<u8>>> {
+        // A server that was seen is matched within milliseconds, or says why not.
+        if !client.wait_for_service(self.timeout.unwrap_or(Duration::from_secs(10)))? && gantry::ok() {
+            let why = client.mismatches()?.join("; ");
+            return Err(Failure::new(format!("the server of {} is not matched: {why}", client.service_name())));
+        }
+        match client.call_copy(request, self.timeout.unwrap_or(Duration::MAX)) {
+            Ok(response) => Ok(Some(response.bytes().to_vec())),
+            Err(_) if !gantry::ok() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Waits for a server of that type; `None` if the program shuts down.
+fn wait_for_type(
+    session: Session,
+    domain: &Domain,
+    service: &str,
+    type_name: &str,
+    end: Option<Instant>,
+) -> Result<Option<ServiceTypeDescription>> {
+    let mut is_first = true;
+    while gantry::ok() {
+        let mut types = domain.node.service_types(service)?;
+        let names: Vec<String> = types.iter().map(|found| found.name.clone()).collect();
+        types.retain(|found| found.name == type_name);
+        if let Some(found) = types.pop() {
+            return Ok(Some(found));
+        }
+        if !names.is_empty() {
+            let names = names.join(", ");
+            return Err(format!("{service} is served as {names}; you ask as {type_name}").into());
+        }
+        if std::mem::take(&mut is_first) {
+            session.output.remark("waiting for service to become available...")?;
+        }
+        let left = end.map_or(WAIT, |end| end.saturating_duration_since(Instant::now()).min(WAIT));
+        if left.is_zero() {
+            domain.service(service)?;
+            return Err(format!("{service} has clients and no server: start it, or compare names and domains").into());
+        }
+        domain.node.wait_for_graph_change(left)?;
+    }
+    Ok(None)
+}

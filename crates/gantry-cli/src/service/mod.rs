@@ -1,0 +1,38 @@
+//! `gantry service`.
+
+mod call;
+mod explain;
+mod info;
+mod list;
+
+use crate::{cli::Session, error::Result};
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the services
+    List(list::Arguments),
+    /// Show the type of a service, and the number of its clients and servers
+    Info(info::Arguments),
+    /// Call a service and print the response
+    Call(call::Arguments),
+    /// Say of each client and server whether they are connected, or why not
+    Explain(explain::Arguments),
+}
+
+impl Command {
+    pub fn run(self, session: Session) -> Result<()> {
+        match self {
+            Command::List(arguments) => arguments.run(session),
+            Command::Info(arguments) => arguments.run(session),
+            Command::Call(arguments) => arguments.run(session),
+            Command::Explain(arguments) => arguments.run(session),
+        }
+    }
+}
+
+/// Whether a topic carries the requests or responses of a service: ROS 2 calls those of `/add` `rq/addRequest` and `rr/addReply`.
+/// The names of other topics begin with a slash.
+pub fn is_of_service(topic: &str) -> bool {
+    topic.starts_with("rq/") || topic.starts_with("rr/")
+}

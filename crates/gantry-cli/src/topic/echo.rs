@@ -1,0 +1,98 @@
+//! `gantry topic echo`.
+
+use super::source::{Source, never_published};
+use crate::{
+    cli::Session,
+    error::{Failure, Result},
+    message::{Printed, field},
+    qos::{QosOptions, positive_seconds},
+};
+use clap::Args;
+use gantry_dynamic::Yaml;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The topic, as /chatter
+    topic_name: String,
+    /// The type, as std_msgs/msg/String, if another one is to be an error
+    message_type: Option<String>,
+    /// End after the first message
+    #[arg(long)]
+    once: bool,
+    /// End after that many seconds; without a message by then, the exit code is 1
+    #[arg(long, value_name = "N", value_parser = positive_seconds)]
+    timeout: Option<Duration>,
+    /// Print one field only, as pose.pose.position or ranges[0]
+    #[arg(long, value_name = "FIELD")]
+    field: Option<String>,
+    /// Print all elements of arrays and all characters of texts
+    #[arg(short, long)]
+    full_length: bool,
+    /// Print at most that many elements and characters
+    #[arg(short = 'l', long, value_name = "N", default_value_t = 128)]
+    truncate_length: usize,
+    /// Print only type and length of arrays and sequences
+    #[arg(long)]
+    no_arr: bool,
+    /// Print only the length of texts
+    #[arg(long)]
+    no_str: bool,
+    /// Do not report lost messages
+    #[arg(long)]
+    no_lost_messages: bool,
+    #[command(flatten)]
+    qos: QosOptions,
+}
+
+impl Arguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let domain = session.join()?;
+        let (name, timeout) = (&self.topic_name, self.timeout);
+        let Some(mut source) = Source::open(&domain, name, self.message_type.as_deref(), &self.qos, timeout)? else {
+            return match timeout.filter(|_| gantry::ok()) {
+                Some(timeout) => Err(never_published(&domain, name, timeout)?),
+                None => Ok(()),
+            };
+        };
+        if let Some(path) = &self.field {
+            source.topic_type.check_path(path)?;
+        }
+        let yaml = Yaml {
+            truncate_length: (!self.full_length).then_some(self.truncate_length),
+            no_arrays: self.no_arr,
+            no_strings: self.no_str,
+        };
+        let (mut count, mut lost) = (0u64, 0);
+        while let Some(sample) = source.next(None)? {
+            let message = source.topic_type.view(sample.bytes())?;
+            let value = match &self.field {
+                None => gantry_dynamic::Value::Message(message),
+                Some(path) => match field(&message, path) {
+                    Some(value) => value,
+                    None => {
+                        eprintln!("Invalid field '{path}': this message has no such element");
+                        continue;
+                    }
+                },
+            };
+            session.output.print(&Printed { value, yaml })?;
+            count += 1;
+            if self.once {
+                break;
+            }
+            if !self.no_lost_messages && source.lost() > lost {
+                eprintln!(
+                    "A message was lost!!!\n\ttotal count change:{}\n\ttotal count: {}",
+                    source.lost() - lost,
+                    source.lost()
+                );
+                lost = source.lost();
+            }
+        }
+        match timeout.filter(|_| count == 0 && gantry::ok()) {
+            Some(timeout) => Err::<(), Failure>(source.nothing_came(timeout.as_secs_f64())),
+            None => Ok(()),
+        }
+    }
+}

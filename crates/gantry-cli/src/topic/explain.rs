@@ -1,0 +1,93 @@
+//! `gantry topic explain`: a sentence for each publisher with each subscription.
+
+use crate::{cli::Session, domain::Domain, error::Result};
+use clap::Args;
+use gantry::{Connection, ConnectionState, TopicEndpointInfo};
+use serde::Serialize;
+use std::fmt;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The topic, as /chatter [default: all topics]
+    topic_name: Option<String>,
+}
+
+/// The answer for one topic.
+#[derive(Serialize)]
+pub struct Explanation {
+    name: String,
+    pairs: Vec<Pair>,
+    /// Why there is no pair; `None` if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_pair: Option<String>,
+}
+
+/// Two ends that could exchange messages.
+#[derive(Serialize)]
+pub struct Pair {
+    is_connected: bool,
+    publisher_node: String,
+    publisher_process: String,
+    subscription_node: String,
+    subscription_process: String,
+    sentence: String,
+}
+
+impl Arguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let domain = session.join()?;
+        let topics = match &self.topic_name {
+            Some(name) => vec![domain.topic(name)?.0],
+            None => domain.topics(true)?.into_keys().collect(),
+        };
+        topics.iter().try_for_each(|topic| session.output.print(&Explanation::new(&domain, topic)?))
+    }
+}
+
+impl Explanation {
+    fn new(domain: &Domain, topic: &str) -> Result<Explanation> {
+        let pairs: Vec<Pair> = domain.node.explain(topic)?.into_iter().map(Pair::from).collect();
+        let no_pair = match pairs.is_empty() {
+            true => Some(no_pair(
+                topic,
+                &domain.node.publishers_info_by_topic(topic)?,
+                &domain.node.subscriptions_info_by_topic(topic)?,
+            )),
+            false => None,
+        };
+        Ok(Explanation { name: topic.to_owned(), pairs, no_pair })
+    }
+}
+
+/// The sentence about a topic that has ends of one kind only.
+pub fn no_pair(topic: &str, publishers: &[TopicEndpointInfo], subscriptions: &[TopicEndpointInfo]) -> String {
+    let list = |ends: &[TopicEndpointInfo]| {
+        let name = |end: &TopicEndpointInfo| format!("{} in {}", end.node_fully_qualified_name(), end.process);
+        ends.iter().map(name).collect::<Vec<_>>().join(", ")
+    };
+    match (publishers, subscriptions) {
+        ([], []) => format!("{topic} has neither publishers nor subscriptions now"),
+        (publishers, []) => format!("{topic} has no subscription; it is published by {}", list(publishers)),
+        (_, subscriptions) => format!("{topic} has no publisher; subscribed by {}", list(subscriptions)),
+    }
+}
+
+impl From<Connection> for Pair {
+    fn from(connection: Connection) -> Pair {
+        Pair {
+            is_connected: connection.state == ConnectionState::ZeroCopy,
+            publisher_node: connection.publisher.node_fully_qualified_name(),
+            publisher_process: connection.publisher.process.clone(),
+            subscription_node: connection.subscription.node_fully_qualified_name(),
+            subscription_process: connection.subscription.process.clone(),
+            sentence: connection.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pairs.iter().try_for_each(|pair| writeln!(f, "{}: {}", self.name, pair.sentence))?;
+        self.no_pair.iter().try_for_each(|sentence| writeln!(f, "{sentence}"))
+    }
+}

@@ -1,0 +1,42 @@
+//! `gantry topic hz`: the rate at which messages arrive here.
+
+use super::{source::Source, window::Periods};
+use crate::{cli::Session, error::Result, qos::QosOptions};
+use clap::Args;
+use std::time::{Duration, Instant};
+
+/// The time between two reports.
+pub const REPORT: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The topic, as /chatter
+    topic_name: String,
+    /// The number of messages over which the rate is calculated
+    #[arg(short, long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    window: u32,
+}
+
+impl Arguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let domain = session.join()?;
+        let Some(mut source) = Source::open(&domain, &self.topic_name, None, &QosOptions::default(), None)? else {
+            return Ok(());
+        };
+        let (start, mut periods) = (Instant::now(), Periods::new(self.window as usize));
+        let mut report = start + REPORT;
+        while source.goes_on() {
+            while source.next(Some(report))?.is_some() {
+                periods.add(start.elapsed());
+                if Instant::now() >= report {
+                    break;
+                }
+            }
+            report += REPORT;
+            if let Some(rate) = periods.rate() {
+                session.output.print(&rate)?;
+            }
+        }
+        Ok(())
+    }
+}

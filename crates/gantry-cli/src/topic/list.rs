@@ -1,0 +1,103 @@
+//! `gantry topic list`.
+
+use crate::{cli::Session, error::Result};
+use clap::Args;
+use serde::Serialize;
+use std::fmt;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Also show the types
+    #[arg(short = 't', long)]
+    show_types: bool,
+    /// Print only the number of topics
+    #[arg(short, long)]
+    count_topics: bool,
+    /// Also show hidden topics: a part of their names begins with an underscore
+    #[arg(long)]
+    include_hidden_topics: bool,
+    /// List published and subscribed topics with their types and the number of endpoints
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum List {
+    Count(usize),
+    Names(Vec<String>),
+    Types(Vec<Topic>),
+    Verbose(Vec<CountedTopic>),
+}
+
+#[derive(Serialize)]
+struct Topic {
+    name: String,
+    types: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct CountedTopic {
+    #[serde(flatten)]
+    topic: Topic,
+    publishers: usize,
+    subscribers: usize,
+}
+
+impl Arguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let domain = session.join()?;
+        let topics = domain.topics(self.include_hidden_topics)?;
+        let list = if self.count_topics {
+            List::Count(topics.len())
+        } else if self.verbose {
+            let counted = topics.into_iter().map(|(name, types)| {
+                let (publishers, subscribers) =
+                    (domain.node.count_publishers(&name)?, domain.node.count_subscribers(&name)?);
+                Ok(CountedTopic { topic: Topic { name, types }, publishers, subscribers })
+            });
+            List::Verbose(counted.collect::<Result<_>>()?)
+        } else if self.show_types {
+            List::Types(topics.into_iter().map(|(name, types)| Topic { name, types }).collect())
+        } else {
+            List::Names(topics.into_keys().collect())
+        };
+        session.output.print(&list)
+    }
+}
+
+impl fmt::Display for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            List::Count(count) => writeln!(f, "{count}"),
+            List::Names(names) => names.iter().try_for_each(|name| writeln!(f, "{name}")),
+            List::Types(topics) => topics.iter().try_for_each(|topic| writeln!(f, "{topic}")),
+            List::Verbose(topics) => {
+                write_counted(f, "Published", "publisher", topics, |topic| topic.publishers)?;
+                write_counted(f, "Subscribed", "subscriber", topics, |topic| topic.subscribers)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} [{}]", self.name, self.types.join(", "))
+    }
+}
+
+/// The topics that have endpoints of one kind; an empty line follows.
+fn write_counted(
+    f: &mut fmt::Formatter<'_>,
+    title: &str,
+    noun: &str,
+    topics: &[CountedTopic],
+    count: impl Fn(&CountedTopic) -> usize,
+) -> fmt::Result {
+    writeln!(f, "{title} topics:")?;
+    for topic in topics.iter().filter(|topic| count(topic) > 0) {
+        let (number, plural) = (count(topic), if count(topic) == 1 { "" } else { "s" });
+        writeln!(f, " * {} {number} {noun}{plural}", topic.topic)?;
+    }
+    writeln!(f)
+}

@@ -1,0 +1,47 @@
+//! `gantry topic`.
+
+mod bw;
+mod echo;
+mod endpoint;
+mod explain;
+mod hz;
+mod info;
+mod list;
+mod publish;
+mod source;
+mod window;
+
+use crate::{cli::Session, error::Result};
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the topics
+    List(list::Arguments),
+    /// Show the type of a topic, its publishers and its subscriptions
+    Info(info::Arguments),
+    /// Print the messages of a topic
+    Echo(echo::Arguments),
+    /// Print the average rate of a topic, each second
+    Hz(hz::Arguments),
+    /// Print the bandwidth of a topic, each second
+    Bw(bw::Arguments),
+    /// Publish messages on a topic
+    Pub(publish::Arguments),
+    /// Say of each publisher and subscription whether they are connected, or why not
+    Explain(explain::Arguments),
+}
+
+impl Command {
+    pub fn run(self, session: Session) -> Result<()> {
+        match self {
+            Command::List(arguments) => arguments.run(session),
+            Command::Info(arguments) => arguments.run(session),
+            Command::Echo(arguments) => arguments.run(session),
+            Command::Hz(arguments) => arguments.run(session),
+            Command::Bw(arguments) => arguments.run(session),
+            Command::Pub(arguments) => arguments.run(session),
+            Command::Explain(arguments) => arguments.run(session),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `gantry topic pub`.
+
+use crate::{
+    cli::Session,
+    domain::Domain,
+    error::{Failure, Result},
+    message::{Repr, TopicType, standard_type},
+    names,
+    qos::{Profile, QosOptions, positive_rate, positive_seconds},
+};
+use clap::Args;
+use gantry::{GenericPublisher, TypeDescription};
+use gantry_dynamic::Value;
+use std::time::{Duration, Instant};
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The topic, as /chatter
+    topic_name: String,
+    /// The type, as std_msgs/msg/String: a standard one, or one that a program of the domain uses
+    message_type: String,
+    /// The values in YAML, as "data: Hello World"; other fields have their defaults
+    #[arg(default_value = "{}", conflicts_with = "stdin")]
+    values: String,
+    /// Read the values from standard input
+    #[arg(long)]
+    stdin: bool,
+    /// Messages in a second
+    #[arg(short, long, value_name = "N", default_value_t = 1.0, value_parser = positive_rate)]
+    rate: f64,
+    /// Print only every Nth message
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    print: u64,
+    /// Publish one message and end
+    #[arg(short = '1', long, conflicts_with = "times")]
+    once: bool,
+    /// Publish that number of messages and end
+    #[arg(short, long, value_name = "N")]
+    times: Option<u64>,
+    /// Wait for that number of matched subscriptions first [default: 1 with --once or --times, otherwise 0]
+    #[arg(short, long, value_name = "N")]
+    wait_matching_subscriptions: Option<usize>,
+    /// Wait at most that many seconds for them [default: without end]
+    #[arg(long, value_name = "N", value_parser = positive_seconds)]
+    max_wait_time_secs: Option<Duration>,
+    /// Keep the publisher that many seconds after the last message
+    #[arg(long, value_name = "N", default_value = "0.1", value_parser = positive_seconds)]
+    keep_alive: Duration,
+    #[command(flatten)]
+    qos: QosOptions,
+}
+
+impl Arguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let domain = session.join()?;
+        let topic = domain.node.resolve_topic_name(&self.topic_name)?;
+        let description = type_named(&domain, &topic, &names::long_type(&self.message_type, "msg"))?;
+        let topic_type = TopicType::new(&description)?;
+        let values = match self.stdin {
+            true => std::io::read_to_string(std::io::stdin()).map_err(Failure::new)?,
+            false => self.values.clone(),
+        };
+        topic_type.encode(&values)?; // before anything is published
+        let qos = self.qos.qos(Profile::Default);
+        let mut publisher = domain.node.create_generic_publisher(&topic, description, qos)?;
+        let times = if self.once { Some(1) } else { self.times };
+        let count = self.wait_matching_subscriptions.unwrap_or(times.is_some().into());
+        if !self.wait_for_subscriptions(session, &mut publisher, count)? {
+            return Ok(());
+        }
+        session.output.remark("publisher: beginning loop")?;
+        let (period, mut due) = (Duration::from_secs_f64(1.0 / self.rate), Instant::now());
+        for number in 1..=times.unwrap_or(u64::MAX) {
+            if !domain.sleep_until(due)? {
+                return Ok(());
+            }
+            // Anew for each message, because `now` is the time of its publication.
+            let bytes = topic_type.encode(&values)?;
+            if self.print > 0 && number % self.print == 0 {
+                let message = Repr(Value::Message(topic_type.view(&bytes)?));
+                session.output.remark(&format!("publishing #{number}: {message}\n"))?;
+            }
+            publisher.publish_copy(&bytes)?;
+            due += period;
+        }
+        domain.sleep_until(Instant::now() + self.keep_alive)?;
+        Ok(())
+    }
+
+    /// `false` if the program shuts down.
+    fn wait_for_subscriptions(&self, session: Session, publisher: &mut GenericPublisher, count: usize) -> Result<bool> {
+        let start = Instant::now();
+        while gantry::ok() && publisher.subscription_count()? < count {
+            let second = Duration::from_secs(1);
+            let left = self.max_wait_time_secs.map_or(second, |most| most.saturating_sub(start.elapsed()));
+            if left.is_zero() {
+                let (found, why) = (publisher.subscription_count()?, publisher.mismatches()?.join("; "));
+                let why = if why.is_empty() { why } else { format!(": {why}") };
+                return Err(format!(
+                    "Timed out waiting for subscribers: Expected {count} subscribers but only got {found} subscribers{why}"
+                )
+                .into());
+            }
+            session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
+            // A subscription of another type is no error before the time is over.
+            let _ = publisher.wait_for_subscriptions(count, left.min(second));
+        }
+        Ok(gantry::ok())
+    }
+}
+
+/// The type of this name: as an endpoint of the topic has it, a standard one, or as any endpoint has it.
+fn type_named(domain: &Domain, topic: &str, name: &str) -> Result<TypeDescription> {
+    let of_endpoint = |topic: Option<&str>| -> Result<Option<TypeDescription>> {
+        let types = domain.endpoints(topic)?.into_iter().map(|endpoint| endpoint.message_type);
+        Ok(types.into_iter().find(|description| description.name == name))
+    };
+    if let Some(found) = of_endpoint(Some(topic))? {
+        return Ok(found);
+    }
+    match standard_type(name) {
+        Some(found) => Ok(found),
+        None => of_endpoint(None)?.ok_or_else(|| {
+            Failure::new(format!(
+                "The passed message type is invalid: {name} is neither a standard type nor one that a program of domain {} uses",
+                domain.node.domain_id()
+            ))
+        }),
+    }
+}

@@ -1,0 +1,178 @@
+//! The messages of a topic of any type: waits for a publisher, subscribes with its type and its QoS, and takes.
+
+use crate::{
+    domain::Domain,
+    error::{Failure, Result},
+    message::TopicType,
+    names,
+    qos::{Profile, QosOptions},
+};
+use gantry::{Durability, GenericSample, GenericSubscription, Qos, Reliability, TopicEndpointInfo};
+use std::time::{Duration, Instant};
+
+/// A subscription to a topic of which only the name was known.
+pub struct Source {
+    pub topic: String,
+    pub topic_type: TopicType,
+    subscription: GenericSubscription,
+    /// The end of the run.
+    end: Option<Instant>,
+}
+
+impl Source {
+    /// Subscribes to a topic as soon as it has a publisher, and says on standard error that it waits. `None` if the run ends
+    /// before.
+    ///
+    /// # Errors
+    /// The publishers disagree on the type, or publish another one than `type_name`.
+    pub fn open(
+        domain: &Domain,
+        name: &str,
+        type_name: Option<&str>,
+        options: &QosOptions,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Source>> {
+        let topic = domain.node.resolve_topic_name(name)?;
+        let end = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut is_first = true;
+        loop {
+            let mut types = domain.node.topic_types(&topic)?;
+            if let Some(name) = type_name.map(|name| names::long_type(name, "msg"))
+                && !types.is_empty()
+            {
+                let published = types.iter().map(|found| found.name.as_str()).collect::<Vec<_>>().join(", ");
+                types.retain(|found| found.name == name);
+                if types.is_empty() {
+                    return Err(format!("{topic} is published as {published}, not as {name}").into());
+                }
+            }
+            match (types.pop(), &types[..]) {
+                (Some(description), []) => {
+                    let topic_type = TopicType::new(&description)?;
+                    let qos = options.qos_for(&domain.node.publishers_info_by_topic(&topic)?);
+                    let mut subscription = domain.node.create_generic_subscription(&topic, description, qos)?;
+                    subscription.set_busy_wait(false);
+                    return Ok(Some(Source { topic, topic_type, subscription, end }));
+                }
+                (Some(last), others) => {
+                    let mut names: Vec<&str> = others.iter().chain([&last]).map(|found| found.name.as_str()).collect();
+                    names.dedup();
+                    return Err(Failure::new(match &names[..] {
+                        [name] => format!(
+                            "the publishers of {topic} have different definitions of {name}; build all with the same one"
+                        ),
+                        names => format!("the publishers of {topic} do not agree on its type: {}", names.join(", ")),
+                    }));
+                }
+                (None, _) if std::mem::take(&mut is_first) => eprintln!("{}", not_published(domain, &topic)?),
+                (None, _) => match remaining(end) {
+                    Some(left) => drop(domain.node.wait_for_graph_change(left)?),
+                    None => return Ok(None),
+                },
+            }
+        }
+    }
+
+    /// The next message; `None` at the end of the run. Never waits beyond `until`, and is `None` then, too.
+    pub fn next(&mut self, until: Option<Instant>) -> Result<Option<GenericSample>> {
+        loop {
+            if let Some(sample) = self.subscription.take()? {
+                return Ok(Some(sample));
+            }
+            let end = [self.end, until].into_iter().flatten().min();
+            let Some(left) = remaining(end) else { return Ok(None) };
+            self.subscription.wait(left)?;
+        }
+    }
+
+    /// Whether the run goes on.
+    pub fn goes_on(&self) -> bool {
+        remaining(self.end).is_some()
+    }
+
+    /// The number of messages that left the history before they were taken.
+    pub fn lost(&self) -> u64 {
+        self.subscription.overwritten()
+    }
+
+    /// The error of a run that ended without a message.
+    pub fn nothing_came(&mut self, seconds: f64) -> Failure {
+        let count = self.subscription.publisher_count().unwrap_or(0);
+        let why = match &self.subscription.mismatches()[..] {
+            [] => format!("it has {count} matched publishers, which published nothing new"),
+            mismatches => mismatches.join("; "),
+        };
+        Failure::new(format!("no message came on {} within {seconds} s: {why}", self.topic))
+    }
+}
+
+/// The error of a run that ended before there was a publisher.
+pub fn never_published(domain: &Domain, name: &str, timeout: Duration) -> Result<Failure> {
+    let topic = domain.node.resolve_topic_name(name)?;
+    Ok(Failure::new(format!("{topic} had no publisher within {} s", timeout.as_secs_f64())))
+}
+
+/// The time until `end`; `None` when it is over or the program shuts down. Without an end, about a day: callers loop.
+fn remaining(end: Option<Instant>) -> Option<Duration> {
+    let left = end.map_or(Duration::from_secs(86_400), |end| end.saturating_duration_since(Instant::now()));
+    (gantry::ok() && !left.is_zero()).then_some(left)
+}
+
+/// The remark about a topic without a publisher, with those who may be meant or wait, too.
+fn not_published(domain: &Domain, topic: &str) -> Result<String> {
+    let mut remark = format!("WARNING: topic [{topic}] does not appear to be published yet");
+    let subscriptions = domain.node.subscriptions_info_by_topic(topic)?;
+    if let [first, ..] = &subscriptions[..] {
+        let name = first.node_fully_qualified_name();
+        let more = match subscriptions.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        remark.push_str(&format!("; {name}{more} subscribed to it"));
+    } else if let Err(Failure::Sentence(sentence)) = domain.topic(topic)
+        && let Some((_, hint)) = sentence.split_once("; ")
+    {
+        remark.push_str(&format!("; {hint}"));
+    }
+    Ok(remark)
+}
+
+impl QosOptions {
+    /// The QoS for these publishers: as `ros2 topic echo`, it requests what all of them offer where no option says otherwise.
+    fn qos_for(&self, publishers: &[TopicEndpointInfo]) -> Qos {
+        let mut qos = self.qos(Profile::SensorData);
+        if self.qos_profile.is_some() || publishers.is_empty() {
+            return qos;
+        }
+        let count = |offers: fn(&Qos) -> bool| publishers.iter().filter(|end| offers(&end.qos_profile)).count();
+        let some = |policy: &str, fallback: &str| {
+            eprintln!(
+                "Some, but not all, publishers are offering {policy}. Falling back to {fallback} as it will connect to all \
+                 publishers"
+            );
+        };
+        if self.qos_reliability.is_none() {
+            qos.reliability = match count(|offered| offered.reliability == Reliability::Reliable) {
+                all if all == publishers.len() => Reliability::Reliable,
+                reliable => {
+                    if reliable > 0 {
+                        some("RELIABLE", "BEST_EFFORT");
+                    }
+                    Reliability::BestEffort
+                }
+            };
+        }
+        if self.qos_durability.is_none() {
+            qos.durability = match count(|offered| offered.durability == Durability::TransientLocal) {
+                all if all == publishers.len() => Durability::TransientLocal,
+                latched => {
+                    if latched > 0 {
+                        some("TRANSIENT_LOCAL", "VOLATILE");
+                    }
+                    Durability::Volatile
+                }
+            };
+        }
+        qos
+    }
+}

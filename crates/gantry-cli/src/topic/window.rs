@@ -1,0 +1,166 @@
+//! The last messages of a topic: their times and sizes, for rates.
+
+use serde::Serialize;
+use std::{collections::VecDeque, fmt, time::Duration};
+
+/// The times between messages, up to a number of them.
+#[derive(Debug)]
+pub struct Periods {
+    most: usize,
+    last: Option<Duration>,
+    periods: VecDeque<Duration>,
+    /// Whether a message came since the last report.
+    is_new: bool,
+}
+
+/// The rate of a topic, in the words of `ros2 topic hz`.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Rate {
+    pub average_rate_hz: f64,
+    pub min_s: f64,
+    pub max_s: f64,
+    pub std_dev_s: f64,
+    pub window: usize,
+}
+
+impl Periods {
+    pub fn new(most: usize) -> Periods {
+        Periods { most, last: None, periods: VecDeque::new(), is_new: false }
+    }
+
+    /// Adds a message that came at that time since any fixed one.
+    pub fn add(&mut self, time: Duration) {
+        if let Some(last) = self.last.replace(time) {
+            self.periods.push_back(time.saturating_sub(last));
+            self.is_new = true;
+        }
+        if self.periods.len() > self.most {
+            self.periods.pop_front();
+        }
+    }
+
+    /// The rate; `None` if no message came since the last call.
+    pub fn rate(&mut self) -> Option<Rate> {
+        if !std::mem::take(&mut self.is_new) {
+            return None;
+        }
+        let periods: Vec<f64> = self.periods.iter().map(Duration::as_secs_f64).collect();
+        let count = periods.len() as f64;
+        let mean = periods.iter().sum::<f64>() / count;
+        let variance = periods.iter().map(|period| (period - mean).powi(2)).sum::<f64>() / count;
+        Some(Rate {
+            average_rate_hz: if mean > 0.0 { 1.0 / mean } else { 0.0 },
+            min_s: periods.iter().copied().fold(f64::INFINITY, f64::min),
+            max_s: periods.iter().copied().fold(0.0, f64::max),
+            std_dev_s: variance.sqrt(),
+            window: periods.len(),
+        })
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "average rate: {:.3}", self.average_rate_hz)?;
+        writeln!(
+            f,
+            "\tmin: {:.3}s max: {:.3}s std dev: {:.5}s window: {}",
+            self.min_s, self.max_s, self.std_dev_s, self.window
+        )
+    }
+}
+
+/// The sizes of messages with their times, up to a number of them.
+#[derive(Debug)]
+pub struct Sizes {
+    most: usize,
+    messages: VecDeque<(Duration, usize)>,
+}
+
+/// The bandwidth of a topic, in the words of `ros2 topic bw`.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Bandwidth {
+    pub bytes_per_s: f64,
+    pub messages: usize,
+    pub mean_bytes: f64,
+    pub min_bytes: usize,
+    pub max_bytes: usize,
+}
+
+impl Sizes {
+    pub fn new(most: usize) -> Sizes {
+        Sizes { most, messages: VecDeque::new() }
+    }
+
+    pub fn add(&mut self, time: Duration, size_bytes: usize) {
+        self.messages.push_back((time, size_bytes));
+        if self.messages.len() > self.most {
+            self.messages.pop_front();
+        }
+    }
+
+    /// The bandwidth until `now`; `None` before the second message.
+    pub fn bandwidth(&self, now: Duration) -> Option<Bandwidth> {
+        let (first, _) = self.messages.front().filter(|_| self.messages.len() > 1)?;
+        let seconds = now.saturating_sub(*first).as_secs_f64();
+        let sizes = || self.messages.iter().map(|(_, size_bytes)| *size_bytes);
+        let total = sizes().sum::<usize>() as f64;
+        Some(Bandwidth {
+            bytes_per_s: if seconds > 0.0 { total / seconds } else { 0.0 },
+            messages: self.messages.len(),
+            mean_bytes: total / self.messages.len() as f64,
+            min_bytes: sizes().min().unwrap_or(0),
+            max_bytes: sizes().max().unwrap_or(0),
+        })
+    }
+}
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // One unit for all numbers, that of the bandwidth, as `ros2` does.
+        let text = |bytes: f64| match self.bytes_per_s {
+            rate if rate < 1e3 => format!("{bytes:.0} B"),
+            rate if rate < 1e6 => format!("{:.2} KB", bytes / 1e3),
+            _ => format!("{:.2} MB", bytes / 1e6),
+        };
+        writeln!(f, "{}/s from {} messages", text(self.bytes_per_s), self.messages)?;
+        let (mean, min, max) = (text(self.mean_bytes), text(self.min_bytes as f64), text(self.max_bytes as f64));
+        writeln!(f, "\tMessage size mean: {mean} min: {min} max: {max}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(time: u64) -> Duration {
+        Duration::from_millis(time)
+    }
+
+    #[test]
+    fn a_rate_is_printed_as_ros_2_prints_it() {
+        let mut periods = Periods::new(3);
+        periods.add(ms(0));
+        assert_eq!(periods.rate(), None, "one message has no period");
+        [1000, 1500, 2000, 2500].into_iter().for_each(|time| periods.add(ms(time)));
+        let rate = periods.rate().unwrap();
+        assert_eq!(rate.to_string(), "average rate: 2.000\n\tmin: 0.500s max: 0.500s std dev: 0.00000s window: 3\n");
+        assert_eq!(periods.rate(), None, "nothing new came");
+        periods.add(ms(2600));
+        let rate = periods.rate().unwrap();
+        assert_eq!(rate.to_string(), "average rate: 2.727\n\tmin: 0.100s max: 0.500s std dev: 0.18856s window: 3\n");
+    }
+
+    #[test]
+    fn a_bandwidth_is_printed_as_ros_2_prints_it() {
+        let mut sizes = Sizes::new(2);
+        sizes.add(ms(0), 1_000_000);
+        assert_eq!(sizes.bandwidth(ms(10)), None);
+        sizes.add(ms(1000), 100);
+        sizes.add(ms(1500), 300);
+        let bandwidth = sizes.bandwidth(ms(2000)).unwrap().to_string();
+        assert_eq!(bandwidth, "400 B/s from 2 messages\n\tMessage size mean: 200 B min: 100 B max: 300 B\n");
+        sizes.add(ms(2000), 3_000_000);
+        let bandwidth = sizes.bandwidth(ms(2500)).unwrap().to_string();
+        assert_eq!(bandwidth, "3.00 MB/s from 2 messages\n\tMessage size mean: 1.50 MB min: 0.00 MB max: 3.00 MB\n");
+    }
+}

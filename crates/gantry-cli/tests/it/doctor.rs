@@ -1,0 +1,121 @@
+//! `gantry doctor`.
+
+use crate::support::*;
+use gantry::Qos;
+use gantry_msgs::{
+    std_msgs::{Int32, String as Text},
+    std_srvs::srv::{SetBool, Trigger},
+};
+
+tests![
+    processes_publishers_and_readers_are_shown,
+    mismatches_of_any_topic_and_service_are_problems,
+    a_killed_program_leaves_no_problem,
+    a_subscription_without_a_publisher_is_a_doubt,
+    a_reader_that_does_not_take_is_a_doubt,
+    machine_memory_and_limits_are_shown,
+];
+
+fn processes_publishers_and_readers_are_shown() {
+    let node = node_in(80, "robot");
+    let mut map = node.create_publisher::<Text>("map", Qos::default().keep_last(1).transient_local()).unwrap();
+    map.publish_copy(&Text { data: "x".into() }).unwrap();
+    let mut viewer = node.create_subscription::<Text>("map", Qos::default()).unwrap();
+    assert_eq!(viewer.publisher_count().unwrap(), 1);
+    let text = prints(80, &["doctor"]);
+    for part in [
+        "domain 80: 1 process, 1 topic, ",
+        &format!("(pid {})\n    node /robot\n", std::process::id()),
+        "/robot publishes /map (std_msgs/msg/String, RELIABLE, TRANSIENT_LOCAL, KEEP_LAST (1)): newest 1, keeps 1, ",
+        "      read by ",
+        "/robot subscribes to /map (std_msgs/msg/String, RELIABLE, VOLATILE, KEEP_LAST (10))\n",
+        "  /map: 1 publisher, 1 subscription\n",
+        "No problem was found.\n",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let shown = gantry(80, &["doctor", "--json"]).json();
+    let process = &shown["domains"][0]["processes"][0];
+    assert_eq!(process["pid"], std::process::id());
+    assert_eq!(process["publishers"][0]["state"]["newest_sequence"], 1);
+    assert_eq!(process["subscriptions"][0]["qos_profile"]["reliability"], "RELIABLE");
+}
+
+fn mismatches_of_any_topic_and_service_are_problems() {
+    let node = node_in(81, "robot");
+    let _twist = node.create_publisher::<Int32>("cmd_vel", Qos::default()).unwrap();
+    let _text = node.create_subscription::<Text>("cmd_vel", Qos::default()).unwrap();
+    let _image = node.create_publisher::<Int32>("image", Qos::default().best_effort()).unwrap();
+    let _viewer = node.create_subscription::<Int32>("image", Qos::default()).unwrap();
+    let _stop = node.create_service::<Trigger>("stop").unwrap();
+    let _client = node.create_client::<SetBool>("stop").unwrap();
+    let run = gantry(81, &["doctor"]);
+    assert_eq!((run.code, &*run.err), (Some(1), "There are 3 problems.\n"), "{}", run.out);
+    for part in [
+        "PROBLEM: domain 81: topic /cmd_vel: node /robot publishes std_msgs/msg/Int32 and node /robot expects std_msgs/msg/String",
+        "PROBLEM: domain 81: topic /image: node /robot and node /robot do not agree on reliability (offered BEST_EFFORT, ",
+        "PROBLEM: domain 81: service /stop: node /robot serves std_srvs/srv/Trigger and node /robot asks for std_srvs/srv/SetBool",
+    ] {
+        assert!(run.out.contains(part), "{part} is not in {}", run.out);
+    }
+    assert_eq!(gantry(81, &["doctor", "--json"]).json()["problems"].as_array().unwrap().len(), 3);
+}
+
+/// In a directory of its own, because each program that joins cleans up all domains.
+fn a_killed_program_leaves_no_problem() {
+    let directory = tempfile::Builder::new().prefix("gantry-cli-test-").tempdir_in("/dev/shm").unwrap();
+    let gantry = |arguments: &[&str]| {
+        let mut command = command(82, arguments);
+        command.env("GANTRY_SHM_DIR", directory.path());
+        command
+    };
+    let mut talker = Peer::start(&mut gantry(&["topic", "pub", "a", "std_msgs/msg/Int32"]));
+    assert_eq!(talker.line(), "publisher: beginning loop");
+    talker.kill();
+    let found = run(&mut gantry(&["doctor"]));
+    assert_eq!((found.code, &*found.err), (Some(0), ""), "{}", found.out);
+    let text = found.out;
+    assert!(text.contains("leftover: gantry (pid ") && text.ends_with("No problem was found.\n"), "{text}");
+    // The next program cleans up.
+    assert_eq!(run(&mut gantry(&["node", "list"])).out, "");
+    assert!(run(&mut gantry(&["doctor"])).out.contains("No Gantry program runs there.\n"));
+}
+
+fn a_subscription_without_a_publisher_is_a_doubt() {
+    let (here, there) = (node_in(84, "viewer"), node_in(85, "camera"));
+    let _viewer = here.create_subscription::<Int32>("seen_only_there", Qos::default()).unwrap();
+    let text = prints(84, &["doctor"]);
+    let doubt = "DOUBT: domain 84: /seen_only_there has no publisher, and /viewer subscribed to it";
+    assert!(text.contains(&format!("{doubt}\n")), "{text}");
+    let _camera = there.create_publisher::<Int32>("seen_only_there", Qos::default()).unwrap();
+    let text = prints(84, &["doctor"]);
+    assert!(text.contains(&format!("{doubt}; domain 85 has one\n")), "{text}");
+}
+
+fn a_reader_that_does_not_take_is_a_doubt() {
+    let node = node_in(86, "robot");
+    let mut publisher = node.create_publisher::<Int32>("a", Qos::default()).unwrap();
+    let mut subscription = node.create_subscription::<Int32>("a", Qos::default().keep_last(2)).unwrap();
+    assert_eq!(subscription.publisher_count().unwrap(), 1);
+    let mut publish = |count| (0..count).map(|data| publisher.publish_copy(&Int32 { data }).unwrap()).sum::<u64>();
+    publish(2);
+    assert!(!prints(86, &["doctor"]).contains("has not taken"));
+    publish(3);
+    let text = prints(86, &["doctor"]);
+    assert!(
+        text.contains("has not taken the last 5 messages of /a, and keeps 2: does the executor of its node spin"),
+        "{text}"
+    );
+}
+
+fn machine_memory_and_limits_are_shown() {
+    let shown = gantry(87, &["doctor", "--json"]).json();
+    let memory = &shown["shared_memory"];
+    assert_eq!(memory["directory"].as_str(), std::env::var("GANTRY_SHM_DIR").ok().as_deref());
+    assert_eq!(memory["file_system"]["is_tmpfs"], true);
+    assert!(memory["file_system"]["total_bytes"].as_u64() > Some(0) && shown["machine"]["cpus"].as_u64() > Some(0));
+    let text = prints(87, &["doctor"]);
+    for part in ["machine: Linux ", "shared memory: ", "limits: open files ", ", locked memory ", ", mappings "] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+}

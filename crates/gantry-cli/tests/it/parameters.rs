@@ -1,0 +1,139 @@
+//! `gantry param`.
+
+use crate::support::*;
+use gantry::{Executor, Node, SingleThreadedExecutor};
+use gantry_msgs::rcl_interfaces::{IntegerRange, ParameterDescriptor};
+use serde_json::json;
+
+tests![
+    parameters_are_listed_with_and_without_types,
+    values_are_printed_as_ros_2_prints_them,
+    values_are_set_by_yaml,
+    descriptions_and_ranges_are_shown,
+    a_dump_is_a_parameter_file_that_is_loaded,
+    unknown_nodes_and_parameters_are_errors,
+];
+
+/// A node with parameters in an executor, which runs as long as the function.
+fn with_robot(domain_id: u32, work: impl FnOnce(&Node)) {
+    let node = node_in(domain_id, "robot");
+    let percent = IntegerRange { from_value: 0, to_value: 100, step: 0 };
+    let description = "of the motors".to_owned();
+    let descriptor = ParameterDescriptor { description, integer_range: vec![percent], ..Default::default() };
+    node.declare_parameter_with_descriptor("power", 50, descriptor).unwrap();
+    node.declare_parameter("arm.speed", 0.5).unwrap();
+    node.declare_parameter("arm.joints", vec!["elbow".to_owned(), "yes".to_owned()]).unwrap();
+    node.declare_parameter("name", "rosie").unwrap();
+    node.declare_parameter("is_on", true).unwrap();
+    let mut executor = SingleThreadedExecutor::new();
+    executor.add_node(&node).unwrap();
+    let canceler = executor.handle();
+    std::thread::scope(|threads| {
+        threads.spawn(move || executor.spin().unwrap());
+        let cancel = Cancel(canceler);
+        work(&node);
+        drop(cancel);
+    });
+}
+
+/// Ends the executor, also after a panic.
+struct Cancel(gantry::ExecutorHandle);
+
+impl Drop for Cancel {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+fn parameters_are_listed_with_and_without_types() {
+    with_robot(100, |_| {
+        let names = prints(100, &["param", "list", "/robot"]);
+        let expected = ["arm.joints", "arm.speed", "is_on", "name", "power"];
+        for name in expected {
+            assert!(names.lines().any(|line| line == format!("  {name}")), "{name} is not in {names}");
+        }
+        assert!(prints(100, &["param", "list"]).starts_with("/robot:\n  "));
+        let types = prints(100, &["param", "list", "robot", "--param-type"]);
+        assert!(types.contains("  arm.joints (type: string array)\n  arm.speed (type: double)\n"), "{types}");
+        assert_eq!(prints(100, &["param", "list", "robot", "--param-prefixes", "arm"]), "  arm.joints\n  arm.speed\n");
+        let shown = gantry(100, &["param", "list", "--json"]).json();
+        assert_eq!(shown["nodes"][0]["node"], "/robot");
+    });
+}
+
+fn values_are_printed_as_ros_2_prints_them() {
+    with_robot(101, |_| {
+        for (name, line) in [
+            ("power", "Integer value is: 50\n"),
+            ("arm.speed", "Double value is: 0.5\n"),
+            ("arm.joints", "String values are: ['elbow', 'yes']\n"),
+            ("name", "String value is: rosie\n"),
+            ("is_on", "Boolean value is: True\n"),
+        ] {
+            assert_eq!(prints(101, &["param", "get", "/robot", name]), line);
+        }
+        assert_eq!(prints(101, &["param", "get", "robot", "power", "--hide-type"]), "50\n");
+        assert_eq!(gantry(101, &["param", "get", "robot", "arm.joints", "--json"]).json(), json!(["elbow", "yes"]));
+    });
+}
+
+fn values_are_set_by_yaml() {
+    with_robot(102, |node| {
+        let set = |name: &str, value: &str| prints(102, &["param", "set", "/robot", name, value]);
+        assert_eq!(set("power", "60"), "Set parameter successful\n");
+        assert_eq!(node.get_parameter::<i64>("power").unwrap(), 60);
+        set("arm.speed", "-.inf");
+        assert_eq!(node.get_parameter::<f64>("arm.speed").unwrap(), f64::NEG_INFINITY);
+        set("arm.joints", "[wrist]");
+        assert_eq!(node.get_parameter::<Vec<String>>("arm.joints").unwrap(), ["wrist"]);
+        set("is_on", "off");
+        assert!(!node.get_parameter::<bool>("is_on").unwrap());
+        for (value, why) in [("101", "101 is out of range: it may be 0 to 100"), ("fast", "string")] {
+            let error = fails(102, &["param", "set", "/robot", "power", value]);
+            assert!(error.starts_with("Setting parameter failed: ") && error.contains(why), "{error}");
+        }
+        assert_eq!(node.get_parameter::<i64>("power").unwrap(), 60);
+    });
+}
+
+fn descriptions_and_ranges_are_shown() {
+    with_robot(103, |_| {
+        let text = prints(103, &["param", "describe", "/robot", "power"]);
+        let expected = "Parameter name: power\n  Type: integer\n  Description: of the motors\n  Constraints:\n    Min value: \
+                        0\n    Max value: 100\n";
+        assert_eq!(text, expected);
+    });
+}
+
+fn a_dump_is_a_parameter_file_that_is_loaded() {
+    let mut dump = String::new();
+    with_robot(104, |_| {
+        dump = prints(104, &["param", "dump", "/robot"]);
+        let part = "/robot:\n  ros__parameters:\n    arm:\n      joints:\n      - elbow\n      - 'yes'\n      speed: 0.5\n    \
+                    is_on: true\n    name: rosie\n    power: 50\n";
+        assert!(dump.starts_with(part), "{dump}");
+        let shown = gantry(104, &["param", "dump", "/robot", "--json"]).json();
+        assert_eq!(shown["/robot"]["ros__parameters"]["arm"]["speed"], 0.5);
+    });
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), dump.replace("speed: 0.5", "speed: 0.25").replace("power: 50", "power: 500")).unwrap();
+    with_robot(105, |node| {
+        let run = gantry(105, &["param", "load", "/robot", file.path().to_str().unwrap()]);
+        assert_eq!(run.code, Some(1), "{} {}", run.out, run.err);
+        assert!(run.out.contains("Set parameter arm.speed successful\n"), "{}", run.out);
+        assert!(run.err.contains("Set parameter power failed: ") && run.err.contains("1 of "), "{}", run.err);
+        assert_eq!(node.get_parameter::<f64>("arm.speed").unwrap(), 0.25);
+        assert_eq!(node.get_parameter::<i64>("power").unwrap(), 50);
+    });
+}
+
+fn unknown_nodes_and_parameters_are_errors() {
+    with_robot(106, |_| {
+        let error = fails(106, &["param", "get", "/robo", "power"]);
+        assert_eq!(error, "Unknown node '/robo' in domain 106; did you mean '/robot'?\n");
+        let error = fails(106, &["param", "get", "/robot", "powr"]);
+        assert!(error.contains("node /robot has no 'powr'"), "{error}");
+        let error = fails(106, &["param", "load", "/robot", "/no/such/file"]);
+        assert!(error.contains("/no/such/file"), "{error}");
+    });
+}

@@ -1,0 +1,143 @@
+//! `topic hz`, `topic bw` and `topic pub`.
+
+use crate::support::*;
+use gantry::{Qos, Subscription};
+use gantry_msgs::{
+    geometry_msgs::PoseStamped,
+    std_msgs::{Int32, String as Text},
+};
+use std::io::Write;
+
+tests![
+    a_rate_is_printed_each_second,
+    a_bandwidth_is_printed_each_second,
+    messages_are_published_from_yaml,
+    a_type_of_a_subscription_is_used,
+    values_come_from_standard_input,
+    wrong_values_and_types_are_refused_before_anything_is_published,
+    a_missing_subscription_is_an_error_after_the_time,
+];
+
+/// A publisher in another process, at 100 Hz.
+fn publish(domain_id: u32) -> Peer {
+    let run = start(domain_id, &["topic", "pub", "/a", "std_msgs/msg/Int32", "data: 5", "-r", "100", "-p", "1000000"]);
+    let node = node_in(domain_id, "observer");
+    eventually("it publishes", || node.count_publishers("a").unwrap() == 1);
+    run
+}
+
+fn a_rate_is_printed_each_second() {
+    let talker = publish(40);
+    let mut run = start(40, &["topic", "hz", "a", "--window", "5"]);
+    let first = run.line();
+    assert!(first.starts_with("average rate: "), "{first}");
+    let second = run.line();
+    for word in ["\tmin: ", "s max: ", "s std dev: ", "s window: "] {
+        assert!(second.contains(word), "{word} is not in {second}");
+    }
+    interrupt(run);
+    let mut run = start(40, &["topic", "hz", "a", "--json"]);
+    let rate: serde_json::Value = serde_json::from_str(&run.line()).unwrap();
+    assert!(rate["window"].as_u64() > Some(0) && rate["average_rate_hz"].as_f64() > Some(0.0), "{rate}");
+    interrupt(run);
+    interrupt(talker);
+}
+
+fn a_bandwidth_is_printed_each_second() {
+    let talker = publish(41);
+    let mut run = start(41, &["topic", "bw", "a"]);
+    assert_eq!(run.line(), "Subscribed to [/a]");
+    let (first, second) = (run.line(), run.line());
+    assert!(first.contains("B/s from ") && first.ends_with(" messages"), "{first}");
+    assert_eq!(second, "\tMessage size mean: 4 B min: 4 B max: 4 B");
+    interrupt(run);
+    interrupt(talker);
+}
+
+/// The next messages of a subscription.
+fn take(subscription: &mut Subscription<Text>, count: usize) -> Vec<String> {
+    let mut texts = Vec::new();
+    while texts.len() < count {
+        match subscription.take().unwrap() {
+            Some(text) => texts.push(text.data().to_owned()),
+            None => assert!(subscription.wait(PATIENCE).unwrap(), "only {texts:?} came"),
+        }
+    }
+    texts
+}
+
+fn messages_are_published_from_yaml() {
+    let node = node_in(42, "listener");
+    let mut subscription = node.create_subscription::<Text>("chatter", Qos::default()).unwrap();
+    let said = prints(42, &["topic", "pub", "-t", "2", "-r", "1000", "/chatter", "std_msgs/String", "data: it's me"]);
+    let expected = "publisher: beginning loop\npublishing #1: std_msgs.msg.String(data=\"it's me\")\n\npublishing #2: \
+                    std_msgs.msg.String(data=\"it's me\")\n\n";
+    assert!(said.ends_with(expected), "{said}");
+    assert_eq!(take(&mut subscription, 2), ["it's me", "it's me"]);
+    let said = prints(42, &["topic", "pub", "--once", "chatter", "std_msgs/msg/String", "{data: x}", "--json"]);
+    assert_eq!((said.as_str(), take(&mut subscription, 1)), ("", vec!["x".to_owned()]));
+}
+
+fn a_type_of_a_subscription_is_used() {
+    let node = node_in(43, "listener");
+    let name = "my_robot/msg/Range";
+    let range = gantry::TypeDescription {
+        name: name.into(),
+        hash: [0; 32],
+        definition: "float64 range_m 1.5\nuint8 sensor".into(),
+        payload_bytes: 9,
+    };
+    let mut subscription = node.create_generic_subscription("range", range, Qos::default()).unwrap();
+    prints(43, &["topic", "pub", "-1", "range", "my_robot/Range", "sensor: 7"]);
+    assert!(subscription.wait(PATIENCE).unwrap());
+    let sample = subscription.take().unwrap().unwrap();
+    assert_eq!((sample.bytes()[..8].to_vec(), sample.bytes()[8]), (1.5f64.to_le_bytes().to_vec(), 7));
+}
+
+fn values_come_from_standard_input() {
+    let node = node_in(44, "listener");
+    let mut subscription = node.create_subscription::<PoseStamped>("goal", Qos::default()).unwrap();
+    let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_gantry"))
+        .args(["topic", "pub", "-1", "goal", "geometry_msgs/PoseStamped", "--stdin", "--domain-id", "44"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let values = "header: auto\npose:\n  position:\n    x: 2\n";
+    run.stdin.take().unwrap().write_all(values.as_bytes()).unwrap();
+    assert!(run.wait().unwrap().success());
+    assert!(subscription.wait(PATIENCE).unwrap());
+    let goal = subscription.take().unwrap().unwrap();
+    assert_eq!((goal.pose().position.x, goal.pose().orientation.w), (2.0, 1.0), "the other fields have their defaults");
+    assert!(goal.header().stamp().sec > 1_600_000_000);
+}
+
+fn wrong_values_and_types_are_refused_before_anything_is_published() {
+    let node = node_in(45, "listener");
+    let mut subscription = node.create_subscription::<Int32>("a", Qos::default()).unwrap();
+    for (arguments, why) in [
+        (
+            ["a", "std_msgs/Int32", "{date: 1}"],
+            "Failed to populate field: std_msgs/msg/Int32 has no field `date`; it has data",
+        ),
+        (["a", "std_msgs/Int32", "data: x"], "Failed to populate field: `data`: \"x\" is no int32"),
+        (["a", "std_msgs/Int32", "data: [1"], "Failed to populate field: the YAML cannot be read"),
+        (["a", "my_msgs/Foo", "{}"], "The passed message type is invalid: my_msgs/msg/Foo is neither a standard type"),
+    ] {
+        let error = fails(45, &[&["topic", "pub", "-1"], &arguments[..]].concat());
+        assert!(error.starts_with(why), "{error}");
+    }
+    assert!(subscription.take().unwrap().is_none());
+}
+
+fn a_missing_subscription_is_an_error_after_the_time() {
+    let wait = ["topic", "pub", "-1", "a", "std_msgs/Int32", "--max-wait-time-secs", "0.1"];
+    assert!(
+        fails(46, &wait)
+            .contains("Timed out waiting for subscribers: Expected 1 subscribers but only got 0 subscribers")
+    );
+    let node = node_in(46, "listener");
+    let _other = node.create_subscription::<Text>("a", Qos::default()).unwrap();
+    let error = fails(46, &wait);
+    assert!(error.contains("only got 0 subscribers: ") && error.contains("std_msgs/msg/String"), "{error}");
+}

@@ -1,0 +1,91 @@
+//! `gantry service`.
+
+use crate::support::*;
+use gantry::{CallbackHandle, Executor, Node, SingleThreadedExecutor};
+use gantry_msgs::{
+    example_interfaces::srv::AddTwoInts,
+    std_srvs::srv::{SetBool, Trigger},
+};
+use serde_json::json;
+
+tests![
+    services_are_listed_and_shown,
+    a_service_is_called_with_yaml,
+    a_call_of_another_type_or_of_nothing_is_an_error,
+    each_client_and_server_is_explained,
+];
+
+fn services_are_listed_and_shown() {
+    let node = node_in(60, "robot");
+    let _stop = node.create_service::<Trigger>("stop").unwrap();
+    let _lights = [(); 2].map(|()| node.create_client::<SetBool>("light").unwrap());
+    let names = prints(60, &["service", "list"]);
+    assert!(names.contains("/light\n") && names.contains("/stop\n"), "{names}");
+    assert!(prints(60, &["service", "list", "-t"]).contains("/stop [std_srvs/srv/Trigger]\n"));
+    let light = "Type: std_srvs/srv/SetBool\nClients count: 2\nServices count: 0\n";
+    assert_eq!(prints(60, &["service", "info", "light"]), light);
+    let shown = gantry(60, &["service", "info", "stop", "--json"]).json();
+    assert_eq!((&shown["services_count"], &shown["types"]), (&json!(1), &json!(["std_srvs/srv/Trigger"])));
+    let error = fails(60, &["service", "info", "ligth"]);
+    assert_eq!(error, "Unknown service '/ligth' in domain 60; did you mean '/light'?\n");
+}
+
+/// A server of `/add` in an executor, which runs as long as the function.
+fn with_server(node: &Node, work: impl FnOnce()) {
+    let _callback: CallbackHandle = node
+        .create_service_with_callback::<AddTwoInts>("add", |service, request| {
+            let mut response = service.loan_response(request.id()).unwrap();
+            response.sum = request.a + request.b;
+            assert!(service.send_response(request.id(), response).is_ok());
+        })
+        .unwrap();
+    let mut executor = SingleThreadedExecutor::new();
+    executor.add_node(node).unwrap();
+    let canceler = executor.handle();
+    std::thread::scope(|threads| {
+        threads.spawn(move || executor.spin().unwrap());
+        work();
+        canceler.cancel();
+    });
+}
+
+fn a_service_is_called_with_yaml() {
+    with_server(&node_in(61, "server"), || {
+        let call = ["service", "call", "/add", "example_interfaces/srv/AddTwoInts", "{a: 2, b: 3}"];
+        let text = "requester: making request: example_interfaces.srv.AddTwoInts_Request(a=2, b=3)\n\nresponse:\n\
+                    example_interfaces.srv.AddTwoInts_Response(sum=5)\n\n";
+        assert_eq!(prints(61, &call), text);
+        let json = ["service", "call", "add", "example_interfaces/AddTwoInts", "a: -7", "--json"];
+        assert_eq!(gantry(61, &json).json(), json!({"sum": -7}));
+        let error = fails(61, &["service", "call", "add", "example_interfaces/AddTwoInts", "c: 1"]);
+        assert!(error.contains("example_interfaces/srv/AddTwoInts_Request has no field `c`; it has a, b"), "{error}");
+    });
+}
+
+fn a_call_of_another_type_or_of_nothing_is_an_error() {
+    let node = node_in(62, "server");
+    let _service = node.create_service::<Trigger>("stop").unwrap();
+    let error = fails(62, &["service", "call", "stop", "std_srvs/SetBool"]);
+    assert_eq!(error, "/stop is served as std_srvs/srv/Trigger; you ask as std_srvs/srv/SetBool\n");
+    let error = fails(62, &["service", "call", "stopp", "std_srvs/Trigger", "--timeout", "0.2"]);
+    assert_eq!(error, "Unknown service '/stopp' in domain 62; did you mean '/stop'?\n");
+    // No executor spins the server.
+    let error = fails(62, &["service", "call", "stop", "std_srvs/Trigger", "--timeout", "0.2"]);
+    assert!(error.contains("was not answered within"), "{error}");
+}
+
+fn each_client_and_server_is_explained() {
+    let node = node_in(63, "robot");
+    let _stop = node.create_service::<Trigger>("stop").unwrap();
+    assert_eq!(prints(63, &["service", "explain", "stop"]), "/stop has no client, and 1 server\n");
+    let _client = node.create_client::<SetBool>("stop").unwrap();
+    let text = prints(63, &["service", "explain"]);
+    let said =
+        "not connected: /stop is served by /robot as std_srvs/srv/Trigger; /robot asks as std_srvs/srv/SetBool\n";
+    assert!(text.starts_with("/stop: /robot in ") && text.ends_with(said), "{text}");
+    let shown = gantry(63, &["service", "explain", "stop", "--json"]).json();
+    assert_eq!(
+        (&shown["pairs"][0]["is_connected"], &shown["pairs"][0]["client_node"]),
+        (&json!(false), &json!("/robot"))
+    );
+}

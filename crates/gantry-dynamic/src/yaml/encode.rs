@@ -1,0 +1,237 @@
+//! Messages from YAML, as `ros2 topic pub` and `ros2 service call` take them: fields by name, the others with their defaults.
+
+use super::{scalar_input, tree::Node};
+use crate::message_type::MessageType;
+use gantry_idl::{BaseType, Count, FieldType, Value};
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
+
+/// The longest message that is made, so that a definition of nested arrays cannot take all memory.
+const LIMIT_BYTES: usize = 1 << 26;
+
+/// An error in values for a message: a sentence with the field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct YamlError {
+    /// The path of the field, as `header.stamp`; empty for the whole message.
+    path: String,
+    sentence: String,
+}
+
+impl YamlError {
+    pub(crate) fn new(sentence: impl Into<String>) -> Self {
+        Self { path: String::new(), sentence: sentence.into() }
+    }
+
+    /// The same error in a field, or an element, that is named from outside.
+    fn inside(mut self, name: &str) -> Self {
+        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        self.path = format!("{name}{dot}{}", self.path);
+        self
+    }
+}
+
+impl fmt::Display for YamlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => f.write_str(&self.sentence),
+            path => write!(f, "`{path}`: {}", self.sentence),
+        }
+    }
+}
+
+impl std::error::Error for YamlError {}
+
+impl MessageType {
+    /// The body (CDR in little endian, without an encapsulation header) of a message with these values, a YAML mapping from names of
+    /// fields to values. Fields that it does not name have the defaults of the definition. As for `ros2 topic pub`, `auto` for a
+    /// `std_msgs/Header` and `now` for a `builtin_interfaces/Time` stand for the time of this call.
+    ///
+    /// # Errors
+    /// The text is no YAML mapping; a field is not there, or has a value that is not of its type; the sentence names it. The message
+    /// would have more than 64 MiB.
+    pub fn encode_yaml(&self, values: &str) -> Result<Vec<u8>, YamlError> {
+        let values = Node::parse(values).map_err(YamlError::new)?;
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let mut encoder = Encoder { types: self, body: Vec::new(), now };
+        encoder.message(self.root_index(), Some(&values))?;
+        Ok(encoder.body)
+    }
+}
+
+struct Encoder<'a> {
+    types: &'a MessageType,
+    body: Vec<u8>,
+    now: Duration,
+}
+
+impl Encoder<'_> {
+    /// `None` stands for the defaults. The nesting of definitions is bounded, and so is this recursion.
+    fn message(&mut self, index: usize, values: Option<&Node>) -> Result<(), YamlError> {
+        let types = self.types;
+        let structure = types.structure(index);
+        let name = &structure.definition.name;
+        let time;
+        let entries: &[(String, Node)] = match values {
+            None => &[],
+            Some(values) if values.is_null() => &[],
+            Some(Node::Mapping(entries)) => entries,
+            Some(Node::Text { text, .. }) if text == "now" && name.to_string() == "builtin_interfaces/msg/Time" => {
+                time = [
+                    ("sec".to_owned(), number(self.now.as_secs().into())),
+                    ("nanosec".to_owned(), number(self.now.subsec_nanos().into())),
+                ];
+                &time
+            }
+            Some(Node::Text { text, .. }) if text == "auto" && name.to_string() == "std_msgs/msg/Header" => {
+                time = [("stamp".to_owned(), plain("now")), ("frame_id".to_owned(), plain(""))];
+                &time
+            }
+            Some(other) => {
+                let sentence = format!("{} is no {name}; give its fields by name, as {{field: value}}", other.kind());
+                return Err(YamlError::new(sentence));
+            }
+        };
+        let fields = &structure.definition.fields;
+        if let Some((unknown, _)) = entries.iter().find(|(key, _)| fields.iter().all(|field| field.name != *key)) {
+            let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+            let known = if known.is_empty() { "no fields".to_owned() } else { known.join(", ") };
+            return Err(YamlError::new(format!("{name} has no field `{unknown}`; it has {known}")));
+        }
+        if fields.is_empty() {
+            self.body.push(0);
+        }
+        for (field, nested) in structure.fields() {
+            let given = entries.iter().find(|(key, _)| *key == field.name).map(|(_, value)| value);
+            let default = field.default.as_ref().map(node_of);
+            let value = given.filter(|value| !value.is_null() || is_text(&field.field_type)).or(default.as_ref());
+            self.field(&field.field_type, nested, value).map_err(|error| error.inside(&field.name))?;
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, field_type: &FieldType, nested: usize, value: Option<&Node>) -> Result<(), YamlError> {
+        let items = match (field_type.count, value) {
+            (Count::One, value) => return self.element(&field_type.base, nested, value),
+            (_, Some(Node::List(items))) => Some(items.as_slice()),
+            (_, None) => None,
+            (_, Some(other)) => {
+                return Err(YamlError::new(format!("{} is no list; the field is {field_type}", other.kind())));
+            }
+        };
+        let given = items.map_or(0, <[Node]>::len);
+        let count = match (field_type.count, items) {
+            (Count::Array(length), Some(_)) if given != length as usize => {
+                let sentence = format!("the list has {given} elements; the field is {field_type}");
+                return Err(YamlError::new(sentence));
+            }
+            (Count::Array(length), _) => length as usize,
+            (Count::Sequence { bound: Some(bound) }, _) if given > bound as usize => {
+                let sentence = format!("the list has {given} elements; the field is {field_type}");
+                return Err(YamlError::new(sentence));
+            }
+            _ => {
+                self.number(given as u64, 4);
+                given
+            }
+        };
+        if let (None, BaseType::Primitive(primitive)) = (items, &field_type.base) {
+            let size_bytes = primitive.size_bytes();
+            let start = self.body.len().next_multiple_of(if count == 0 { 1 } else { size_bytes });
+            let end = start.saturating_add(count.saturating_mul(size_bytes));
+            self.check_length(end)?;
+            self.body.resize(end, 0);
+            return Ok(());
+        }
+        for index in 0..count {
+            let item = items.and_then(|items| items.get(index));
+            let encoded = self.element(&field_type.base, nested, item);
+            encoded.map_err(|error| error.inside(&format!("[{index}]")))?;
+        }
+        Ok(())
+    }
+
+    fn element(&mut self, base: &BaseType, nested: usize, value: Option<&Node>) -> Result<(), YamlError> {
+        self.check_length(self.body.len())?;
+        let is_too_long = |length: usize, bound: Option<u32>| bound.is_some_and(|bound| length > bound as usize);
+        match base {
+            BaseType::Message(_) => return self.message(nested, value),
+            BaseType::Primitive(primitive) => {
+                let bits = match value {
+                    Some(Node::Text { text, plain }) => scalar_input::bits(*primitive, text, *plain)?,
+                    Some(other) => return Err(YamlError::new(format!("{} is no {primitive}", other.kind()))),
+                    None => 0,
+                };
+                self.number(bits, primitive.size_bytes());
+            }
+            BaseType::String { bound } => {
+                let text = text_of(value, base)?;
+                if is_too_long(text.len(), *bound) {
+                    return Err(YamlError::new(format!("the text has {} bytes; the field is {base}", text.len())));
+                }
+                self.number(text.len() as u64 + 1, 4);
+                self.body.extend_from_slice(text.as_bytes());
+                self.body.push(0);
+            }
+            BaseType::WString { bound } => {
+                let units: Vec<u16> = text_of(value, base)?.encode_utf16().collect();
+                if is_too_long(units.len(), *bound) {
+                    return Err(YamlError::new(format!("the text has {} units; the field is {base}", units.len())));
+                }
+                self.number(units.len() as u64, 4);
+                units.into_iter().for_each(|unit| self.number(unit.into(), 4));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_length(&self, length_bytes: usize) -> Result<(), YamlError> {
+        match length_bytes {
+            0..=LIMIT_BYTES => Ok(()),
+            _ => Err(YamlError::new(format!("the message has more than {LIMIT_BYTES} bytes"))),
+        }
+    }
+
+    /// Writes the low bytes of `bits` at an aligned offset.
+    fn number(&mut self, bits: u64, size_bytes: usize) {
+        self.body.resize(self.body.len().next_multiple_of(size_bytes), 0);
+        self.body.extend_from_slice(&bits.to_le_bytes()[..size_bytes]);
+    }
+}
+
+/// The text of a `string` or `wstring`. C strings cannot hold a 0.
+fn text_of<'v>(value: Option<&'v Node>, base: &BaseType) -> Result<&'v str, YamlError> {
+    match value {
+        Some(Node::Text { text, .. }) if text.contains('\0') => {
+            Err(YamlError::new("the text contains the character 0, which no string of ROS 2 holds"))
+        }
+        Some(Node::Text { text, .. }) => Ok(text),
+        Some(other) => Err(YamlError::new(format!("{} is no {base}", other.kind()))),
+        None => Ok(""),
+    }
+}
+
+/// Whether any text is a value of the field, `null` included.
+fn is_text(field_type: &FieldType) -> bool {
+    field_type.count == Count::One && matches!(field_type.base, BaseType::String { .. } | BaseType::WString { .. })
+}
+
+fn plain(text: &str) -> Node {
+    Node::Text { text: text.to_owned(), plain: true }
+}
+
+fn number(number: u128) -> Node {
+    plain(&number.to_string())
+}
+
+/// A default of the definition, as if it had been given.
+fn node_of(default: &Value) -> Node {
+    match default {
+        Value::Bool(value) => plain(&value.to_string()),
+        Value::Integer(value) => plain(&value.to_string()),
+        Value::Float(value) => plain(&format!("{value:?}")),
+        Value::Text(text) => Node::Text { text: text.clone(), plain: false },
+        Value::List(values) => Node::List(values.iter().map(node_of).collect()),
+    }
+}

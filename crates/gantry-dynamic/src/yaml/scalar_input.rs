@@ -1,0 +1,70 @@
+//! Numbers and booleans as PyYAML reads them, for a field whose type is known.
+
+use super::encode::YamlError;
+use gantry_idl::Primitive;
+
+/// The bits of a value, in the low bytes.
+///
+/// A `byte` is an integer, or the character as which it is printed: a text in quotes, or one that is no number.
+pub(crate) fn bits(primitive: Primitive, text: &str, plain: bool) -> Result<u64, YamlError> {
+    let wrong = || {
+        let shown: String = text.chars().take(60).collect();
+        let hint = match primitive.integer_range() {
+            Some((least, greatest)) => format!(", a whole number from {least} to {greatest}"),
+            None if primitive == Primitive::Bool => ", true or false".to_owned(),
+            None => String::new(),
+        };
+        YamlError::new(format!("{shown:?} is no {primitive}{hint}"))
+    };
+    match primitive {
+        Primitive::Bool => boolean(text).map(u64::from).ok_or_else(wrong),
+        Primitive::Float32 => float(text).map(|value| u64::from((value as f32).to_bits())).ok_or_else(wrong),
+        Primitive::Float64 => float(text).map(f64::to_bits).ok_or_else(wrong),
+        Primitive::Byte if !plain || integer(text).is_none() => {
+            let mut chars = text.chars();
+            let code = chars.next().and_then(|char| u8::try_from(u32::from(char)).ok());
+            code.filter(|_| chars.next().is_none()).map(u64::from).ok_or_else(wrong)
+        }
+        _ => {
+            let (least, greatest) = primitive.integer_range().ok_or_else(wrong)?;
+            let value = integer(text).filter(|value| (least..=greatest).contains(value)).ok_or_else(wrong)?;
+            Ok(value as u64) // the low bytes of the two's complement
+        }
+    }
+}
+
+/// The words of YAML 1.1, and the numbers 0 and 1.
+pub(crate) fn boolean(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Some(true),
+        "false" | "no" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// A decimal number, or one with the prefix 0x, 0o or 0b; underscores between digits are allowed.
+pub(crate) fn integer(text: &str) -> Option<i128> {
+    let text = text.replace('_', "");
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text.strip_prefix('+').unwrap_or(&text)),
+    };
+    let (digits, radix) = [("0x", 16), ("0o", 8), ("0b", 2)]
+        .into_iter()
+        .find_map(|(prefix, radix)| Some((digits.strip_prefix(prefix)?, radix)))
+        .unwrap_or((digits, 10));
+    if !digits.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        return None;
+    }
+    i128::from_str_radix(digits, radix).ok().map(|value| sign * value)
+}
+
+/// A number as Rust, YAML or Python writes it.
+pub(crate) fn float(text: &str) -> Option<f64> {
+    match text.to_ascii_lowercase().as_str() {
+        ".nan" => Some(f64::NAN),
+        ".inf" | "+.inf" => Some(f64::INFINITY),
+        "-.inf" => Some(f64::NEG_INFINITY),
+        lower => lower.parse().ok().or_else(|| integer(text).map(|value| value as f64)),
+    }
+}
