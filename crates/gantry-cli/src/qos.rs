@@ -89,9 +89,12 @@ pub fn positive_rate(text: &str) -> Result<f64, String> {
 impl Profile {
     fn qos(self) -> Qos {
         match self {
-            Profile::Default | Profile::SystemDefault | Profile::ServicesDefault => Qos::default(),
-            Profile::SensorData => Qos::default().keep_last(5).best_effort(),
-            Profile::Parameters | Profile::ParameterEvents => Qos::default().keep_last(1000),
+            Profile::Default => Qos::default(),
+            Profile::SystemDefault => Qos::system_default(),
+            Profile::SensorData => Qos::sensor_data(),
+            Profile::ServicesDefault => Qos::services_default(),
+            Profile::Parameters => Qos::parameters(),
+            Profile::ParameterEvents => Qos::parameter_events(),
         }
     }
 }
