@@ -3,7 +3,7 @@
 //! A time is one since 1970, as ROS 2's system time. Seconds are an `i32`: times after 2038-01-19 and durations above 68
 //! years become the latest time and the longest duration, and earlier times than 1901-12-13 the earliest.
 
-use crate::builtin_interfaces::{Duration, Time};
+use crate::builtin_interfaces::msg::{Duration, Time};
 use core::{fmt, time};
 
 /// A duration below 0, which [`core::time::Duration`] cannot be.
@@ -51,7 +51,7 @@ mod system_time {
 
     impl From<SystemTime> for Time {
         /// ```
-        /// use gantry_msgs::std_msgs::Header;
+        /// use gantry_msgs::std_msgs::msg::Header;
         /// use std::time::SystemTime;
         ///
         /// let header = Header { stamp: SystemTime::now().into(), ..Header::default() };

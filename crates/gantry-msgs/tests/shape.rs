@@ -2,8 +2,8 @@
 
 use gantry_cdr::{AlignedBytes, Kind, Message, View};
 use gantry_msgs::{
-    sensor_msgs::{Image, PointCloud2, PointCloud2Shape, PointFieldShape},
-    std_msgs::HeaderShape,
+    sensor_msgs::msg::{Image, PointCloud2, PointCloud2Shape, PointFieldShape},
+    std_msgs::msg::HeaderShape,
 };
 
 const FIELDS: [PointFieldShape<'_>; 2] = [PointFieldShape { name: "x" }, PointFieldShape { name: "intensity" }];

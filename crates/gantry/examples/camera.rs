@@ -11,8 +11,8 @@ mod common;
 use clap::Parser;
 use gantry::{Node, Publisher, Qos, Rate};
 use gantry_msgs::{
-    sensor_msgs::{Image, ImageShape},
-    std_msgs::HeaderShape,
+    sensor_msgs::msg::{Image, ImageShape},
+    std_msgs::msg::HeaderShape,
 };
 use std::process::ExitCode;
 

@@ -15,8 +15,8 @@ use gantry::{
     SingleThreadedExecutor, Subscription,
 };
 use gantry_msgs::{
-    sensor_msgs::{Image, ImageShape},
-    std_msgs::{Float64, HeaderShape},
+    sensor_msgs::msg::{Image, ImageShape},
+    std_msgs::msg::{Float64, HeaderShape},
 };
 use std::{process::ExitCode, time::Duration};
 

@@ -11,7 +11,7 @@ mod common;
 
 use clap::Parser;
 use gantry::{Node, Publisher, Qos, Sample};
-use gantry_msgs::sensor_msgs::{PointCloud2, PointCloud2Shape, PointField, PointFieldShape};
+use gantry_msgs::sensor_msgs::msg::{PointCloud2, PointCloud2Shape, PointField, PointFieldShape};
 use std::{
     error::Error,
     process::ExitCode,

@@ -12,8 +12,8 @@ mod common;
 use clap::Parser;
 use gantry::{Node, Publisher, Qos, Rate};
 use gantry_msgs::{
-    sensor_msgs::{PointCloud2, PointCloud2Shape, PointField, PointFieldShape},
-    std_msgs::HeaderShape,
+    sensor_msgs::msg::{PointCloud2, PointCloud2Shape, PointField, PointFieldShape},
+    std_msgs::msg::HeaderShape,
 };
 use std::{
     error::Error,

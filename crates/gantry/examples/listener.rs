@@ -9,7 +9,7 @@ mod common;
 
 use clap::Parser;
 use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
-use gantry_msgs::std_msgs::String as Text;
+use gantry_msgs::std_msgs::msg::String as Text;
 use std::{cell::Cell, process::ExitCode, sync::mpsc, time::Duration};
 
 /// Prints the messages of a topic of texts.

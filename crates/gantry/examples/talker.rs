@@ -9,7 +9,7 @@ mod common;
 
 use clap::Parser;
 use gantry::{Executor, Node, Publisher, Qos, SingleThreadedExecutor};
-use gantry_msgs::std_msgs::{String as Text, StringShape};
+use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
 use std::{process::ExitCode, time::Duration};
 
 /// Publishes a greeting at a fixed period.

@@ -11,7 +11,7 @@ mod common;
 
 use clap::Parser;
 use gantry::{Node, Qos, Sample};
-use gantry_msgs::sensor_msgs::Image;
+use gantry_msgs::sensor_msgs::msg::Image;
 use std::{
     error::Error,
     fs::File,

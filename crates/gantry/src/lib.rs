@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use gantry::{Node, Qos};
-//! use gantry_msgs::{sensor_msgs::{Image, ImageShape}, std_msgs::HeaderShape};
+//! use gantry_msgs::{sensor_msgs::msg::{Image, ImageShape}, std_msgs::msg::HeaderShape};
 //! use std::time::Duration;
 //!
 //! # fn main() -> gantry::Result<()> {
@@ -110,7 +110,9 @@ pub use executor::{
     SingleThreadedExecutor, WaitSet, spin, spin_all, spin_some, spin_until_complete,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
-pub use gantry_msgs::rcl_interfaces::{FloatingPointRange, IntegerRange, ListParametersResult, ParameterDescriptor};
+pub use gantry_msgs::rcl_interfaces::msg::{
+    FloatingPointRange, IntegerRange, ListParametersResult, ParameterDescriptor,
+};
 pub use gantry_shm::{
     ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos,
     QosPolicy, Reliability, RequestId, SampleInfo, SchedulingPolicy, SourceTime, TypeDescription,

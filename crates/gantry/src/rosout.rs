@@ -7,7 +7,7 @@ use crate::{
     topic::Publisher,
     wait::lock,
 };
-use gantry_msgs::rcl_interfaces::Log;
+use gantry_msgs::rcl_interfaces::msg::Log;
 use gantry_shm::Qos;
 use std::{
     cell::Cell,

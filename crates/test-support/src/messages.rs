@@ -5,12 +5,12 @@
 use gantry_dynamic::{MessageType, Yaml};
 use gantry_idl::Definitions;
 use gantry_msgs::{
-    diagnostic_msgs::DiagnosticArray,
-    example_interfaces::WString,
+    diagnostic_msgs::msg::DiagnosticArray,
+    example_interfaces::msg::WString,
     gantry_cdr::{AlignedBytes, ByteOrder, Message, View},
-    nav_msgs::Odometry,
-    performance_test::{BoundedSequence1k, Struct256},
-    sensor_msgs::{JointState, MultiEchoLaserScan, PointCloud2},
+    nav_msgs::msg::Odometry,
+    performance_test::msg::{BoundedSequence1k, Struct256},
+    sensor_msgs::msg::{JointState, MultiEchoLaserScan, PointCloud2},
     std_srvs::srv::SetBool_Response,
 };
 use std::fmt::{Debug, Write};

@@ -3,7 +3,7 @@
 use crate::support::*;
 use gantry::Qos;
 use gantry_msgs::{
-    std_msgs::{Int32, String as Text},
+    std_msgs::msg::{Int32, String as Text},
     std_srvs::srv::{SetBool, Trigger},
 };
 

@@ -3,9 +3,9 @@
 use crate::support::*;
 use gantry::{Durability, Qos, Reliability};
 use gantry_msgs::{
-    geometry_msgs::{Point, Pose},
-    sensor_msgs::LaserScan,
-    std_msgs::{Int32, String as Text},
+    geometry_msgs::msg::{Point, Pose},
+    sensor_msgs::msg::LaserScan,
+    std_msgs::msg::{Int32, String as Text},
 };
 use serde_json::json;
 use std::io::Read;

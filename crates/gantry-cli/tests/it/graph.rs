@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use gantry::Qos;
-use gantry_msgs::std_msgs::{Int32, String as Text};
+use gantry_msgs::std_msgs::msg::{Int32, String as Text};
 use serde_json::json;
 
 tests![

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use gantry::{Executor, Node, SingleThreadedExecutor};
-use gantry_msgs::rcl_interfaces::{IntegerRange, ParameterDescriptor};
+use gantry_msgs::rcl_interfaces::msg::{IntegerRange, ParameterDescriptor};
 use serde_json::json;
 
 tests![

@@ -3,8 +3,8 @@
 use crate::support::*;
 use gantry::{Qos, Subscription};
 use gantry_msgs::{
-    geometry_msgs::PoseStamped,
-    std_msgs::{Int32, String as Text},
+    geometry_msgs::msg::PoseStamped,
+    std_msgs::msg::{Int32, String as Text},
 };
 use std::io::Write;
 

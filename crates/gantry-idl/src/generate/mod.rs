@@ -109,10 +109,6 @@ pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) ->
              reason = \"names and comments are the package's, and a user may need only a part\"\n)]\npub mod {} {{",
             text::identifier(package)
         );
-        if !messages.is_empty() {
-            // The path is `package::msg::Name`; this shorter one is for programs that were written with it.
-            code.push_str("    #[doc(hidden)]\n    pub use msg::*;\n\n");
-        }
         for (module, what, content) in [("msg", "messages", messages), ("srv", "services", services)] {
             if !content.is_empty() {
                 let _ = writeln!(

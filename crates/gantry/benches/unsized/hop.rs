@@ -12,7 +12,7 @@ use crate::{
     touch::Touch,
 };
 use gantry::{Message, Node, Publisher, Qos, Subscription};
-use gantry_msgs::sensor_msgs::{Image, PointCloud2};
+use gantry_msgs::sensor_msgs::msg::{Image, PointCloud2};
 use std::time::{Duration, Instant};
 
 /// The time for which the other side may be silent.

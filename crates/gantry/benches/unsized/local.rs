@@ -10,9 +10,9 @@ use crate::{
 use gantry::{Node, Publisher, Qos, Subscription};
 use gantry_cdr::{AlignedBytes, ByteOrder, Message, PlainMessage};
 use gantry_msgs::{
-    builtin_interfaces::Time,
-    sensor_msgs::PointCloud2,
-    std_msgs::{Header, HeaderShape},
+    builtin_interfaces::msg::Time,
+    sensor_msgs::msg::PointCloud2,
+    std_msgs::msg::{Header, HeaderShape},
 };
 use std::hint::black_box;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};

@@ -6,9 +6,9 @@
 use gantry::{Loan, Publisher, Sample};
 use gantry_cdr::{Message, PlainMessage};
 use gantry_msgs::{
-    builtin_interfaces::Time,
-    sensor_msgs::{Image, ImageShape, PointCloud2, PointCloud2Shape, PointField, PointFieldShape},
-    std_msgs::HeaderShape,
+    builtin_interfaces::msg::Time,
+    sensor_msgs::msg::{Image, ImageShape, PointCloud2, PointCloud2Shape, PointField, PointFieldShape},
+    std_msgs::msg::HeaderShape,
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

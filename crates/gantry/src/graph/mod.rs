@@ -98,8 +98,8 @@ impl Node {
     /// ```
     /// # fn main() -> gantry::Result<()> {
     /// # let node = gantry::Node::builder("explain_example").domain_id(88).build()?;
-    /// # let publisher = node.create_publisher::<gantry_msgs::std_msgs::String>("explained", gantry::Qos::default())?;
-    /// # let subscription = node.create_subscription::<gantry_msgs::std_msgs::String>("explained", gantry::Qos::default())?;
+    /// # let publisher = node.create_publisher::<gantry_msgs::std_msgs::msg::String>("explained", gantry::Qos::default())?;
+    /// # let subscription = node.create_subscription::<gantry_msgs::std_msgs::msg::String>("explained", gantry::Qos::default())?;
     /// for connection in node.explain("explained")? {
     ///     println!("{connection}"); // /talker in talker (pid 7) to /listener in listener (pid 8): zero-copy
     ///     # assert!(connection.to_string().ends_with(": zero-copy"), "{connection}");

@@ -6,7 +6,7 @@ use crate::{
     node::{Node, NodeBuilder},
     parameter::{Parameter, ParameterType, ParameterVariant},
 };
-use gantry_msgs::rcl_interfaces::ParameterDescriptor;
+use gantry_msgs::rcl_interfaces::msg::ParameterDescriptor;
 
 impl NodeBuilder {
     /// Gives a parameter a value that replaces the default of its declaration, and a value of the command line.

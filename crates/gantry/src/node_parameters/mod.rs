@@ -11,7 +11,7 @@ use crate::{
     node::Node,
     parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant},
 };
-use gantry_msgs::rcl_interfaces::{ListParametersResult, ParameterDescriptor};
+use gantry_msgs::rcl_interfaces::msg::{ListParametersResult, ParameterDescriptor};
 use std::collections::BTreeMap;
 
 impl Node {

@@ -11,7 +11,8 @@ use crate::{
 };
 use gantry_cdr::Service as ServiceType;
 use gantry_msgs::rcl_interfaces::{
-    self, ParameterEvent, SetParametersResult,
+    self,
+    msg::{ParameterEvent, SetParametersResult},
     srv::{
         DescribeParameters, DescribeParameters_Response, GetParameterTypes, GetParameterTypes_Response, GetParameters,
         GetParameters_Response, ListParameters, ListParameters_Response, SetParameters, SetParameters_Response,
@@ -41,7 +42,8 @@ pub(super) fn start(node: &Node) -> Result<()> {
         result: parameters.list(&request.prefixes, request.depth),
     })?;
     serve::<SetParameters>(node, "set_parameters", |parameters, request| {
-        let set = |parameter: rcl_interfaces::Parameter| result_of(parameters.set_atomically(vec![parameter.into()]));
+        let set =
+            |parameter: rcl_interfaces::msg::Parameter| result_of(parameters.set_atomically(vec![parameter.into()]));
         SetParameters_Response { results: request.parameters.into_iter().map(set).collect() }
     })?;
     serve::<SetParametersAtomically>(node, "set_parameters_atomically", |parameters, request| {
@@ -88,8 +90,9 @@ fn publish_events(node: &Node) -> Result<()> {
     Ok(())
 }
 
-fn event(node: &str, stamp: gantry_msgs::builtin_interfaces::Time, changes: Changes) -> ParameterEvent {
-    let messages = |parameters: Vec<Parameter>| parameters.into_iter().map(rcl_interfaces::Parameter::from).collect();
+fn event(node: &str, stamp: gantry_msgs::builtin_interfaces::msg::Time, changes: Changes) -> ParameterEvent {
+    let messages =
+        |parameters: Vec<Parameter>| parameters.into_iter().map(rcl_interfaces::msg::Parameter::from).collect();
     ParameterEvent {
         stamp,
         node: node.to_owned(),

@@ -12,7 +12,7 @@ use crate::{
     topic::Subscription,
     wait::GuardCondition,
 };
-use gantry_msgs::{rcl_interfaces::ParameterDescriptor, rosgraph_msgs};
+use gantry_msgs::{rcl_interfaces::msg::ParameterDescriptor, rosgraph_msgs};
 use gantry_shm::Qos;
 use std::{thread, time::Duration};
 
@@ -62,7 +62,7 @@ fn use_sim_time(node: &Node, on: bool) {
 
 impl ClockFollower {
     fn start(node: &Node) -> Result<ClockFollower> {
-        let subscription = node.create_subscription::<rosgraph_msgs::Clock>(TOPIC, Qos::clock())?;
+        let subscription = node.create_subscription::<rosgraph_msgs::msg::Clock>(TOPIC, Qos::clock())?;
         let (wait_set, stop) = (WaitSet::new(node)?, GuardCondition::new());
         let (clock, name, stopped) = (node.clock().clone(), node.fully_qualified_name(), stop.clone());
         let work = move || {
@@ -89,7 +89,7 @@ impl Drop for ClockFollower {
 
 fn follow(
     mut wait_set: WaitSet,
-    mut subscription: Subscription<rosgraph_msgs::Clock>,
+    mut subscription: Subscription<rosgraph_msgs::msg::Clock>,
     mut stop: GuardCondition,
     clock: &Clock,
 ) -> Result<()> {

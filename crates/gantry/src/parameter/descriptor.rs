@@ -1,7 +1,7 @@
 //! The check of a value against the descriptor of its parameter.
 
 use super::value::{ParameterType, ParameterValue};
-use gantry_msgs::rcl_interfaces::{FloatingPointRange, IntegerRange, ParameterDescriptor};
+use gantry_msgs::rcl_interfaces::msg::{FloatingPointRange, IntegerRange, ParameterDescriptor};
 
 /// Doubles are equal if they differ by at most so many times the precision of their sum, as in rclcpp.
 const MAX_ERROR_ULP: f64 = 100.0;

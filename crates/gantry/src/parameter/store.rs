@@ -12,7 +12,7 @@ use crate::{
     error::{Error, Result},
     wait::lock,
 };
-use gantry_msgs::rcl_interfaces::{ListParametersResult, ParameterDescriptor};
+use gantry_msgs::rcl_interfaces::msg::{ListParametersResult, ParameterDescriptor};
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},

@@ -202,9 +202,10 @@ impl fmt::Display for ParameterType {
     }
 }
 
-impl From<ParameterValue> for rcl_interfaces::ParameterValue {
+impl From<ParameterValue> for rcl_interfaces::msg::ParameterValue {
     fn from(value: ParameterValue) -> Self {
-        let mut message = rcl_interfaces::ParameterValue { r#type: value.parameter_type() as u8, ..Self::default() };
+        let mut message =
+            rcl_interfaces::msg::ParameterValue { r#type: value.parameter_type() as u8, ..Self::default() };
         match value {
             ParameterValue::NotSet => {}
             ParameterValue::Bool(value) => message.bool_value = value,
@@ -222,8 +223,8 @@ impl From<ParameterValue> for rcl_interfaces::ParameterValue {
 }
 
 /// A type that ROS 2 does not know is no value.
-impl From<rcl_interfaces::ParameterValue> for ParameterValue {
-    fn from(message: rcl_interfaces::ParameterValue) -> Self {
+impl From<rcl_interfaces::msg::ParameterValue> for ParameterValue {
+    fn from(message: rcl_interfaces::msg::ParameterValue) -> Self {
         match message.r#type {
             1 => ParameterValue::Bool(message.bool_value),
             2 => ParameterValue::Integer(message.integer_value),
@@ -239,14 +240,14 @@ impl From<rcl_interfaces::ParameterValue> for ParameterValue {
     }
 }
 
-impl From<Parameter> for rcl_interfaces::Parameter {
+impl From<Parameter> for rcl_interfaces::msg::Parameter {
     fn from(parameter: Parameter) -> Self {
-        rcl_interfaces::Parameter { name: parameter.name, value: parameter.value.into() }
+        rcl_interfaces::msg::Parameter { name: parameter.name, value: parameter.value.into() }
     }
 }
 
-impl From<rcl_interfaces::Parameter> for Parameter {
-    fn from(message: rcl_interfaces::Parameter) -> Self {
+impl From<rcl_interfaces::msg::Parameter> for Parameter {
+    fn from(message: rcl_interfaces::msg::Parameter) -> Self {
         Parameter { name: message.name, value: message.value.into() }
     }
 }

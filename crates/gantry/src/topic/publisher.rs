@@ -55,7 +55,7 @@ impl<T: Message> Publisher<T> {
     /// starts from its [defaults](Loan#defaults).
     ///
     /// ```compile_fail,E0277
-    /// # use gantry_msgs::sensor_msgs::Image;
+    /// # use gantry_msgs::sensor_msgs::msg::Image;
     /// # fn one(mut publisher: gantry::Publisher<Image>) {
     /// publisher.loan(); // an image has texts and a sequence: loan_with(ImageShape { .. })
     /// # }

@@ -105,7 +105,7 @@ fn a_malformed_sample_holds_up_no_other() {
         let topic = format!("executor_losses_malformed_{}", name.len());
         let (heard, count) = counter();
         let qos = Qos::default().keep_all();
-        node.create_subscription_with_callback::<gantry_msgs::std_msgs::String>(&topic, qos, move |_| {
+        node.create_subscription_with_callback::<gantry_msgs::std_msgs::msg::String>(&topic, qos, move |_| {
             count.fetch_add(1, Relaxed);
         })
         .unwrap();
@@ -157,7 +157,7 @@ fn a_panic_is_passed_on_and_the_executor_can_go_on() {
 
 /// The type description of a publisher of strings.
 fn string_description(node: &Node, topic: &str) -> TypeDescription {
-    let typed = node.create_publisher::<gantry_msgs::std_msgs::String>(topic, Qos::default()).unwrap();
+    let typed = node.create_publisher::<gantry_msgs::std_msgs::msg::String>(topic, Qos::default()).unwrap();
     let mut types = node.topic_types(topic).unwrap();
     drop(typed);
     types.remove(0)

@@ -6,7 +6,7 @@ use crate::{
     support::*,
 };
 use gantry::{Executor, LogLevel, Node, Qos, SingleThreadedExecutor};
-use gantry_msgs::{geometry_msgs::Twist, std_msgs};
+use gantry_msgs::{geometry_msgs::msg::Twist, std_msgs};
 use std::{
     process::{Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -63,15 +63,15 @@ fn make_mistakes(topic: &str) {
     let (type_topic, qos_topic) = (format!("/{topic}_type"), format!("/{topic}_qos"));
     let _subscription =
         listener.create_subscription_with_callback::<Twist>(&type_topic, Qos::default(), |_| ()).unwrap();
-    let _publisher = talker.create_publisher::<std_msgs::Bool>(&type_topic, Qos::default()).unwrap();
+    let _publisher = talker.create_publisher::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
     let _publisher = talker.create_publisher::<Twist>(&qos_topic, Qos::default().best_effort()).unwrap();
     let reliable = Qos::default().reliable();
     let _subscription = listener.create_subscription_with_callback::<Twist>(&qos_topic, reliable, |_| ()).unwrap();
-    let mut other = talker.create_subscription::<std_msgs::Bool>(&type_topic, Qos::default()).unwrap();
+    let mut other = talker.create_subscription::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
     // The listener's control task has run when this later subscription is matched and has its sample.
-    let mut publisher = talker.create_publisher::<std_msgs::Bool>(&type_topic, Qos::default()).unwrap();
+    let mut publisher = talker.create_publisher::<std_msgs::msg::Bool>(&type_topic, Qos::default()).unwrap();
     publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
-    publisher.publish_copy(&std_msgs::Bool { data: true }).unwrap();
+    publisher.publish_copy(&std_msgs::msg::Bool { data: true }).unwrap();
     assert!(other.wait(PATIENCE).unwrap());
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(&listener).unwrap();

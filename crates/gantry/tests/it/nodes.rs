@@ -2,7 +2,7 @@
 
 use crate::{child::say, support::*};
 use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
-use gantry_msgs::std_msgs::UInt64;
+use gantry_msgs::std_msgs::msg::UInt64;
 use std::{process::Command, thread, time::Duration};
 
 tests! {

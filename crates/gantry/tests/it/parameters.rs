@@ -6,9 +6,10 @@ use gantry::{
     Rate, SingleThreadedExecutor, Subscription,
 };
 use gantry_msgs::{
-    builtin_interfaces::Time,
+    builtin_interfaces::msg::Time,
     rcl_interfaces::{
-        self, ParameterEvent,
+        self,
+        msg::ParameterEvent,
         srv::{
             DescribeParameters, DescribeParameters_Request, GetParameterTypes, GetParameterTypes_Request,
             GetParameters, GetParameters_Request, ListParameters, ListParameters_Request, SetParameters,
@@ -280,7 +281,7 @@ fn the_services_are_those_of_ros_2() {
     let described = call::<DescribeParameters>(&node, "describe_parameters", &request).descriptors;
     assert_eq!((&*described[0].name, described[0].r#type, &*described[0].description), ("rate_hz", 3, "of the loop"));
 
-    let set = |name: &str, value: f64| rcl_interfaces::Parameter {
+    let set = |name: &str, value: f64| rcl_interfaces::msg::Parameter {
         name: name.to_owned(),
         value: ParameterValue::from(value).into(),
     };
@@ -298,7 +299,7 @@ fn the_services_are_those_of_ros_2() {
 fn next_event(subscription: &mut Subscription<ParameterEvent>) -> String {
     assert!(subscription.wait(PATIENCE).unwrap());
     let event = subscription.take().unwrap().unwrap().to_message().unwrap();
-    let words = |parameters: &[rcl_interfaces::Parameter]| {
+    let words = |parameters: &[rcl_interfaces::msg::Parameter]| {
         let words = parameters.iter().cloned().map(Parameter::from);
         words.map(|parameter| format!("{}={}", parameter.name, parameter.value)).collect::<Vec<_>>().join(" ")
     };
@@ -339,8 +340,8 @@ fn a_node_without_parameters_has_no_services() {
     assert_eq!(count(&plain), 12);
 }
 
-fn set_clock(publisher: &mut gantry::Publisher<rosgraph_msgs::Clock>, clock: &Clock, sec: i32) {
-    publisher.publish_copy(&rosgraph_msgs::Clock { clock: Time { sec, nanosec: 0 } }).unwrap();
+fn set_clock(publisher: &mut gantry::Publisher<rosgraph_msgs::msg::Clock>, clock: &Clock, sec: i32) {
+    publisher.publish_copy(&rosgraph_msgs::msg::Clock { clock: Time { sec, nanosec: 0 } }).unwrap();
     eventually("the clock follows", || clock.now() == Duration::from_secs(sec as u64));
 }
 

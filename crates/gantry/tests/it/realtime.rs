@@ -13,8 +13,8 @@ use gantry::{
     GenericPublisher, GenericSubscription, Node, PublishMode, Publisher, PublisherOptions, Qos, Sample, Subscription,
 };
 use gantry_msgs::{
-    sensor_msgs::{Image, PointCloud2, PointCloud2Shape, PointFieldShape},
-    std_msgs::HeaderShape,
+    sensor_msgs::msg::{Image, PointCloud2, PointCloud2Shape, PointFieldShape},
+    std_msgs::msg::HeaderShape,
 };
 use libtest_mimic::Trial;
 use std::{

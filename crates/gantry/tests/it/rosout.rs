@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use gantry::{Node, Qos, RosoutLayer};
-use gantry_msgs::rcl_interfaces::Log;
+use gantry_msgs::rcl_interfaces::msg::Log;
 use std::time::Duration;
 use tracing_subscriber::{Layer, filter::LevelFilter, layer::SubscriberExt};
 

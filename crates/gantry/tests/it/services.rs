@@ -8,12 +8,12 @@ use allocations::count;
 use gantry::{Client, Node, Request, Service, ServiceType};
 use gantry_msgs::{
     example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response},
-    geometry_msgs::PoseWithCovarianceStampedShape,
+    geometry_msgs::msg::PoseWithCovarianceStampedShape,
     nav_msgs::{
-        OccupancyGridShape,
+        msg::OccupancyGridShape,
         srv::{GetMap, GetMap_ResponseShape, SetMap, SetMap_RequestShape, SetMap_Response},
     },
-    std_msgs::HeaderShape,
+    std_msgs::msg::HeaderShape,
     std_srvs::srv::{SetBool, SetBool_Response},
 };
 use std::{

@@ -7,7 +7,7 @@ use gantry::{
     Clock, Error, EventsExecutor, Executor, MultiThreadedExecutor, Node, Qos, Rate, SingleThreadedExecutor,
     Subscription, WaitSet,
 };
-use gantry_msgs::{std_msgs::UInt64, std_srvs::srv::Trigger};
+use gantry_msgs::{std_msgs::msg::UInt64, std_srvs::srv::Trigger};
 use rustix::process::{Signal, kill_process};
 use std::{
     os::unix::process::ExitStatusExt,

@@ -7,14 +7,14 @@ use gantry::{
     gantry_cdr::{MAX_DEFAULT_BYTES, View},
 };
 use gantry_msgs::{
-    builtin_interfaces::Time,
+    builtin_interfaces::msg::Time,
     example_interfaces::srv::AddTwoInts,
-    geometry_msgs::{Point, PoseWithCovariance, Twist, Vector3},
-    sensor_msgs::{
+    geometry_msgs::msg::{Point, PoseWithCovariance, Twist, Vector3},
+    sensor_msgs::msg::{
         Image, ImageShape, Imu, ImuShape, JointState, JointStateShape, PointCloud2, PointCloud2Shape, PointField,
         PointFieldShape,
     },
-    std_msgs::{Header, HeaderShape},
+    std_msgs::msg::{Header, HeaderShape},
     std_srvs::srv::{SetBool_Request, SetBool_Response, SetBool_ResponseShape},
 };
 
@@ -194,7 +194,7 @@ fn messages_of_any_length_come_from_another_process_in_place_and_by_copying() {
 }
 
 fn a_shape_above_a_bound_is_refused_with_field_and_bound() {
-    use gantry_msgs::performance_test::{BoundedSequence1k, BoundedSequence1kShape};
+    use gantry_msgs::performance_test::msg::{BoundedSequence1k, BoundedSequence1kShape};
     let mut publisher = node().create_publisher::<BoundedSequence1k>("bound", Qos::default()).unwrap();
     let most = 1024;
     publisher.loan_with(BoundedSequence1kShape { bounded_sequence: most }).unwrap();

@@ -2,8 +2,10 @@
 //!
 //! Messages that are the same in both generations are listed once.
 
-use gantry_msgs::v1::performance_test as v1;
-use gantry_msgs::{irobot_interfaces_plugin, performance_test, performance_test_msgs};
+use gantry_msgs::{
+    irobot_interfaces_plugin::msg as irobot_interfaces_plugin, performance_test::msg as performance_test,
+    performance_test_msgs::msg as performance_test_msgs, v1::performance_test::msg as v1,
+};
 
 use super::Benchmark;
 use crate::run_spec::{Content, Layout, name_of};

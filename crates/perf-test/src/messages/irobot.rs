@@ -4,9 +4,9 @@ use std::hint::black_box;
 
 use gantry::gantry_cdr::zerocopy::{FromZeros, IntoBytes};
 use gantry::{Loan, Message, Sample};
-use gantry_msgs::builtin_interfaces::Time;
-use gantry_msgs::irobot_interfaces_plugin as plugin;
-use gantry_msgs::performance_test_msgs::{self as base, PerformanceHeader};
+use gantry_msgs::builtin_interfaces::msg::Time;
+use gantry_msgs::irobot_interfaces_plugin::msg as plugin;
+use gantry_msgs::performance_test_msgs::msg::{self as base, PerformanceHeader};
 
 use super::{Benchmark, fixed_size, in_place};
 use crate::{

@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use gantry::gantry_cdr::zerocopy::{FromZeros, IntoBytes};
 use gantry::{Loan, Message, Sample};
-use gantry_msgs::performance_test as v2;
-use gantry_msgs::v1::performance_test as v1;
+use gantry_msgs::performance_test::msg as v2;
+use gantry_msgs::v1::performance_test::msg as v1;
 
 use super::{Benchmark, fixed_size, in_place};
 use crate::{

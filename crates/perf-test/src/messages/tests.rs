@@ -149,8 +149,8 @@ fn only_equal_types_of_the_generations_match() {
     macro_rules! alike {
         ($($name:ident)+) => {
             $(assert_eq!(
-                gantry_msgs::v1::performance_test::$name::TYPE_HASH,
-                gantry_msgs::performance_test::$name::TYPE_HASH,
+                gantry_msgs::v1::performance_test::msg::$name::TYPE_HASH,
+                gantry_msgs::performance_test::msg::$name::TYPE_HASH,
             );)+
         };
     }

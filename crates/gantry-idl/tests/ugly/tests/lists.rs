@@ -4,7 +4,8 @@
 
 use gantry_cdr::{AlignedBytes, Message, View};
 use gantry_idl_ugly::ugly_msgs::{
-    self, Keywords, KeywordsShape, Odd, OddPart, OddTextShape, OddView, Odds, OddsShape, StringShape,
+    self,
+    msg::{Keywords, KeywordsShape, Odd, OddPart, OddTextShape, OddView, Odds, OddsShape, StringShape},
 };
 
 /// Memory with the remains of another message.
@@ -80,8 +81,8 @@ fn an_element_of_another_length_is_named() {
     let shape = KeywordsShape { r#dyn: &strings, ..KeywordsShape::DEFAULT };
     let mut view = Keywords::build(used::<Keywords>(shape), shape).unwrap();
     let own =
-        |text: &str, numbers: usize| ugly_msgs::String { text: text.into(), numbers: vec![0; numbers], yes: true };
-    let mut told = |values: &[ugly_msgs::String]| view.dyn_mut().assign(values).unwrap_err().to_string();
+        |text: &str, numbers: usize| ugly_msgs::msg::String { text: text.into(), numbers: vec![0; numbers], yes: true };
+    let mut told = |values: &[ugly_msgs::msg::String]| view.dyn_mut().assign(values).unwrap_err().to_string();
     let fixed =
         |length, expected| format!("its length is {length} and was fixed as {expected} when the message was built");
     let list = "of ugly_msgs/msg/Keywords";

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use gantry_cdr::{AlignedBytes, Message};
-use gantry_idl_ugly::{r#try, ugly_msgs::*};
+use gantry_idl_ugly::{r#try, ugly_msgs::msg::*};
 
 fn zeroed<T: Message>(shape: T::Shape<'_>) -> AlignedBytes {
     AlignedBytes::zeroed(T::shape_bytes(shape).unwrap())
@@ -169,7 +169,7 @@ fn fields_of_any_name_are_written_and_read() {
     let owned = gantry_cdr::View::to_message(&view).unwrap();
     assert_eq!(format!("{view:?}"), format!("{owned:?}"));
     assert_eq!(owned.to_cdr().unwrap()[4..], *gantry_cdr::View::memory(&view).as_ref());
-    assert_eq!(r#try::Loop { r#while: 1 }.r#while, 1);
+    assert_eq!(r#try::msg::Loop { r#while: 1 }.r#while, 1);
 }
 
 #[test]
