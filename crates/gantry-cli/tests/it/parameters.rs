@@ -193,6 +193,7 @@ fn values_of_all_kinds_survive_a_dump_and_a_load() {
     values
         .extend(["y", "1", "null", "a", "a.b", "p..q", "p.", ".p", "b.c.d"].map(|name| (name.to_owned(), 1.5.into())));
     values.extend(TEXTS.iter().enumerate().map(|(number, text)| (format!("text.t{number}"), (*text).into())));
+    values.push((vec!["d"; 300].join("."), true.into()));
     let node = node_in(107, "all_kinds");
     for (name, value) in &values {
         node.declare_parameter(name, value.clone()).unwrap();
