@@ -33,8 +33,8 @@ at_most() {
         fail "ratio $1 is missing or more than $2"
 }
 
-# The release build of the examples and of the command `gantry`, all in one build with the crate of custom messages: alone, that would compile its
-# dependencies again, with other features.
+# The release build of the examples and of the command `gantry`, all in one build with the crate of custom messages: alone, that
+# would compile its dependencies again, with other features.
 build_examples() {
     cargo build --locked --release -p gantry -p gantry-cli -p custom_messages --examples --bins
     # shellcheck disable=SC2034

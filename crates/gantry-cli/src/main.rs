@@ -1,7 +1,8 @@
 //! `gantry`: asks a running system about its nodes, topics, services and parameters, with the verbs and the output of `ros2`.
 //!
-//! Text is `ros2`'s, so that scripts and habits carry over; `--json` prints the same as JSON, a value a line. Reports go to
-//! standard output, remarks and errors to standard error. The exit code is 0, 1 after an error, 2 for wrong arguments.
+//! Text is `ros2`'s, so that scripts and habits carry over; `--json` prints the same as JSON, a value a line. Reports, and remarks
+//! on what a command does, go to standard output; warnings and errors to standard error. The exit code is 0, 1 after an error, 2
+//! for wrong arguments.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +13,7 @@ mod error;
 mod message;
 mod names;
 mod node;
+mod number;
 mod output;
 mod param;
 mod qos;

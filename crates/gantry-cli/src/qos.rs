@@ -1,5 +1,6 @@
 //! QoS on the command line and in reports, with the words of `ros2`.
 
+use crate::number::positive_seconds;
 use clap::{Args, ValueEnum};
 use gantry::{Durability, History, Liveliness, Qos, Reliability};
 use serde::Serialize;
@@ -70,20 +71,6 @@ pub enum DurabilityOption {
 enum LivelinessOption {
     Automatic,
     ManualByTopic,
-}
-
-/// A positive number of seconds.
-pub fn positive_seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed, as 1.5".to_owned())?;
-    let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
-    if duration.is_zero() { Err("it must be more than 0".to_owned()) } else { Ok(duration) }
-}
-
-/// A number of messages in a second.
-pub fn positive_rate(text: &str) -> Result<f64, String> {
-    let rate: f64 = text.parse().map_err(|_| "a number of messages in a second is needed".to_owned())?;
-    // The period is a number of nanoseconds.
-    if (1e-6..=1e9).contains(&rate) { Ok(rate) } else { Err("a rate is from 0.000001 to 1000000000".to_owned()) }
 }
 
 impl Profile {

@@ -5,12 +5,10 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
-mod common;
-
 use clap::Parser;
 use gantry::{Executor, Node, Publisher, Qos, SingleThreadedExecutor};
 use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
-use std::{process::ExitCode, time::Duration};
+use std::time::Duration;
 
 /// Publishes a greeting at a fixed period.
 #[derive(Parser)]
@@ -26,11 +24,8 @@ struct Arguments {
     seconds: Option<u64>,
 }
 
-fn main() -> ExitCode {
-    common::report(run(&Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()))))
-}
-
-fn run(arguments: &Arguments) -> gantry::Result<()> {
+fn main() -> gantry::Result<()> {
+    let arguments = Arguments::parse_from(gantry::remove_ros_arguments(std::env::args()));
     gantry::init()?; // Ctrl-C ends it in order, and the node heeds --ros-args
     let node = Node::new("talker")?;
     let mut publisher = node.create_publisher::<Text>(&arguments.topic, Qos::default())?;

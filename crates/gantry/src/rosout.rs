@@ -26,8 +26,8 @@ thread_local! {
     static IS_PUBLISHING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A layer of `tracing` that publishes events on `/rosout`, where `ros2 topic echo /rosout` and rqt_console find them. Needs the
-/// feature `rosout`, which is on by default.
+/// A layer of `tracing` that publishes events on `/rosout`, where `gantry topic echo /rosout` finds them. Needs the feature `rosout`,
+/// which is on by default.
 ///
 /// The logger is the event's field `node`, which the library's own events have, else the layer's node. TRACE events are not
 /// published: ROS 2 has no such severity.

@@ -15,19 +15,9 @@ use my_robot::{
     msg::{Obstacle, ObstacleShape},
     srv::ClearObstacles,
 };
-use std::{process::ExitCode, time::Duration};
+use std::time::Duration;
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("custom_messages: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run() -> gantry::Result<()> {
+fn main() -> gantry::Result<()> {
     let node = Node::new("custom_messages")?;
     let mut publisher = node.create_publisher::<Obstacle>("/obstacles", Qos::default())?;
     let mut subscription = node.create_subscription::<Obstacle>("/obstacles", Qos::default())?;

@@ -3,9 +3,12 @@
 use super::remote::{ParameterValue, RemoteNode, messages};
 use crate::{cli::Session, error::Result};
 use clap::Args;
-use gantry_dynamic::Yaml;
+use gantry_dynamic::{Value, Yaml};
 use serde::{Serialize, Serializer};
-use std::{collections::BTreeMap, fmt};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
+
+/// The most parts of a name that are mappings, so that nested mappings do not exhaust the stack.
+const MAX_DEPTH: usize = 50;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -33,19 +36,39 @@ impl Arguments {
         let message = answer.message()?;
         let mut parameters = BTreeMap::new();
         for (name, value) in names.iter().zip(messages(&message, "values").map(ParameterValue)) {
-            insert(&mut parameters, name, value);
+            // JSON is a report and has all.
+            match why_left_out(&value) {
+                Some(why) if !session.output.json => eprintln!("{name} is left out: {why}"),
+                _ => insert(&mut parameters, name, value, MAX_DEPTH),
+            }
         }
         session.output.print(&Dump { node: node.name, parameters })
     }
 }
 
-/// Puts a value below the parts of its name. A name that is also a prefix of others keeps its dots.
-fn insert<'a>(tree: &mut BTreeMap<String, Tree<'a>>, name: &str, value: ParameterValue<'a>) {
-    match name.split_once('.') {
+/// The reason why a parameter file cannot have the value.
+fn why_left_out(value: &ParameterValue<'_>) -> Option<&'static str> {
+    let is_subnormal = |value: Value<'_>| matches!(value, Value::Float64(value) if value.is_subnormal());
+    match value.value() {
+        None => Some("it is not set, and a parameter file has no such value"),
+        Some(Value::List(list)) if list.is_empty() => Some("an empty array has no type in a parameter file"),
+        Some(Value::List(list)) if matches!(list.iter().next(), Some(Value::Byte(_) | Value::Uint8(_))) => {
+            Some("a parameter file has no byte arrays")
+        }
+        Some(Value::List(list)) if list.iter().any(is_subnormal) => Some("a parameter file has no such small numbers"),
+        Some(value) if is_subnormal(value) => Some("a parameter file has no such small numbers"),
+        Some(_) => None,
+    }
+}
+
+/// Puts a value below the parts of its name. A name that is also a prefix of others keeps its dots, as does one with empty parts.
+fn insert<'a>(tree: &mut BTreeMap<String, Tree<'a>>, name: &str, value: ParameterValue<'a>, depth: usize) {
+    let parts = name.split_once('.').filter(|(prefix, rest)| depth > 0 && !prefix.is_empty() && !rest.is_empty());
+    match parts {
         Some((prefix, rest)) if !matches!(tree.get(prefix), Some(Tree::Value(_))) => {
             let inner = tree.entry(prefix.to_owned()).or_insert_with(|| Tree::Inner(BTreeMap::new()));
             if let Tree::Inner(inner) = inner {
-                insert(inner, rest, value);
+                insert(inner, rest, value, depth - 1);
             }
         }
         _ => {
@@ -67,19 +90,51 @@ impl fmt::Display for Dump<'_> {
 
 fn write_tree(tree: &BTreeMap<String, Tree<'_>>, indent: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (name, value) in tree {
-        write!(f, "{:indent$}{name}:", "")?;
+        write!(f, "{:indent$}{}:", "", scalar(name))?;
         match value {
             Tree::Inner(inner) => {
                 writeln!(f)?;
                 write_tree(inner, indent + 2, f)?;
             }
             Tree::Value(value) => match value.value() {
+                Some(Value::Text(text)) => writeln!(f, " {}", scalar(text))?,
+                Some(Value::List(list)) if list.iter().all(|element| element.as_str().is_some()) => {
+                    writeln!(f)?;
+                    for text in list.iter().filter_map(|element| element.as_str()) {
+                        writeln!(f, "{:indent$}- {}", "", scalar(text))?;
+                    }
+                }
                 Some(value) => Yaml::FULL_LENGTH.write_value(value, indent, f)?,
                 None => writeln!(f, " null")?,
             },
         }
     }
     Ok(())
+}
+
+/// A text in one line that both PyYAML and the reader of parameter files, whose booleans and numbers are others, read as that text.
+fn scalar(text: &str) -> Cow<'_, str> {
+    let mut plain = String::new();
+    let is_written = Yaml::FULL_LENGTH.write_value(Value::Text(text), 0, &mut plain).is_ok();
+    let is_plain = is_written && plain.trim() == text;
+    if is_plain && text.parse().is_ok_and(|value: gantry::ParameterValue| value == text.into()) {
+        return text.into();
+    }
+    let is_escaped = |char: char| char.is_control() || matches!(char, '\u{2028}' | '\u{2029}' | '\u{feff}');
+    if !text.contains(is_escaped) {
+        return format!("'{}'", text.replace('\'', "''")).into();
+    }
+    let mut quoted = String::from('"');
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => quoted.extend(['\\', char]),
+            '\n' => quoted.push_str("\\n"),
+            char if is_escaped(char) => quoted.push_str(&format!("\\u{:04x}", u32::from(char))),
+            char => quoted.push(char),
+        }
+    }
+    quoted.push('"');
+    quoted.into()
 }
 
 impl Serialize for Dump<'_> {

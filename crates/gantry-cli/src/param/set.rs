@@ -7,8 +7,9 @@ use crate::{
 };
 use clap::Args;
 use gantry::{Parameter, ParameterValue};
+use serde::Serialize;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub struct SetArguments {
@@ -29,13 +30,27 @@ pub struct LoadArguments {
     parameter_file: PathBuf,
 }
 
+/// A parameter that was set.
+#[derive(Serialize)]
+struct Success<'a> {
+    /// In the words of `ros2 param`.
+    #[serde(skip)]
+    sentence: String,
+    name: &'a str,
+    successful: bool,
+    /// The node's remark; mostly empty.
+    reason: &'a str,
+}
+
 impl SetArguments {
     pub fn run(self, session: Session) -> Result<()> {
         let domain = session.join()?;
         let node = RemoteNode::new(&domain, &self.node_name)?;
         let value: ParameterValue = self.value.parse().map_err(Failure::new)?;
-        match &set(&node, vec![Parameter { name: self.parameter_name, value }])?[..] {
-            [Ok(reason)] => session.output.remark(&with("Set parameter successful", reason)),
+        match &set(&node, vec![Parameter { name: self.parameter_name.clone(), value }])?[..] {
+            [Ok(reason)] => {
+                session.output.print(&Success::new("Set parameter successful", &self.parameter_name, reason))
+            }
             [Err(reason)] => Err(with("Setting parameter failed", reason).into()),
             results => Err(Failure::new(format!("the node sent {} results for one parameter", results.len()))),
         }
@@ -55,7 +70,10 @@ impl LoadArguments {
         let mut failed = 0;
         for (name, result) in names.iter().zip(set(&node, parameters)?) {
             match result {
-                Ok(reason) => session.output.remark(&with(&format!("Set parameter {name} successful"), &reason))?,
+                Ok(reason) => {
+                    let sentence = format!("Set parameter {name} successful");
+                    session.output.print(&Success::new(&sentence, name, &reason))?;
+                }
                 Err(reason) => {
                     eprintln!("{}", with(&format!("Set parameter {name} failed"), &reason));
                     failed += 1;
@@ -66,6 +84,18 @@ impl LoadArguments {
             0 => Ok(()),
             failed => Err(Failure::new(format!("{failed} of {} parameters were not set", names.len()))),
         }
+    }
+}
+
+impl<'a> Success<'a> {
+    fn new(sentence: &str, name: &'a str, reason: &'a str) -> Success<'a> {
+        Success { sentence: with(sentence, reason), name, successful: true, reason }
+    }
+}
+
+impl fmt::Display for Success<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.sentence)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     error::{Failure, Result},
     message::{Repr, TopicType, json_of},
     names,
-    qos::{positive_rate, positive_seconds},
+    number::{positive_rate, positive_seconds},
 };
 use clap::Args;
 use gantry::{GenericClient, ServiceTypeDescription};

@@ -5,7 +5,8 @@ use crate::{
     cli::Session,
     error::{Failure, Result},
     message::{Printed, field},
-    qos::{QosOptions, positive_seconds},
+    number::positive_seconds,
+    qos::QosOptions,
 };
 use clap::Args;
 use gantry_dynamic::Yaml;

@@ -6,7 +6,8 @@ use crate::{
     error::{Failure, Result},
     message::{Repr, TopicType, standard_type},
     names,
-    qos::{Profile, QosOptions, positive_rate, positive_seconds},
+    number::{positive_rate, positive_seconds},
+    qos::{Profile, QosOptions},
 };
 use clap::Args;
 use gantry::{GenericPublisher, TypeDescription};

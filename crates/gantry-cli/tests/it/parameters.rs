@@ -1,7 +1,7 @@
 //! `gantry param`.
 
 use crate::support::*;
-use gantry::{Executor, Node, SingleThreadedExecutor};
+use gantry::{Executor, Node, ParameterValue, SingleThreadedExecutor};
 use gantry_msgs::rcl_interfaces::msg::{IntegerRange, ParameterDescriptor};
 use serde_json::json;
 
@@ -11,6 +11,8 @@ tests![
     values_are_set_by_yaml,
     descriptions_and_ranges_are_shown,
     a_dump_is_a_parameter_file_that_is_loaded,
+    values_of_all_kinds_survive_a_dump_and_a_load,
+    values_that_a_parameter_file_cannot_have_are_left_out_of_a_dump,
     unknown_nodes_and_parameters_are_errors,
 ];
 
@@ -25,13 +27,18 @@ fn with_robot(domain_id: u32, work: impl FnOnce(&Node)) {
     node.declare_parameter("arm.joints", vec!["elbow".to_owned(), "yes".to_owned()]).unwrap();
     node.declare_parameter("name", "rosie").unwrap();
     node.declare_parameter("is_on", true).unwrap();
+    with_executor(&node, || work(&node));
+}
+
+/// Runs the node in an executor, as long as the function.
+fn with_executor(node: &Node, work: impl FnOnce()) {
     let mut executor = SingleThreadedExecutor::new();
-    executor.add_node(&node).unwrap();
+    executor.add_node(node).unwrap();
     let canceler = executor.handle();
     std::thread::scope(|threads| {
         threads.spawn(move || executor.spin().unwrap());
         let cancel = Cancel(canceler);
-        work(&node);
+        work();
         drop(cancel);
     });
 }
@@ -81,6 +88,8 @@ fn values_are_set_by_yaml() {
     with_robot(102, |node| {
         let set = |name: &str, value: &str| prints(102, &["param", "set", "/robot", name, value]);
         assert_eq!(set("power", "60"), "Set parameter successful\n");
+        let shown = gantry(102, &["param", "set", "/robot", "power", "60", "--json"]).json();
+        assert_eq!(shown, json!({ "name": "power", "successful": true, "reason": "" }));
         assert_eq!(node.get_parameter::<i64>("power").unwrap(), 60);
         set("arm.speed", "-.inf");
         assert_eq!(node.get_parameter::<f64>("arm.speed").unwrap(), f64::NEG_INFINITY);
@@ -124,6 +133,121 @@ fn a_dump_is_a_parameter_file_that_is_loaded() {
         assert!(run.err.contains("Set parameter power failed: ") && run.err.contains("1 of "), "{}", run.err);
         assert_eq!(node.get_parameter::<f64>("arm.speed").unwrap(), 0.25);
         assert_eq!(node.get_parameter::<i64>("power").unwrap(), 50);
+    });
+}
+
+/// Texts that one reader of YAML or another takes for something else, or that need quotes.
+const TEXTS: [&str; 40] = [
+    "",
+    " ",
+    "~",
+    "null",
+    "y",
+    "n",
+    "Y",
+    "N",
+    "yes",
+    "off",
+    "true",
+    "True",
+    "1",
+    "-1",
+    "0x1f",
+    "010",
+    "1_000",
+    "1e3",
+    "1.5",
+    ".5",
+    "nan",
+    "NaN",
+    "inf",
+    "-inf",
+    "-Infinity",
+    ".inf",
+    "2026-11-21",
+    "12:30:45",
+    "a: b",
+    "- a",
+    "# a",
+    "a #b",
+    "'a' \"b\"",
+    "[a",
+    "{a",
+    "two\nlines",
+    "\ttab\r\u{7f}\u{85}\u{2028}",
+    "back\\slash\n",
+    "é 漢 🤖",
+    "!!str a",
+];
+
+fn values_of_all_kinds_survive_a_dump_and_a_load() {
+    let mut values: Vec<(String, ParameterValue)> = vec![
+        ("bool".to_owned(), true.into()),
+        ("integer".to_owned(), i64::MIN.into()),
+        ("bools".to_owned(), vec![true, false].into()),
+        ("integers".to_owned(), vec![i64::MAX, -1].into()),
+        ("doubles".to_owned(), vec![1.0, -0.0, 1e16, 1.5e-7, f64::MAX, f64::INFINITY, f64::NEG_INFINITY].into()),
+        ("texts".to_owned(), TEXTS.map(str::to_owned).to_vec().into()),
+    ];
+    // Names that look like other values, have empty parts or are prefixes of others.
+    values
+        .extend(["y", "1", "null", "a", "a.b", "p..q", "p.", ".p", "b.c.d"].map(|name| (name.to_owned(), 1.5.into())));
+    values.extend(TEXTS.iter().enumerate().map(|(number, text)| (format!("text.t{number}"), (*text).into())));
+    values.push((vec!["d"; 300].join("."), true.into()));
+    let node = node_in(107, "all_kinds");
+    for (name, value) in &values {
+        node.declare_parameter(name, value.clone()).unwrap();
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    with_executor(&node, || std::fs::write(file.path(), prints(107, &["param", "dump", "/all_kinds"])).unwrap());
+    let read = gantry::parameters_from_yaml_file(file.path(), "/all_kinds").unwrap();
+    for (name, value) in &values {
+        let found = read.iter().find(|parameter| parameter.name == *name);
+        assert_eq!(found.map(|parameter| &parameter.value), Some(value), "{name}");
+    }
+    drop(node);
+
+    let node = node_in(108, "all_kinds");
+    for (name, value) in &values {
+        let other = match value {
+            ParameterValue::Bool(_) => false.into(),
+            ParameterValue::Integer(_) => 0_i64.into(),
+            ParameterValue::Double(_) => 0.0.into(),
+            ParameterValue::String(_) => "another".into(),
+            ParameterValue::BoolArray(_) => vec![false].into(),
+            ParameterValue::IntegerArray(_) => vec![0_i64].into(),
+            ParameterValue::DoubleArray(_) => vec![0.0].into(),
+            _ => vec!["another".to_owned()].into(),
+        };
+        node.declare_parameter::<ParameterValue>(name, other).unwrap();
+    }
+    with_executor(&node, || {
+        let run = gantry(108, &["param", "load", "/all_kinds", file.path().to_str().unwrap(), "--json"]);
+        assert_eq!((run.code, &*run.err), (Some(0), ""), "{}", run.out);
+        let lines: Vec<serde_json::Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(lines.len() >= values.len() && lines.iter().all(|line| line["successful"] == true), "{}", run.out);
+    });
+    for (name, value) in &values {
+        assert_eq!(node.get_parameter::<ParameterValue>(name).unwrap(), *value, "{name}");
+    }
+}
+
+fn values_that_a_parameter_file_cannot_have_are_left_out_of_a_dump() {
+    let node = node_in(109, "odd");
+    node.declare_parameter("bytes", vec![1_u8, 2]).unwrap();
+    node.declare_parameter("none.texts", Vec::<String>::new()).unwrap();
+    node.declare_parameter("tiny", f64::from_bits(1)).unwrap();
+    let any_type = ParameterDescriptor { dynamic_typing: true, ..Default::default() };
+    node.declare_parameter_with_descriptor("unset", ParameterValue::NotSet, any_type).unwrap();
+    with_executor(&node, || {
+        let run = gantry(109, &["param", "dump", "/odd"]);
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        for name in ["bytes", "none.texts", "tiny", "unset"] {
+            assert!(run.err.contains(&format!("{name} is left out: ")), "{name}: {}", run.err);
+            assert!(!run.out.contains(name.split('.').next().unwrap()), "{name}: {}", run.out);
+        }
+        let shown = gantry(109, &["param", "dump", "/odd", "--json"]).json();
+        assert_eq!(shown["/odd"]["ros__parameters"]["bytes"], json!([1, 2]));
     });
 }
 

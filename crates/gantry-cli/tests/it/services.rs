@@ -13,6 +13,7 @@ tests![
     a_service_is_called_with_yaml,
     a_call_of_another_type_or_of_nothing_is_an_error,
     each_client_and_server_is_explained,
+    times_that_no_clock_reaches_are_refused,
 ];
 
 fn services_are_listed_and_shown() {
@@ -88,4 +89,18 @@ fn each_client_and_server_is_explained() {
         (&shown["pairs"][0]["is_connected"], &shown["pairs"][0]["client_node"]),
         (&json!(false), &json!("/robot"))
     );
+}
+
+fn times_that_no_clock_reaches_are_refused() {
+    let call = ["service", "call", "/stop", "std_srvs/srv/Trigger", "--timeout"];
+    let publish = ["topic", "pub", "--once", "-w", "0", "/news", "std_msgs/msg/String", "--keep-alive"];
+    for arguments in [&call[..], &publish] {
+        for seconds in ["1e19", "1e300", "inf", "nan", "0", "-1"] {
+            let value = format!("--{}={seconds}", arguments.last().unwrap().trim_start_matches('-'));
+            let run = gantry(64, &[&arguments[..arguments.len() - 1], &[&*value]].concat());
+            assert_eq!(run.code, Some(2), "{seconds}: {} {}", run.out, run.err);
+            let why = if seconds.starts_with(['1', 'i']) { "which is a year" } else { "more than 0" };
+            assert!(run.err.contains(why), "{seconds}: {}", run.err);
+        }
+    }
 }

@@ -30,7 +30,11 @@ pub(super) fn actions(folder: &Path) -> Vec<String> {
 
 /// A sentence for each text that a `#` has cut before its closing quote.
 pub(super) fn cut_texts(definitions: &Definitions) -> Vec<String> {
-    let is_cut = |value: &Value| matches!(value, Value::Text(text) if text.starts_with(['"', '\'']) && (text.len() == 1 || !text.ends_with(['"', '\''])));
+    const QUOTES: [char; 2] = ['"', '\''];
+    let is_cut = |value: &Value| match value {
+        Value::Text(text) => text.starts_with(QUOTES) && (text.len() == 1 || !text.ends_with(QUOTES)),
+        _ => false,
+    };
     let mut sentences = Vec::new();
     for message in definitions.messages() {
         let fields = message.fields.iter().filter_map(|field| Some((&field.name, field.default.as_ref()?)));

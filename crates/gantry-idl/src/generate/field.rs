@@ -240,3 +240,11 @@ fn owned_default(base: &BaseCode, count: Count, default: Option<&Value>) -> Opti
         (None, _) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_largest_default_is_that_of_the_library_that_runs_the_code() {
+        assert_eq!(super::MAX_DEFAULT_BYTES, gantry_cdr::MAX_DEFAULT_BYTES);
+    }
+}

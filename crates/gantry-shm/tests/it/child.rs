@@ -26,51 +26,9 @@ pub fn play(arguments: &[String]) {
     }
     let participant = Participant::join_under(arguments[1].as_ref(), 0).unwrap();
     match arguments[0].as_str() {
-        // Publishes as fast as it can.
-        "stream" => {
-            let mut publisher = publisher(&participant, STREAM_BYTES, stream_qos());
-            publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
-            say("ready");
-            let ended = watch_stdin();
-            for number in 1.. {
-                send(&mut publisher, STREAM_BYTES, number);
-                if ended.load(Relaxed) {
-                    break;
-                }
-            }
-        }
-        // Takes and checks samples, and holds the last few; says when it took ten.
-        "check" => {
-            let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
-            say("ready");
-            let ended = watch_stdin();
-            let (mut held, mut count) = (std::collections::VecDeque::new(), 0);
-            while !ended.load(Relaxed) {
-                subscription.wait(Duration::from_millis(100)).unwrap();
-                while let Some(sample) = subscription.take().unwrap() {
-                    let number = check(sample.bytes());
-                    held.push_back((number, sample));
-                    count += 1;
-                    if count == 10 {
-                        say("took ten");
-                    }
-                    if held.len() > 3 {
-                        let (number, sample) = held.pop_front().unwrap();
-                        assert_eq!(check(sample.bytes()), number, "a held sample changed");
-                    }
-                }
-            }
-        }
-        // Takes one sample for each line of input, and holds it.
-        "hold" => {
-            let mut subscription = subscription(&participant, STREAM_BYTES, stream_qos());
-            say("ready");
-            let mut held = Vec::new();
-            for _ in std::io::stdin().lock().lines() {
-                held.push(receive(&mut subscription));
-                say(&format!("holds {}", check(held[held.len() - 1].bytes())));
-            }
-        }
+        "stream" => stream(&participant),
+        "check" => check_all(&participant),
+        "hold" => hold_when_told(&participant),
         // Has a publisher and a subscription, and does nothing.
         "idle" => {
             let _publisher = publisher(&participant, STREAM_BYTES, stream_qos());
@@ -90,6 +48,54 @@ pub fn play(arguments: &[String]) {
             }
         }
         other => play_of_tests(other, arguments, participant),
+    }
+}
+
+/// Publishes as fast as it can.
+fn stream(participant: &Arc<Participant>) {
+    let mut publisher = publisher(participant, STREAM_BYTES, stream_qos());
+    publisher.wait_for_subscriptions(1, PATIENCE).unwrap();
+    say("ready");
+    let ended = watch_stdin();
+    for number in 1.. {
+        send(&mut publisher, STREAM_BYTES, number);
+        if ended.load(Relaxed) {
+            break;
+        }
+    }
+}
+
+/// Takes and checks samples, and holds the last few; says when it took ten.
+fn check_all(participant: &Arc<Participant>) {
+    let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
+    say("ready");
+    let ended = watch_stdin();
+    let (mut held, mut count) = (std::collections::VecDeque::new(), 0);
+    while !ended.load(Relaxed) {
+        subscription.wait(Duration::from_millis(100)).unwrap();
+        while let Some(sample) = subscription.take().unwrap() {
+            let number = check(sample.bytes());
+            held.push_back((number, sample));
+            count += 1;
+            if count == 10 {
+                say("took ten");
+            }
+            if held.len() > 3 {
+                let (number, sample) = held.pop_front().unwrap();
+                assert_eq!(check(sample.bytes()), number, "a held sample changed");
+            }
+        }
+    }
+}
+
+/// Takes one sample for each line of input, and holds it.
+fn hold_when_told(participant: &Arc<Participant>) {
+    let mut subscription = subscription(participant, STREAM_BYTES, stream_qos());
+    say("ready");
+    let mut held = Vec::new();
+    for _ in std::io::stdin().lock().lines() {
+        held.push(receive(&mut subscription));
+        say(&format!("holds {}", check(held[held.len() - 1].bytes())));
     }
 }
 

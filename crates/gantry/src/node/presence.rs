@@ -38,7 +38,8 @@ impl Presence {
         let seen = self.seen_generation.load(Relaxed);
         let changed = self.participant.wait_for_graph_change(seen, timeout)?;
         if changed {
-            self.seen_generation.store(self.participant.graph_generation()?, Relaxed); // only then: it may have changed just after the wait, which the next wait must report
+            // Only then: it may have changed just after the wait, which the next wait must report.
+            self.seen_generation.store(self.participant.graph_generation()?, Relaxed);
         }
         Ok(changed)
     }

@@ -18,7 +18,7 @@ impl Node {
     /// Declares a parameter and returns its value: the one that the command line gives (`-p name:=value`, `--params-file`), else
     /// `default`. The type of the default is that of the parameter for ever.
     ///
-    /// The first declaration starts the node's parameter services, by which `ros2 param` finds it; an executor must run them.
+    /// The first declaration starts the node's parameter services, by which `gantry param` finds it; an executor must run them.
     /// [`NodeBuilder::start_parameter_services`](crate::NodeBuilder::start_parameter_services) starts them earlier, or never.
     ///
     /// ```

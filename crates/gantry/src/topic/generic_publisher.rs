@@ -3,7 +3,7 @@
 //! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry checks
 //! the length of messages whose type has only one, and not that the bytes are a message of the described type.
 
-use super::other_domains::OtherDomains;
+use super::{fixed_size::is_fixed_size, other_domains::OtherDomains};
 use crate::{
     error::{Error, Result},
     events::{Events, PublisherEventSource, PublisherEvents},
@@ -76,13 +76,8 @@ impl GenericPublisher {
         let message_type = &engine.description().message_type;
         let stated_bytes = Some(message_type.payload_bytes).filter(|bytes| *bytes != usize::MAX);
         let fixed_bytes = stated_bytes.filter(|_| is_fixed_size(&message_type.definition));
-        GenericPublisher {
-            engine,
-            clock: SampleClock::new(),
-            presence,
-            other_domains: OtherDomains::new(),
-            fixed_bytes,
-        }
+        let (clock, other_domains) = (SampleClock::new(), OtherDomains::new());
+        GenericPublisher { engine, clock, presence, other_domains, fixed_bytes }
     }
 
     /// Another publisher of the same topic, type, QoS and options, for another thread. It has its own memory and
@@ -297,42 +292,5 @@ impl AsMut<[u8]> for GenericLoan {
     #[inline]
     fn as_mut(&mut self) -> &mut [u8] {
         self.bytes_mut()
-    }
-}
-
-/// Whether all messages of this definition have the same length: all of its types are there, and none has texts or
-/// sequences.
-fn is_fixed_size(definition: &str) -> bool {
-    const NUMBERS: [&str; 13] = [
-        "bool", "byte", "char", "float32", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
-        "uint64",
-    ];
-    let nested: Vec<&str> = definition.lines().filter_map(|line| line.strip_prefix("MSG: ")).map(str::trim).collect();
-    let mut types = definition
-        .lines()
-        .filter(|line| !line.starts_with("MSG: ") && !line.starts_with(['=', '#']))
-        .filter_map(|line| line.split_whitespace().next())
-        .peekable();
-    types.peek().is_some()
-        && types.all(|field| {
-            let (base, count) = field.split_at(field.find('[').unwrap_or(field.len()));
-            (NUMBERS.contains(&base) || nested.contains(&base)) && !matches!(count.as_bytes(), [b'[', b']' | b'<', ..])
-        })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_fixed_size;
-
-    #[test]
-    fn a_definition_shows_whether_the_size_is_fixed() {
-        let separator = "=".repeat(80);
-        for fixed in ["float64 x\nfloat64 y\n", "uint8[16] id", &format!("a/P[2] p\n{separator}\nMSG: a/P\nbool x\n")] {
-            assert!(is_fixed_size(fixed), "{fixed}");
-        }
-        let unknown = format!("a/P p\na/Q q\n{separator}\nMSG: a/P\nbool x\n");
-        for other in ["", "string s", "string<=3 s", "wstring w", "uint8[] d", "uint8[<=3] d", "a/P p", &unknown] {
-            assert!(!is_fixed_size(other), "{other}");
-        }
     }
 }

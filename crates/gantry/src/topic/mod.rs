@@ -1,5 +1,6 @@
 //! Topics: publishers and subscriptions, generic (bytes with a type that is known at run time) and typed.
 
+mod fixed_size;
 mod generic_publisher;
 mod generic_subscription;
 mod message_info;

@@ -1,49 +1,16 @@
 //! The roles of child processes. Each prints `ready` when its endpoint exists, and continues with each line that it reads.
 
 use crate::support::*;
-use gantry::Qos;
+use gantry::{Node, Qos};
 use test_support::order;
 pub use test_support::say;
 
 pub fn play(role: &str, topic: &str) {
     let node = node();
     match role {
-        // Publishes a typed message for each order.
-        "typed-talker" => {
-            let mut publisher = node.create_publisher::<Point>(topic, Qos::default()).unwrap();
-            say("ready");
-            while told() {
-                assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
-                let mut loan = publisher.loan().unwrap();
-                *loan = Point { x: 1.0, y: 0.5 };
-                publisher.publish(loan).unwrap();
-            }
-        }
-        // Prints the typed messages that it takes.
-        "typed-listener" => {
-            let mut subscription = node.create_subscription::<Point>(topic, Qos::default()).unwrap();
-            say("ready");
-            while subscription.wait(PATIENCE).unwrap() {
-                let Some(point) = subscription.take().unwrap() else { continue };
-                say(&format!("{} {}", point.x, point.y));
-                if !told() {
-                    break;
-                }
-            }
-        }
-        // Offers a deadline and a lease, and publishes or asserts its liveliness for each order.
-        "qos-talker" => {
-            let mut publisher = node.create_publisher::<Point>(topic, crate::qos::promised()).unwrap();
-            say("ready");
-            while let Some(order) = order() {
-                match &*order {
-                    "assert" => publisher.assert_liveliness().unwrap(),
-                    "publish" => drop(publisher.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap()),
-                    other => panic!("no order {other}"),
-                }
-                say("done");
-            }
-        }
+        "typed-talker" => talk_typed(&node, topic),
+        "typed-listener" => listen_typed(&node, topic),
+        "qos-talker" => talk_as_ordered(&node, topic),
         // Requests more than the default offers.
         "demanding-listener" => {
             let _subscription = node.create_subscription::<Point>(topic, crate::qos::promised()).unwrap();
@@ -79,6 +46,45 @@ pub fn play(role: &str, topic: &str) {
             None if crate::logging::play(&node, other, topic) => {}
             None => crate::services::play(other, topic),
         },
+    }
+}
+
+/// Publishes a typed message for each order.
+fn talk_typed(node: &Node, topic: &str) {
+    let mut publisher = node.create_publisher::<Point>(topic, Qos::default()).unwrap();
+    say("ready");
+    while told() {
+        assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+        let mut loan = publisher.loan().unwrap();
+        *loan = Point { x: 1.0, y: 0.5 };
+        publisher.publish(loan).unwrap();
+    }
+}
+
+/// Prints the typed messages that it takes.
+fn listen_typed(node: &Node, topic: &str) {
+    let mut subscription = node.create_subscription::<Point>(topic, Qos::default()).unwrap();
+    say("ready");
+    while subscription.wait(PATIENCE).unwrap() {
+        let Some(point) = subscription.take().unwrap() else { continue };
+        say(&format!("{} {}", point.x, point.y));
+        if !told() {
+            break;
+        }
+    }
+}
+
+/// Offers a deadline and a lease, and publishes or asserts its liveliness for each order.
+fn talk_as_ordered(node: &Node, topic: &str) {
+    let mut publisher = node.create_publisher::<Point>(topic, crate::qos::promised()).unwrap();
+    say("ready");
+    while let Some(order) = order() {
+        match &*order {
+            "assert" => publisher.assert_liveliness().unwrap(),
+            "publish" => drop(publisher.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap()),
+            other => panic!("no order {other}"),
+        }
+        say("done");
     }
 }
 

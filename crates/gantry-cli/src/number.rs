@@ -1,0 +1,24 @@
+//! Numbers in arguments.
+
+use std::time::Duration;
+
+/// A year, so that the end of a wait is always a time.
+const MAX_SECONDS: u64 = 365 * 24 * 60 * 60;
+
+/// A positive number of seconds.
+pub fn positive_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed, as 1.5".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(Duration::ZERO) => Err("it must be more than 0".to_owned()),
+        Ok(duration) if duration <= Duration::from_secs(MAX_SECONDS) => Ok(duration),
+        _ if seconds > 0.0 => Err(format!("it may be at most {MAX_SECONDS} seconds, which is a year")),
+        _ => Err("it must be more than 0".to_owned()),
+    }
+}
+
+/// A number of messages in a second.
+pub fn positive_rate(text: &str) -> Result<f64, String> {
+    let rate: f64 = text.parse().map_err(|_| "a number of messages in a second is needed".to_owned())?;
+    // The period is a number of nanoseconds.
+    if (1e-6..=1e9).contains(&rate) { Ok(rate) } else { Err("a rate is from 0.000001 to 1000000000".to_owned()) }
+}
