@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Publishers that come and go one after the other, and the samples of each.
 const SHOTS: u64 = 200;
-const SAMPLES: u64 = 3;
+const SAMPLES: u64 = 9;
 
 tests! {
     the_first_samples_arrive_within_a_process,

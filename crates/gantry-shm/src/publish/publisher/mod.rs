@@ -105,6 +105,8 @@ pub struct Publisher {
     records_activity: bool,
     waiter: Waiter,
     created: Instant,
+    /// The matching subscriptions that were there before it: they get its first samples.
+    first_readers: usize,
 }
 
 impl Publisher {
@@ -180,9 +182,11 @@ impl Publisher {
             records_activity,
             waiter,
             created: Instant::now(),
+            first_readers: 0,
         };
         publisher.domain.board.topic_changed(topic, Side::Publishers);
         publisher.domain.board.graph_changed();
+        publisher.first_readers = publisher.matching_subscriptions();
         publisher.participant.control.update(topic, Side::Publishers);
         publisher.discover();
         Ok(publisher)

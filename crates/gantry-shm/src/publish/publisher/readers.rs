@@ -64,19 +64,25 @@ impl Publisher {
         }
     }
 
-    /// Waits until the subscriptions that are there have joined, so that none loses the samples of a publisher that ends at once:
-    /// its file can be joined by name only. Not longer than [`LINGER`] after the creation, and not if nothing was published.
-    pub(super) fn linger(&mut self) {
-        let deadline = self.created + LINGER;
-        if self.writer.history.head() == 0 || Instant::now() >= deadline {
-            return;
-        }
+    /// Number of subscriptions that are there and match; none after an error.
+    pub(super) fn matching_subscriptions(&self) -> usize {
         let there = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut Vec::new());
         let matches = |subscription: &EndpointDescription| self.description.mismatch(subscription).is_none();
-        // A drop cannot return errors.
-        if let Ok(there) = there {
-            let count = there.iter().filter(|(_, subscription)| matches(subscription)).count();
-            let _ = self.wait_for_readers(count, Some(deadline));
+        there.map_or(0, |there| there.iter().filter(|(_, subscription)| matches(subscription)).count())
+    }
+
+    /// Whether subscriptions that were there before this publisher may still join it, and want its first samples. Not longer than
+    /// [`LINGER`] after the creation.
+    pub(super) fn awaits_first_readers(&self) -> bool {
+        self.writer.roster.count() < self.first_readers && self.created.elapsed() < LINGER
+    }
+
+    /// Waits for the first readers, so that none loses the samples of a publisher that ends at once: its file can be joined by name
+    /// only.
+    pub(super) fn linger(&mut self) {
+        if self.writer.history.head() > 0 && self.awaits_first_readers() {
+            // A drop cannot return errors.
+            let _ = self.wait_for_readers(self.first_readers, Some(self.created + LINGER));
         }
     }
 

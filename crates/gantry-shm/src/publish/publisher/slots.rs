@@ -54,7 +54,8 @@ impl Publisher {
     /// Number of the newest samples that a reader may still take. Late joiners get the history of a TRANSIENT_LOCAL publisher; of
     /// a VOLATILE one, samples that all readers have taken are of no use, and their slots are warm in the cache.
     fn wanted_samples(&self) -> usize {
-        if self.description.qos.durability == Durability::TransientLocal || self.writer.may_be_outdated() {
+        let is_transient_local = self.description.qos.durability == Durability::TransientLocal;
+        if is_transient_local || self.writer.may_be_outdated() || self.awaits_first_readers() {
             return usize::MAX;
         }
         let next = self.writer.history.head() + 1;
