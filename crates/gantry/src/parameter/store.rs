@@ -16,7 +16,10 @@ use gantry_msgs::rcl_interfaces::msg::{ListParametersResult, ParameterDescriptor
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, MutexGuard, OnceLock},
+    sync::{
+        Mutex, MutexGuard, OnceLock,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
     thread::ThreadId,
 };
 
@@ -45,7 +48,7 @@ pub(crate) struct ParameterOptions {
     pub(crate) overrides: Vec<Parameter>,
     pub(crate) allows_undeclared: bool,
     pub(crate) declares_overrides: bool,
-    /// `None`: with the first declaration.
+    /// `None`: with the first declaration or change.
     pub(crate) starts_services: Option<bool>,
 }
 
@@ -58,8 +61,8 @@ pub(crate) struct ParameterStore {
     /// Locked during a change, by the thread in `changer`.
     callbacks: Mutex<Callbacks>,
     changer: Mutex<Option<ThreadId>>,
-    /// The node was prepared for parameters.
-    is_started: Mutex<bool>,
+    /// The node's services have started, or start now.
+    is_started: AtomicBool,
     /// Called with each change; set when the node's services start.
     listener: OnceLock<Box<dyn Fn(Changes) + Send + Sync>>,
     /// Things that live as long as the store.
@@ -92,23 +95,28 @@ impl ParameterStore {
         &self.options
     }
 
-    /// Calls `start` once, before the first declaration; again after an error.
+    /// Calls `start` once; again after an error. Another thread does not wait for it: it holds no lock, since it waits for
+    /// callbacks of changes, which may come here.
     pub(crate) fn start_once(&self, start: impl FnOnce() -> Result<()>) -> Result<()> {
-        let mut is_started = lock(&self.is_started);
-        if !*is_started {
-            start()?;
-            *is_started = true;
+        if self.is_started.swap(true, SeqCst) {
+            return Ok(());
         }
-        Ok(())
+        start().inspect_err(|_| self.is_started.store(false, SeqCst))
     }
 
     pub(crate) fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
         &self.overrides
     }
 
-    /// Sets the function that learns of changes, once.
-    pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) {
-        let _ = self.listener.set(Box::new(listener));
+    /// Sets the function that learns of changes, once, and tells it of the parameters that have a value.
+    pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) -> Result<()> {
+        let mut change = self.change("a listener")?;
+        if self.listener.set(Box::new(listener)).is_ok() {
+            let declared = self.by_prefix("").into_iter().filter(|(_, value)| *value != ParameterValue::NotSet);
+            let new = declared.map(|(name, value)| Parameter { name, value }).collect();
+            change.publish(Changes { new, ..Changes::default() });
+        }
+        Ok(())
     }
 
     /// Keeps a thing until the store is dropped.
@@ -320,6 +328,10 @@ impl Change<'_> {
     /// Tells callbacks and listener of the change that was made.
     fn tell(&mut self, parameters: &[Parameter], changes: Changes) {
         self.callbacks.post_set.iter_mut().for_each(|callback| callback(parameters));
+        self.publish(changes);
+    }
+
+    fn publish(&mut self, changes: Changes) {
         if let Some(listener) = self.store.listener.get() {
             listener(changes);
         }
