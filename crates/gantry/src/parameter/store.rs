@@ -176,25 +176,41 @@ impl ParameterStore {
         if parameters.is_empty() {
             return Err(refused("", "there is none to be set; a callback before the change may have removed all"));
         }
-        let (mut staged, mut changes) = (BTreeMap::<String, Declared>::new(), Changes::default());
+        let mut staged = BTreeMap::<String, Declared>::new();
         for parameter in &parameters {
             let name = &parameter.name;
             let known = staged.get(name).cloned().or_else(|| lock(&self.declared).get(name).cloned());
-            staged.insert(name.clone(), self.checked(parameter, known, &mut changes)?);
+            staged.insert(name.clone(), self.checked(parameter, known)?);
         }
         change.ask(&parameters)?;
-        let mut declared = lock(&self.declared);
-        declared.append(&mut staged);
-        changes.deleted.iter().for_each(|deleted| drop(declared.remove(&deleted.name)));
-        drop(declared);
+        let changes = self.replace(staged);
         change.tell(&parameters, changes);
         Ok(())
     }
 
-    /// A parameter with another value, if it may have it; adds that to the changes.
-    fn checked(&self, parameter: &Parameter, known: Option<Declared>, changes: &mut Changes) -> Result<Declared> {
+    /// Replaces parameters, or removes those that had a value and have none now.
+    fn replace(&self, staged: BTreeMap<String, Declared>) -> Changes {
+        let (mut declared, mut changes) = (lock(&self.declared), Changes::default());
+        for (name, new) in staged {
+            let old = declared.remove(&name);
+            let is_new = old.is_none();
+            let deleted = old
+                .map(|old| old.value)
+                .filter(|old| new.value == ParameterValue::NotSet && *old != ParameterValue::NotSet);
+            if let Some(value) = deleted {
+                changes.deleted.push(Parameter { name, value });
+                continue;
+            }
+            let list = if is_new { &mut changes.new } else { &mut changes.changed };
+            list.push(Parameter { name: name.clone(), value: new.value.clone() });
+            declared.insert(name, new);
+        }
+        changes
+    }
+
+    /// A parameter with another value, if it may have it.
+    fn checked(&self, parameter: &Parameter, known: Option<Declared>) -> Result<Declared> {
         let Parameter { name, value } = parameter;
-        let is_new = known.is_none();
         let mut declared = match known {
             Some(declared) => declared,
             None if name.is_empty() => return Err(refused(name, "its name is empty")),
@@ -208,12 +224,6 @@ impl ParameterStore {
             return Err(refused(name, "it is read-only"));
         }
         descriptor::check(&declared.descriptor, value).map_err(|why| refused(name, why))?;
-        let is_deleted = *value == ParameterValue::NotSet && declared.value != ParameterValue::NotSet;
-        match (is_new, is_deleted) {
-            (true, _) => changes.new.push(parameter.clone()),
-            (_, true) => changes.deleted.push(Parameter { name: name.clone(), value: declared.value.clone() }),
-            _ => changes.changed.push(parameter.clone()),
-        }
         declared.descriptor.r#type = value.parameter_type() as u8;
         declared.value = value.clone();
         Ok(declared)

@@ -212,6 +212,9 @@ fn undeclared_parameters_come_and_go_where_they_are_allowed() {
     node.set_parameter("new", 1).unwrap();
     node.set_parameter("new", "text").unwrap();
     assert_eq!(node.get_parameter::<String>("new").unwrap(), "text");
+    let changes = vec![Parameter::new("new", ParameterValue::NotSet), Parameter::new("new", 5)];
+    node.set_parameters_atomically(changes).unwrap();
+    assert_eq!(node.get_parameter::<i64>("new").unwrap(), 5, "the last one counts");
     node.set_parameter("new", ParameterValue::NotSet).unwrap();
     assert!(!node.has_parameter("new"));
 }
