@@ -437,6 +437,6 @@ fn a_callback_that_declares_a_parameter_gets_an_error() {
     node.add_on_set_parameters_callback(declare).unwrap();
     let (sender, declared) = std::sync::mpsc::channel();
     std::thread::spawn(move || sender.send(node.declare_parameter("first", 1)));
-    let declared = declared.recv_timeout(PATIENCE).expect("the declaration returns");
+    let declared = declared.recv_timeout(PATIENCE).unwrap();
     assert!(sentence(declared).contains("callbacks of parameter changes cannot change parameters themselves"));
 }
