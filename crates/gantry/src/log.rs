@@ -7,6 +7,7 @@ use std::{
     collections::{BTreeMap, HashSet},
     fmt::Display,
     io::{IsTerminal, Write, stderr},
+    iter,
     str::FromStr,
     sync::{
         Mutex, OnceLock, PoisonError,
@@ -44,7 +45,9 @@ pub enum LogLevel {
 #[derive(Debug)]
 struct Levels {
     default: LogLevel,
-    /// By the name of the logger: `ns.node`.
+    /// Nothing is printed, whatever the levels are.
+    is_silent: bool,
+    /// By the name of the logger: `ns.node`. Those below it, with dots, have its level, too.
     loggers: BTreeMap<String, LogLevel>,
 }
 
@@ -55,9 +58,23 @@ pub fn set_log_level(level: LogLevel) {
 }
 
 /// Sets the level of one node, whose logger is its full name with dots (`ns.node`), as `--log-level ns.node:=LEVEL` does in
-/// ROS 2.
+/// ROS 2; `ns` stands for all nodes of the namespace that have no level of their own.
 pub fn set_logger_level(logger: &str, level: LogLevel) {
     with_levels(|levels| levels.loggers.insert(logger.to_owned(), level));
+}
+
+/// Has a logger no level of its own any more, or (`None`) all loggers the level of `GANTRY_LOG`, as the level `unset` does in
+/// ROS 2.
+pub(crate) fn unset_log_level(logger: Option<&str>) {
+    with_levels(|levels| match logger {
+        Some(logger) => drop(levels.loggers.remove(logger)),
+        None => levels.default = level_of_environment(),
+    });
+}
+
+/// Sets whether anything is printed to standard error, as `--disable-stdout-logs` does in ROS 2.
+pub(crate) fn set_stdout(on: bool) {
+    with_levels(|levels| levels.is_silent = !on);
 }
 
 /// Sets whether `RosoutLayer` publishes, as `--disable-rosout-logs` does in ROS 2.
@@ -144,7 +161,7 @@ fn print(level: LogLevel, node: &str, message: &str) {
     let (colour, end) = if stderr().is_terminal() { (colour, "\x1b[0m") } else { ("", "") };
     let (seconds, nanoseconds, logger) = (now.as_secs(), now.subsec_nanos(), logger_of(node));
     let line = format!("{colour}[{word}] [{seconds}.{nanoseconds:09}] [{logger}]: {message}{end}\n");
-    let _ = stderr().lock().write_all(line.as_bytes()); // nobody is left to tell
+    let _ = stderr().lock().write_all(line.as_bytes()); // there is no other place to tell of a failure
 }
 
 /// The logger of a node, as in ROS 2: `/ns/node` has `ns.node`.
@@ -156,13 +173,21 @@ pub(crate) fn logger_of(node: &str) -> String {
 }
 
 fn level_of(node: &str) -> LogLevel {
-    with_levels(|levels| levels.loggers.get(&logger_of(node)).copied().unwrap_or(levels.default))
+    with_levels(|levels| {
+        if levels.is_silent {
+            return LogLevel::Off;
+        }
+        let logger = logger_of(node);
+        let mut names = iter::successors(Some(&*logger), |name| Some(name.rsplit_once('.')?.0));
+        names.find_map(|name| levels.loggers.get(name).copied()).unwrap_or(levels.default)
+    })
 }
 
 fn with_levels<T>(use_levels: impl FnOnce(&mut Levels) -> T) -> T {
     static LEVELS: OnceLock<Mutex<Levels>> = OnceLock::new();
-    let levels =
-        LEVELS.get_or_init(|| Mutex::new(Levels { default: level_of_environment(), loggers: BTreeMap::new() }));
+    let levels = LEVELS.get_or_init(|| {
+        Mutex::new(Levels { default: level_of_environment(), is_silent: false, loggers: BTreeMap::new() })
+    });
     use_levels(&mut levels.lock().unwrap_or_else(PoisonError::into_inner))
 }
 

@@ -73,6 +73,7 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
         if !is_rosout_on() || IS_PUBLISHING.replace(true) {
             return;
         }
+        let _publishing = Publishing;
         let mut text = Text::default();
         event.record(&mut text);
         let log = Log {
@@ -86,6 +87,14 @@ impl<S: Subscriber> Layer<S> for RosoutLayer {
         };
         // A log cannot log that it failed.
         let _ = lock(&self.publisher).publish_copy(&log);
+    }
+}
+
+/// Ends the publishing when dropped: a field's `Debug` may panic.
+struct Publishing;
+
+impl Drop for Publishing {
+    fn drop(&mut self) {
         IS_PUBLISHING.set(false);
     }
 }

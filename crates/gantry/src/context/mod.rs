@@ -8,9 +8,15 @@ mod signals;
 
 use crate::{
     error::{Error, Result},
+    log,
     wait::lock,
 };
-use std::{collections::VecDeque, sync::Mutex, task::Waker};
+use std::{
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Mutex,
+    task::Waker,
+};
 
 static STATE: Mutex<State> = Mutex::new(State { phase: Phase::New, functions: VecDeque::new(), wakers: Vec::new() });
 
@@ -40,6 +46,9 @@ pub(crate) fn begin() -> Result<()> {
     signals::install().map_err(|error| Error::Signals { why: error.to_string() })?;
     state.phase = Phase::Initialized;
     gantry_shm::interrupt_waits(false);
+    let wakers = state.wakers.clone();
+    drop(state);
+    wakers.into_iter().for_each(Waker::wake);
     Ok(())
 }
 
@@ -61,7 +70,7 @@ pub(crate) fn is_shut_down() -> bool {
 /// Shuts the program down, as SIGINT and SIGTERM do after [`init`](crate::init): runs the functions of [`on_shutdown`],
 /// then ends all spins and waits of this process, present and later ones. `false` if a shutdown has begun before.
 ///
-/// A spin returns `Ok` after the callback that runs; a wait returns `false`, as after its time; a call of a service
+/// A function that panics is logged, and the next one runs. A spin returns `Ok` after the callback that runs; a wait returns `false`, as after its time; a call of a service
 /// fails. Futures are not ended. Nodes and endpoints stay usable, and leave when they are dropped: return from `main`.
 /// A signal that comes after the shutdown began ends the process at once.
 pub fn shutdown() -> bool {
@@ -73,9 +82,10 @@ pub fn shutdown() -> bool {
         state.phase = Phase::ShuttingDown;
     }
     signals::stop_catching();
-    let _end = End; // also after a panic in a function
     while let Some(function) = next_function() {
-        function();
+        if catch_unwind(AssertUnwindSafe(function)).is_err() {
+            log::error("", "a function of on_shutdown panicked; the shutdown goes on");
+        }
     }
     true
 }
@@ -92,7 +102,7 @@ pub fn on_shutdown(function: impl FnOnce() + Send + 'static) {
     state.functions.push_back(Box::new(function));
 }
 
-/// Has `waker` called at the end of each shutdown.
+/// Has `waker` called at the end of each shutdown, and when the program begins anew.
 pub(crate) fn wake_at_shutdown(waker: &Waker) {
     lock(&STATE).wakers.push(waker.clone());
 }
@@ -102,27 +112,17 @@ pub(crate) fn forget_waker(waker: &Waker) {
     lock(&STATE).wakers.retain(|other| !other.will_wake(waker));
 }
 
-/// The next function to be called. Without one, no function is added any more.
+/// The next function to be called. Without one, no function is added any more, and spins and waits end: both under one lock, so
+/// that a program that begins anew meanwhile is not interrupted.
 fn next_function() -> Option<Box<dyn FnOnce() + Send>> {
     let mut state = lock(&STATE);
     let next = state.functions.pop_front();
     if next.is_none() {
         state.phase = Phase::ShutDown;
-    }
-    next
-}
-
-/// Ends spins and waits when dropped.
-struct End;
-
-impl Drop for End {
-    fn drop(&mut self) {
-        let wakers = {
-            let mut state = lock(&STATE);
-            state.phase = Phase::ShutDown;
-            state.wakers.clone()
-        };
         gantry_shm::interrupt_waits(true);
+        let wakers = state.wakers.clone();
+        drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
+    next
 }

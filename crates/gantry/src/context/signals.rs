@@ -17,37 +17,47 @@ use std::{
     thread,
 };
 
-/// Set when a shutdown begins: the next signal is not caught.
+/// Set when a shutdown begins: the next signal is not caught. Also set until the thread runs.
 static IS_LAST: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+/// The thread that shuts down was started.
+static IS_SERVED: OnceLock<()> = OnceLock::new();
 
-/// Has the next signal shut down. The caller holds a lock.
+/// Has the next signal shut down. After an error, signals have their default actions. The caller holds a lock.
 pub(super) fn install() -> io::Result<()> {
-    if let Some(is_last) = IS_LAST.get() {
-        is_last.store(false, SeqCst);
-        return Ok(());
+    let is_last = match IS_LAST.get() {
+        Some(is_last) => is_last.clone(),
+        None => set_flag()?,
+    };
+    if IS_SERVED.get().is_none() {
+        serve(Signals::new([SIGINT, SIGTERM])?)?;
+        let _ = IS_SERVED.set(()); // the caller's lock: this is the only thread that sets it
     }
-    let is_last = Arc::new(AtomicBool::new(false));
-    // The handlers run in this order. A first signal finds the flag clear, sets it, and then wakes the thread, which
-    // sets it, too.
+    is_last.store(false, SeqCst);
+    Ok(())
+}
+
+/// Has signals set the flag, or end the process if it is set, as it is now.
+fn set_flag() -> io::Result<Arc<AtomicBool>> {
+    let is_last = Arc::new(AtomicBool::new(true));
+    // The handlers run in the order of their registration. A first signal finds the flag clear, sets it, and then wakes the
+    // thread, which sets it, too.
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_default(signal, is_last.clone())?;
         flag::register(signal, is_last.clone())?;
     }
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    let came_before = is_last.load(SeqCst);
+    Ok(IS_LAST.get_or_init(|| is_last).clone())
+}
+
+/// Starts the thread that shuts down.
+fn serve(mut signals: Signals) -> io::Result<()> {
     let serve = move || {
-        if came_before {
-            shutdown();
-        }
         for signal in signals.forever() {
             let name = if signal == SIGINT { "SIGINT" } else { "SIGTERM" };
             crate::log::info("", format_args!("{name}: shuts down; the next one ends the process at once"));
             shutdown();
         }
     };
-    thread::Builder::new().name("gantry-signals".to_owned()).spawn(serve)?;
-    let _ = IS_LAST.set(is_last); // the caller's lock: nobody else sets it
-    Ok(())
+    thread::Builder::new().name("gantry-signals".to_owned()).spawn(serve).map(drop)
 }
 
 /// Gives the next signal its default action.

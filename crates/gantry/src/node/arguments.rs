@@ -7,7 +7,7 @@ use super::{
     names,
     remap::{self, misunderstood},
 };
-use crate::{error::Result, parameter::ParameterArgument};
+use crate::{error::Result, parameter::ParameterArguments};
 
 const BEGIN: &str = "--ros-args";
 const END: &str = "--";
@@ -32,8 +32,8 @@ const LEVELS: [&str; 6] = ["unset", "debug", "info", "warn", "error", "fatal"];
 pub(crate) struct RosArguments {
     /// Remapping rules, `from:=to`. The first that matches a name is applied.
     pub(crate) remappings: Vec<String>,
-    /// Values of parameters. A later one replaces an earlier one.
-    pub(crate) parameters: Vec<ParameterArgument>,
+    /// Values of parameters.
+    pub(crate) parameters: ParameterArguments,
     /// `--log-level`. A later one replaces an earlier one.
     pub(crate) log_levels: Vec<LogLevelArgument>,
     /// `--enable-rosout-logs` or `--disable-rosout-logs`.
@@ -67,7 +67,7 @@ impl RosArguments {
     /// Finds the ROS arguments among a program's arguments.
     ///
     /// # Errors
-    /// A ROS argument that rcl does not accept; but files are not opened, and values of parameters not read.
+    /// A ROS argument that rcl does not accept; a parameter file that cannot be read.
     pub(crate) fn parse(arguments: &[String]) -> Result<RosArguments> {
         let mut parsed = RosArguments::default();
         for argument in read(arguments) {
@@ -91,8 +91,8 @@ impl RosArguments {
                 remap::parse(rule)?;
                 self.remappings.push(rule.to_owned());
             }
-            "-p" | "--param" => self.parameters.push(parameter(value_of("a parameter, as name:=value,")?)?),
-            "--params-file" => self.parameters.push(ParameterArgument::File(value_of("a path")?.into())),
+            "-p" | "--param" => self.add_parameter(value_of("a parameter, as name:=value,")?)?,
+            "--params-file" => self.parameters.add_file(value_of("a path")?.as_ref())?,
             "--log-level" => self.log_levels.push(log_level(value_of("a level, as info or logger:=info,")?)?),
             "-e" | "--enclave" => {
                 let enclave = value_of("the name of an enclave")?;
@@ -115,6 +115,30 @@ impl RosArguments {
             }
         }
         Ok(())
+    }
+
+    fn add_parameter(&mut self, text: &str) -> Result<()> {
+        let broken = |why: &str| misunderstood(text, why);
+        let Some((name, yaml)) = text.split_once(":=") else {
+            return Err(broken("a parameter is name:=value or node:name:=value"));
+        };
+        let (node, name) = name.split_once(':').map_or((None, name), |(node, name)| (Some(node), name));
+        if node.is_some_and(|node| !remap::is_rule_word(node)) {
+            return Err(broken("before the colon stands the name of a node, without a namespace"));
+        }
+        // rcl's lexer: slashes may stand anywhere in a part, and `__` begins `__node` and the like.
+        let is_piece = |piece: &str| piece.is_empty() || names::is_word(piece) && !piece.starts_with("__");
+        let is_part = |part: &str| !part.is_empty() && part.split('/').all(is_piece);
+        if !name.split('.').all(is_part) {
+            return Err(broken(
+                "the parameter's name has letters, digits, underscores and slashes, no digit first, and dots \
+                               between its parts",
+            ));
+        }
+        if yaml.is_empty() {
+            return Err(broken("the parameter has no value"));
+        }
+        self.parameters.add_value(node, name, yaml)
     }
 }
 
@@ -156,30 +180,6 @@ fn read(arguments: &[String]) -> impl Iterator<Item = Argument<'_>> {
     })
 }
 
-fn parameter(text: &str) -> Result<ParameterArgument> {
-    let broken = |why: &str| misunderstood(text, why);
-    let Some((name, yaml)) = text.split_once(":=") else {
-        return Err(broken("a parameter is name:=value or node:name:=value"));
-    };
-    let (node, name) = name.split_once(':').map_or((None, name), |(node, name)| (Some(node), name));
-    if node.is_some_and(|node| !remap::is_rule_word(node)) {
-        return Err(broken("before the colon stands the name of a node, without a namespace"));
-    }
-    // rcl's lexer: slashes may stand anywhere in a part, and `__` begins `__node` and the like.
-    let is_piece = |piece: &str| piece.is_empty() || names::is_word(piece) && !piece.starts_with("__");
-    let is_part = |part: &str| !part.is_empty() && part.split('/').all(is_piece);
-    if !name.split('.').all(is_part) {
-        return Err(broken(
-            "the parameter's name has letters, digits, underscores and slashes, no digit first, and dots \
-                           between its parts",
-        ));
-    }
-    if yaml.is_empty() {
-        return Err(broken("the parameter has no value"));
-    }
-    Ok(ParameterArgument::Value { node: node.map(str::to_owned), name: name.to_owned(), yaml: yaml.to_owned() })
-}
-
 fn log_level(text: &str) -> Result<LogLevelArgument> {
     let (logger, level) = text.split_once(":=").map_or((None, text), |(logger, level)| (Some(logger), level));
     if logger == Some("") {
@@ -204,16 +204,15 @@ mod tests {
     use super::*;
     use crate::node::remap::NameKind;
 
+    /// A parameter file, from the directory of the tests.
+    const FILE: &str = "tests/rcl/parameters.yaml";
+
     fn list(arguments: &str) -> Vec<String> {
         arguments.split(' ').map(str::to_owned).collect()
     }
 
     fn parse(arguments: &str) -> std::result::Result<RosArguments, String> {
         RosArguments::parse(&list(arguments)).map_err(|error| error.to_string())
-    }
-
-    fn value(node: Option<&str>, name: &str, yaml: &str) -> ParameterArgument {
-        ParameterArgument::Value { node: node.map(str::to_owned), name: name.to_owned(), yaml: yaml.to_owned() }
     }
 
     /// Lists that rclpy 7.1 (librcl 9.2.8) accepts; the names that a node `talker` in `/ns` has with them: its own, the
@@ -224,7 +223,7 @@ mod tests {
             let [arguments, node, topic, service, private, others] = line.split('\t').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
             };
-            let parsed = parse(arguments).unwrap_or_else(|why| panic!("{arguments}: {why}"));
+            let parsed = parse(&arguments.replace("p.yaml", FILE)).unwrap_or_else(|why| panic!("{arguments}: {why}"));
             let names = remap::Remapped::new("talker", "/ns", &parsed.remappings).unwrap();
             let resolve = |kind, name| names.resolve(kind, name).unwrap();
             assert_eq!(names.fully_qualified_name(), node, "{arguments}");
@@ -235,8 +234,8 @@ mod tests {
         }
     }
 
-    /// Lists that rclpy 7.1 (librcl 9.2.8) refuses; it also refuses files that are not there and values that are no
-    /// YAML.
+    /// Lists that rclpy 7.1 (librcl 9.2.8) refuses; files that are not there and values that are no YAML are among
+    /// them.
     #[test]
     fn lists_that_rcl_refuses_are_refused() {
         for arguments in include_str!("../../tests/rcl/refused_arguments.txt").lines() {
@@ -247,14 +246,13 @@ mod tests {
     #[test]
     fn arguments_are_kept_in_their_order() {
         let parsed = parse(
-            "x --rate 5 --ros-args -p rate:=5 --params-file a.yaml -p talker:a.b/c:={x: --log-level WARN --log-level \
+            "x --rate 5 --ros-args -p rate:=5 --params-file tests/rcl/parameters.yaml -p talker:a.b/c:='x' --log-level WARN --log-level \
              ns.talker:=info -e /safe --disable-rosout-logs -- -p 5 --ros-args --enable-stdout-logs -p rate:=:=",
         )
         .unwrap();
-        let file = ParameterArgument::File("a.yaml".into());
-        let parameters =
-            [value(None, "rate", "5"), file, value(Some("talker"), "a.b/c", "{x:"), value(None, "rate", ":=")];
-        assert_eq!(parsed.parameters, parameters);
+        let values = parsed.parameters.of_node("/talker");
+        let values: Vec<_> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(values, ["a.b/c=\"x\"", "rate=\":=\""]);
         let level = |logger: Option<&str>, level: &str| LogLevelArgument {
             logger: logger.map(str::to_owned),
             level: level.to_owned(),
@@ -277,6 +275,8 @@ mod tests {
             ("--ros-args -p rate=5", "name:=value"),
             ("--ros-args --log-level loud", "a level is unset, debug"),
             ("--ros-args --rate 5", "\"--rate\" cannot be used: ROS 2 does not know it"),
+            ("--ros-args -p x:=[1,", "the parameters of -p x:=[1, cannot be used: "),
+            ("--ros-args --params-file missing.yaml", "missing.yaml cannot be used: it cannot be read"),
             ("--ros-args -e safe", "begins with a slash"),
         ] {
             let sentence = parse(arguments).unwrap_err();

@@ -59,17 +59,18 @@ pub(super) fn global_arguments() -> Arc<RosArguments> {
 /// Sets what the arguments say about the log, and names those that have no effect.
 pub(super) fn heed(arguments: &RosArguments) {
     for argument in &arguments.log_levels {
-        let Ok(level) = argument.level.parse::<LogLevel>() else { continue }; // "unset": the default
-        match &argument.logger {
-            Some(logger) => log::set_logger_level(&logger.trim_start_matches('/').replace('/', "."), level),
-            None => log::set_log_level(level),
+        let logger = argument.logger.as_ref().map(|logger| logger.trim_start_matches('/').replace('/', "."));
+        match (argument.level.parse::<LogLevel>(), logger) {
+            (Ok(level), Some(logger)) => log::set_logger_level(&logger, level),
+            (Ok(level), None) => log::set_log_level(level),
+            (Err(_), logger) => log::unset_log_level(logger.as_deref()), // "unset"
         }
     }
     if let Some(on) = arguments.rosout_logs {
         log::set_rosout(on);
     }
-    if arguments.stdout_logs == Some(false) {
-        log::set_log_level(LogLevel::Off);
+    if let Some(on) = arguments.stdout_logs {
+        log::set_stdout(on);
     }
     if !arguments.unused.is_empty() {
         let names = arguments.unused.join(", ");

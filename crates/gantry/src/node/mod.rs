@@ -19,7 +19,7 @@ use crate::{
     callback::{CallbackGroupType, Callbacks, Group},
     error::{Error, MAX_DOMAIN_ID, Result},
     log,
-    parameter::{self, ParameterOptions, ParameterStore},
+    parameter::{ParameterOptions, ParameterStore},
     time::Clock,
 };
 use arguments::RosArguments;
@@ -245,8 +245,8 @@ impl NodeBuilder {
             Some(id) => return Err(Error::InvalidDomain { origin: "the domain", value: id.to_string() }),
             None => domain_of_environment()?,
         };
-        let arguments = [&global.parameters[..], &own.parameters];
-        let overrides = parameter::overrides_of(&names.fully_qualified_name(), &arguments)?;
+        let mut overrides = global.parameters.of_node(&names.fully_qualified_name());
+        overrides.extend(own.parameters.of_node(&names.fully_qualified_name()));
         let parameters = Arc::new(ParameterStore::new(overrides, self.parameters));
         let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name())?;
         let callbacks = Arc::<Callbacks>::default();

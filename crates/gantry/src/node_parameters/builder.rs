@@ -1,6 +1,6 @@
 //! The options of a node that concern its parameters.
 
-use super::sim_time::USE_SIM_TIME;
+use super::sim_time::{self, USE_SIM_TIME};
 use crate::{
     error::Result,
     node::{Node, NodeBuilder},
@@ -33,7 +33,7 @@ impl NodeBuilder {
     }
 
     /// Starts the node's six parameter services and its publisher on `/parameter_events` at once (`true`) or never (`false`).
-    /// By default they start with the first declaration.
+    /// By default they start with the first declaration or change.
     #[must_use]
     pub fn start_parameter_services(mut self, on: bool) -> Self {
         self.parameters.starts_services = Some(on);
@@ -49,16 +49,15 @@ impl NodeBuilder {
         let node = self.join()?;
         let parameters = node.parameters();
         let (options, overrides) = (parameters.options(), parameters.overrides());
+        sim_time::declare(&node)?;
         if options.starts_services == Some(true) || overrides.contains_key(USE_SIM_TIME) {
             node.start_parameters()?;
         }
         if options.declares_overrides {
             for (name, value) in overrides.iter().filter(|(name, _)| !node.has_parameter(name)) {
                 node.start_parameters()?;
-                if !node.has_parameter(name) {
-                    let descriptor = ParameterDescriptor { dynamic_typing: true, ..ParameterDescriptor::default() };
-                    parameters.declare(name, ParameterType::NotSet, value.clone(), descriptor, false)?;
-                }
+                let descriptor = ParameterDescriptor { dynamic_typing: true, ..ParameterDescriptor::default() };
+                parameters.declare(name, ParameterType::NotSet, value.clone(), descriptor, false)?;
             }
         }
         Ok(node)

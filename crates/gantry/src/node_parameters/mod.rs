@@ -1,6 +1,6 @@
 //! A node's parameters: its methods, the services and events of ROS 2, and `use_sim_time`.
 //!
-//! A node that declares no parameter has no services for them, and pays nothing. Control path.
+//! Each node has `use_sim_time`. A node that declares no other parameter has no services for them. Control path.
 
 mod builder;
 mod services;
@@ -18,7 +18,8 @@ impl Node {
     /// Declares a parameter and returns its value: the one that the command line gives (`-p name:=value`, `--params-file`), else
     /// `default`. The type of the default is that of the parameter for ever.
     ///
-    /// The first declaration starts the node's parameter services, by which `gantry param` finds it; an executor must run them.
+    /// The first declaration or change starts the node's parameter services, by which `gantry param` finds it; an executor
+    /// must run them.
     /// [`NodeBuilder::start_parameter_services`](crate::NodeBuilder::start_parameter_services) starts them earlier, or never.
     ///
     /// ```
@@ -128,6 +129,7 @@ impl Node {
     /// # Errors
     /// As [`Node::set_parameter`], for any of them.
     pub fn set_parameters_atomically(&self, parameters: Vec<Parameter>) -> Result<()> {
+        self.start_parameters()?;
         self.parameters().set_atomically(parameters)
     }
 
@@ -195,15 +197,13 @@ impl Node {
         self.parameters().add_post_set_callback(Box::new(callback))
     }
 
-    /// Prepares the node for its first parameter.
+    /// Starts the parameter services before the first declaration or change.
     fn start_parameters(&self) -> Result<()> {
         let parameters = self.parameters();
-        parameters.start_once(|| {
-            if parameters.options().starts_services != Some(false) {
-                services::start(self)?;
-            }
-            sim_time::declare(self)
-        })
+        match parameters.options().starts_services {
+            Some(false) => Ok(()),
+            _ => parameters.start_once(|| services::start(self)),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! (`parameter_service.cpp`).
 
 use crate::{
+    callback::CallbackHandle,
     error::{Error, Result},
     log,
     node::Node,
@@ -22,31 +23,39 @@ use gantry_msgs::rcl_interfaces::{
 use gantry_shm::Qos;
 use std::sync::{Arc, Mutex};
 
-/// Starts the services; the node's executor runs them.
+/// Starts the services, all or none; the node's executor runs them.
 pub(super) fn start(node: &Node) -> Result<()> {
-    publish_events(node)?;
-    serve::<DescribeParameters>(node, "describe_parameters", |parameters, request| {
+    let mut services = Vec::new();
+    let started = serve_all(node, &mut services).and_then(|()| publish_events(node));
+    if started.is_err() {
+        services.into_iter().for_each(CallbackHandle::remove);
+    }
+    started
+}
+
+fn serve_all(node: &Node, services: &mut Vec<CallbackHandle>) -> Result<()> {
+    serve::<DescribeParameters>(node, services, "describe_parameters", |parameters, request| {
         let descriptors = request.names.iter().map(|name| Ok(parameters.describe(name)?.0)).collect::<Result<_>>();
         DescribeParameters_Response { descriptors: descriptors.unwrap_or_default() }
     })?;
-    serve::<GetParameters>(node, "get_parameters", |parameters, request| {
+    serve::<GetParameters>(node, services, "get_parameters", |parameters, request| {
         let values = request.names.iter().map(|name| Ok(parameters.get(name)?.into())).collect::<Result<_>>();
         GetParameters_Response { values: values.unwrap_or_default() }
     })?;
-    serve::<GetParameterTypes>(node, "get_parameter_types", |parameters, request| {
+    serve::<GetParameterTypes>(node, services, "get_parameter_types", |parameters, request| {
         let type_of = |name: &String| Ok(parameters.describe(name)?.1.parameter_type() as u8);
         let types = request.names.iter().map(type_of).collect::<Result<_>>();
         GetParameterTypes_Response { types: types.unwrap_or_default() }
     })?;
-    serve::<ListParameters>(node, "list_parameters", |parameters, request| ListParameters_Response {
+    serve::<ListParameters>(node, services, "list_parameters", |parameters, request| ListParameters_Response {
         result: parameters.list(&request.prefixes, request.depth),
     })?;
-    serve::<SetParameters>(node, "set_parameters", |parameters, request| {
+    serve::<SetParameters>(node, services, "set_parameters", |parameters, request| {
         let set =
             |parameter: rcl_interfaces::msg::Parameter| result_of(parameters.set_atomically(vec![parameter.into()]));
         SetParameters_Response { results: request.parameters.into_iter().map(set).collect() }
     })?;
-    serve::<SetParametersAtomically>(node, "set_parameters_atomically", |parameters, request| {
+    serve::<SetParametersAtomically>(node, services, "set_parameters_atomically", |parameters, request| {
         let set = request.parameters.into_iter().map(Parameter::from).collect();
         SetParametersAtomically_Response { result: result_of(parameters.set_atomically(set)) }
     })
@@ -54,6 +63,7 @@ pub(super) fn start(node: &Node) -> Result<()> {
 
 fn serve<S>(
     node: &Node,
+    services: &mut Vec<CallbackHandle>,
     name: &str,
     answer: impl Fn(&ParameterStore, S::Request) -> S::Response + Send + 'static,
 ) -> Result<()>
@@ -63,7 +73,7 @@ where
     S: ServiceType + 'static,
 {
     let (parameters, node_name) = (Arc::downgrade(node.parameters()), node.fully_qualified_name());
-    node.create_service_with_callback::<S>(&format!("~/{name}"), move |service, request| {
+    let service = node.create_service_with_callback::<S>(&format!("~/{name}"), move |service, request| {
         let Some(parameters) = parameters.upgrade() else { return };
         let answered = request.sample().to_message().map_err(|error| error.to_string()).and_then(|message| {
             let response = answer(&parameters, *message);
@@ -73,6 +83,7 @@ where
             log::error(&node_name, format_args!("a request for parameters was not answered: {why}"));
         }
     })?;
+    services.push(service);
     Ok(())
 }
 
@@ -86,8 +97,7 @@ fn publish_events(node: &Node) -> Result<()> {
         if let Err(error) = lock(&publisher).publish_copy(&event) {
             log::error(&name, format_args!("a change of parameters was not published: {error}"));
         }
-    });
-    Ok(())
+    })
 }
 
 fn event(node: &str, stamp: gantry_msgs::builtin_interfaces::msg::Time, changes: Changes) -> ParameterEvent {

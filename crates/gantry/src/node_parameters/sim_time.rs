@@ -3,6 +3,7 @@
 //! A thread of its own, as rclcpp has it by default: time goes on while a callback runs, or where nothing spins.
 
 use crate::{
+    context,
     error::Result,
     executor::WaitSet,
     log,
@@ -10,11 +11,16 @@ use crate::{
     parameter::{Parameter, ParameterType, ParameterValue},
     time::Clock,
     topic::Subscription,
-    wait::GuardCondition,
+    wait::{GuardCondition, Waitable},
 };
 use gantry_msgs::{rcl_interfaces::msg::ParameterDescriptor, rosgraph_msgs};
 use gantry_shm::Qos;
-use std::{thread, time::Duration};
+use std::{
+    sync::Arc,
+    task::{Wake, Waker},
+    thread::{self, Thread},
+    time::Duration,
+};
 
 pub(super) const USE_SIM_TIME: &str = "use_sim_time";
 const TOPIC: &str = "/clock";
@@ -93,7 +99,13 @@ fn follow(
     mut stop: GuardCondition,
     clock: &Clock,
 ) -> Result<()> {
-    while wait_set.wait(&mut [&mut subscription, &mut stop], Duration::MAX)? && !stop.take() {
+    loop {
+        if !wait_set.wait(&mut [&mut subscription, &mut stop], Duration::MAX)? {
+            wait_for_init(&mut stop)?; // the wait ended with the program
+        }
+        if stop.take() {
+            return Ok(());
+        }
         let mut newest = None;
         while let Some(message) = subscription.take()? {
             let (sec, nanosec) = (message.clock.sec, message.clock.nanosec);
@@ -101,5 +113,26 @@ fn follow(
         }
         newest.into_iter().for_each(|now| clock.set_simulated(now));
     }
+}
+
+/// Waits until the program, which is shut down, begins anew, or the follower is to stop.
+fn wait_for_init(stop: &mut GuardCondition) -> Result<()> {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    context::wake_at_shutdown(&waker);
+    stop.set_waker(Some(waker.clone()));
+    while context::is_shut_down() && !stop.is_ready()? {
+        thread::park();
+    }
+    stop.set_waker(None);
+    context::forget_waker(&waker);
     Ok(())
+}
+
+/// Wakes a thread that is parked.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
 }

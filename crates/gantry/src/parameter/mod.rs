@@ -14,7 +14,7 @@ mod value;
 mod yaml;
 
 pub use callbacks::ParameterCallbackHandle;
+pub(crate) use overrides::ParameterArguments;
 pub use overrides::parameters_from_yaml_file;
-pub(crate) use overrides::{ParameterArgument, overrides_of};
 pub(crate) use store::{Changes, ParameterOptions, ParameterStore};
 pub use value::{Parameter, ParameterType, ParameterValue, ParameterVariant};

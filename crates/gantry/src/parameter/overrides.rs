@@ -6,36 +6,37 @@ use super::{
     yaml,
 };
 use crate::error::{Error, Result};
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    str::FromStr,
-};
-
-/// Values of parameters among the ROS arguments.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum ParameterArgument {
-    /// `-p name:=yaml` or `-p node:name:=yaml`.
-    Value {
-        /// The node that it is for: a name without a namespace, which rclcpp takes as `/node`. `None`: all nodes.
-        node: Option<String>,
-        /// The parameter's name: one or more parts with dots between them.
-        name: String,
-        /// The value, in YAML; not checked here.
-        yaml: String,
-    },
-    /// `--params-file path`; not opened here.
-    File(PathBuf),
-}
+use std::{collections::BTreeMap, path::Path, str::FromStr};
 
 /// The values by the patterns of nodes, in the order in which the patterns first occurred.
 ///
 /// As in rcl, a pattern keeps its place when it occurs again. So of `/**` in a file, `/talker` below it and a later `-p` for all
 /// nodes, `/talker` has the last word.
-#[derive(Default)]
-struct Patterns(Vec<(String, BTreeMap<String, ParameterValue>)>);
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ParameterArguments(Vec<(String, BTreeMap<String, ParameterValue>)>);
 
-impl Patterns {
+impl ParameterArguments {
+    /// Adds `-p name:=yaml` (without a node: for all nodes) or `-p node:name:=yaml` (rclcpp takes the node as `/node`).
+    ///
+    /// # Errors
+    /// The text is no value.
+    pub(crate) fn add_value(&mut self, node: Option<&str>, name: &str, yaml: &str) -> Result<()> {
+        let value =
+            yaml::value(yaml).map_err(|why| Error::InvalidParameters { origin: format!("-p {name}:={yaml}"), why })?;
+        self.add(node.unwrap_or("/**"), name.to_owned(), value);
+        Ok(())
+    }
+
+    /// Reads `--params-file path`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that rcl refuses.
+    pub(crate) fn add_file(&mut self, path: &Path) -> Result<()> {
+        let refused = |why| Error::InvalidParameters { origin: path.display().to_string(), why };
+        let text = std::fs::read_to_string(path).map_err(|error| refused(format!("it cannot be read: {error}")))?;
+        file::read(&text, &mut |pattern, name, value| self.add(pattern, name, value)).map_err(refused)
+    }
+
     fn add(&mut self, pattern: &str, name: String, value: ParameterValue) {
         let index = self.0.iter().position(|(other, _)| other == pattern).unwrap_or_else(|| {
             self.0.push((pattern.to_owned(), BTreeMap::new()));
@@ -43,23 +44,12 @@ impl Patterns {
         });
         self.0[index].1.insert(name, value);
     }
-}
 
-/// The values for the node of that full name. A later list of arguments replaces values of an earlier one.
-///
-/// # Errors
-/// A file that cannot be read, or that rcl refuses; a value that is none.
-pub(crate) fn overrides_of(node: &str, lists: &[&[ParameterArgument]]) -> Result<BTreeMap<String, ParameterValue>> {
-    let mut overrides = BTreeMap::new();
-    for arguments in lists {
-        let mut patterns = Patterns::default();
-        for argument in *arguments {
-            add(&mut patterns, argument)?;
-        }
-        let meant = patterns.0.into_iter().filter(|(pattern, _)| file::is_match(pattern, node));
-        overrides.extend(meant.flat_map(|(_, values)| values));
+    /// The values for the node of that full name.
+    pub(crate) fn of_node(&self, node: &str) -> BTreeMap<String, ParameterValue> {
+        let meant = self.0.iter().filter(|(pattern, _)| file::is_match(pattern, node));
+        meant.flat_map(|(_, values)| values.clone()).collect()
     }
-    Ok(overrides)
 }
 
 /// Reads a value as the command line of ROS 2 does (`-p name:=value`): YAML, with its words for booleans.
@@ -86,22 +76,7 @@ impl FromStr for ParameterValue {
 /// # Errors
 /// The file cannot be read, or rcl would refuse it; the sentence has the line.
 pub fn parameters_from_yaml_file(path: impl AsRef<Path>, node: &str) -> Result<Vec<Parameter>> {
-    let values = overrides_of(node, &[&[ParameterArgument::File(path.as_ref().to_owned())]])?;
-    Ok(values.into_iter().map(|(name, value)| Parameter { name, value }).collect())
-}
-
-fn add(patterns: &mut Patterns, argument: &ParameterArgument) -> Result<()> {
-    match argument {
-        ParameterArgument::Value { node, name, yaml } => {
-            let value = yaml::value(yaml)
-                .map_err(|why| Error::InvalidParameters { origin: format!("-p {name}:={yaml}"), why })?;
-            patterns.add(node.as_deref().unwrap_or("/**"), name.clone(), value);
-        }
-        ParameterArgument::File(path) => {
-            let refused = |why| Error::InvalidParameters { origin: path.display().to_string(), why };
-            let text = std::fs::read_to_string(path).map_err(|error| refused(format!("it cannot be read: {error}")))?;
-            file::read(&text, &mut |pattern, name, value| patterns.add(pattern, name, value)).map_err(refused)?;
-        }
-    }
-    Ok(())
+    let mut arguments = ParameterArguments::default();
+    arguments.add_file(path.as_ref())?;
+    Ok(arguments.of_node(node).into_iter().map(|(name, value)| Parameter { name, value }).collect())
 }

@@ -16,7 +16,10 @@ use gantry_msgs::rcl_interfaces::msg::{ListParametersResult, ParameterDescriptor
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, MutexGuard, OnceLock},
+    sync::{
+        Mutex, MutexGuard, OnceLock,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
     thread::ThreadId,
 };
 
@@ -45,7 +48,7 @@ pub(crate) struct ParameterOptions {
     pub(crate) overrides: Vec<Parameter>,
     pub(crate) allows_undeclared: bool,
     pub(crate) declares_overrides: bool,
-    /// `None`: with the first declaration.
+    /// `None`: with the first declaration or change.
     pub(crate) starts_services: Option<bool>,
 }
 
@@ -58,8 +61,8 @@ pub(crate) struct ParameterStore {
     /// Locked during a change, by the thread in `changer`.
     callbacks: Mutex<Callbacks>,
     changer: Mutex<Option<ThreadId>>,
-    /// The node was prepared for parameters.
-    is_started: Mutex<bool>,
+    /// The node's services have started, or start now.
+    is_started: AtomicBool,
     /// Called with each change; set when the node's services start.
     listener: OnceLock<Box<dyn Fn(Changes) + Send + Sync>>,
     /// Things that live as long as the store.
@@ -92,23 +95,28 @@ impl ParameterStore {
         &self.options
     }
 
-    /// Calls `start` once, before the first declaration; again after an error.
+    /// Calls `start` once; again after an error. Another thread does not wait for it: it holds no lock, since it waits for
+    /// callbacks of changes, which may come here.
     pub(crate) fn start_once(&self, start: impl FnOnce() -> Result<()>) -> Result<()> {
-        let mut is_started = lock(&self.is_started);
-        if !*is_started {
-            start()?;
-            *is_started = true;
+        if self.is_started.swap(true, SeqCst) {
+            return Ok(());
         }
-        Ok(())
+        start().inspect_err(|_| self.is_started.store(false, SeqCst))
     }
 
     pub(crate) fn overrides(&self) -> &BTreeMap<String, ParameterValue> {
         &self.overrides
     }
 
-    /// Sets the function that learns of changes, once.
-    pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) {
-        let _ = self.listener.set(Box::new(listener));
+    /// Sets the function that learns of changes, once, and tells it of the parameters that have a value.
+    pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) -> Result<()> {
+        let mut change = self.change("a listener")?;
+        if self.listener.set(Box::new(listener)).is_ok() {
+            let declared = self.by_prefix("").into_iter().filter(|(_, value)| *value != ParameterValue::NotSet);
+            let new = declared.map(|(name, value)| Parameter { name, value }).collect();
+            change.publish(Changes { new, ..Changes::default() });
+        }
+        Ok(())
     }
 
     /// Keeps a thing until the store is dropped.
@@ -168,25 +176,41 @@ impl ParameterStore {
         if parameters.is_empty() {
             return Err(refused("", "there is none to be set; a callback before the change may have removed all"));
         }
-        let (mut staged, mut changes) = (BTreeMap::<String, Declared>::new(), Changes::default());
+        let mut staged = BTreeMap::<String, Declared>::new();
         for parameter in &parameters {
             let name = &parameter.name;
             let known = staged.get(name).cloned().or_else(|| lock(&self.declared).get(name).cloned());
-            staged.insert(name.clone(), self.checked(parameter, known, &mut changes)?);
+            staged.insert(name.clone(), self.checked(parameter, known)?);
         }
         change.ask(&parameters)?;
-        let mut declared = lock(&self.declared);
-        declared.append(&mut staged);
-        changes.deleted.iter().for_each(|deleted| drop(declared.remove(&deleted.name)));
-        drop(declared);
+        let changes = self.replace(staged);
         change.tell(&parameters, changes);
         Ok(())
     }
 
-    /// A parameter with another value, if it may have it; adds that to the changes.
-    fn checked(&self, parameter: &Parameter, known: Option<Declared>, changes: &mut Changes) -> Result<Declared> {
+    /// Replaces parameters, or removes those that had a value and have none now.
+    fn replace(&self, staged: BTreeMap<String, Declared>) -> Changes {
+        let (mut declared, mut changes) = (lock(&self.declared), Changes::default());
+        for (name, new) in staged {
+            let old = declared.remove(&name);
+            let is_new = old.is_none();
+            let deleted = old
+                .map(|old| old.value)
+                .filter(|old| new.value == ParameterValue::NotSet && *old != ParameterValue::NotSet);
+            if let Some(value) = deleted {
+                changes.deleted.push(Parameter { name, value });
+                continue;
+            }
+            let list = if is_new { &mut changes.new } else { &mut changes.changed };
+            list.push(Parameter { name: name.clone(), value: new.value.clone() });
+            declared.insert(name, new);
+        }
+        changes
+    }
+
+    /// A parameter with another value, if it may have it.
+    fn checked(&self, parameter: &Parameter, known: Option<Declared>) -> Result<Declared> {
         let Parameter { name, value } = parameter;
-        let is_new = known.is_none();
         let mut declared = match known {
             Some(declared) => declared,
             None if name.is_empty() => return Err(refused(name, "its name is empty")),
@@ -200,12 +224,6 @@ impl ParameterStore {
             return Err(refused(name, "it is read-only"));
         }
         descriptor::check(&declared.descriptor, value).map_err(|why| refused(name, why))?;
-        let is_deleted = *value == ParameterValue::NotSet && declared.value != ParameterValue::NotSet;
-        match (is_new, is_deleted) {
-            (true, _) => changes.new.push(parameter.clone()),
-            (_, true) => changes.deleted.push(Parameter { name: name.clone(), value: declared.value.clone() }),
-            _ => changes.changed.push(parameter.clone()),
-        }
         declared.descriptor.r#type = value.parameter_type() as u8;
         declared.value = value.clone();
         Ok(declared)
@@ -320,6 +338,10 @@ impl Change<'_> {
     /// Tells callbacks and listener of the change that was made.
     fn tell(&mut self, parameters: &[Parameter], changes: Changes) {
         self.callbacks.post_set.iter_mut().for_each(|callback| callback(parameters));
+        self.publish(changes);
+    }
+
+    fn publish(&mut self, changes: Changes) {
         if let Some(listener) = self.store.listener.get() {
             listener(changes);
         }

@@ -239,15 +239,15 @@ fn parameters_of(node: &str, text: &str, more: &[(Option<&str>, &str)]) -> Resul
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("parameters.yaml");
     std::fs::write(&path, text).unwrap();
-    let value = |(node, yaml): &(Option<&str>, &str)| ParameterArgument::Value {
-        node: node.map(str::to_owned),
-        name: "x".to_owned(),
-        yaml: (*yaml).to_owned(),
+    let (before, after) = more.split_at(usize::from(more.len() > 1));
+    let read = || -> crate::error::Result<_> {
+        let mut arguments = ParameterArguments::default();
+        before.iter().try_for_each(|(node, yaml)| arguments.add_value(*node, "x", yaml))?;
+        arguments.add_file(&path)?;
+        after.iter().try_for_each(|(node, yaml)| arguments.add_value(*node, "x", yaml))?;
+        Ok(arguments.of_node(node))
     };
-    let arguments: Vec<_> = more.iter().map(value).collect();
-    let (before, after) = arguments.split_at(usize::from(more.len() > 1));
-    let arguments = [before, &[ParameterArgument::File(path)], after].concat();
-    let parameters = overrides_of(node, &[&arguments]).map_err(|error| error.to_string())?;
+    let parameters = read().map_err(|error| error.to_string())?;
     let words = parameters.iter().filter(|(name, _)| *name != "use_sim_time");
     Ok(words.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" "))
 }
@@ -275,13 +275,6 @@ fn a_pattern_keeps_its_place_when_it_occurs_again() {
     assert_eq!(of(both, &[(None, "9")]), "x=9");
     assert_eq!(of(both, &[(None, "9"), (Some("other"), "5")]), "x=2", "a file after the value");
     assert_eq!(of(both, &[(Some("talker"), "5")]), "x=2", "a name without a namespace is /talker");
-    let lists = [("1", "2")].map(|(first, second)| [first, second].map(value_for_all));
-    let [[first, second]] = &lists;
-    assert_eq!(overrides_of("/x", &[first, second]).unwrap()["x"].to_string(), "2", "a node's own come last");
-}
-
-fn value_for_all(yaml: &str) -> Vec<ParameterArgument> {
-    vec![ParameterArgument::Value { node: None, name: "x".to_owned(), yaml: yaml.to_owned() }]
 }
 
 #[test]

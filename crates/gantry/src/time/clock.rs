@@ -79,10 +79,12 @@ impl Clock {
     #[must_use]
     pub fn now(&self) -> Duration {
         match &self.0 {
-            Kind::Ros(ros) if !ros.is_simulated.load(Acquire) => {
-                now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+            Kind::Ros(ros) if ros.is_simulated.load(Acquire) => {
+                Duration::from_nanos(ros.simulated.now_ns.load(Acquire))
             }
-            _ => Duration::from_nanos(self.now_ns()),
+            // Not `now_ns`: if the time is simulated from now on or no longer, that would be another time than this one.
+            Kind::Ros(_) => now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+            Kind::Steady | Kind::Manual(_) => Duration::from_nanos(self.now_ns()),
         }
     }
 
@@ -230,4 +232,27 @@ pub(crate) fn limit_ns(limit: Option<Duration>) -> u64 {
 /// The time until the deadline; `Duration::MAX` without one.
 pub(crate) fn remaining(deadline: Option<Instant>) -> Duration {
     deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn the_time_of_a_node_is_simulated_or_since_1970_and_never_monotonic() {
+        let (clock, is_done) = (Clock::of_node(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Relaxed) {
+                    clock.simulate(true);
+                    clock.simulate(false);
+                }
+            });
+            let times: Vec<Duration> = (0..300_000).map(|_| clock.now()).collect();
+            is_done.store(true, Relaxed);
+            let is_other = |time: &&Duration| !time.is_zero() && time.as_secs() < 1_500_000_000;
+            assert_eq!(times.iter().find(is_other), None);
+        });
+    }
 }

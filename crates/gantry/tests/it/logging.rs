@@ -20,6 +20,7 @@ tests! {
     mismatches_are_printed_once_in_ros_2_s_format,
     gantry_log_sets_the_level,
     levels_are_set_by_calls,
+    levels_are_set_by_ros_arguments,
     a_subscriber_of_tracing_gets_everything,
     an_error_that_main_returns_is_a_sentence,
     two_nodes_of_one_name_are_told_once,
@@ -33,6 +34,15 @@ pub fn play(node: &Node, role: &str, topic: &str) -> bool {
         "mistaken-with-levels" => {
             gantry::set_log_level(LogLevel::Off);
             gantry::set_logger_level("front.viewer", LogLevel::Debug);
+        }
+        "mistaken-with-namespace" => {
+            let arguments = "--ros-args --log-level error --log-level front:=debug --log-level front.viewer:=error --log-level \
+                             front.viewer:=unset";
+            gantry::init_with_arguments(arguments.split(' ').map(str::to_owned)).unwrap();
+        }
+        "mistaken-and-silent" => {
+            let arguments = "--ros-args --log-level front:=debug --disable-stdout-logs";
+            gantry::init_with_arguments(arguments.split(' ').map(str::to_owned)).unwrap();
         }
         "mistaken-with-subscriber" => collect_log(),
         "namesake" => {
@@ -134,6 +144,14 @@ fn levels_are_set_by_calls() {
     let (lines, _) = printed("mistaken-with-levels", None);
     assert!(lines.iter().any(|line| line.starts_with("[DEBUG]")), "{lines:#?}");
     assert!(lines.iter().all(|line| line.contains("[front.viewer]")), "{lines:#?}");
+}
+
+/// A namespace has a level, too.
+fn levels_are_set_by_ros_arguments() {
+    let (lines, _) = printed("mistaken-with-namespace", None);
+    assert!(lines.iter().any(|line| line.starts_with("[DEBUG]")), "{lines:#?}");
+    assert!(lines.iter().all(|line| line.contains("[front.viewer]")), "{lines:#?}");
+    assert_eq!(printed("mistaken-and-silent", None).0, [""; 0]);
 }
 
 fn a_subscriber_of_tracing_gets_everything() {

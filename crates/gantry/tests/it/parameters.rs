@@ -36,6 +36,8 @@ tests! {
     a_node_without_parameters_has_no_services,
     time_follows_the_clock_topic,
     a_clock_that_jumps_keeps_its_timers,
+    each_node_has_use_sim_time,
+    a_callback_that_declares_a_parameter_gets_an_error,
 }
 
 /// A node of a test, in a domain of its own, with ROS arguments.
@@ -188,7 +190,7 @@ fn callbacks_alter_refuse_and_learn_of_changes() {
     let learned = || std::mem::take(&mut *learned.lock().unwrap());
     node.declare_parameter("height", 3).unwrap();
     node.declare_parameter("width", 4).unwrap();
-    assert_eq!(learned(), ["use_sim_time=false", "height=3", "width=4"]);
+    assert_eq!(learned(), ["height=3", "width=4"]);
     node.set_parameter("width", 16).unwrap();
     assert_eq!(node.get_parameter::<i64>("height").unwrap(), 9);
     assert_eq!(learned(), ["width=16", "height=9"]);
@@ -210,6 +212,9 @@ fn undeclared_parameters_come_and_go_where_they_are_allowed() {
     node.set_parameter("new", 1).unwrap();
     node.set_parameter("new", "text").unwrap();
     assert_eq!(node.get_parameter::<String>("new").unwrap(), "text");
+    let changes = vec![Parameter::new("new", ParameterValue::NotSet), Parameter::new("new", 5)];
+    node.set_parameters_atomically(changes).unwrap();
+    assert_eq!(node.get_parameter::<i64>("new").unwrap(), 5, "the last one counts");
     node.set_parameter("new", ParameterValue::NotSet).unwrap();
     assert!(!node.has_parameter("new"));
 }
@@ -404,4 +409,34 @@ fn a_clock_that_jumps_keeps_its_timers() {
     assert!(remaining <= seconds(7) && remaining > Duration::ZERO, "{remaining:?}");
     node.set_parameter("use_sim_time", true).unwrap();
     assert!(timer.time_until_trigger().unwrap() <= remaining, "and again");
+}
+
+fn each_node_has_use_sim_time() {
+    let fresh = node_in(176, "");
+    assert!(!fresh.get_parameter::<bool>("use_sim_time").unwrap() && fresh.has_parameter("use_sim_time"));
+    assert!(sentence(fresh.declare_parameter("use_sim_time", false)).contains("is declared already"));
+    assert_eq!(fresh.describe_parameter("use_sim_time").unwrap().r#type, ParameterType::Bool as u8);
+    // Also where parameters need no declaration.
+    let loose = Node::builder("loose").domain_id(174).allow_undeclared_parameters(true).build().unwrap();
+    assert!(sentence(loose.set_parameter("use_sim_time", 1)).contains("is of type bool"));
+    loose.set_parameter("use_sim_time", true).unwrap();
+    assert!(loose.clock().ros_time_is_active());
+    for name in ["a", "b"] {
+        loose.declare_parameter(name, 1).unwrap();
+    }
+    assert_eq!(loose.service_names_and_types().unwrap().len(), 6, "started once");
+}
+
+fn a_callback_that_declares_a_parameter_gets_an_error() {
+    let node = node_in(175, "");
+    let weak = node.downgrade();
+    let declare = move |_: &[Parameter]| match weak.upgrade().unwrap().declare_parameter("other", 1) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    };
+    node.add_on_set_parameters_callback(declare).unwrap();
+    let (sender, declared) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(node.declare_parameter("first", 1)));
+    let declared = declared.recv_timeout(PATIENCE).unwrap();
+    assert!(sentence(declared).contains("callbacks of parameter changes cannot change parameters themselves"));
 }

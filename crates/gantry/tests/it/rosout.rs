@@ -1,12 +1,25 @@
 //! `/rosout`: what a program logs is published.
 
 use crate::support::*;
-use gantry::{Node, Qos, RosoutLayer};
+use gantry::{Node, Qos, RosoutLayer, Subscription};
 use gantry_msgs::rcl_interfaces::msg::Log;
 use std::time::Duration;
 use tracing_subscriber::{Layer, filter::LevelFilter, layer::SubscriberExt};
 
 tests![events_are_published_as_logs];
+
+struct Panics;
+
+impl std::fmt::Debug for Panics {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("for the test")
+    }
+}
+
+fn next(subscription: &mut Subscription<Log>) -> Log {
+    assert!(subscription.wait(PATIENCE).unwrap());
+    *subscription.take().unwrap().unwrap().to_message().unwrap()
+}
 
 fn events_are_published_as_logs() {
     let node = Node::builder("talker").namespace("/ns").domain_id(177).build().unwrap();
@@ -19,11 +32,7 @@ fn events_are_published_as_logs() {
     let _namesake = Node::builder("talker").namespace("/ns").domain_id(177).build().unwrap();
     // A subscription that comes later gets them, too.
     let mut subscription = node.create_subscription::<Log>("/rosout", Qos::rosout()).unwrap();
-    let mut next = || {
-        assert!(subscription.wait(PATIENCE).unwrap());
-        *subscription.take().unwrap().unwrap().to_message().unwrap()
-    };
-    let driving = next();
+    let driving = next(&mut subscription);
     assert_eq!(
         (driving.level, &*driving.name, &*driving.msg),
         (Log::INFO, "ns.talker", "driving 7 speed=0.5 name=\"x\"")
@@ -33,9 +42,9 @@ fn events_are_published_as_logs() {
         "{driving:?}"
     );
     assert!(driving.stamp.sec > 1_500_000_000);
-    let broken = next();
+    let broken = next(&mut subscription);
     assert_eq!((broken.level, &*broken.name, &*broken.msg), (Log::ERROR, "front.camera", "broken"));
-    let own = next();
+    let own = next(&mut subscription);
     assert_eq!((own.level, &*own.name), (Log::WARN, "ns.talker"));
     assert!(own.msg.starts_with("two nodes of domain 177 have the name /ns/talker"), "{}", own.msg);
     let arguments = |flag: &str| ["--ros-args", flag].map(str::to_owned);
@@ -44,5 +53,9 @@ fn events_are_published_as_logs() {
     let loud = Node::builder("loud").domain_id(177).ros_arguments(arguments("--enable-rosout-logs")).build();
     assert!(!subscription.wait(Duration::ZERO).unwrap());
     drop((quiet.unwrap(), loud.unwrap()));
+    // A field that panics loses its own event only.
+    std::panic::catch_unwind(|| tracing::info!(field = ?Panics, "lost")).unwrap_err();
+    tracing::info!("later");
+    assert_eq!(next(&mut subscription).msg, "later");
     drop(guard);
 }

@@ -7,8 +7,8 @@ use gantry::{
     Clock, Error, EventsExecutor, Executor, MultiThreadedExecutor, Node, Qos, Rate, SingleThreadedExecutor,
     Subscription, WaitSet,
 };
-use gantry_msgs::{std_msgs::msg::UInt64, std_srvs::srv::Trigger};
-use rustix::process::{Signal, kill_process};
+use gantry_msgs::{builtin_interfaces::msg::Time, rosgraph_msgs, std_msgs::msg::UInt64, std_srvs::srv::Trigger};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use std::{
     os::unix::process::ExitStatusExt,
     path::Path,
@@ -26,6 +26,10 @@ tests! {
     shutdown_ends_a_spin_and_init_begins_anew,
     a_call_that_a_shutdown_ends_says_so,
     an_executor_that_goes_after_a_shutdown_frees_nodes_that_callbacks_own,
+    a_function_that_panics_stops_no_shutdown,
+    after_an_init_that_failed_a_signal_ends_the_process,
+    an_init_during_a_shutdown_is_not_shut_down,
+    simulated_time_goes_on_after_a_new_init,
 }
 
 /// No wait ends by itself in the time of a test.
@@ -46,6 +50,10 @@ pub fn play(role: &str) -> bool {
             stay();
         }
         "without-init" => stay(),
+        "panics" => panic_in_a_function(),
+        "init-fails" => fail_to_init(),
+        "init-in-shutdown" => init_in_shutdown(),
+        "sim-time" => simulate_again(),
         "cycle" => own_the_node_in_a_callback(),
         _ => return false,
     }
@@ -172,6 +180,60 @@ fn own_the_node_in_a_callback() {
     executor.spin().unwrap();
 }
 
+fn panic_in_a_function() {
+    gantry::init().unwrap();
+    gantry::on_shutdown(|| panic!("for the test"));
+    gantry::on_shutdown(|| say("next function"));
+    let mut subscription = subscription(&node());
+    say("ready");
+    subscription.wait(EVER).unwrap();
+    gantry::init().unwrap();
+    say("again"); // and a signal is caught
+    subscription.wait(EVER).unwrap();
+}
+
+fn fail_to_init() {
+    let none = Rlimit { current: Some(0), ..getrlimit(Resource::Nofile) };
+    let before = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, none).unwrap();
+    gantry::init().unwrap_err();
+    setrlimit(Resource::Nofile, before).unwrap();
+    say("ready");
+    loop {
+        std::thread::park();
+    }
+}
+
+fn init_in_shutdown() {
+    gantry::init().unwrap();
+    for _ in 0..300 {
+        std::thread::scope(|scope| {
+            scope.spawn(gantry::shutdown);
+            while gantry::init().is_err() {}
+        });
+        assert!(gantry::ok());
+    }
+    say("ready");
+}
+
+fn simulate_again() {
+    gantry::init().unwrap();
+    let node = node();
+    node.declare_parameter("any", 1).unwrap();
+    node.set_parameter("use_sim_time", true).unwrap();
+    let mut publisher = node.create_publisher("/clock", Qos::clock()).unwrap();
+    assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
+    for sec in 1..4 {
+        publisher.publish_copy(&rosgraph_msgs::msg::Clock { clock: Time { sec, nanosec: 0 } }).unwrap();
+        eventually("the clock follows", || node.clock().now() == Duration::from_secs(sec as u64));
+        gantry::shutdown();
+        gantry::init().unwrap();
+    }
+    gantry::shutdown();
+    drop(node); // and the thread ends
+    say("ready");
+}
+
 /// A child with a directory of its own.
 struct Child {
     peer: Peer,
@@ -263,5 +325,31 @@ fn a_call_that_a_shutdown_ends_says_so() {
 
 fn an_executor_that_goes_after_a_shutdown_frees_nodes_that_callbacks_own() {
     let (status, files) = Child::start("cycle").end();
+    assert!(status.success() && files == 0, "{status}, {files} files");
+}
+
+fn a_function_that_panics_stops_no_shutdown() {
+    let mut child = Child::start("panics");
+    child.signal(Signal::INT);
+    assert_eq!(child.peer.line(), "next function");
+    assert_eq!(child.peer.line(), "again");
+    child.signal(Signal::INT);
+    let (status, files) = child.end();
+    assert!(status.success() && files == 0, "{status}, {files} files");
+}
+
+fn after_an_init_that_failed_a_signal_ends_the_process() {
+    let child = Child::start("init-fails");
+    child.signal(Signal::INT);
+    assert_eq!(child.end().0.signal(), Some(Signal::INT.as_raw()));
+}
+
+fn an_init_during_a_shutdown_is_not_shut_down() {
+    let (status, files) = Child::start("init-in-shutdown").end();
+    assert!(status.success() && files == 0, "{status}, {files} files");
+}
+
+fn simulated_time_goes_on_after_a_new_init() {
+    let (status, files) = Child::start("sim-time").end();
     assert!(status.success() && files == 0, "{status}, {files} files");
 }
