@@ -30,11 +30,10 @@ pub trait ExecutorSteps {
         let deadline = (!max_duration.is_zero()).then(|| deadline_after(max_duration)).flatten();
         within_spin(self, |executor| {
             let (signal, mut ran, mut before) = (executor.ready_queue().signal.clone(), 0, None);
-            let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
             while before.is_none() || again && before != Some(ran) {
                 before = Some(ran);
                 executor.gather();
-                while !signal.is_canceled() && (ran == 0 || !is_over()) && executor.step() {
+                while !signal.is_canceled() && (ran == 0 || !is_past(deadline)) && executor.step() {
                     ran += 1;
                 }
             }
@@ -55,10 +54,8 @@ pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
         loop {
             // It takes the notification of a thread that made the condition true, so the check comes after it.
             executor.gather();
-            if signal.is_canceled()
-                || deadline.is_some_and(|deadline| Instant::now() >= deadline)
-                || goes_on.as_mut().is_some_and(|goes_on| !goes_on())
-            {
+            let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
+            if signal.is_canceled() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) || is_late {
                 break;
             }
             if !executor.step() {
@@ -115,6 +112,11 @@ impl Drop for Spinning {
     fn drop(&mut self) {
         self.0.set_spinning(false);
     }
+}
+
+/// Whether a deadline is over.
+pub(super) fn is_past(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
 /// The end of a time from now; `None` if it is beyond all clocks.

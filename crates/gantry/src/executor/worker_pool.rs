@@ -11,7 +11,12 @@
 //!
 //! A spin with a condition has one more thread, the one that called it: it checks the condition after each run.
 
-use super::{order::Order, ready_queue::Running, steps::GoesOn, wake_signal::WakeSignal};
+use super::{
+    order::Order,
+    ready_queue::Running,
+    steps::{GoesOn, is_past},
+    wake_signal::WakeSignal,
+};
 use crate::{
     callback::RunOutcome,
     error::{Error, Result},
@@ -149,14 +154,15 @@ impl<O: Order> WorkerPool<O> {
         }
     }
 
-    /// Checks the condition after each turn, until the spin is over.
+    /// Checks the condition after each turn, until the spin is over, and once after the deadline.
     fn check(&self, deadline: Option<Instant>, mut goes_on: Option<GoesOn<'_>>) {
         let _cancel = CancelAtEnd(self);
         let mut state = lock(&self.state);
-        while !self.is_over(&state) && deadline.is_none_or(|deadline| Instant::now() < deadline) {
+        while !self.is_over(&state) {
             state.turns = 0;
             drop(state);
-            if !self.holds(&mut goes_on) {
+            let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
+            if !self.holds(&mut goes_on) || is_late {
                 return;
             }
             state = lock(&self.state);
