@@ -22,7 +22,7 @@ use crate::{
 use any_callback::{AnyCallback, RemovedCallback};
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, TryLockError,
+        Arc, Mutex, MutexGuard, TryLockError, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
     thread::yield_now,
@@ -34,6 +34,8 @@ const REMOVAL_TRIES: usize = 1000;
 
 /// A callback of a node.
 pub(crate) struct Callback {
+    /// The list of its node.
+    node: Weak<Callbacks>,
     pub(crate) group: Arc<Group>,
     /// Its index in the executor that has it. W, R: that executor, under its lock if it has one.
     pub(crate) index: AtomicUsize,
@@ -46,7 +48,8 @@ pub(crate) struct Callback {
 }
 
 impl Callback {
-    pub(crate) fn new<W>(
+    fn new<W>(
+        node: Weak<Callbacks>,
         group: Arc<Group>,
         waitable: W,
         callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
@@ -57,7 +60,7 @@ impl Callback {
     {
         let inner = Mutex::new(Box::new(TypedCallback::new(waitable, callback)) as Box<dyn AnyCallback>);
         let [removed, is_running, is_known_slow] = [const { AtomicBool::new(false) }; 3];
-        Callback { group, index: AtomicUsize::new(0), removed, is_running, is_known_slow, inner }
+        Callback { node, group, index: AtomicUsize::new(0), removed, is_running, is_known_slow, inner }
     }
 
     /// The source and the closure. Blocks while the callback runs.
@@ -122,6 +125,11 @@ impl Callback {
             }
             yield_now();
         }
+    }
+
+    /// Whether it was added to that node.
+    pub(crate) fn is_of(&self, node: &Arc<Callbacks>) -> bool {
+        std::ptr::eq(self.node.as_ptr(), Arc::as_ptr(node))
     }
 
     /// Whether it was asked before.

@@ -148,12 +148,13 @@ impl ReadyQueue {
         let Some(collector) = &mut self.collector else {
             // Before its first spin: members that came and left by a handle have no callbacks here.
             let waker = self.signal.clone().into();
-            return self.members.take().1.iter().for_each(|member| member.detach(&waker));
+            let (_, leaving) = self.members.list();
+            return leaving.iter().for_each(|member| drop(self.members.release(member, &waker)));
         };
         let mut current = Vec::new();
         // Versions first: a later change raises them again.
         self.members_version = self.members.version();
-        let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.take());
+        let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.list());
         self.registered_members.clear();
         for member in members {
             self.registered_members.push(RegisteredMember { version: member.version(), member: member.clone() });
@@ -165,10 +166,19 @@ impl ReadyQueue {
                 .get_mut(callback.index.load(Relaxed))
                 .and_then(|registered| registered.take_if(|registered| Arc::ptr_eq(&registered.callback, &callback)));
             let attach = || RegisteredCallback::attach(callback, &self.signal, collector);
-            self.callbacks.push(known.unwrap_or_else(attach));
+            let registered = known.unwrap_or_else(attach);
+            self.callbacks.push(RegisteredCallback { is_leaving: false, ..registered });
         }
-        old.into_iter().flatten().for_each(|registered| registered.detach(collector));
-        leaving.iter().for_each(|member| member.detach(&waker));
+        // Those that run stay until `finish`: nobody else may have them or their groups before.
+        let (running, idle): (Vec<_>, Vec<_>) = old.into_iter().flatten().partition(|registered| registered.is_running);
+        idle.into_iter().for_each(|registered| registered.detach(collector));
+        for member in &leaving {
+            if !running.iter().any(|registered| member.has(&registered.callback)) {
+                drop(self.members.release(member, &waker));
+            }
+        }
+        let stays = |registered| RegisteredCallback { is_leaving: true, ..registered };
+        self.callbacks.extend(running.into_iter().map(stays));
         self.index_callbacks();
     }
 
@@ -365,6 +375,9 @@ impl ReadyQueue {
         let Some(index) = self.index_of(&callback) else { return };
         let registered = &mut self.callbacks[index];
         registered.is_running = false;
+        if registered.is_leaving {
+            self.members.touch(); // the next gathering lets it go, before another start
+        }
         let (has_news, has_orphans) = (take(&mut registered.has_news), take(&mut registered.has_orphans));
         if has_orphans {
             callback.lock().return_queued();

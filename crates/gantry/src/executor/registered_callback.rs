@@ -30,6 +30,8 @@ pub(crate) struct RegisteredCallback {
     pub(super) is_pending: bool,
     /// It runs on some thread; waiting for its mutex is not allowed then.
     pub(super) is_running: bool,
+    /// It is to be let go at the end of its run: its member left, or it was removed.
+    pub(super) is_leaving: bool,
     /// It keeps values that left the executor's queue during its run.
     pub(super) has_orphans: bool,
     /// There was news during the run, which may have looked too early and found nothing.
@@ -64,6 +66,7 @@ impl RegisteredCallback {
             is_lossy,
             is_pending: false,
             is_running: false,
+            is_leaving: false,
             has_orphans: false,
             has_news: false,
         }
