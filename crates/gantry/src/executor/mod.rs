@@ -104,7 +104,7 @@ pub trait Executor: ExecutorSteps {
         let deadline = deadline_after(timeout);
         within_spin(self, |executor| {
             loop {
-                executor.gather();
+                executor.gather_and_drop();
                 let signal = executor.ready_queue().signal.clone();
                 if signal.is_canceled() {
                     signal.reset_cancel();

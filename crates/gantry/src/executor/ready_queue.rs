@@ -65,6 +65,15 @@ pub struct ReadyQueue {
     slow_run: Option<SlowRun>,
     /// Callbacks have other indices than at the last gathering.
     is_changed: bool,
+    /// What gatherings let go. It is dropped where no lock is held: it may own anything.
+    pub(super) released: Released,
+}
+
+/// Members and callbacks that an executor let go, perhaps the last handles of them.
+#[derive(Default)]
+pub(super) struct Released {
+    members: Vec<Member>,
+    callbacks: Vec<Arc<Callback>>,
 }
 
 struct RegisteredMember {
@@ -87,6 +96,12 @@ pub(crate) enum Work {
     Take(TakeOrder),
     /// Calls the callback with a kept value. A lossy one was reported when it was queued.
     Queued { key: EventKey, is_lossy: bool },
+}
+
+impl Released {
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.callbacks.is_empty()
+    }
 }
 
 impl Running {
@@ -136,6 +151,7 @@ impl ReadyQueue {
             self.collector = None;
             self.signal.set_bell(None);
         }
+        drop(take(&mut self.released));
     }
 
     fn is_outdated(&self) -> bool {
@@ -149,13 +165,15 @@ impl ReadyQueue {
             // Before its first spin: members that came and left by a handle have no callbacks here.
             let waker = self.signal.clone().into();
             let (_, leaving) = self.members.list();
-            return leaving.iter().for_each(|member| drop(self.members.release(member, &waker)));
+            self.released.members.extend(leaving.iter().filter_map(|member| self.members.release(member, &waker)));
+            return self.released.members.extend(leaving);
         };
         let mut current = Vec::new();
         // Versions first: a later change raises them again.
         self.members_version = self.members.version();
         let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.list());
-        self.registered_members.clear();
+        let before = self.registered_members.drain(..).map(|registered| registered.member);
+        self.released.members.extend(before);
         for member in members {
             self.registered_members.push(RegisteredMember { version: member.version(), member: member.clone() });
             current.extend(member.callbacks(&waker));
@@ -171,12 +189,13 @@ impl ReadyQueue {
         }
         // Those that run stay until `finish`: nobody else may have them or their groups before.
         let (running, idle): (Vec<_>, Vec<_>) = old.into_iter().flatten().partition(|registered| registered.is_running);
-        idle.into_iter().for_each(|registered| registered.detach(collector));
+        self.released.callbacks.extend(idle.into_iter().map(|registered| registered.detach(collector)));
         for member in &leaving {
             if !running.iter().any(|registered| member.has(&registered.callback)) {
-                drop(self.members.release(member, &waker));
+                self.released.members.extend(self.members.release(member, &waker));
             }
         }
+        self.released.members.extend(leaving);
         let stays = |registered| RegisteredCallback { is_leaving: true, ..registered };
         self.callbacks.extend(running.into_iter().map(stays));
         self.index_callbacks();
@@ -223,7 +242,7 @@ impl ReadyQueue {
         }
         for waker in notified {
             if let Some(callback) = waker.take_callback() {
-                self.set_notified(&callback);
+                self.set_notified(callback);
             }
         }
         let ReadyQueue { collector, callbacks, by_bit, ready, useless, .. } = self;
@@ -252,8 +271,8 @@ impl ReadyQueue {
     }
 
     /// Makes a callback pending that was notified. The due time of a timed one may have changed.
-    fn set_notified(&mut self, callback: &Arc<Callback>) {
-        let Some(index) = self.index_of(callback) else { return };
+    fn set_notified(&mut self, callback: Arc<Callback>) {
+        let Some(index) = self.index_of(&callback) else { return self.released.callbacks.push(callback) };
         let registered = &mut self.callbacks[index];
         if !registered.is_timed {
             registered.set_pending(&mut self.ready, index, false);
@@ -463,7 +482,7 @@ impl Drop for ReadyQueue {
     fn drop(&mut self) {
         let members = self.members.close();
         if let Some(collector) = &mut self.collector {
-            self.callbacks.drain(..).for_each(|registered| registered.detach(collector));
+            self.callbacks.drain(..).for_each(|registered| drop(registered.detach(collector)));
         }
         let waker = self.signal.clone().into();
         for member in &members {

@@ -99,7 +99,8 @@ impl RegisteredCallback {
         inner.waitable().subscription().is_none_or(|subscription| subscription.may_be_ready())
     }
 
-    pub(super) fn detach(self, collector: &mut Collector) {
+    /// Lets the callback go, and returns what may be its last handle.
+    pub(super) fn detach(self, collector: &mut Collector) -> Arc<Callback> {
         self.callback.index.store(NO_INDEX, Relaxed);
         // A running callback may wait for another one of this executor. Its waker stays, unused and harmless.
         if let Some(mut inner) = self.callback.try_lock() {
@@ -107,5 +108,6 @@ impl RegisteredCallback {
             inner.return_queued();
         }
         self.attachment.into_iter().for_each(|attachment| collector.detach(attachment));
+        self.callback
     }
 }

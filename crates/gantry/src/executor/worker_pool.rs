@@ -13,7 +13,7 @@
 
 use super::{
     order::Order,
-    ready_queue::Running,
+    ready_queue::{Released, Running},
     steps::{GoesOn, is_past},
     wake_signal::WakeSignal,
 };
@@ -26,6 +26,7 @@ use crate::{
 use gantry_shm::Sleeper;
 use std::{
     any::Any,
+    mem::take,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::Builder,
@@ -137,7 +138,10 @@ impl<O: Order> WorkerPool<O> {
             if state.turns == 1 {
                 self.has_turned.notify_one();
             }
-            if let Some(running) = state.end.order.start() {
+            let released = take(&mut state.end.order.ready_queue().released);
+            if !released.is_empty() {
+                state = self.drop_released(state, released);
+            } else if let Some(running) = state.end.order.start() {
                 self.hand_over(&mut state);
                 drop(state);
                 let outcome = catch_unwind(AssertUnwindSafe(|| running.run()));
@@ -152,6 +156,20 @@ impl<O: Order> WorkerPool<O> {
                 state = self.sleep(state, &mut sleeper);
             }
         }
+    }
+
+    /// Drops what was let go, as a callback runs: a destructor may take its time, or panic.
+    fn drop_released<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, PoolState<O>>,
+        released: Released,
+    ) -> MutexGuard<'a, PoolState<O>> {
+        self.hand_over(&mut state);
+        drop(state);
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(released)));
+        let mut state = lock(&self.state);
+        state.end.panic = state.end.panic.take().or(dropped.err());
+        state
     }
 
     /// Checks the condition after each turn, until the spin is over, and once after the deadline.

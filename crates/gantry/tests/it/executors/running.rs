@@ -7,6 +7,7 @@ behaviours! {
     alone: [
         a_node_comes_back_while_its_callback_runs,
         a_group_goes_to_another_executor_while_its_callback_runs,
+        a_destructor_of_a_node_holds_up_no_callback,
     ],
 }
 
@@ -97,4 +98,43 @@ fn a_group_goes_to_another_executor_while_its_callback_runs(case: &Case) {
         };
         spinning(&mut *other, || spinning(&mut *executor, work));
     }
+}
+
+struct AtDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for AtDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// The executor has the last handle of the node, and so drops what its callbacks own.
+fn a_destructor_of_a_node_holds_up_no_callback(case: &Case) {
+    let (mut executor, leaves, stays) = (case.executor(), node(), node());
+    let others = ticking(&exclusive(&stays));
+    let ((begun, begins), (go, goes)) = (telling(), telling::<()>());
+    let owned = AtDrop(move || {
+        begun.send(()).unwrap();
+        goes.next();
+    });
+    leaves
+        .create_timer_with_callback(Duration::from_secs(3600), move |_| {
+            let _ = &owned;
+        })
+        .unwrap();
+    let (handle, last) = (executor.handle(), Arc::new(Mutex::new(None::<Node>)));
+    let own = last.clone();
+    leaves.add_callback(Timer::one_shot(&Clock::steady(), ms(1)).unwrap(), move |_, _| {
+        handle.remove_node(&own.lock().unwrap().take().unwrap());
+    });
+    [&leaves, &stays].into_iter().for_each(|node| executor.add_node(node).unwrap());
+    *last.lock().unwrap() = Some(leaves);
+    spinning(&mut *executor, || {
+        begins.next();
+        if case.runs_several() {
+            go_on(&others);
+        }
+        go.send(()).unwrap();
+        go_on(&others);
+    });
 }
