@@ -9,6 +9,7 @@ use std::{
         mpsc::{Receiver, channel},
     },
     task::Waker,
+    time::Instant,
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
