@@ -40,7 +40,7 @@ pub(crate) struct Callback {
     /// Its index in the executor that has it. W, R: that executor, under its lock if it has one.
     pub(crate) index: AtomicUsize,
     removed: AtomicBool,
-    /// The closure runs.
+    /// The closure runs. SeqCst with `removed`: of a removal and the end of a run, one sees the other and drops the closure.
     is_running: AtomicBool,
     /// A slow run was said.
     is_known_slow: AtomicBool,
@@ -96,13 +96,14 @@ impl Callback {
     }
 
     fn running(&self, run: impl FnOnce(&mut dyn AnyCallback) -> RunOutcome) -> RunOutcome {
-        if self.is_removed() {
-            return RunOutcome::Nothing;
-        }
         let mut inner = self.lock();
-        let running = RunningFlag::set(&self.is_running);
-        let outcome = run(&mut **inner);
-        drop(running);
+        let outcome = if self.is_removed() {
+            RunOutcome::Nothing
+        } else {
+            let _running = RunningFlag::set(&self.is_running);
+            run(&mut **inner)
+        };
+        // After the flag fell: a removal that saw the flag came before, and is seen here.
         let removed = self.is_removed().then(|| std::mem::replace(&mut *inner, Box::new(RemovedCallback)));
         drop(inner);
         drop(removed); // after the lock: it may own anything
@@ -110,7 +111,7 @@ impl Callback {
     }
 
     /// Keeps the callback from running again, and drops its closure and source: now, or at the end of the run that is
-    /// under way. A removal that just misses the end of a run leaves them to the executor.
+    /// under way.
     fn remove(&self) {
         self.removed.store(true, SeqCst);
         for _ in 0..REMOVAL_TRIES {
@@ -138,7 +139,7 @@ impl Callback {
     }
 
     pub(crate) fn is_removed(&self) -> bool {
-        self.removed.load(Acquire)
+        self.removed.load(SeqCst)
     }
 }
 
@@ -147,14 +148,14 @@ struct RunningFlag<'a>(&'a AtomicBool);
 
 impl RunningFlag<'_> {
     fn set(flag: &AtomicBool) -> RunningFlag<'_> {
-        flag.store(true, Relaxed);
+        flag.store(true, SeqCst);
         RunningFlag(flag)
     }
 }
 
 impl Drop for RunningFlag<'_> {
     fn drop(&mut self) {
-        self.0.store(false, Relaxed);
+        self.0.store(false, SeqCst);
     }
 }
 
@@ -163,3 +164,6 @@ fn log_error(error: &Error) -> RunOutcome {
     log::error("", format_args!("a callback got nothing: {error}"));
     if matches!(error, Error::Malformed { .. }) { RunOutcome::Skipped } else { RunOutcome::Failed }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,10 +26,7 @@ use gantry_shm::Collector;
 use std::{
     collections::{BTreeSet, HashMap},
     mem::take,
-    sync::{
-        Arc,
-        atomic::{Ordering::*, fence},
-    },
+    sync::{Arc, atomic::Ordering::*},
     task::Waker,
     time::{Duration, Instant},
 };
@@ -143,7 +140,6 @@ impl ReadyQueue {
 
     /// Lets go of members and callbacks that were removed during a spin and after its last gathering.
     pub(crate) fn end_spin(&mut self) {
-        fence(SeqCst); // a removal that found its callback running raised the version before it looked
         if self.is_outdated() {
             self.update_callbacks();
         }
