@@ -206,7 +206,7 @@ impl ReadyQueue {
         self.lanes_of_groups.clear();
         for (index, registered) in self.callbacks.iter_mut().enumerate() {
             registered.callback.index.store(index, Relaxed);
-            (registered.is_pending, registered.due_ns, registered.has_failed) = (true, None, false);
+            (registered.is_pending, registered.due_ns) = (true, None);
             registered.level = priorities.range(..registered.priority()).count();
             let group = &registered.callback.group;
             registered.lane = match group.kind {
@@ -295,7 +295,7 @@ impl ReadyQueue {
         {
             self.set_due(index, None);
             let registered = &mut self.callbacks[index];
-            (registered.is_pending, registered.has_failed) = (true, false);
+            registered.is_pending = true;
             self.ready[registered.level].push(index);
         }
     }
@@ -430,10 +430,7 @@ impl ReadyQueue {
                     self.update_due(index);
                 }
             }
-            RunOutcome::Failed => {
-                self.callbacks[index].has_failed = true;
-                self.set_due(index, Some(monotonic_ns() + RETRY_AFTER_NS));
-            }
+            RunOutcome::Failed => self.set_due(index, Some(monotonic_ns() + RETRY_AFTER_NS)),
         }
     }
 

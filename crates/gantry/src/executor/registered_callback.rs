@@ -19,8 +19,6 @@ pub(crate) struct RegisteredCallback {
     /// The time at which it becomes ready by itself; while its source has failed, the time of the next try.
     /// CLOCK_MONOTONIC.
     pub(super) due_ns: Option<u64>,
-    /// Its source failed, and it is tried again at `due_ns`.
-    pub(super) has_failed: bool,
     /// Its place in an order of groups: of its mutually exclusive group, or its own.
     pub(super) lane: usize,
     /// The place of its priority among those of all callbacks, the highest being 0.
@@ -60,7 +58,6 @@ impl RegisteredCallback {
             attachment: attached.unwrap_or_default(),
             is_timed,
             due_ns: None,
-            has_failed: false,
             lane: 0,
             level: 0,
             is_lossy,
