@@ -21,6 +21,7 @@ use crate::{
 };
 use any_callback::{AnyCallback, RemovedCallback};
 use std::{
+    mem::{Discriminant, discriminant},
     sync::{
         Arc, Mutex, MutexGuard, TryLockError, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
@@ -44,8 +45,14 @@ pub(crate) struct Callback {
     is_running: AtomicBool,
     /// A slow run was said.
     is_known_slow: AtomicBool,
+    is_failing: AtomicBool,
+    /// The kinds of errors of its source that were logged since it last worked.
+    failures: Mutex<Vec<Failure>>,
     inner: Mutex<Box<dyn AnyCallback>>,
 }
+
+/// The kind of an error, and of the engine's error if it is one.
+type Failure = (Discriminant<Error>, Option<Discriminant<gantry_shm::Error>>);
 
 impl Callback {
     fn new<W>(
@@ -59,8 +66,18 @@ impl Callback {
         W::Taken: Send,
     {
         let inner = Mutex::new(Box::new(TypedCallback::new(waitable, callback)) as Box<dyn AnyCallback>);
-        let [removed, is_running, is_known_slow] = [const { AtomicBool::new(false) }; 3];
-        Callback { node, group, index: AtomicUsize::new(0), removed, is_running, is_known_slow, inner }
+        let [removed, is_running, is_known_slow, is_failing] = [const { AtomicBool::new(false) }; 4];
+        Callback {
+            node,
+            group,
+            index: AtomicUsize::new(0),
+            removed,
+            is_running,
+            is_known_slow,
+            is_failing,
+            failures: Mutex::default(),
+            inner,
+        }
     }
 
     /// The source and the closure. Blocks while the callback runs.
@@ -79,7 +96,9 @@ impl Callback {
 
     /// Runs the callback for one value, if there is one.
     pub(crate) fn run(&self, order: TakeOrder) -> RunOutcome {
-        self.running(|inner| inner.run(order).unwrap_or_else(|error| log_error(&error)))
+        self.running(|inner| {
+            inner.run(order).inspect(|_| self.forget_failures()).unwrap_or_else(|error| self.log_error(&error))
+        })
     }
 
     /// Runs the callback for a value that [`Callback::enqueue`] kept.
@@ -92,7 +111,9 @@ impl Callback {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);
         }
-        self.lock().enqueue(number).map_err(|error| log_error(&error))?.ok_or(RunOutcome::Nothing)
+        let kept = self.lock().enqueue(number).map_err(|error| self.log_error(&error))?;
+        self.forget_failures();
+        kept.ok_or(RunOutcome::Nothing)
     }
 
     fn running(&self, run: impl FnOnce(&mut dyn AnyCallback) -> RunOutcome) -> RunOutcome {
@@ -133,6 +154,32 @@ impl Callback {
         std::ptr::eq(self.node.as_ptr(), Arc::as_ptr(node))
     }
 
+    /// Logs an error of the source: no caller can receive it. One that lasts is logged once, though it is tried again.
+    fn log_error(&self, error: &Error) -> RunOutcome {
+        let say = || log::error("", format_args!("a callback got nothing: {error}"));
+        if matches!(error, Error::Malformed { .. }) {
+            say();
+            return RunOutcome::Skipped;
+        }
+        let engine = if let Error::Engine(error) = error { Some(discriminant(error)) } else { None };
+        let (failure, mut failures) = ((discriminant(error), engine), lock(&self.failures));
+        if !failures.contains(&failure) {
+            failures.push(failure);
+            drop(failures); // the log may be anyone's code
+            say();
+        }
+        self.is_failing.store(true, Relaxed);
+        RunOutcome::Failed
+    }
+
+    /// The source works: its next error is logged.
+    fn forget_failures(&self) {
+        if self.is_failing.load(Relaxed) {
+            self.is_failing.store(false, Relaxed);
+            lock(&self.failures).clear();
+        }
+    }
+
     /// Whether it was asked before.
     pub(crate) fn is_known_slow(&self) -> bool {
         self.is_known_slow.swap(true, Relaxed)
@@ -157,12 +204,6 @@ impl Drop for RunningFlag<'_> {
     fn drop(&mut self) {
         self.0.store(false, SeqCst);
     }
-}
-
-/// Logs an error of a source: no caller can receive it.
-fn log_error(error: &Error) -> RunOutcome {
-    log::error("", format_args!("a callback got nothing: {error}"));
-    if matches!(error, Error::Malformed { .. }) { RunOutcome::Skipped } else { RunOutcome::Failed }
 }
 
 #[cfg(test)]
