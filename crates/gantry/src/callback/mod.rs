@@ -41,7 +41,8 @@ pub(crate) struct Callback {
     /// Its index in the executor that has it. W, R: that executor, under its lock if it has one.
     pub(crate) index: AtomicUsize,
     removed: AtomicBool,
-    /// The closure runs. SeqCst with `removed`: of a removal and the end of a run, one sees the other and drops the closure.
+    /// The closure runs. SeqCst, as `removed`: of a removal and the end of a run, one sees the other and drops the
+    /// closure.
     is_running: AtomicBool,
     /// A slow run was said.
     is_known_slow: AtomicBool,

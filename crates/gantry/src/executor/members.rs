@@ -1,8 +1,8 @@
 //! The members of an executor: nodes, and callback groups by themselves. Any thread adds and removes them; the executor
 //! looks at them before it gathers.
 //!
-//! Invariant: a member that was removed belongs to this executor until the executor has let its callbacks go, and none of
-//! them runs. So a callback never runs in one executor while another one has its group.
+//! Invariant: a member that was removed belongs to this executor until the executor has let its callbacks go, and none
+//! of them runs. So a callback never runs in one executor while another one has its group.
 
 use super::wake_signal::WakeSignal;
 use crate::{
