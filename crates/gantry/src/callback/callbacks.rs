@@ -73,7 +73,7 @@ impl Callbacks {
         W: TakeSource + 'static,
         W::Taken: Send,
     {
-        let callback = Arc::new(Callback::new(group.clone(), waitable, callback));
+        let callback = Arc::new(Callback::new(Arc::downgrade(self), group.clone(), waitable, callback));
         self.change(|list| list.callbacks.push(callback.clone()));
         CallbackHandle { callbacks: self.clone(), callback }
     }

@@ -21,8 +21,9 @@ use crate::{
 };
 use any_callback::{AnyCallback, RemovedCallback};
 use std::{
+    mem::{Discriminant, discriminant},
     sync::{
-        Arc, Mutex, MutexGuard, TryLockError,
+        Arc, Mutex, MutexGuard, TryLockError, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
     thread::yield_now,
@@ -34,19 +35,29 @@ const REMOVAL_TRIES: usize = 1000;
 
 /// A callback of a node.
 pub(crate) struct Callback {
+    /// The list of its node.
+    node: Weak<Callbacks>,
     pub(crate) group: Arc<Group>,
     /// Its index in the executor that has it. W, R: that executor, under its lock if it has one.
     pub(crate) index: AtomicUsize,
     removed: AtomicBool,
-    /// The closure runs.
+    /// The closure runs. SeqCst, as `removed`: of a removal and the end of a run, one sees the other and drops the
+    /// closure.
     is_running: AtomicBool,
     /// A slow run was said.
     is_known_slow: AtomicBool,
+    is_failing: AtomicBool,
+    /// The kinds of errors of its source that were logged since it last worked.
+    failures: Mutex<Vec<Failure>>,
     inner: Mutex<Box<dyn AnyCallback>>,
 }
 
+/// The kind of an error, and of the engine's error if it is one.
+type Failure = (Discriminant<Error>, Option<Discriminant<gantry_shm::Error>>);
+
 impl Callback {
-    pub(crate) fn new<W>(
+    fn new<W>(
+        node: Weak<Callbacks>,
         group: Arc<Group>,
         waitable: W,
         callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
@@ -56,8 +67,18 @@ impl Callback {
         W::Taken: Send,
     {
         let inner = Mutex::new(Box::new(TypedCallback::new(waitable, callback)) as Box<dyn AnyCallback>);
-        let [removed, is_running, is_known_slow] = [const { AtomicBool::new(false) }; 3];
-        Callback { group, index: AtomicUsize::new(0), removed, is_running, is_known_slow, inner }
+        let [removed, is_running, is_known_slow, is_failing] = [const { AtomicBool::new(false) }; 4];
+        Callback {
+            node,
+            group,
+            index: AtomicUsize::new(0),
+            removed,
+            is_running,
+            is_known_slow,
+            is_failing,
+            failures: Mutex::default(),
+            inner,
+        }
     }
 
     /// The source and the closure. Blocks while the callback runs.
@@ -76,7 +97,9 @@ impl Callback {
 
     /// Runs the callback for one value, if there is one.
     pub(crate) fn run(&self, order: TakeOrder) -> RunOutcome {
-        self.running(|inner| inner.run(order).unwrap_or_else(|error| log_error(&error)))
+        self.running(|inner| {
+            inner.run(order).inspect(|_| self.forget_failures()).unwrap_or_else(|error| self.log_error(&error))
+        })
     }
 
     /// Runs the callback for a value that [`Callback::enqueue`] kept.
@@ -89,17 +112,20 @@ impl Callback {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);
         }
-        self.lock().enqueue(number).map_err(|error| log_error(&error))?.ok_or(RunOutcome::Nothing)
+        let kept = self.lock().enqueue(number).map_err(|error| self.log_error(&error))?;
+        self.forget_failures();
+        kept.ok_or(RunOutcome::Nothing)
     }
 
     fn running(&self, run: impl FnOnce(&mut dyn AnyCallback) -> RunOutcome) -> RunOutcome {
-        if self.is_removed() {
-            return RunOutcome::Nothing;
-        }
         let mut inner = self.lock();
-        let running = RunningFlag::set(&self.is_running);
-        let outcome = run(&mut **inner);
-        drop(running);
+        let outcome = if self.is_removed() {
+            RunOutcome::Nothing
+        } else {
+            let _running = RunningFlag::set(&self.is_running);
+            run(&mut **inner)
+        };
+        // After the flag fell: a removal that saw the flag came before, and is seen here.
         let removed = self.is_removed().then(|| std::mem::replace(&mut *inner, Box::new(RemovedCallback)));
         drop(inner);
         drop(removed); // after the lock: it may own anything
@@ -107,7 +133,7 @@ impl Callback {
     }
 
     /// Keeps the callback from running again, and drops its closure and source: now, or at the end of the run that is
-    /// under way. A removal that just misses the end of a run leaves them to the executor.
+    /// under way.
     fn remove(&self) {
         self.removed.store(true, SeqCst);
         for _ in 0..REMOVAL_TRIES {
@@ -124,13 +150,44 @@ impl Callback {
         }
     }
 
+    /// Whether it was added to that node.
+    pub(crate) fn is_of(&self, node: &Arc<Callbacks>) -> bool {
+        std::ptr::eq(self.node.as_ptr(), Arc::as_ptr(node))
+    }
+
+    /// Logs an error of the source: no caller can receive it. One that lasts is logged once, though it is tried again.
+    fn log_error(&self, error: &Error) -> RunOutcome {
+        let say = || log::error("", format_args!("a callback got nothing: {error}"));
+        if matches!(error, Error::Malformed { .. }) {
+            say();
+            return RunOutcome::Skipped;
+        }
+        let engine = if let Error::Engine(error) = error { Some(discriminant(error)) } else { None };
+        let (failure, mut failures) = ((discriminant(error), engine), lock(&self.failures));
+        if !failures.contains(&failure) {
+            failures.push(failure);
+            drop(failures); // the log may be anyone's code
+            say();
+        }
+        self.is_failing.store(true, Relaxed);
+        RunOutcome::Failed
+    }
+
+    /// The source works: its next error is logged.
+    fn forget_failures(&self) {
+        if self.is_failing.load(Relaxed) {
+            self.is_failing.store(false, Relaxed);
+            lock(&self.failures).clear();
+        }
+    }
+
     /// Whether it was asked before.
     pub(crate) fn is_known_slow(&self) -> bool {
         self.is_known_slow.swap(true, Relaxed)
     }
 
     pub(crate) fn is_removed(&self) -> bool {
-        self.removed.load(Acquire)
+        self.removed.load(SeqCst)
     }
 }
 
@@ -139,19 +196,16 @@ struct RunningFlag<'a>(&'a AtomicBool);
 
 impl RunningFlag<'_> {
     fn set(flag: &AtomicBool) -> RunningFlag<'_> {
-        flag.store(true, Relaxed);
+        flag.store(true, SeqCst);
         RunningFlag(flag)
     }
 }
 
 impl Drop for RunningFlag<'_> {
     fn drop(&mut self) {
-        self.0.store(false, Relaxed);
+        self.0.store(false, SeqCst);
     }
 }
 
-/// Logs an error of a source: no caller can receive it.
-fn log_error(error: &Error) -> RunOutcome {
-    log::error("", format_args!("a callback got nothing: {error}"));
-    if matches!(error, Error::Malformed { .. }) { RunOutcome::Skipped } else { RunOutcome::Failed }
-}
+#[cfg(test)]
+mod tests;

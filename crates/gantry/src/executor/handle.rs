@@ -57,7 +57,8 @@ impl ExecutorHandle {
     }
 
     /// As [`Executor::remove_node`](crate::Executor::remove_node). An executor that spins lets the node go when it
-    /// looks for news next, at once if it sleeps; one that does not spin keeps the node until it spins.
+    /// looks for news next, at once if it sleeps, but not before the end of callbacks of the node that run; one that
+    /// does not spin keeps the node until it spins.
     pub fn remove_node(&self, node: &Node) {
         self.members.remove(&Member::Node(node.clone()), &self.signal);
     }

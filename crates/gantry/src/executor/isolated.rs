@@ -10,7 +10,7 @@ use super::{
     group_thread::apply,
     members::Member,
     ready_queue::ReadyQueue,
-    steps::{ExecutorSteps, GoesOn, within_spin},
+    steps::{ExecutorSteps, GoesOn, is_past, within_spin},
     wake_signal::WakeSignal,
 };
 use crate::{
@@ -115,7 +115,7 @@ impl CallbackIsolatedExecutor {
         }
         let has_new = !executors.is_empty();
         if has_new {
-            self.own.gather(); // lets the groups' callbacks go
+            self.own.gather_and_drop(); // lets the groups' callbacks go
         }
         for (group, mut executor) in executors {
             let (handle, own) = (executor.handle(), group.clone());
@@ -138,9 +138,9 @@ impl CallbackIsolatedExecutor {
         std::thread::scope(|scope| {
             let (mut threads, mut result) = (Vec::new(), Ok(()));
             while result.is_ok() {
-                self.own.gather(); // takes the notifications of what is looked at from here on
-                let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-                if is_late || !shared.goes_on() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) {
+                self.own.gather_and_drop(); // takes the notifications of what is looked at from here on
+                let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
+                if !shared.goes_on() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) || is_late {
                     break;
                 }
                 result = match self.update_threads(&mut threads, scope, shared) {

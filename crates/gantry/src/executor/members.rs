@@ -1,7 +1,8 @@
 //! The members of an executor: nodes, and callback groups by themselves. Any thread adds and removes them; the executor
 //! looks at them before it gathers.
 //!
-//! Invariant: a member that was removed belongs to this executor until the executor has let its callbacks go.
+//! Invariant: a member that was removed belongs to this executor until the executor has let its callbacks go, and none
+//! of them runs. So a callback never runs in one executor while another one has its group.
 
 use super::wake_signal::WakeSignal;
 use crate::{
@@ -90,6 +91,14 @@ impl Member {
         }
     }
 
+    /// Whether the callback belongs to the member.
+    pub(crate) fn has(&self, callback: &Callback) -> bool {
+        match self {
+            Member::Node(node) => callback.is_of(node.callbacks()),
+            Member::Group(group) => Arc::ptr_eq(group.group(), &callback.group),
+        }
+    }
+
     /// Removes the callbacks of the node.
     pub(crate) fn clear(&self) {
         self.node().callbacks().clear();
@@ -147,11 +156,24 @@ impl Members {
         self.version.load(Acquire)
     }
 
-    /// The members, and those that left since the last call: the executor lets go of their callbacks, then detaches
+    /// The members, and those that left: the executor lets go of their callbacks, then [releases](Members::release)
     /// them.
-    pub(crate) fn take(&self) -> (Vec<Member>, Vec<Member>) {
+    pub(crate) fn list(&self) -> (Vec<Member>, Vec<Member>) {
+        let list = lock(&self.list);
+        (list.members.clone(), list.leaving.clone())
+    }
+
+    /// Lets another executor have a member that left, unless it came back. Returns the list's handle of it.
+    pub(crate) fn release(&self, member: &Member, executor: &Waker) -> Option<Member> {
         let mut list = lock(&self.list);
-        (list.members.clone(), std::mem::take(&mut list.leaving))
+        let index = list.leaving.iter().position(|leaving| leaving.is(member))?;
+        member.detach(executor);
+        Some(list.leaving.swap_remove(index))
+    }
+
+    /// Makes the executor look at the members again.
+    pub(crate) fn touch(&self) {
+        self.version.fetch_add(1, Release);
     }
 
     /// The groups whose callbacks the executor runs.

@@ -46,9 +46,9 @@ use std::{
         atomic::{AtomicBool, Ordering::*},
     },
     task::{Context, Poll, Wake, Waker},
-    time::{Duration, Instant},
+    time::Duration,
 };
-use steps::{ExecutorSteps, deadline_after, within_spin};
+use steps::{ExecutorSteps, deadline_after, is_past, within_spin};
 
 /// Runs the callbacks of nodes of one domain. A node is in one executor at a time, and so is a callback group. The
 /// trait is sealed: only this crate implements it.
@@ -104,7 +104,7 @@ pub trait Executor: ExecutorSteps {
         let deadline = deadline_after(timeout);
         within_spin(self, |executor| {
             loop {
-                executor.gather();
+                executor.gather_and_drop();
                 let signal = executor.ready_queue().signal.clone();
                 if signal.is_canceled() {
                     signal.reset_cancel();
@@ -114,7 +114,7 @@ pub trait Executor: ExecutorSteps {
                     signal.reset_cancel(); // a cancel by the callback, or during its run
                     return Ok(true);
                 }
-                if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                if is_past(deadline) {
                     return Ok(false);
                 }
                 executor.ready_queue().sleep(deadline)?;

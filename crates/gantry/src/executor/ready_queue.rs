@@ -26,10 +26,7 @@ use gantry_shm::Collector;
 use std::{
     collections::{BTreeSet, HashMap},
     mem::take,
-    sync::{
-        Arc,
-        atomic::{Ordering::*, fence},
-    },
+    sync::{Arc, atomic::Ordering::*},
     task::Waker,
     time::{Duration, Instant},
 };
@@ -65,6 +62,15 @@ pub struct ReadyQueue {
     slow_run: Option<SlowRun>,
     /// Callbacks have other indices than at the last gathering.
     is_changed: bool,
+    /// What gatherings let go. It is dropped where no lock is held: it may own anything.
+    pub(super) released: Released,
+}
+
+/// Members and callbacks that an executor let go, perhaps the last handles of them.
+#[derive(Default)]
+pub(super) struct Released {
+    members: Vec<Member>,
+    callbacks: Vec<Arc<Callback>>,
 }
 
 struct RegisteredMember {
@@ -87,6 +93,12 @@ pub(crate) enum Work {
     Take(TakeOrder),
     /// Calls the callback with a kept value. A lossy one was reported when it was queued.
     Queued { key: EventKey, is_lossy: bool },
+}
+
+impl Released {
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.callbacks.is_empty()
+    }
 }
 
 impl Running {
@@ -128,7 +140,6 @@ impl ReadyQueue {
 
     /// Lets go of members and callbacks that were removed during a spin and after its last gathering.
     pub(crate) fn end_spin(&mut self) {
-        fence(SeqCst); // a removal that found its callback running raised the version before it looked
         if self.is_outdated() {
             self.update_callbacks();
         }
@@ -136,6 +147,7 @@ impl ReadyQueue {
             self.collector = None;
             self.signal.set_bell(None);
         }
+        drop(take(&mut self.released));
     }
 
     fn is_outdated(&self) -> bool {
@@ -148,13 +160,16 @@ impl ReadyQueue {
         let Some(collector) = &mut self.collector else {
             // Before its first spin: members that came and left by a handle have no callbacks here.
             let waker = self.signal.clone().into();
-            return self.members.take().1.iter().for_each(|member| member.detach(&waker));
+            let (_, leaving) = self.members.list();
+            self.released.members.extend(leaving.iter().filter_map(|member| self.members.release(member, &waker)));
+            return self.released.members.extend(leaving);
         };
         let mut current = Vec::new();
         // Versions first: a later change raises them again.
         self.members_version = self.members.version();
-        let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.take());
-        self.registered_members.clear();
+        let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.list());
+        let before = self.registered_members.drain(..).map(|registered| registered.member);
+        self.released.members.extend(before);
         for member in members {
             self.registered_members.push(RegisteredMember { version: member.version(), member: member.clone() });
             current.extend(member.callbacks(&waker));
@@ -165,10 +180,20 @@ impl ReadyQueue {
                 .get_mut(callback.index.load(Relaxed))
                 .and_then(|registered| registered.take_if(|registered| Arc::ptr_eq(&registered.callback, &callback)));
             let attach = || RegisteredCallback::attach(callback, &self.signal, collector);
-            self.callbacks.push(known.unwrap_or_else(attach));
+            let registered = known.unwrap_or_else(attach);
+            self.callbacks.push(RegisteredCallback { is_leaving: false, ..registered });
         }
-        old.into_iter().flatten().for_each(|registered| registered.detach(collector));
-        leaving.iter().for_each(|member| member.detach(&waker));
+        // Those that run stay until `finish`: nobody else may have them or their groups before.
+        let (running, idle): (Vec<_>, Vec<_>) = old.into_iter().flatten().partition(|registered| registered.is_running);
+        self.released.callbacks.extend(idle.into_iter().map(|registered| registered.detach(collector)));
+        for member in &leaving {
+            if !running.iter().any(|registered| member.has(&registered.callback)) {
+                self.released.members.extend(self.members.release(member, &waker));
+            }
+        }
+        self.released.members.extend(leaving);
+        let stays = |registered| RegisteredCallback { is_leaving: true, ..registered };
+        self.callbacks.extend(running.into_iter().map(stays));
         self.index_callbacks();
     }
 
@@ -181,7 +206,7 @@ impl ReadyQueue {
         self.lanes_of_groups.clear();
         for (index, registered) in self.callbacks.iter_mut().enumerate() {
             registered.callback.index.store(index, Relaxed);
-            (registered.is_pending, registered.due_ns, registered.has_failed) = (true, None, false);
+            (registered.is_pending, registered.due_ns) = (true, None);
             registered.level = priorities.range(..registered.priority()).count();
             let group = &registered.callback.group;
             registered.lane = match group.kind {
@@ -213,7 +238,7 @@ impl ReadyQueue {
         }
         for waker in notified {
             if let Some(callback) = waker.take_callback() {
-                self.set_notified(&callback);
+                self.set_notified(callback);
             }
         }
         let ReadyQueue { collector, callbacks, by_bit, ready, useless, .. } = self;
@@ -242,8 +267,8 @@ impl ReadyQueue {
     }
 
     /// Makes a callback pending that was notified. The due time of a timed one may have changed.
-    fn set_notified(&mut self, callback: &Arc<Callback>) {
-        let Some(index) = self.index_of(callback) else { return };
+    fn set_notified(&mut self, callback: Arc<Callback>) {
+        let Some(index) = self.index_of(&callback) else { return self.released.callbacks.push(callback) };
         let registered = &mut self.callbacks[index];
         if !registered.is_timed {
             registered.set_pending(&mut self.ready, index, false);
@@ -270,7 +295,7 @@ impl ReadyQueue {
         {
             self.set_due(index, None);
             let registered = &mut self.callbacks[index];
-            (registered.is_pending, registered.has_failed) = (true, false);
+            registered.is_pending = true;
             self.ready[registered.level].push(index);
         }
     }
@@ -365,6 +390,9 @@ impl ReadyQueue {
         let Some(index) = self.index_of(&callback) else { return };
         let registered = &mut self.callbacks[index];
         registered.is_running = false;
+        if registered.is_leaving {
+            self.members.touch(); // the next gathering lets it go, before another start
+        }
         let (has_news, has_orphans) = (take(&mut registered.has_news), take(&mut registered.has_orphans));
         if has_orphans {
             callback.lock().return_queued();
@@ -402,10 +430,7 @@ impl ReadyQueue {
                     self.update_due(index);
                 }
             }
-            RunOutcome::Failed => {
-                self.callbacks[index].has_failed = true;
-                self.set_due(index, Some(monotonic_ns() + RETRY_AFTER_NS));
-            }
+            RunOutcome::Failed => self.set_due(index, Some(monotonic_ns() + RETRY_AFTER_NS)),
         }
     }
 
@@ -450,7 +475,7 @@ impl Drop for ReadyQueue {
     fn drop(&mut self) {
         let members = self.members.close();
         if let Some(collector) = &mut self.collector {
-            self.callbacks.drain(..).for_each(|registered| registered.detach(collector));
+            self.callbacks.drain(..).for_each(|registered| drop(registered.detach(collector)));
         }
         let waker = self.signal.clone().into();
         for member in &members {

@@ -19,8 +19,6 @@ pub(crate) struct RegisteredCallback {
     /// The time at which it becomes ready by itself; while its source has failed, the time of the next try.
     /// CLOCK_MONOTONIC.
     pub(super) due_ns: Option<u64>,
-    /// Its source failed, and it is tried again at `due_ns`.
-    pub(super) has_failed: bool,
     /// Its place in an order of groups: of its mutually exclusive group, or its own.
     pub(super) lane: usize,
     /// The place of its priority among those of all callbacks, the highest being 0.
@@ -30,6 +28,8 @@ pub(crate) struct RegisteredCallback {
     pub(super) is_pending: bool,
     /// It runs on some thread; waiting for its mutex is not allowed then.
     pub(super) is_running: bool,
+    /// It is to be let go at the end of its run: its member left, or it was removed.
+    pub(super) is_leaving: bool,
     /// It keeps values that left the executor's queue during its run.
     pub(super) has_orphans: bool,
     /// There was news during the run, which may have looked too early and found nothing.
@@ -58,12 +58,12 @@ impl RegisteredCallback {
             attachment: attached.unwrap_or_default(),
             is_timed,
             due_ns: None,
-            has_failed: false,
             lane: 0,
             level: 0,
             is_lossy,
             is_pending: false,
             is_running: false,
+            is_leaving: false,
             has_orphans: false,
             has_news: false,
         }
@@ -96,7 +96,8 @@ impl RegisteredCallback {
         inner.waitable().subscription().is_none_or(|subscription| subscription.may_be_ready())
     }
 
-    pub(super) fn detach(self, collector: &mut Collector) {
+    /// Lets the callback go, and returns what may be its last handle.
+    pub(super) fn detach(self, collector: &mut Collector) -> Arc<Callback> {
         self.callback.index.store(NO_INDEX, Relaxed);
         // A running callback may wait for another one of this executor. Its waker stays, unused and harmless.
         if let Some(mut inner) = self.callback.try_lock() {
@@ -104,5 +105,6 @@ impl RegisteredCallback {
             inner.return_queued();
         }
         self.attachment.into_iter().for_each(|attachment| collector.detach(attachment));
+        self.callback
     }
 }

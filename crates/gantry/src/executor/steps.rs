@@ -3,6 +3,7 @@
 use super::{ready_queue::ReadyQueue, wake_signal::WakeSignal};
 use crate::error::Result;
 use std::{
+    mem::take,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -17,6 +18,12 @@ pub trait ExecutorSteps {
     /// Finds out which callbacks may run.
     fn gather(&mut self);
 
+    /// The same without a lock, so what was let go is dropped.
+    fn gather_and_drop(&mut self) {
+        self.gather();
+        drop(take(&mut self.ready_queue().released));
+    }
+
     /// Runs one of the gathered callbacks; `false` if none is left.
     fn step(&mut self) -> bool;
 
@@ -30,11 +37,10 @@ pub trait ExecutorSteps {
         let deadline = (!max_duration.is_zero()).then(|| deadline_after(max_duration)).flatten();
         within_spin(self, |executor| {
             let (signal, mut ran, mut before) = (executor.ready_queue().signal.clone(), 0, None);
-            let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
             while before.is_none() || again && before != Some(ran) {
                 before = Some(ran);
-                executor.gather();
-                while !signal.is_canceled() && (ran == 0 || !is_over()) && executor.step() {
+                executor.gather_and_drop();
+                while !signal.is_canceled() && (ran == 0 || !is_past(deadline)) && executor.step() {
                     ran += 1;
                 }
             }
@@ -54,11 +60,9 @@ pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
         let signal = executor.ready_queue().signal.clone();
         loop {
             // It takes the notification of a thread that made the condition true, so the check comes after it.
-            executor.gather();
-            if signal.is_canceled()
-                || deadline.is_some_and(|deadline| Instant::now() >= deadline)
-                || goes_on.as_mut().is_some_and(|goes_on| !goes_on())
-            {
+            executor.gather_and_drop();
+            let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
+            if signal.is_canceled() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) || is_late {
                 break;
             }
             if !executor.step() {
@@ -115,6 +119,11 @@ impl Drop for Spinning {
     fn drop(&mut self) {
         self.0.set_spinning(false);
     }
+}
+
+/// Whether a deadline is over.
+pub(super) fn is_past(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
 /// The end of a time from now; `None` if it is beyond all clocks.

@@ -9,6 +9,7 @@ use std::{
         mpsc::{Receiver, channel},
     },
     task::Waker,
+    time::Instant,
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -124,6 +125,45 @@ fn a_source_that_fails_is_tried_again_and_not_all_the_time() {
         spin_until_received(executor, &received);
         assert_eq!(tries.load(SeqCst), 4);
         assert!(begin.elapsed() >= Duration::from_millis(300), "tried again after {:?} in all", begin.elapsed());
+    });
+}
+
+/// Counts the errors that this thread logs.
+struct CountErrors(Arc<AtomicUsize>);
+
+impl tracing::Subscriber for CountErrors {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() == tracing::Level::ERROR
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, _: &tracing::Event<'_>) {
+        self.0.fetch_add(1, SeqCst);
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn an_error_that_lasts_is_logged_once_for_each_callback() {
+    with_each("logged_once", |executor, _, _| {
+        let (node, errors) = (node(), Arc::new(AtomicUsize::new(0)));
+        let failing = [3, 4].map(|failures| add_failing(&node, failures));
+        executor.add_node(&node).unwrap();
+        let count = errors.clone();
+        tracing::subscriber::with_default(CountErrors(count), || {
+            let until = Instant::now() + PATIENCE;
+            while failing.iter().any(|(tries, _)| tries.load(SeqCst) < 4) {
+                assert!(Instant::now() < until);
+                executor.spin_once(Duration::from_secs(1)).unwrap(); // on this thread
+            }
+        });
+        assert_eq!(errors.load(SeqCst), 2);
     });
 }
 

@@ -11,7 +11,12 @@
 //!
 //! A spin with a condition has one more thread, the one that called it: it checks the condition after each run.
 
-use super::{order::Order, ready_queue::Running, steps::GoesOn, wake_signal::WakeSignal};
+use super::{
+    order::Order,
+    ready_queue::{Released, Running},
+    steps::{GoesOn, is_past},
+    wake_signal::WakeSignal,
+};
 use crate::{
     callback::RunOutcome,
     error::{Error, Result},
@@ -21,6 +26,7 @@ use crate::{
 use gantry_shm::Sleeper;
 use std::{
     any::Any,
+    mem::take,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread::Builder,
@@ -132,7 +138,10 @@ impl<O: Order> WorkerPool<O> {
             if state.turns == 1 {
                 self.has_turned.notify_one();
             }
-            if let Some(running) = state.end.order.start() {
+            let released = take(&mut state.end.order.ready_queue().released);
+            if !released.is_empty() {
+                state = self.drop_released(state, released);
+            } else if let Some(running) = state.end.order.start() {
                 self.hand_over(&mut state);
                 drop(state);
                 let outcome = catch_unwind(AssertUnwindSafe(|| running.run()));
@@ -149,14 +158,29 @@ impl<O: Order> WorkerPool<O> {
         }
     }
 
-    /// Checks the condition after each turn, until the spin is over.
+    /// Drops what was let go, as a callback runs: a destructor may take its time, or panic.
+    fn drop_released<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, PoolState<O>>,
+        released: Released,
+    ) -> MutexGuard<'a, PoolState<O>> {
+        self.hand_over(&mut state);
+        drop(state);
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(released)));
+        let mut state = lock(&self.state);
+        state.end.panic = state.end.panic.take().or(dropped.err());
+        state
+    }
+
+    /// Checks the condition after each turn, until the spin is over, and once after the deadline.
     fn check(&self, deadline: Option<Instant>, mut goes_on: Option<GoesOn<'_>>) {
         let _cancel = CancelAtEnd(self);
         let mut state = lock(&self.state);
-        while !self.is_over(&state) && deadline.is_none_or(|deadline| Instant::now() < deadline) {
+        while !self.is_over(&state) {
             state.turns = 0;
             drop(state);
-            if !self.holds(&mut goes_on) {
+            let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
+            if !self.holds(&mut goes_on) || is_late {
                 return;
             }
             state = lock(&self.state);

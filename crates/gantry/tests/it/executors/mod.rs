@@ -15,6 +15,7 @@ mod members;
 mod overload;
 mod queue;
 mod removal;
+mod running;
 mod services;
 mod slow;
 mod timers;
@@ -144,6 +145,11 @@ impl Case {
         self.kind.executor()
     }
 
+    /// Whether callbacks of several groups may run at the same time.
+    fn runs_several(&self) -> bool {
+        self.kind.has_threads() || self.kind == Kind::CallbackIsolated
+    }
+
     /// A topic of this test's own.
     fn topic(&self, name: &str) -> String {
         format!("/{}/{name}", self.name.replace("::", "/"))
@@ -168,6 +174,7 @@ pub fn trials() -> Vec<Trial> {
         queue::BEHAVIOURS,
         members::BEHAVIOURS,
         removal::BEHAVIOURS,
+        running::BEHAVIOURS,
         waits::BEHAVIOURS,
         overload::BEHAVIOURS,
         changes::BEHAVIOURS,

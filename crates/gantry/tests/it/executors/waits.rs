@@ -11,12 +11,26 @@ use std::{
 behaviours! {
     with_a_far_end: [],
     alone: [
+        a_condition_that_holds_at_the_deadline_is_noticed,
         a_condition_of_another_thread_is_noticed_at_once,
         a_future_of_another_thread_is_completed,
         a_response_completes_a_spin,
         spinning_all_runs_what_callbacks_cause,
         a_panic_in_a_spin_of_one_callback_is_passed_on,
     ],
+}
+
+fn a_condition_that_holds_at_the_deadline_is_noticed(case: &Case) {
+    let (mut executor, node) = (case.executor(), node());
+    executor.add_node(&node).unwrap();
+    assert!(executor.spin_until(Duration::ZERO, &mut || true).unwrap());
+    assert!(!executor.spin_until(Duration::ZERO, &mut || false).unwrap());
+    assert_eq!(executor.spin_until_complete(std::future::ready(7), Duration::ZERO).unwrap(), Some(7));
+    // It holds from the deadline on: each check before it is too early.
+    for timeout in [ms(1), ms(3)] {
+        let deadline = Instant::now() + timeout;
+        assert!(executor.spin_until(timeout, &mut || Instant::now() >= deadline).unwrap());
+    }
 }
 
 fn a_condition_of_another_thread_is_noticed_at_once(case: &Case) {

@@ -1,0 +1,57 @@
+//! Removals that meet the end of a run.
+
+use super::*;
+use crate::{
+    error::Result,
+    wait::{WaitSource, Waitable},
+};
+use std::{
+    sync::{atomic::AtomicBool, mpsc::channel},
+    thread,
+};
+
+/// A source that always has something.
+struct Always;
+
+impl WaitSource for Always {}
+
+impl Waitable for Always {
+    fn is_ready(&mut self) -> Result<bool> {
+        Ok(true)
+    }
+}
+
+impl TakeSource for Always {
+    type Taken = ();
+
+    fn take_next(&mut self) -> Result<Option<()>> {
+        Ok(Some(()))
+    }
+}
+
+#[test]
+fn a_removal_at_the_end_of_a_run_drops_the_closure() {
+    let (callbacks, group) = (Arc::<Callbacks>::default(), Arc::new(Group::new(CallbackGroupType::Reentrant)));
+    let ((start, starts), (end, ends)) = (channel::<Arc<Callback>>(), channel());
+    thread::spawn(move || {
+        for callback in starts {
+            while callback.run(TakeOrder::Turns) == RunOutcome::More {}
+            end.send(callback).unwrap();
+        }
+    });
+    for _ in 0..4000 {
+        let (mark, has_run) = (Arc::new(()), Arc::new(AtomicBool::new(false)));
+        let (owned, runs) = (mark.clone(), has_run.clone());
+        let handle = callbacks.add(&group, Always, move |_, ()| {
+            let _ = &owned;
+            runs.store(true, Relaxed);
+        });
+        start.send(callbacks.of_node().pop().unwrap()).unwrap();
+        while !has_run.load(Relaxed) {
+            std::hint::spin_loop();
+        }
+        handle.remove();
+        let _callback = ends.recv().unwrap();
+        assert_eq!(Arc::strong_count(&mark), 1, "the callback is still there, without its closure");
+    }
+}
