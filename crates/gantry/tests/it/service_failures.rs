@@ -6,6 +6,7 @@ use gantry_msgs::{
     example_interfaces::srv::{AddTwoInts, AddTwoInts_Request},
     std_srvs::srv::{SetBool, SetBool_Request},
 };
+use rustix::time::{ClockId, clock_gettime};
 use std::{
     sync::atomic::{
         AtomicBool,
@@ -33,6 +34,7 @@ tests![
     a_wait_set_tells_of_a_killed_server,
     an_awaited_call_to_a_killed_server_is_an_error,
     a_dropped_call_gives_up_its_request,
+    a_late_response_of_a_server_that_ended_keeps_no_thread_busy,
 ];
 
 fn server_gone(error: &Error) -> bool {
@@ -372,5 +374,15 @@ fn a_dropped_call_gives_up_its_request() {
     let request = take(&mut service);
     add(&mut service, &request);
     assert!(client.take_response().unwrap().is_none());
+    assert_eq!(client.dropped_responses(), 1);
+}
+
+fn a_late_response_of_a_server_that_ended_keeps_no_thread_busy() {
+    let mut client = client_of_an_ended_server("late_for_a_thread");
+    let cpu_time = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
+    let (begin, cpu_begin) = (Instant::now(), cpu_time());
+    assert!(!client.wait_for_service(Duration::from_millis(300)).unwrap());
+    let (waited, cpu_used) = (begin.elapsed(), cpu_time() - cpu_begin);
+    assert!(cpu_used * 20 < waited, "{cpu_used:?} of CPU time in {waited:?}");
     assert_eq!(client.dropped_responses(), 1);
 }

@@ -97,7 +97,13 @@ impl<S: ServiceType> SharedClient<S> {
             let waker = self.0.tasks.add(context.waker());
             let mut state = self.state();
             let (requests, tracker) = state.client.parts();
-            tracker.poll_service(requests, &waker)
+            let polled = tracker.poll_service(requests, &waker);
+            let has_others = state.keep_outcomes();
+            drop(state);
+            if has_others {
+                waker.wake();
+            }
+            polled
         })
         .await
     }
@@ -180,7 +186,7 @@ impl<S: ServiceType> Future for SharedResponse<S> {
         {
             ended = Some(outcome?);
         }
-        let has_others = state.keep_outcomes()?;
+        let has_others = state.keep_outcomes();
         let response = ended.map(|outcome| state.client.response(outcome));
         drop(state);
         if has_others || response.is_some() {
@@ -192,12 +198,12 @@ impl<S: ServiceType> Future for SharedResponse<S> {
 
 impl<S: ServiceType> State<S> {
     /// Keeps the outcomes of other tasks that came; returns whether there were any.
-    fn keep_outcomes(&mut self) -> Result<bool> {
+    fn keep_outcomes(&mut self) -> bool {
         let before = self.outcomes.len();
         while let Some(outcome) = self.client.tracker.take_arrived() {
             self.outcomes.insert(outcome.0, outcome);
         }
-        Ok(self.outcomes.len() > before)
+        self.outcomes.len() > before
     }
 }
 
