@@ -28,6 +28,7 @@ tests![
     a_client_has_as_many_requests_in_flight_as_its_depth,
     requests_wait_for_a_slow_server_and_none_is_lost,
     a_response_that_late_ones_overwrote_is_told,
+    a_request_ends_when_one_server_ended_and_the_other_overwrote_its_responses,
     clients_that_were_idle_lose_nothing,
     a_client_that_vanishes_harms_no_other,
     a_service_of_another_type_is_no_server,
@@ -277,6 +278,28 @@ fn a_response_that_late_ones_overwrote_is_told() {
     let request = take(&mut service);
     add(&mut service, &request);
     assert_eq!(outcome(&mut client).unwrap(), -1);
+}
+
+fn a_request_ends_when_one_server_ended_and_the_other_overwrote_its_responses() {
+    let (ends, mut client) = pair("/ended_and_overwrote");
+    let mut floods = node().create_service::<AddTwoInts>("/ended_and_overwrote").unwrap();
+    eventually("both servers are matched", || client.server_count().unwrap() == 2);
+    let given_up = client.send_request_copy(&AddTwoInts_Request::default()).unwrap();
+    assert!(client.remove_pending_request(given_up));
+    let late = take(&mut floods);
+    let sequence = ask(&mut client, 1);
+    drop(ends);
+    eventually("the first server is gone", || {
+        assert!(client.take_response().unwrap().is_none());
+        client.server_count().unwrap() == 1
+    });
+    assert!(client.take_response().unwrap().is_none(), "the other server may answer");
+    // The client has not looked at the responses of that server before.
+    for _ in 0..3000 {
+        add(&mut floods, &late);
+    }
+    let error = outcome(&mut client).unwrap_err();
+    assert!(matches!(error, Error::ResponseLost { sequence: lost, .. } if lost == sequence), "{error}");
 }
 
 fn clients_that_were_idle_lose_nothing() {

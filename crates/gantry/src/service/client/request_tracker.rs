@@ -259,6 +259,7 @@ impl RequestTracker {
             .iter()
             .filter(|&lost| !noted.contains(lost))
             .for_each(|&(server, _)| self.pending.lose(server));
+        self.checked_publishers = u64::MAX; // the servers that are left to a request may have gone before
     }
 
     fn note_gone_servers(&mut self) {
