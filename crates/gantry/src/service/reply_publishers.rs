@@ -21,6 +21,7 @@ use gantry_shm::{
     EndpointDescription, Gid, Participant, PublisherMatches, PublisherOptions, Qos, Role, TypeDescription, Watcher,
 };
 use std::{
+    cell::Cell,
     collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, Condvar, Mutex, TryLockError, Weak,
@@ -30,6 +31,11 @@ use std::{
 
 /// Time until the next attempt to make a publisher for which there was no room.
 const RETRY_AFTER_NS: u64 = 1_000_000_000;
+
+thread_local! {
+    /// This thread works for a server.
+    static IS_WORKING: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The publishers of one server, as its own thread sees them. `P` is a generic or a typed publisher.
 pub(super) struct ReplyPublishers<P> {
@@ -272,20 +278,31 @@ impl ReplyWatcher {
 }
 
 impl Watcher for ReplyWatcher {
-    /// Called by the control thread, and by a thread that makes a client in this process. It may be called again by a
-    /// thread that it already runs on, since it makes publishers.
+    /// Called by the control thread, and by a thread that makes a client in this process, which returns when the client has
+    /// its publisher. It may be called again by a thread that it already runs on, since it makes publishers: that thread
+    /// does not wait for the work of any server, since its holder may wait for this thread.
     fn update(&self) {
         self.is_due.store(true, SeqCst);
-        while self.is_due.load(SeqCst) {
-            let mut work = match self.work.try_lock() {
-                Ok(work) => work,
-                Err(TryLockError::Poisoned(work)) => work.into_inner(),
-                Err(TryLockError::WouldBlock) => return, // its holder looks at `is_due` when it has unlocked it
+        let was_working = IS_WORKING.replace(true);
+        loop {
+            let mut work = if was_working {
+                match self.work.try_lock() {
+                    Ok(work) => work,
+                    Err(TryLockError::Poisoned(work)) => work.into_inner(),
+                    Err(TryLockError::WouldBlock) => return, // its holder looks at `is_due` when it has unlocked it
+                }
+            } else {
+                lock(&self.work)
             };
             while self.is_due.swap(false, SeqCst) {
                 self.work(&mut work);
             }
+            drop(work);
+            if !self.is_due.load(SeqCst) {
+                break;
+            }
         }
+        IS_WORKING.set(was_working);
     }
 
     fn due_ns(&self) -> Option<u64> {

@@ -14,6 +14,7 @@ tests![
     no_request_fails_when_servers_are_killed_and_one_is_left,
     the_memory_for_a_client_goes_with_the_client,
     clients_of_a_server_are_no_topics,
+    clients_that_threads_of_the_server_s_process_make_are_ready_at_once,
 ];
 
 /// More calls than a server keeps responses for all clients together.
@@ -152,4 +153,19 @@ fn clients_of_a_server_are_no_topics() {
     let topics = node().topic_names_and_types().unwrap();
     assert!(!topics.keys().any(|topic| topic.contains("no_topics")), "{topics:?}");
     assert_eq!(node().service_names_and_types().unwrap()["/no_topics"], ["example_interfaces/srv/AddTwoInts"]);
+}
+
+fn clients_that_threads_of_the_server_s_process_make_are_ready_at_once() {
+    let node = node();
+    let _service = node.create_service::<AddTwoInts>("ready_at_once").unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for a in 0..30 {
+                    let mut client = node.create_client::<AddTwoInts>("ready_at_once").unwrap();
+                    ask(&mut client, a);
+                }
+            });
+        }
+    });
 }
