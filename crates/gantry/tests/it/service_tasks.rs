@@ -19,6 +19,7 @@ tests![
     a_dropped_call_of_a_shared_client_gives_up_its_request,
     each_task_of_a_shared_client_learns_that_the_server_is_gone,
     a_late_response_of_a_server_that_ended_keeps_no_task_busy,
+    a_shared_client_forgets_the_tasks_of_dropped_futures,
 ];
 
 fn shared(name: &str) -> SharedClient<AddTwoInts> {
@@ -132,4 +133,15 @@ fn a_late_response_of_a_server_that_ended_keeps_no_task_busy() {
         !task.0.load(Relaxed)
     });
     assert!(is_quiet, "the task is woken whenever it is polled");
+}
+
+fn a_shared_client_forgets_the_tasks_of_dropped_futures() {
+    let task = Arc::new(WokenTask::default());
+    let waker = Waker::from(task.clone());
+    let (_service, client) = (node().create_service::<AddTwoInts>("forgets").unwrap(), shared("forgets"));
+    let serverless = node().create_client::<AddTwoInts>("forgets_too").unwrap().into_shared();
+    assert!(pin!(sum(client.clone(), 1)).poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(pin!(serverless.wait_for_service_async()).poll(&mut Context::from_waker(&waker)).is_pending());
+    drop(waker);
+    assert_eq!(Arc::strong_count(&task), 1, "the clients keep no waker");
 }

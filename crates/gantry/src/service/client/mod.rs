@@ -10,6 +10,7 @@ mod pending_requests;
 mod request_tracker;
 mod response;
 mod shared_client;
+mod tasks;
 
 pub use generic_client::GenericClient;
 pub use response::{GenericResponse, Response};
