@@ -58,6 +58,8 @@ struct ReplyWatcher {
     /// When the work is to be tried again; 0: never.
     retry_ns: AtomicU64,
     handover: Mutex<Handover>,
+    /// `Handover::making` may be a client. It is cleared after `changes` was raised.
+    is_making: AtomicBool,
     /// `Handover::making` changed.
     is_made: Condvar,
     /// Counts the changes of `handover`.
@@ -110,6 +112,7 @@ impl<P> ReplyPublishers<P> {
             work: Mutex::default(),
             retry_ns: AtomicU64::new(0),
             handover: Mutex::default(),
+            is_making: AtomicBool::new(false),
             is_made: Condvar::new(),
             changes: AtomicU64::new(0),
         };
@@ -173,12 +176,16 @@ impl<P> ReplyPublishers<P> {
         self.clients.extend(made.into_iter().map(|(client, publisher)| (client, (self.wrap)(publisher))));
     }
 
-    /// A client may ask as soon as it has mapped its publisher. One whose publisher is not there counts on other servers.
+    /// A client may ask as soon as it has mapped its publisher. One whose publisher is not there counts on other servers, or
+    /// left.
     #[cold]
     fn wait_for(&mut self, client: Gid) {
-        let handover = lock(&self.watcher.handover);
-        let handover = self.watcher.is_made.wait_while(handover, |handover| handover.making == Some(client));
-        drop(handover);
+        // Acquire, partner: `ReplyWatcher::make`. A client that asked saw its publisher, so we see that it is being made.
+        if self.watcher.is_making.load(Acquire) {
+            let handover = lock(&self.watcher.handover);
+            let handover = self.watcher.is_made.wait_while(handover, |handover| handover.making == Some(client));
+            drop(handover);
+        }
         self.update();
     }
 }
@@ -250,12 +257,14 @@ impl ReplyWatcher {
 
     fn make(&self, presence: &Arc<Presence>, client: Gid, depth: u32) -> Result<()> {
         lock(&self.handover).making = Some(client);
+        self.is_making.store(true, Release);
         let made = self.maker.for_client(presence, client, depth);
         let mut handover = lock(&self.handover);
         handover.making = None;
         let made = made.map(|publisher| drop(handover.made.insert(client, publisher)));
         drop(handover);
         self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
+        self.is_making.store(false, Release); // partner: `ReplyPublishers::wait_for`
         self.is_made.notify_all();
         made
     }
@@ -265,8 +274,13 @@ impl ReplyWatcher {
             return;
         }
         let mut handover = lock(&self.handover);
-        let unseen: Vec<_> = left.iter().filter_map(|client| handover.made.remove(client)).collect();
-        handover.left.extend(left);
+        let mut unseen = Vec::new();
+        for client in left {
+            match handover.made.remove(&client) {
+                Some(publisher) => unseen.push(publisher),
+                None => handover.left.push(client), // only those that the server knows: it may never look
+            }
+        }
         drop(handover);
         self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
         drop(unseen);
