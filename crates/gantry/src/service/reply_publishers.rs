@@ -262,9 +262,10 @@ impl ReplyWatcher {
         let mut handover = lock(&self.handover);
         handover.making = None;
         let made = made.map(|publisher| drop(handover.made.insert(client, publisher)));
-        drop(handover);
+        // Before the unlock: a server that waited for this publisher must see it.
         self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
         self.is_making.store(false, Release); // partner: `ReplyPublishers::wait_for`
+        drop(handover);
         self.is_made.notify_all();
         made
     }
