@@ -190,6 +190,11 @@ impl Board {
         self.own_lines(topic).changed(side)
     }
 
+    /// Rings all waiters that sleep until there is a sample of the topic.
+    pub(crate) fn ring_sleepers(&self, topic: TopicIndex) {
+        self.own_lines(topic).ring_sleepers();
+    }
+
     /// The line whose readers' side counts the changes of the graph.
     pub(crate) fn graph(&self) -> TopicIndex {
         self.topic(topic_hash(GRAPH_TOPIC))

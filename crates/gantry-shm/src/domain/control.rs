@@ -113,8 +113,12 @@ impl Control {
     /// Updates this process's tasks that follow that side of the topic, on the calling thread: they need not wait for the control
     /// thread.
     pub(crate) fn update(&self, topic: TopicIndex, side: Side) {
-        let follows = |task: &&Task| (task.0, task.1) == (topic, side);
-        living(&self.shared).iter().filter(follows).for_each(|(_, _, task)| task.update(&self.domain));
+        // Only these are kept: a process may have thousands of others.
+        let follows = |task: &&WeakTask| (task.0, task.1) == (topic, side);
+        let all = self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let tasks: Vec<_> = all.iter().filter(follows).filter_map(|(_, _, weak)| weak.upgrade()).collect();
+        drop(all); // an update may register others
+        tasks.iter().for_each(|task| task.update(&self.domain));
     }
 
     /// Has the thread update all its tasks now.

@@ -257,7 +257,6 @@ pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord>
     alive.filter_map(|peer| peer.records_of(key).ok()).flatten().collect()
 }
 
-/// Program and pid, for a sentence.
 impl Peer {
     /// Its name in a sentence that this process prints.
     pub(crate) fn as_seen_here(&self) -> String {
@@ -271,6 +270,7 @@ impl Peer {
     }
 }
 
+/// Program and pid, for a sentence.
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let elsewhere = self.is_elsewhere();

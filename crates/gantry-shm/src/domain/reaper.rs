@@ -87,9 +87,10 @@ pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     for topic in peer.topics().unwrap_or_default().into_iter().map(|hash| board.topic(hash)) {
         board.topic_changed(topic, Side::Readers);
         board.topic_changed(topic, Side::Publishers);
+        board.ring_sleepers(topic); // it may have claimed them and died before it rang them
     }
     board.graph_changed();
-    // It may have claimed the sleepers of the shared line and died before it rang them.
+    // As above: those that share the last line.
     board.bell(SHARED_WAITER).ring();
     registry.free_waiters_of(waiter_owner(&peer.id));
 }

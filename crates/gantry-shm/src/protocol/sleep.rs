@@ -126,6 +126,12 @@ impl TopicLines {
         generation
     }
 
+    /// Rings all waiters that sleep until there is a sample, also those that another thread claimed: it may have died before it
+    /// rang them (8).
+    pub(crate) fn ring_sleepers(&self) {
+        each(&self.topic.sleepers, |waiter| self.waiters[waiter.0 % WAITER_LINES].bell.ring());
+    }
+
     #[inline]
     fn wake_one(&self, waiter: WaiterIndex, fenced: Fenced) {
         collect::wake(&self.waiters[waiter.0 % WAITER_LINES], self.bit, fenced);

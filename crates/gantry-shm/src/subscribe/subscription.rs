@@ -199,17 +199,23 @@ impl Subscription {
     /// The oldest sample of several publishers' history; samples of the same time in the order of their publishers' keys.
     #[cold]
     fn take_oldest(&mut self) -> Result<Option<Sample>, Box<Error>> {
-        let mut oldest: Option<((u64, u64), usize)> = None;
+        let (mut oldest, mut held) = (None::<((u64, u64), usize)>, None);
         for index in 0..self.connections.len() {
             let time = match self.connections[index].peek_time(&mut self.losses) {
                 Ok(time) => time,
+                // The samples of other publishers can be taken.
+                Err(error) if matches!(*error, Error::TooManyHeld { .. }) => {
+                    held = Some(error);
+                    continue;
+                }
                 Err(error) => return self.taken_from(index, Err(error)),
             };
             oldest = time.map(|time| (time, index)).into_iter().chain(oldest).min();
         }
-        let taken = match oldest {
-            Some((_, index)) => self.connections[index].take(&mut self.losses),
-            None => Ok(None),
+        let taken = match (oldest, held) {
+            (Some((_, index)), _) => self.connections[index].take(&mut self.losses),
+            (None, Some(error)) => return Err(error),
+            (None, None) => Ok(None),
         };
         self.may_have_history = self.connections.iter().any(Connection::is_in_history);
         if oldest.is_none() {

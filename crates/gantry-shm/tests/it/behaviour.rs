@@ -144,6 +144,14 @@ fn a_subscription_that_holds_too_many_samples_harms_itself() {
         }
     }
     assert_eq!(held.iter().map(|sample| check(sample.bytes())).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6]);
+    // Another publisher is not concerned.
+    let mut second = publisher_with(&participant, bytes, Qos::default().keep_last(1), options);
+    let mut loan = second.loan(bytes).unwrap();
+    fill(loan.bytes_mut(), 100);
+    second.publish(loan, SourceTime::now()).unwrap();
+    assert!(hoarder.wait(PATIENCE).unwrap());
+    assert_eq!(check(hoarder.take_oldest_first().unwrap().unwrap().bytes()), 100);
+    assert!(matches!(hoarder.take_oldest_first(), Err(Error::TooManyHeld { .. })));
     held.remove(3);
     assert_eq!(check(hoarder.take().unwrap().unwrap().bytes()), 99);
 }

@@ -47,7 +47,7 @@ pub(crate) fn begin() -> Result<()> {
 /// [`init`](crate::init), which rclcpp's is not.
 ///
 /// # Real-time
-/// One load.
+/// One load; after a shutdown has begun, also a lock that is held while the waits are woken.
 #[must_use]
 pub fn ok() -> bool {
     !is_shut_down()
