@@ -58,9 +58,7 @@ pub(crate) struct Connection {
     kept_from: Option<u64>,
     /// The newest sample at the join: the samples up to it are history.
     history_end: u64,
-    /// The first sequence that it was to take.
-    first: u64,
-    /// Samples that left the history before they were taken, without those before the first look at this publisher.
+    /// Samples that left the history before they were taken, without those before `kept_from`.
     pub(crate) lost: u64,
     /// The most samples of this publisher's slots that may be held at once.
     pub(crate) max_held_samples: usize,
@@ -125,7 +123,6 @@ impl PendingConnection {
         let (ring, newest) = self.mapping.newest()?;
         let limits = (self.depth.into(), self.mapping.inline_bytes().min(self.mapping.payload_bytes));
         let reader = Reader::new(self.mapping.header, ring, self.record.record, limits, self.start);
-        let first = reader.next;
         let kept_from = (!self.is_gating).then(|| reader.oldest_kept());
         let connection = Connection {
             domain: domain.clone(),
@@ -139,7 +136,6 @@ impl PendingConnection {
             joined_generation: generation,
             kept_from,
             history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
-            first,
             lost: 0,
             max_held_samples: usize::MAX,
             peeked: None,
@@ -278,16 +274,10 @@ impl Connection {
 
     #[cold]
     fn count_losses(&mut self, first: u64, passed: u64, losses: &mut Losses) {
-        let before_matched = if !self.is_matched() {
-            passed
-        } else {
-            // The match may be new; samples that had left the history by then were lost before it.
-            self.note_match();
-            self.kept_from.unwrap_or(0).saturating_sub(first).min(passed)
-        };
-        if first > self.first {
-            self.lost = self.lost.saturating_add(passed);
-        }
+        self.note_match(); // it may be new; samples that had left the history by then were lost before it
+        let before_kept = self.kept_from.map_or(passed, |kept_from| kept_from.saturating_sub(first).min(passed));
+        let before_matched = if self.is_matched() { before_kept } else { passed };
+        self.lost = self.lost.saturating_add(passed - before_kept);
         losses.before_matched = losses.before_matched.saturating_add(before_matched);
         losses.overwritten = losses.overwritten.saturating_add(passed - before_matched);
     }

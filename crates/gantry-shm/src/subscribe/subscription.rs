@@ -458,7 +458,7 @@ impl Subscription {
     }
 
     /// The samples of each of [`Subscription::publishers`] that left its history before they were taken. Those that had left it
-    /// at the first look at that publisher do not count.
+    /// when that publisher was joined do not count.
     pub fn lost_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
     }

@@ -2,7 +2,7 @@
 //!
 //! A service is a topic of requests, as ROS 2 maps it to DDS, and a topic of replies for each client. Requests are RELIABLE
 //! and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it sends. Replies never make a server
-//! wait: it keeps for each client as many as this client may have requests in flight, which its QoS depth bounds.
+//! wait: it keeps for each client more than this client may have requests in flight, which its QoS depth bounds.
 
 mod client;
 mod connections;
@@ -21,8 +21,11 @@ use gantry_shm::Qos;
 
 /// The most requests that a client has in flight if its QoS does not say so.
 const DEFAULT_DEPTH: u32 = 100;
-/// The largest depth of a client: its servers keep as many replies for it.
+/// The largest depth of a client.
 const MAX_CLIENT_DEPTH: u32 = 10_000;
+/// The fewest requests that a client keeps for a server that leaves them, so that such a server does not soon stop a client of
+/// a small depth.
+const MIN_KEPT_REQUESTS: u32 = 1024;
 
 /// The QoS of requests at both ends: no request is lost, and the sender waits. The depth is the client's bound of requests
 /// in flight, which its servers read.
@@ -33,7 +36,7 @@ fn request_qos(depth: u32) -> Qos {
 /// The requests of a client of that depth that its publisher keeps for a server that leaves them, while other servers answer
 /// them or the client gives them up; then the client waits for that server. The depth may be another process's.
 fn kept_requests(depth: u32) -> u32 {
-    4 * depth.clamp(1, MAX_CLIENT_DEPTH)
+    (4 * depth.clamp(1, MAX_CLIENT_DEPTH)).max(MIN_KEPT_REQUESTS)
 }
 
 /// The replies that are kept for a client of that depth, at both ends. So many that a server may answer all requests that it

@@ -21,6 +21,7 @@ use gantry_shm::{
     EndpointDescription, Gid, Participant, PublisherMatches, PublisherOptions, Qos, Role, TypeDescription, Watcher,
 };
 use std::{
+    cell::Cell,
     collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, Condvar, Mutex, TryLockError, Weak,
@@ -30,6 +31,11 @@ use std::{
 
 /// Time until the next attempt to make a publisher for which there was no room.
 const RETRY_AFTER_NS: u64 = 1_000_000_000;
+
+thread_local! {
+    /// This thread works for a server.
+    static IS_WORKING: Cell<bool> = const { Cell::new(false) };
+}
 
 /// The publishers of one server, as its own thread sees them. `P` is a generic or a typed publisher.
 pub(super) struct ReplyPublishers<P> {
@@ -52,6 +58,8 @@ struct ReplyWatcher {
     /// When the work is to be tried again; 0: never.
     retry_ns: AtomicU64,
     handover: Mutex<Handover>,
+    /// `Handover::making` may be a client. It is cleared after `changes` was raised.
+    is_making: AtomicBool,
     /// `Handover::making` changed.
     is_made: Condvar,
     /// Counts the changes of `handover`.
@@ -104,6 +112,7 @@ impl<P> ReplyPublishers<P> {
             work: Mutex::default(),
             retry_ns: AtomicU64::new(0),
             handover: Mutex::default(),
+            is_making: AtomicBool::new(false),
             is_made: Condvar::new(),
             changes: AtomicU64::new(0),
         };
@@ -167,12 +176,16 @@ impl<P> ReplyPublishers<P> {
         self.clients.extend(made.into_iter().map(|(client, publisher)| (client, (self.wrap)(publisher))));
     }
 
-    /// A client may ask as soon as it has mapped its publisher. One whose publisher is not there counts on other servers.
+    /// A client may ask as soon as it has mapped its publisher. One whose publisher is not there counts on other servers, or
+    /// left.
     #[cold]
     fn wait_for(&mut self, client: Gid) {
-        let handover = lock(&self.watcher.handover);
-        let handover = self.watcher.is_made.wait_while(handover, |handover| handover.making == Some(client));
-        drop(handover);
+        // Acquire, partner: `ReplyWatcher::make`. A client that asked saw its publisher, so we see that it is being made.
+        if self.watcher.is_making.load(Acquire) {
+            let handover = lock(&self.watcher.handover);
+            let handover = self.watcher.is_made.wait_while(handover, |handover| handover.making == Some(client));
+            drop(handover);
+        }
         self.update();
     }
 }
@@ -244,12 +257,15 @@ impl ReplyWatcher {
 
     fn make(&self, presence: &Arc<Presence>, client: Gid, depth: u32) -> Result<()> {
         lock(&self.handover).making = Some(client);
+        self.is_making.store(true, Release);
         let made = self.maker.for_client(presence, client, depth);
         let mut handover = lock(&self.handover);
         handover.making = None;
         let made = made.map(|publisher| drop(handover.made.insert(client, publisher)));
-        drop(handover);
+        // Before the unlock: a server that waited for this publisher must see it.
         self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
+        self.is_making.store(false, Release); // partner: `ReplyPublishers::wait_for`
+        drop(handover);
         self.is_made.notify_all();
         made
     }
@@ -259,8 +275,13 @@ impl ReplyWatcher {
             return;
         }
         let mut handover = lock(&self.handover);
-        let unseen: Vec<_> = left.iter().filter_map(|client| handover.made.remove(client)).collect();
-        handover.left.extend(left);
+        let mut unseen = Vec::new();
+        for client in left {
+            match handover.made.remove(&client) {
+                Some(publisher) => unseen.push(publisher),
+                None => handover.left.push(client), // only those that the server knows: it may never look
+            }
+        }
         drop(handover);
         self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
         drop(unseen);
@@ -272,20 +293,31 @@ impl ReplyWatcher {
 }
 
 impl Watcher for ReplyWatcher {
-    /// Called by the control thread, and by a thread that makes a client in this process. It may be called again by a
-    /// thread that it already runs on, since it makes publishers.
+    /// Called by the control thread, and by a thread that makes a client in this process, which returns when the client has
+    /// its publisher. It may be called again by a thread that it already runs on, since it makes publishers: that thread
+    /// does not wait for the work of any server, since its holder may wait for this thread.
     fn update(&self) {
         self.is_due.store(true, SeqCst);
-        while self.is_due.load(SeqCst) {
-            let mut work = match self.work.try_lock() {
-                Ok(work) => work,
-                Err(TryLockError::Poisoned(work)) => work.into_inner(),
-                Err(TryLockError::WouldBlock) => return, // its holder looks at `is_due` when it has unlocked it
+        let was_working = IS_WORKING.replace(true);
+        loop {
+            let mut work = if was_working {
+                match self.work.try_lock() {
+                    Ok(work) => work,
+                    Err(TryLockError::Poisoned(work)) => work.into_inner(),
+                    Err(TryLockError::WouldBlock) => return, // its holder looks at `is_due` when it has unlocked it
+                }
+            } else {
+                lock(&self.work)
             };
             while self.is_due.swap(false, SeqCst) {
                 self.work(&mut work);
             }
+            drop(work);
+            if !self.is_due.load(SeqCst) {
+                break;
+            }
         }
+        IS_WORKING.set(was_working);
     }
 
     fn due_ns(&self) -> Option<u64> {

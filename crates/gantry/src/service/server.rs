@@ -45,8 +45,10 @@ use std::{ops::Deref, time::Duration};
 /// Data path: [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
 /// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name), with the
 /// exceptions that they and the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
-/// [`GenericSubscription`](crate::GenericSubscription) name, and one more: if clients came or left since the last call,
-/// each of them takes a lock and allocates. The other methods are control path.
+/// [`GenericSubscription`](crate::GenericSubscription) name, and two more. If clients came or left since the last call,
+/// each of them takes a lock, allocates, and unmaps and removes the memory for the replies to those that left. While the
+/// control thread makes the memory for a client, a response to a client without such memory takes a lock, and a response to
+/// that client waits until it is made. The other methods are control path.
 pub struct Service<S: ServiceType> {
     name: String,
     requests: Subscription<S::Request>,

@@ -1,7 +1,7 @@
 //! Clients of one service that do not disturb each other: each gets its responses, whatever the others do.
 
 use crate::{services::*, support::*};
-use gantry::{Client, ConnectionState, EngineError, Error, Service};
+use gantry::{Client, ConnectionState, EngineError, Error, Qos, Service};
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request};
 use std::{
     sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed},
@@ -14,6 +14,8 @@ tests![
     no_request_fails_when_servers_are_killed_and_one_is_left,
     the_memory_for_a_client_goes_with_the_client,
     clients_of_a_server_are_no_topics,
+    a_server_that_takes_nothing_does_not_soon_stop_a_client_of_depth_1,
+    clients_that_threads_of_the_server_s_process_make_are_ready_at_once,
 ];
 
 /// More calls than a server keeps responses for all clients together.
@@ -144,7 +146,20 @@ fn the_memory_for_a_client_goes_with_the_client() {
         assert!(service.take_request().unwrap().is_none());
         reply_memory("/memory_of_clients").len() == 1
     });
-    assert!(reply_memory("/memory_of_clients")[0] <= 80 << 10, "for up to 600 small responses");
+    assert!(reply_memory("/memory_of_clients")[0] <= 144 << 10, "for up to 1224 small responses");
+}
+
+fn a_server_that_takes_nothing_does_not_soon_stop_a_client_of_depth_1() {
+    let _stuck = node().create_service::<AddTwoInts>("takes_nothing").unwrap();
+    let mut service = node().create_service::<AddTwoInts>("takes_nothing").unwrap();
+    let qos = Qos::default().keep_last(1);
+    let mut client = node().create_client_with_qos::<AddTwoInts>("takes_nothing", qos).unwrap();
+    eventually("both servers are matched", || client.server_count().unwrap() == 2);
+    for a in 0..1000 {
+        ask(&mut client, a);
+        serve_one(&mut service);
+        assert_eq!(outcome(&mut client).unwrap(), a);
+    }
 }
 
 fn clients_of_a_server_are_no_topics() {
@@ -152,4 +167,19 @@ fn clients_of_a_server_are_no_topics() {
     let topics = node().topic_names_and_types().unwrap();
     assert!(!topics.keys().any(|topic| topic.contains("no_topics")), "{topics:?}");
     assert_eq!(node().service_names_and_types().unwrap()["/no_topics"], ["example_interfaces/srv/AddTwoInts"]);
+}
+
+fn clients_that_threads_of_the_server_s_process_make_are_ready_at_once() {
+    let node = node();
+    let _service = node.create_service::<AddTwoInts>("ready_at_once").unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for a in 0..30 {
+                    let mut client = node.create_client::<AddTwoInts>("ready_at_once").unwrap();
+                    ask(&mut client, a);
+                }
+            });
+        }
+    });
 }

@@ -5,7 +5,11 @@ use gantry::{Error, SharedClient};
 use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request};
 use std::{
     pin::pin,
-    task::{Context, Poll, Waker},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    task::{Context, Poll, Wake, Waker},
 };
 
 tests![
@@ -14,6 +18,8 @@ tests![
     the_tasks_of_a_client_are_woken_by_each_other_s_responses,
     a_dropped_call_of_a_shared_client_gives_up_its_request,
     each_task_of_a_shared_client_learns_that_the_server_is_gone,
+    a_late_response_of_a_server_that_ended_keeps_no_task_busy,
+    a_shared_client_forgets_the_tasks_of_dropped_futures,
 ];
 
 fn shared(name: &str) -> SharedClient<AddTwoInts> {
@@ -104,4 +110,38 @@ fn each_task_of_a_shared_client_learns_that_the_server_is_gone() {
         let error = thread.join().unwrap().unwrap_err();
         assert!(matches!(error, Error::ServerGone { .. }), "{error}");
     }
+}
+
+/// A task that knows whether it was woken.
+#[derive(Default)]
+struct WokenTask(AtomicBool);
+
+impl Wake for WokenTask {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+fn a_late_response_of_a_server_that_ended_keeps_no_task_busy() {
+    let mut client = client_of_an_ended_server("late_for_a_task");
+    let task = Arc::new(WokenTask::default());
+    let waker = Waker::from(task.clone());
+    let mut found = pin!(client.wait_for_service_async());
+    let is_quiet = (0..1000).any(|_| {
+        task.0.store(false, Relaxed);
+        assert!(found.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        !task.0.load(Relaxed)
+    });
+    assert!(is_quiet, "the task is woken whenever it is polled");
+}
+
+fn a_shared_client_forgets_the_tasks_of_dropped_futures() {
+    let task = Arc::new(WokenTask::default());
+    let waker = Waker::from(task.clone());
+    let (_service, client) = (node().create_service::<AddTwoInts>("forgets").unwrap(), shared("forgets"));
+    let serverless = node().create_client::<AddTwoInts>("forgets_too").unwrap().into_shared();
+    assert!(pin!(sum(client.clone(), 1)).poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(pin!(serverless.wait_for_service_async()).poll(&mut Context::from_waker(&waker)).is_pending());
+    drop(waker);
+    assert_eq!(Arc::strong_count(&task), 1, "the clients keep no waker");
 }

@@ -153,6 +153,16 @@ pub fn ask(client: &mut Client<AddTwoInts>, a: i64) -> u64 {
     client.send_request_copy(&AddTwoInts_Request { a, b: 0 }).unwrap().sequence
 }
 
+/// A client with a late response that it has not taken, of a server that ended.
+pub fn client_of_an_ended_server(name: &str) -> Client<AddTwoInts> {
+    let (mut service, mut client) = pair(name);
+    let id = client.send_request_copy(&AddTwoInts_Request::default()).unwrap();
+    assert!(client.remove_pending_request(id));
+    let request = take(&mut service);
+    add(&mut service, &request);
+    client
+}
+
 /// Waits for the next response or failure.
 pub fn outcome(client: &mut Client<AddTwoInts>) -> gantry::Result<i64> {
     assert!(client.wait(PATIENCE).unwrap());

@@ -30,11 +30,11 @@ impl RequestTracker {
         outcome.map_or(Poll::Pending, |outcome| Poll::Ready(Ok(outcome)))
     }
 
-    /// Polls the match with a server.
+    /// Polls the match with a server. Outcomes of requests may arrive meanwhile.
     pub(super) fn poll_service(&mut self, requests: &mut GenericPublisher, waker: &Waker) -> Poll<Result<()>> {
-        if self.server_count(requests)? == 0 {
+        if !self.has_server(requests)? {
             self.responses.set_waker(Some(waker.clone()))?;
-            if self.server_count(requests)? == 0 {
+            if !self.has_server(requests)? {
                 if self.responses.publishers().next().is_some() {
                     waker.wake_by_ref(); // the other half of the server comes at once, and calls no waker
                 }

@@ -10,6 +10,7 @@ mod pending_requests;
 mod request_tracker;
 mod response;
 mod shared_client;
+mod tasks;
 
 pub use generic_client::GenericClient;
 pub use response::{GenericResponse, Response};
@@ -81,8 +82,9 @@ impl Node {
     }
 
     /// As [`Node::create_client`], with a QoS. Its depth is the most requests that the client has in flight (KEEP_ALL:
-    /// 10,000), and each server keeps twice as many responses for it. The other policies are those of services: no request
-    /// is lost, and no response to a request in flight.
+    /// 10,000). For servers that leave its requests the client keeps four times as many, at least 1024, and each server keeps
+    /// twice the depth more than that of responses for it. The other policies are those of services: no request is lost, and
+    /// no response to a request in flight.
     ///
     /// # Errors
     /// As [`Node::create_client`]; a depth of 0 or above 10,000.

@@ -30,7 +30,7 @@ pub(crate) struct PendingRequest {
 pub(crate) enum State {
     /// The response may come.
     Waiting,
-    /// The responses of all servers may have been overwritten; if not, one is among those that can be taken now.
+    /// The responses of all servers that are not gone may have been overwritten; if not, one is among those that can be taken now.
     Lost,
     /// All servers that can answer are gone.
     ServerGone,
@@ -77,12 +77,13 @@ impl PendingRequests {
         }
     }
 
-    /// Fails the waiting requests whose servers are all gone.
+    /// Fails the waiting requests whose servers are all gone, or no longer counted on.
     #[cold]
     pub(crate) fn fail_without_server(&mut self, is_there: impl Fn(Gid) -> bool) {
         let waiting = self.requests.iter_mut().filter(|request| request.state == State::Waiting);
         for request in waiting.filter(|request| !request.servers.iter().any(|&server| is_there(server))) {
-            request.state = State::ServerGone;
+            let has_lost = request.servers.len() < request.server_count;
+            request.state = if has_lost { State::Lost } else { State::ServerGone };
             self.failed += 1;
         }
     }

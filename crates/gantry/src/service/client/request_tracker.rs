@@ -141,10 +141,19 @@ impl RequestTracker {
         Ok(self.servers.len())
     }
 
+    /// Whether a server would get a request now, for those that wait for one. Takes all responses first: a late one of a server
+    /// that is gone would end each wait at once.
+    pub(super) fn has_server(&mut self, requests: &mut GenericPublisher) -> Result<bool> {
+        while let Some(outcome) = self.next_outcome()? {
+            self.arrived.push_back(outcome);
+        }
+        Ok(self.server_count(requests)? > 0)
+    }
+
     /// Waits until a server is matched.
     pub(super) fn wait_for_service(&mut self, requests: &mut GenericPublisher, timeout: Duration) -> Result<bool> {
         let deadline = Instant::now().checked_add(timeout);
-        while self.server_count(requests)? == 0 {
+        while !self.has_server(requests)? {
             let remaining = remaining(deadline);
             if context::is_shut_down() {
                 return Ok(false);
@@ -250,6 +259,7 @@ impl RequestTracker {
             .iter()
             .filter(|&lost| !noted.contains(lost))
             .for_each(|&(server, _)| self.pending.lose(server));
+        self.checked_publishers = u64::MAX; // the servers that are left to a request may have gone before
     }
 
     fn note_gone_servers(&mut self) {

@@ -1,16 +1,21 @@
 //! A client that several tasks share.
 //!
-//! The engine wakes one waker; that one wakes all tasks that wait, and each looks whether its request ended.
+//! The engine wakes one waker; that one wakes all tasks that wait, and each looks whether its request ended. A waker may
+//! poll or drop its task at once, so wakers are called and dropped while nothing is locked.
 
-use super::{Client, Outcome, Response};
+use super::{
+    Client, Outcome, Response,
+    tasks::{Deferral, Task, Tasks},
+};
 use crate::{error::Result, topic::Loan, wait::lock};
 use gantry_cdr::{FixedSize, Kind, Service as ServiceType};
 use gantry_shm::RequestId;
 use std::{
     collections::BTreeMap,
+    ops::{Deref, DerefMut},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard},
-    task::{Context, Poll, Wake, Waker},
+    task::{Context, Poll},
 };
 
 /// A client of a service for several tasks or threads: [`Client::into_shared`]. Clones are the same client, so its requests
@@ -45,14 +50,17 @@ struct State<S: ServiceType> {
     outcomes: BTreeMap<u64, Outcome>,
 }
 
-/// The tasks that wait. Its lock is taken after that of the state.
-#[derive(Default)]
-struct Tasks(Mutex<Vec<Waker>>);
+/// The locked state. Fields drop in this order: the tasks that are woken meanwhile wait until it is unlocked.
+struct LockedState<'a, S: ServiceType> {
+    state: MutexGuard<'a, State<S>>,
+    _deferral: Deferral<'a>,
+}
 
 /// The response to one request. Dropping the future gives up the request.
 struct SharedResponse<S: ServiceType> {
     inner: Arc<Inner<S>>,
     sequence: u64,
+    task: Task,
 }
 
 impl<S: ServiceType> SharedClient<S> {
@@ -66,7 +74,7 @@ impl<S: ServiceType> SharedClient<S> {
     /// # Errors
     /// As there.
     pub fn loan_request_with(&self, shape: <S::Request as Kind>::Shape<'_>) -> Result<Loan<S::Request>> {
-        self.state().client.loan_request_with(shape)
+        self.0.state().client.loan_request_with(shape)
     }
 
     /// Sends a request and awaits its response, on any async runtime. Dropping the future gives up the request, as the
@@ -75,7 +83,7 @@ impl<S: ServiceType> SharedClient<S> {
     /// # Errors
     /// As [`Client::call_async`].
     pub async fn call_async(&self, request: Loan<S::Request>) -> Result<Response<S>> {
-        let id = self.state().client.send_request(request)?;
+        let id = self.0.state().client.send_request(request)?;
         self.response(id).await
     }
 
@@ -84,7 +92,7 @@ impl<S: ServiceType> SharedClient<S> {
     /// # Errors
     /// As [`Client::call_copy_async`].
     pub async fn call_copy_async(&self, request: &S::Request) -> Result<Response<S>> {
-        let id = self.state().client.send_request_copy(request)?;
+        let id = self.0.state().client.send_request_copy(request)?;
         self.response(id).await
     }
 
@@ -93,11 +101,16 @@ impl<S: ServiceType> SharedClient<S> {
     /// # Errors
     /// As [`Client::service_is_ready`].
     pub async fn wait_for_service_async(&self) -> Result<()> {
+        let task = Task::new(&self.0.tasks);
         std::future::poll_fn(|context| {
-            let waker = self.0.tasks.add(context.waker());
-            let mut state = self.state();
+            let waker = task.wait(context.waker());
+            let mut state = self.0.state();
             let (requests, tracker) = state.client.parts();
-            tracker.poll_service(requests, &waker)
+            let polled = tracker.poll_service(requests, &waker);
+            if state.keep_outcomes() {
+                waker.wake();
+            }
+            polled
         })
         .await
     }
@@ -107,21 +120,17 @@ impl<S: ServiceType> SharedClient<S> {
     /// # Errors
     /// As there.
     pub fn service_is_ready(&self) -> Result<bool> {
-        self.state().client.service_is_ready()
+        self.0.state().client.service_is_ready()
     }
 
     /// The number of requests of all tasks that are neither answered nor given up.
     #[must_use]
     pub fn pending_requests(&self) -> usize {
-        self.state().client.pending_requests()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State<S>> {
-        lock(&self.0.state)
+        self.0.state().client.pending_requests()
     }
 
     fn response(&self, request: RequestId) -> SharedResponse<S> {
-        SharedResponse { inner: self.0.clone(), sequence: request.sequence }
+        SharedResponse { inner: self.0.clone(), sequence: request.sequence, task: Task::new(&self.0.tasks) }
     }
 }
 
@@ -146,25 +155,27 @@ impl<S: ServiceType> Clone for SharedClient<S> {
 
 impl<S: ServiceType> std::fmt::Debug for SharedClient<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("SharedClient").field(&self.state().client).finish()
+        f.debug_tuple("SharedClient").field(&self.0.state().client).finish()
     }
 }
 
-impl Tasks {
-    /// Adds a task that waits, and returns the waker of all.
-    fn add(self: &Arc<Self>, task: &Waker) -> Waker {
-        let mut tasks = lock(&self.0);
-        if !tasks.iter().any(|other| other.will_wake(task)) {
-            tasks.push(task.clone());
-        }
-        Waker::from(self.clone())
+impl<S: ServiceType> Inner<S> {
+    fn state(&self) -> LockedState<'_, S> {
+        LockedState { state: lock(&self.state), _deferral: Deferral::new(&self.tasks) }
     }
 }
 
-impl Wake for Tasks {
-    fn wake(self: Arc<Self>) {
-        let tasks = std::mem::take(&mut *lock(&self.0));
-        tasks.into_iter().for_each(Waker::wake); // unlocked: a task may be polled here
+impl<S: ServiceType> Deref for LockedState<'_, S> {
+    type Target = State<S>;
+
+    fn deref(&self) -> &State<S> {
+        &self.state
+    }
+}
+
+impl<S: ServiceType> DerefMut for LockedState<'_, S> {
+    fn deref_mut(&mut self) -> &mut State<S> {
+        &mut self.state
     }
 }
 
@@ -172,38 +183,33 @@ impl<S: ServiceType> Future for SharedResponse<S> {
     type Output = Result<Response<S>>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let waker = self.inner.tasks.add(context.waker());
-        let mut state = lock(&self.inner.state);
-        let mut ended = state.outcomes.remove(&self.sequence);
-        if ended.is_none()
-            && let Poll::Ready(outcome) = state.client.tracker.poll_outcome(self.sequence, &waker)
-        {
-            ended = Some(outcome?);
-        }
-        let has_others = state.keep_outcomes()?;
-        let response = ended.map(|outcome| state.client.response(outcome));
-        drop(state);
-        if has_others || response.is_some() {
+        let waker = self.task.wait(context.waker());
+        let mut state = self.inner.state();
+        let ended = match state.outcomes.remove(&self.sequence) {
+            Some(outcome) => Poll::Ready(Ok(outcome)),
+            None => state.client.tracker.poll_outcome(self.sequence, &waker),
+        };
+        if state.keep_outcomes() || ended.is_ready() {
             waker.wake(); // the others' outcomes are there, or one of them has to set the engine's waker
         }
-        response.map_or(Poll::Pending, Poll::Ready)
+        ended.map(|outcome| state.client.response(outcome?))
     }
 }
 
 impl<S: ServiceType> State<S> {
     /// Keeps the outcomes of other tasks that came; returns whether there were any.
-    fn keep_outcomes(&mut self) -> Result<bool> {
+    fn keep_outcomes(&mut self) -> bool {
         let before = self.outcomes.len();
         while let Some(outcome) = self.client.tracker.take_arrived() {
             self.outcomes.insert(outcome.0, outcome);
         }
-        Ok(self.outcomes.len() > before)
+        self.outcomes.len() > before
     }
 }
 
 impl<S: ServiceType> Drop for SharedResponse<S> {
     fn drop(&mut self) {
-        let mut state = lock(&self.inner.state);
+        let mut state = self.inner.state();
         state.client.tracker.give_up(self.sequence);
         state.outcomes.remove(&self.sequence);
     }

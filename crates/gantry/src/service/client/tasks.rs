@@ -1,0 +1,113 @@
+//! The tasks that wait for news of one shared client.
+
+use crate::wait::lock;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    task::{Wake, Waker},
+};
+
+/// The tasks that wait, woken together.
+#[derive(Default)]
+pub(super) struct Tasks(Mutex<List>);
+
+#[derive(Default)]
+struct List {
+    wakers: BTreeMap<u64, Waker>,
+    last_id: u64,
+    /// The number of threads that must not wake tasks now.
+    deferrals: usize,
+    /// The tasks are to be woken when a deferral ends.
+    is_due: bool,
+}
+
+/// One future of a task. Dropping it forgets the waker.
+pub(super) struct Task {
+    tasks: Arc<Tasks>,
+    id: u64,
+}
+
+/// While it is there, no task is woken; its drop wakes them.
+pub(super) struct Deferral<'a>(&'a Tasks);
+
+impl Task {
+    pub(super) fn new(tasks: &Arc<Tasks>) -> Task {
+        let mut list = lock(&tasks.0);
+        list.last_id += 1;
+        Task { tasks: tasks.clone(), id: list.last_id }
+    }
+
+    /// Has the task woken once, and returns the waker of all.
+    pub(super) fn wait(&self, task: &Waker) -> Waker {
+        let old = lock(&self.tasks.0).wakers.insert(self.id, task.clone());
+        drop(old); // unlocked: it may own a task of this client
+        Waker::from(self.tasks.clone())
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        let waker = lock(&self.tasks.0).wakers.remove(&self.id);
+        drop(waker); // unlocked, as above
+    }
+}
+
+impl<'a> Deferral<'a> {
+    pub(super) fn new(tasks: &'a Tasks) -> Deferral<'a> {
+        lock(&tasks.0).deferrals += 1;
+        Deferral(tasks)
+    }
+}
+
+impl Drop for Deferral<'_> {
+    fn drop(&mut self) {
+        let mut list = lock(&self.0.0);
+        list.deferrals -= 1;
+        let is_due = std::mem::take(&mut list.is_due);
+        let due = if is_due { std::mem::take(&mut list.wakers) } else { BTreeMap::new() };
+        drop(list);
+        due.into_values().for_each(Waker::wake);
+    }
+}
+
+impl Wake for Tasks {
+    fn wake(self: Arc<Self>) {
+        let mut list = lock(&self.0);
+        if list.deferrals > 0 {
+            list.is_due = true;
+            return;
+        }
+        let due = std::mem::take(&mut list.wakers);
+        drop(list);
+        due.into_values().for_each(Waker::wake);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    #[derive(Default)]
+    struct Count(AtomicU32);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_task_that_is_woken_during_a_deferral_is_woken_once_after_it() {
+        let (tasks, count) = (Arc::<Tasks>::default(), Arc::<Count>::default());
+        let task = Task::new(&tasks);
+        let waker = task.wait(&Waker::from(count.clone()));
+        let deferral = Deferral::new(&tasks);
+        waker.wake_by_ref();
+        waker.wake_by_ref();
+        assert_eq!(count.0.load(Relaxed), 0);
+        drop(deferral);
+        waker.wake_by_ref();
+        assert_eq!(count.0.load(Relaxed), 1);
+    }
+}
