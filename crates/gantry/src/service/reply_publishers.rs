@@ -88,6 +88,8 @@ struct Handover {
     making: Option<Gid>,
     made: BTreeMap<Gid, GenericPublisher>,
     left: Vec<Gid>,
+    /// The server is gone.
+    is_closed: bool,
 }
 
 impl<P> ReplyPublishers<P> {
@@ -190,6 +192,12 @@ impl<P> ReplyPublishers<P> {
     }
 }
 
+impl<P> Drop for ReplyPublishers<P> {
+    fn drop(&mut self) {
+        self.watcher.close();
+    }
+}
+
 impl Maker {
     fn publisher(
         &self,
@@ -261,13 +269,28 @@ impl ReplyWatcher {
         let made = self.maker.for_client(presence, client, depth);
         let mut handover = lock(&self.handover);
         handover.making = None;
-        let made = made.map(|publisher| drop(handover.made.insert(client, publisher)));
+        let mut unwanted = None;
+        let made = made.map(|publisher| match handover.is_closed {
+            false => drop(handover.made.insert(client, publisher)),
+            true => unwanted = Some(publisher),
+        });
         // Before the unlock: a server that waited for this publisher must see it.
         self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
         self.is_making.store(false, Release); // partner: `ReplyPublishers::wait_for`
         drop(handover);
         self.is_made.notify_all();
+        drop(unwanted);
         made
+    }
+
+    /// The server is dropped. Its publishers keep the participant, and the control thread may keep this for a while: without them it
+    /// does not delay the end of the participant.
+    fn close(&self) {
+        let mut handover = lock(&self.handover);
+        handover.is_closed = true;
+        let made = std::mem::take(&mut handover.made);
+        drop(handover);
+        drop(made);
     }
 
     fn let_go(&self, left: Vec<Gid>) {

@@ -7,7 +7,12 @@ use gantry::{
     Clock, Error, EventsExecutor, Executor, MultiThreadedExecutor, Node, Qos, Rate, SingleThreadedExecutor,
     Subscription, WaitSet,
 };
-use gantry_msgs::{builtin_interfaces::msg::Time, rosgraph_msgs, std_msgs::msg::UInt64, std_srvs::srv::Trigger};
+use gantry_msgs::{
+    builtin_interfaces::msg::Time,
+    rosgraph_msgs,
+    std_msgs::msg::UInt64,
+    std_srvs::srv::{Trigger, Trigger_Request},
+};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use std::{
     os::unix::process::ExitStatusExt,
@@ -26,6 +31,7 @@ tests! {
     shutdown_ends_a_spin_and_init_begins_anew,
     a_call_that_a_shutdown_ends_says_so,
     an_executor_that_goes_after_a_shutdown_frees_nodes_that_callbacks_own,
+    a_server_that_never_looked_leaves_no_file,
     a_function_that_panics_stops_no_shutdown,
     after_an_init_that_failed_a_signal_ends_the_process,
     an_init_during_a_shutdown_is_not_shut_down,
@@ -55,9 +61,20 @@ pub fn play(role: &str) -> bool {
         "init-in-shutdown" => init_in_shutdown(),
         "sim-time" => simulate_again(),
         "cycle" => own_the_node_in_a_callback(),
+        "untaken-request" => leave_a_request_untaken(),
         _ => return false,
     }
     true
+}
+
+/// The client is dropped before the server, which never looks.
+fn leave_a_request_untaken() {
+    say("ready");
+    let nodes = [node(), node()];
+    let _service = nodes[0].create_service::<Trigger>("untaken").unwrap();
+    let mut client = nodes[1].create_client::<Trigger>("untaken").unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    client.send_request_copy(&Trigger_Request::default()).unwrap();
 }
 
 fn stay() {
@@ -325,6 +342,11 @@ fn a_call_that_a_shutdown_ends_says_so() {
 
 fn an_executor_that_goes_after_a_shutdown_frees_nodes_that_callbacks_own() {
     let (status, files) = Child::start("cycle").end();
+    assert!(status.success() && files == 0, "{status}, {files} files");
+}
+
+fn a_server_that_never_looked_leaves_no_file() {
+    let (status, files) = Child::start("untaken-request").end();
     assert!(status.success() && files == 0, "{status}, {files} files");
 }
 
