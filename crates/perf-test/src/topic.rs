@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn names_that_ros_2_refuses_are_refused_with_the_rule() {
         let long = "a".repeat(220);
-        for topic in ["a", "/a", "a/b_2", "_a", &long[1..]] {
+        for topic in ["a", "/a", "a/b_2", "_a", "a__b", &long[1..]] {
             assert_eq!(check(topic), Ok(()), "{topic}");
         }
         for (topic, rule) in [
@@ -62,7 +62,6 @@ mod tests {
             ("a//b", "repeated slashes"),
             ("//a", "repeated slashes"),
             ("a/", "ends with a slash"),
-            ("a__b", "repeated underscores"),
             ("1a", "digit"),
             ("a/2", "digit"),
             ("a b", "only letters"),
