@@ -91,10 +91,10 @@ fn samples_that_a_hanging_subscription_did_not_take_are_lost() {
 
 fn a_hanging_publisher_is_killed_and_no_other_worker() {
     let memory = Memory::new();
-    let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 1");
+    let mut run = memory.start("--reliable --history-depth 1000 -m Array1k -r 100 --max-runtime 3");
     run.wait_for("getrusage(2)");
     let publisher = run.wait_for_worker("publisher 0");
-    wait_until_it_has_slept(publisher, 50);
+    wait_until_it_has_slept(publisher, 150); // more often than while it joins
     send(publisher, Signal::STOP);
     let run = run.finish();
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
