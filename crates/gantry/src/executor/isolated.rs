@@ -61,7 +61,7 @@ pub struct CallbackIsolatedExecutor {
     own: SingleThreadedExecutor,
 }
 
-/// What the threads of one spin share.
+/// The state that the threads of one spin share.
 struct SharedSpin {
     /// Of the executor that spins.
     signal: Arc<WakeSignal>,

@@ -62,7 +62,7 @@ pub struct ReadyQueue {
     slow_run: Option<SlowRun>,
     /// Callbacks have other indices than at the last gathering.
     is_changed: bool,
-    /// What gatherings let go. It is dropped where no lock is held: it may own anything.
+    /// The members and callbacks that gatherings let go. They are dropped where no lock is held: they may own anything.
     pub(super) released: Released,
 }
 

@@ -1,4 +1,4 @@
-//! What rcl makes of values and files: facts from rclpy 7.1.6 with librcl 9.2.8 (ROS 2 Jazzy), which was given each of these
+//! The meaning of values and files in rcl: facts from rclpy 7.1.6 with librcl 9.2.8 (ROS 2 Jazzy), which was given each of these
 //! texts as `-p x:=TEXT` or `--params-file`.
 //!
 //! rcl also accepts, and Gantry refuses: sequences in sequences (rcl keeps the last one), and mappings in sequences (rcl makes
