@@ -12,7 +12,7 @@ mod slots;
 use crate::{
     crash::{self, Point},
     describe::{
-        description::{EndpointDescription, Role},
+        description::{EndpointDescription, Gid, Role},
         qos::Qos,
         type_description::TypeDescription,
     },
@@ -49,7 +49,7 @@ use crate::{
     },
     wait::waiter::Waiter,
 };
-use std::{sync::Arc, time::Instant};
+use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
 /// Time at which a sample was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,8 +105,8 @@ pub struct Publisher {
     records_activity: bool,
     waiter: Waiter,
     created: Instant,
-    /// The matching subscriptions that were there before it: they get its first samples.
-    first_readers: usize,
+    /// The matching subscriptions that were there before it and get its first samples; none once all of them joined.
+    first_readers: BTreeSet<Gid>,
 }
 
 impl Publisher {
@@ -182,13 +182,13 @@ impl Publisher {
             records_activity,
             waiter,
             created: Instant::now(),
-            first_readers: 0,
+            first_readers: BTreeSet::new(),
         };
         publisher.domain.board.topic_changed(topic, Side::Publishers);
         publisher.domain.board.graph_changed();
-        publisher.first_readers = publisher.matching_subscriptions();
         publisher.participant.control.update(topic, Side::Publishers);
         publisher.discover();
+        publisher.find_first_readers();
         Ok(publisher)
     }
 
@@ -411,6 +411,9 @@ impl Publisher {
             let _ = self.grow_ring(capacity);
         }
         self.writer.grant(change);
+        if !self.first_readers.is_empty() {
+            self.check_first_readers();
+        }
     }
 
     #[cold]
