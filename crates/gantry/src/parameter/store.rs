@@ -110,7 +110,7 @@ impl ParameterStore {
 
     /// Sets the function that learns of changes, once, and tells it of the parameters that have a value.
     pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) -> Result<()> {
-        let mut change = self.change("a listener")?;
+        let change = self.change("a listener")?;
         if self.listener.set(Box::new(listener)).is_ok() {
             let declared = self.by_prefix("").into_iter().filter(|(_, value)| *value != ParameterValue::NotSet);
             let new = declared.map(|(name, value)| Parameter { name, value }).collect();
@@ -143,7 +143,7 @@ impl ParameterStore {
         if name.is_empty() {
             return Err(refused(name, "its name is empty"));
         }
-        let mut change = self.change(name)?;
+        let change = self.change(name)?;
         if self.has(name) {
             return Err(Error::ParameterAlreadyDeclared { name: name.to_owned() });
         }
@@ -171,8 +171,8 @@ impl ParameterStore {
 
     /// Sets all of the parameters, or none.
     pub(crate) fn set_atomically(&self, mut parameters: Vec<Parameter>) -> Result<()> {
-        let mut change = self.change(parameters.first().map_or("", |first| &first.name))?;
-        change.callbacks.pre_set.iter_mut().for_each(|callback| callback(&mut parameters));
+        let change = self.change(parameters.first().map_or("", |first| &first.name))?;
+        change.callbacks.pre_set.run(|callback| callback(&mut parameters)).for_each(drop);
         if parameters.is_empty() {
             return Err(refused("", "there is none to be set; a callback before the change may have removed all"));
         }
@@ -329,19 +329,19 @@ impl ParameterStore {
 
 impl Change<'_> {
     /// Asks the callbacks whether the values are allowed.
-    fn ask(&mut self, parameters: &[Parameter]) -> Result<()> {
+    fn ask(&self, parameters: &[Parameter]) -> Result<()> {
         let name = parameters.first().map_or("", |first| &first.name);
-        let mut callbacks = self.callbacks.on_set.iter_mut();
-        callbacks.try_for_each(|callback| callback(parameters)).map_err(|why| refused(name, why))
+        let refusal = self.callbacks.on_set.run(|callback| callback(parameters)).find_map(std::result::Result::err);
+        refusal.map_or(Ok(()), |why| Err(refused(name, why)))
     }
 
     /// Tells callbacks and listener of the change that was made.
-    fn tell(&mut self, parameters: &[Parameter], changes: Changes) {
-        self.callbacks.post_set.iter_mut().for_each(|callback| callback(parameters));
+    fn tell(&self, parameters: &[Parameter], changes: Changes) {
+        self.callbacks.post_set.run(|callback| callback(parameters)).for_each(drop);
         self.publish(changes);
     }
 
-    fn publish(&mut self, changes: Changes) {
+    fn publish(&self, changes: Changes) {
         if let Some(listener) = self.store.listener.get() {
             listener(changes);
         }

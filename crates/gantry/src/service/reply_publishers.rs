@@ -15,7 +15,7 @@ use crate::{
     node::{Node, Presence, client_reply_topic, reply_topic, request_topic},
     time::monotonic_ns,
     topic::GenericPublisher,
-    wait::lock,
+    wait::{lock, try_lock},
 };
 use gantry_shm::{
     EndpointDescription, Gid, Participant, PublisherMatches, PublisherOptions, Qos, Role, TypeDescription, Watcher,
@@ -24,7 +24,7 @@ use std::{
     cell::Cell,
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Arc, Condvar, Mutex, TryLockError, Weak,
+        Arc, Condvar, Mutex, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering::*},
     },
 };
@@ -324,11 +324,8 @@ impl Watcher for ReplyWatcher {
         let was_working = IS_WORKING.replace(true);
         loop {
             let mut work = if was_working {
-                match self.work.try_lock() {
-                    Ok(work) => work,
-                    Err(TryLockError::Poisoned(work)) => work.into_inner(),
-                    Err(TryLockError::WouldBlock) => return, // its holder looks at `is_due` when it has unlocked it
-                }
+                let Some(work) = try_lock(&self.work) else { return }; // its holder looks at `is_due` when it has unlocked it
+                work
             } else {
                 lock(&self.work)
             };

@@ -6,7 +6,7 @@ mod take_future;
 mod waitable;
 
 pub use guard_condition::GuardCondition;
-pub(crate) use lock::lock;
+pub(crate) use lock::{lock, try_lock};
 pub use take_future::TakeFuture;
 pub(crate) use waitable::WaitSource;
 pub use waitable::{TakeSource, Waitable};
