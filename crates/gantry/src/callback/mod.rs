@@ -17,13 +17,13 @@ pub(crate) use group::Group;
 use crate::{
     error::Error,
     log,
-    wait::{TakeSource, lock},
+    wait::{TakeSource, lock, try_lock},
 };
 use any_callback::{AnyCallback, RemovedCallback};
 use std::{
     mem::{Discriminant, discriminant},
     sync::{
-        Arc, Mutex, MutexGuard, TryLockError, Weak,
+        Arc, Mutex, MutexGuard, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
     thread::yield_now,
@@ -88,11 +88,7 @@ impl Callback {
 
     /// As [`Callback::lock`]; `None` while the callback runs.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Box<dyn AnyCallback>>> {
-        match self.inner.try_lock() {
-            Ok(inner) => Some(inner),
-            Err(TryLockError::Poisoned(inner)) => Some(inner.into_inner()), // it panicked once
-            Err(TryLockError::WouldBlock) => None,
-        }
+        try_lock(&self.inner)
     }
 
     /// Runs the callback for one value, if there is one.
@@ -150,6 +146,11 @@ impl Callback {
         }
     }
 
+    /// The full name of its node, for the log; empty if the node is gone.
+    pub(crate) fn node_name(&self) -> String {
+        self.node.upgrade().map_or_else(String::new, |node| node.node_name.clone())
+    }
+
     /// Whether it was added to that node.
     pub(crate) fn is_of(&self, node: &Arc<Callbacks>) -> bool {
         std::ptr::eq(self.node.as_ptr(), Arc::as_ptr(node))
@@ -157,7 +158,7 @@ impl Callback {
 
     /// Logs an error of the source: no caller can receive it. One that lasts is logged once, though it is tried again.
     fn log_error(&self, error: &Error) -> RunOutcome {
-        let say = || log::error("", format_args!("a callback got nothing: {error}"));
+        let say = || log::error(&self.node_name(), format_args!("a callback got nothing: {error}"));
         if matches!(error, Error::Malformed { .. }) {
             say();
             return RunOutcome::Skipped;

@@ -364,8 +364,7 @@ impl ReadyQueue {
     fn say_slow_run(&self, slow: &SlowRun) {
         let mut others = self.callbacks.iter().enumerate().filter(|(index, _)| *index != slow.index);
         if !self.is_changed && others.any(|(_, registered)| registered.is_pending) {
-            let members = self.registered_members.iter().map(|registered| &registered.member);
-            slow.say(&self.callbacks[slow.index].callback, members, &self.signal.clone().into());
+            slow.say(&self.callbacks[slow.index].callback);
         }
     }
 

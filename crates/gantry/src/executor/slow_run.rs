@@ -1,8 +1,7 @@
 //! A run of a callback that took long on the only thread of its executor: other callbacks waited.
 
-use super::members::Member;
 use crate::{callback::Callback, log, time::coarse_ns};
-use std::{sync::Arc, task::Waker, time::Duration};
+use std::time::Duration;
 
 /// The time after which a run is slow: a control loop or a person would notice a pause of that length.
 const LIMIT: Duration = Duration::from_millis(250);
@@ -23,21 +22,13 @@ impl SlowRun {
     }
 
     /// Logs a warning, once for each callback.
-    pub(super) fn say<'a>(
-        &self,
-        callback: &Arc<Callback>,
-        members: impl Iterator<Item = &'a Member>,
-        executor: &Waker,
-    ) {
+    pub(super) fn say(&self, callback: &Callback) {
         if callback.is_known_slow() {
             return;
         }
         let (source, ms) = (callback.lock().waitable().describe(), self.took.as_millis());
-        let mut members =
-            members.filter(|member| member.callbacks(executor).iter().any(|other| Arc::ptr_eq(other, callback)));
-        let node = members.next().map(Member::node_name).unwrap_or_default();
         log::warn(
-            &node,
+            &callback.node_name(),
             format_args!(
                 "the callback of {source} ran for {ms} ms, and other callbacks of its executor waited meanwhile; shorten \
                  it, or give it a callback group of its own in a MultiThreadedExecutor or a CallbackIsolatedExecutor"
