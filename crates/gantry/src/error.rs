@@ -267,13 +267,11 @@ pub enum Error {
     #[error(transparent)]
     Cdr(#[from] gantry_cdr::Error),
 
-    /// A call that a shutdown ended.
-    #[error("request {sequence} to {service} was given up: the program shuts down")]
+    /// A call or a future that a shutdown ended.
+    #[error("{what} was given up: the program shuts down")]
     ShutDown {
-        /// The service.
-        service: String,
-        /// The request's number at this client.
-        sequence: u64,
+        /// The request with its service, or the wait.
+        what: String,
     },
 
     /// A message that cannot be serialised.

@@ -2,11 +2,12 @@
 
 use super::{
     super::{DEFAULT_DEPTH, service_type::ServiceTypeDescription},
-    futures::{OutcomeFuture, ServiceFuture},
+    futures::ServiceFuture,
     request_tracker::{Outcome, RequestTracker},
     response::GenericResponse,
 };
 use crate::{
+    context::ShutdownWaker,
     error::Result,
     node::Node,
     time::remaining,
@@ -120,7 +121,7 @@ impl GenericClient {
     /// As there.
     pub async fn call_async(&mut self, request: GenericLoan) -> Result<GenericResponse> {
         let RequestId { sequence, .. } = self.send_request(request)?;
-        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        let outcome = self.tracker.outcome(sequence).await?;
         self.response(outcome)
     }
 
@@ -130,7 +131,7 @@ impl GenericClient {
     /// As there.
     pub async fn call_copy_async(&mut self, request: &[u8]) -> Result<GenericResponse> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
-        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        let outcome = self.tracker.outcome(sequence).await?;
         self.response(outcome)
     }
 

@@ -18,13 +18,14 @@ pub use shared_client::SharedClient;
 
 use super::{DEFAULT_DEPTH, service_type::ServiceTypeDescription};
 use crate::{
+    context::ShutdownWaker,
     error::{Error, Result},
     node::Node,
     time::remaining,
     topic::{GenericPublisher, Loan, PublishError, Publisher, Sample},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use futures::{OutcomeFuture, ServiceFuture};
+use futures::ServiceFuture;
 use gantry_cdr::{FixedSize, Kind, Message, Service as ServiceType};
 use gantry_shm::{Qos, RequestId};
 use request_tracker::{Outcome, RequestTracker};
@@ -176,7 +177,7 @@ impl<S: ServiceType> Client<S> {
     /// As [`Client::send_request`] and [`Client::take_response`].
     pub async fn call_async(&mut self, request: Loan<S::Request>) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request(request)?;
-        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        let outcome = self.tracker.outcome(sequence).await?;
         self.response(outcome)
     }
 
@@ -186,7 +187,7 @@ impl<S: ServiceType> Client<S> {
     /// As [`Client::send_request_copy`] and [`Client::take_response`].
     pub async fn call_copy_async(&mut self, request: &S::Request) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
-        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        let outcome = self.tracker.outcome(sequence).await?;
         self.response(outcome)
     }
 

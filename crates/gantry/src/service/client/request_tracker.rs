@@ -298,15 +298,23 @@ impl RequestTracker {
             }
             match self.responses.wait_for_change(remaining(deadline)) {
                 Ok(true) => {}
-                Ok(false) if context::is_shut_down() => {
-                    break Error::ShutDown { service: self.name.clone(), sequence };
-                }
+                Ok(false) if context::is_shut_down() => break self.shut_down(sequence),
                 Ok(false) => break self.timed_out(requests, sequence, timeout),
                 Err(error) => break error.into(),
             }
         };
         self.give_up(sequence);
         Err(waited)
+    }
+
+    /// The error of a request that a shutdown ends.
+    pub(super) fn shut_down(&self, sequence: u64) -> Error {
+        Error::ShutDown { what: format!("request {sequence} to {}", self.name) }
+    }
+
+    /// The error of a wait for the service that a shutdown ends.
+    pub(super) fn wait_shut_down(&self) -> Error {
+        Error::ShutDown { what: format!("the wait for service {}", self.name) }
     }
 
     /// Gives up a request; `false` if it ended before.
