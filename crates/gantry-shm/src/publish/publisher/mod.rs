@@ -107,6 +107,7 @@ pub struct Publisher {
     created: Instant,
     /// The matching subscriptions that were there before it and get its first samples; none once all of them joined.
     first_readers: BTreeSet<Gid>,
+    first_mismatches: Vec<String>,
 }
 
 impl Publisher {
@@ -183,6 +184,7 @@ impl Publisher {
             waiter,
             created: Instant::now(),
             first_readers: BTreeSet::new(),
+            first_mismatches: Vec::new(),
         };
         publisher.domain.board.topic_changed(topic, Side::Publishers);
         publisher.domain.board.graph_changed();

@@ -77,11 +77,15 @@ impl Publisher {
         }
     }
 
-    /// Finds the matching subscriptions that are there, and may not have joined.
+    /// Finds the subscriptions that are there: those that may still join, and the reasons why others do not match.
     pub(super) fn find_first_readers(&mut self) {
         let there = self.subscriptions();
-        let compatible = there.iter().map(|(_, it)| it).filter(|it| self.description.mismatch(it).is_none());
-        self.first_readers = compatible.map(|subscription| subscription.gid).collect();
+        for (_, subscription) in &there {
+            match self.description.mismatch(subscription) {
+                None => _ = self.first_readers.insert(subscription.gid),
+                Some(why) => self.first_mismatches.push(why),
+            }
+        }
         self.forget_first_readers(there);
     }
 
@@ -145,6 +149,11 @@ impl Publisher {
     #[must_use]
     pub fn slow_readers(&self, sequence: u64) -> Vec<String> {
         slow_readers(&self.writer.roster, sequence)
+    }
+
+    /// Those of [`Publisher::mismatches`] that it found when it was created; none at a second call.
+    pub fn take_first_mismatches(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.first_mismatches)
     }
 
     /// The reasons why subscriptions to this topic are not matched, a sentence each.
