@@ -1,7 +1,7 @@
 //! Services whose servers or clients die, end, are slow, give up, or have another type.
 
 use crate::{services::*, support::*};
-use gantry::{EngineError, Error, Qos, Service, WaitSet};
+use gantry::{EngineError, Error, Qos, Service, ServiceTypeDescription, WaitSet};
 use gantry_msgs::{
     example_interfaces::srv::{AddTwoInts, AddTwoInts_Request},
     std_srvs::srv::{SetBool, SetBool_Request},
@@ -26,6 +26,8 @@ tests![
     a_call_that_times_out_says_whether_the_servers_took_the_request,
     a_request_that_was_given_up_is_not_answered,
     a_client_has_as_many_requests_in_flight_as_its_depth,
+    a_service_refuses_a_qos_that_it_cannot_keep,
+    no_request_is_lost_by_the_depth_of_a_server,
     requests_wait_for_a_slow_server_and_none_is_lost,
     a_response_that_late_ones_overwrote_is_told,
     a_request_ends_when_one_server_ended_and_the_other_overwrote_its_responses,
@@ -214,10 +216,36 @@ fn a_client_has_as_many_requests_in_flight_as_its_depth() {
     for expected in 1..4 {
         assert_eq!(outcome(&mut client).unwrap(), expected);
     }
-    for depth in [0, 10_001] {
-        let qos = Qos::default().keep_last(depth);
-        let error = node().create_client_with_qos::<AddTwoInts>("bound", qos).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("the depth of a client is {depth}, which is out of range")), "{error}");
+}
+
+fn a_service_refuses_a_qos_that_it_cannot_keep() {
+    let (node, add_two_ints) = (node(), ServiceTypeDescription::of::<AddTwoInts>);
+    let refused = [
+        (Qos::default().keep_last(0), "the depth of a service's QoS is 0, which is out of range"),
+        (Qos::default().keep_last(10_001), "the depth of a service's QoS is 10001, which is out of range"),
+        (Qos::default().best_effort(), "the reliability of a service's QoS is BEST_EFFORT, which is out of range"),
+    ];
+    for (qos, sentence) in refused {
+        let errors = [
+            node.create_client_with_qos::<AddTwoInts>("refused", qos).unwrap_err(),
+            node.create_generic_client_with_qos("refused", add_two_ints(), qos).unwrap_err(),
+            node.create_service_with_qos::<AddTwoInts>("refused", qos).unwrap_err(),
+            node.create_generic_service_with_qos("refused", add_two_ints(), qos).unwrap_err(),
+        ];
+        errors.iter().for_each(|error| assert!(error.to_string().starts_with(sentence), "{error}"));
+    }
+}
+
+/// Not even by a server of depth 1 that looks late, of a client of depth 3.
+fn no_request_is_lost_by_the_depth_of_a_server() {
+    let mut service = node().create_service_with_qos::<AddTwoInts>("shallow", 1).unwrap();
+    let mut client = node().create_client_with_qos::<AddTwoInts>("shallow", 3).unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    (0..3).for_each(|a| _ = ask(&mut client, a));
+    for expected in 0..3 {
+        let request = take(&mut service);
+        add(&mut service, &request);
+        assert_eq!(outcome(&mut client).unwrap(), expected);
     }
 }
 

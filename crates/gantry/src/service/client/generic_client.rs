@@ -49,8 +49,20 @@ impl Node {
     /// # Errors
     /// As [`Node::create_client`]; a description of more than 1 MiB.
     pub fn create_generic_client(&self, name: &str, service_type: ServiceTypeDescription) -> Result<GenericClient> {
-        let qos = Qos::default().keep_last(DEFAULT_DEPTH);
-        let (requests, tracker) = RequestTracker::new(self, name, service_type, qos)?;
+        self.create_generic_client_with_qos(name, service_type, DEFAULT_DEPTH)
+    }
+
+    /// As [`Node::create_generic_client`], with a QoS, as [`Node::create_client_with_qos`].
+    ///
+    /// # Errors
+    /// As both.
+    pub fn create_generic_client_with_qos(
+        &self,
+        name: &str,
+        service_type: ServiceTypeDescription,
+        qos: impl Into<Qos>,
+    ) -> Result<GenericClient> {
+        let (requests, tracker) = RequestTracker::new(self, name, service_type, qos.into())?;
         Ok(GenericClient { requests, tracker })
     }
 }

@@ -79,18 +79,18 @@ impl Node {
     /// # Errors
     /// A name that ROS 2 does not allow; no room in shared memory.
     pub fn create_client<S: ServiceType>(&self, name: &str) -> Result<Client<S>> {
-        self.create_client_with_qos(name, Qos::default().keep_last(DEFAULT_DEPTH))
+        self.create_client_with_qos(name, DEFAULT_DEPTH)
     }
 
     /// As [`Node::create_client`], with a QoS. Its depth is the most requests that the client has in flight (KEEP_ALL:
     /// 10,000). For servers that leave its requests the client keeps four times as many, at least 1024, and each server keeps
-    /// twice the depth more than that of responses for it. The other policies are those of services: no request is lost, and
-    /// no response to a request in flight.
+    /// twice the depth more than that of responses for it. It must be RELIABLE; the other policies are those of services: no
+    /// request is lost, and no response to a request in flight.
     ///
     /// # Errors
-    /// As [`Node::create_client`]; a depth of 0 or above 10,000.
-    pub fn create_client_with_qos<S: ServiceType>(&self, name: &str, qos: Qos) -> Result<Client<S>> {
-        let (requests, tracker) = RequestTracker::new(self, name, ServiceTypeDescription::of::<S>(), qos)?;
+    /// As [`Node::create_client`]; BEST_EFFORT; a depth of 0 or above 10,000.
+    pub fn create_client_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Client<S>> {
+        let (requests, tracker) = RequestTracker::new(self, name, ServiceTypeDescription::of::<S>(), qos.into())?;
         Ok(Client { requests: Publisher::new(requests), tracker })
     }
 }

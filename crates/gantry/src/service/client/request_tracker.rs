@@ -7,7 +7,7 @@
 
 use super::{
     super::{
-        MAX_CLIENT_DEPTH, kept_replies, kept_requests, request_qos,
+        depth_of, kept_replies, kept_requests, request_qos,
         service_type::{ServiceTypeDescription, type_mismatch},
     },
     pending_requests::{PendingRequest, PendingRequests, State},
@@ -19,7 +19,7 @@ use crate::{
     time::remaining,
     topic::GenericPublisher,
 };
-use gantry_shm::{Gid, History, PublisherOptions, Qos, RequestId, Role};
+use gantry_shm::{Gid, PublisherOptions, Qos, RequestId, Role};
 use std::{
     collections::VecDeque,
     sync::Arc,
@@ -373,18 +373,5 @@ impl RequestTracker {
             type_mismatch(&self.name, (&description.node, &description.message_type), ("you ask", asked))
         };
         Ok(ends.filter_map(mismatch).collect())
-    }
-}
-
-/// The bound of requests in flight that the QoS of a client means.
-fn depth_of(qos: &Qos) -> Result<u32> {
-    match qos.history {
-        History::KeepAll => Ok(MAX_CLIENT_DEPTH),
-        History::KeepLast if (1..=MAX_CLIENT_DEPTH).contains(&qos.depth) => Ok(qos.depth),
-        History::KeepLast => Err(Error::Engine(gantry_shm::Error::OutOfRange {
-            what: "the depth of a client",
-            value: qos.depth.to_string(),
-            range: format!("a client has 1 to {MAX_CLIENT_DEPTH} requests in flight"),
-        })),
     }
 }
