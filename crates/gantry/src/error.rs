@@ -180,7 +180,7 @@ pub enum Error {
         service: String,
         /// Its type.
         type_name: String,
-        /// Why the existing servers do not match; empty if there are none.
+        /// Why the existing servers do not match, or else a service with a similar name; empty if there are none.
         why: String,
     },
 

@@ -23,6 +23,7 @@ tests![
     while_one_server_is_left_its_answer_is_waited_for,
     a_server_that_comes_later_does_not_save_a_request,
     without_a_server_a_request_is_refused,
+    a_request_to_a_misspelt_service_names_the_service,
     a_call_that_times_out_says_whether_the_servers_took_the_request,
     a_request_that_was_given_up_is_not_answered,
     a_client_has_as_many_requests_in_flight_as_its_depth,
@@ -117,7 +118,7 @@ fn a_server_that_comes_later_does_not_save_a_request() {
 }
 
 fn without_a_server_a_request_is_refused() {
-    let mut client = node().create_client::<AddTwoInts>("no_server").unwrap();
+    let mut client = node().create_client::<AddTwoInts>("nobody_offers").unwrap();
     assert!(!client.service_is_ready().unwrap());
     assert!(!client.wait_for_service(Duration::ZERO).unwrap());
     let mut request = client.loan_request().unwrap();
@@ -125,13 +126,24 @@ fn without_a_server_a_request_is_refused() {
     let unsent = client.send_request(request).unwrap_err();
     assert_eq!(
         unsent.to_string(),
-        "no server offers /no_server as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
+        "no server offers /nobody_offers as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
     );
     // The request came back, and can be sent when there is a server.
-    let mut service = node().create_service::<AddTwoInts>("no_server").unwrap();
+    let mut service = node().create_service::<AddTwoInts>("nobody_offers").unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());
     client.send_request(unsent.loan).unwrap();
     assert_eq!(take(&mut service).a, 7);
+}
+
+fn a_request_to_a_misspelt_service_names_the_service() {
+    let node = node();
+    let services =
+        ["/calibrated_gripper", "/left/open_gripper"].map(|name| node.create_service::<SetBool>(name).unwrap());
+    for (misspelt, service) in [("calibrate_gripper", &services[0]), ("open_gripper", &services[1])] {
+        let mut client = node.create_client::<AddTwoInts>(misspelt).unwrap();
+        let error = client.send_request_copy(&AddTwoInts_Request::default()).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("AddTwoInts: did you mean {}?", service.service_name())), "{error}");
+    }
 }
 
 fn a_call_that_times_out_says_whether_the_servers_took_the_request() {

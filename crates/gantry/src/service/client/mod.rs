@@ -7,6 +7,7 @@ mod common_methods;
 mod futures;
 mod generic_client;
 mod pending_requests;
+mod request_errors;
 mod request_tracker;
 mod response;
 mod shared_client;
