@@ -3,10 +3,14 @@
 use super::Publisher;
 use crate::{
     describe::description::{Gid, Role},
-    domain::{PeerEndpoint, pace::Pace},
+    domain::{
+        PeerEndpoint,
+        control::{self, ControlTask},
+        pace::Pace,
+    },
     error::{Error, Result},
     protocol::sleep::Side,
-    publish::discovery::{drop_dead_readers, joined, slow_readers},
+    publish::discovery::{Discovered, drop_dead_readers, joined, slow_readers},
     wait::interrupt::is_interrupted,
 };
 use std::time::{Duration, Instant};
@@ -15,6 +19,39 @@ use std::time::{Duration, Instant};
 const LINGER: Duration = Duration::from_millis(100);
 
 impl Publisher {
+    /// Discovers the readers on this thread. Control path.
+    pub(super) fn discover(&mut self) {
+        let discovery = self.discovery.clone();
+        discovery.update(&self.domain);
+        self.apply_discovered(&mut discovery.discovered());
+    }
+
+    /// Applies the result of the control thread, unless a discovery is under way.
+    #[cold]
+    pub(super) fn try_apply_discovered(&mut self) {
+        let discovery = self.discovery.clone();
+        if let Some(mut discovered) = control::lock_soon(&discovery.discovered) {
+            self.apply_discovered(&mut discovered);
+        }
+    }
+
+    fn apply_discovered(&mut self, discovered: &mut Discovered) {
+        if !std::mem::take(&mut discovered.is_new) {
+            return;
+        }
+        let change = self.writer.exchange_roster(&mut discovered.readers);
+        self.has_remote_readers =
+            self.writer.roster.records.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
+        if let Some(capacity) = change.needed_ring {
+            // Without room for a larger ring, readers are granted the depth that the old one allows (`granted_depth`).
+            let _ = self.grow_ring(capacity);
+        }
+        self.writer.grant(change);
+        if !self.first_readers.is_empty() {
+            self.check_first_readers();
+        }
+    }
+
     /// Number of subscriptions that are matched now.
     ///
     /// # Errors
