@@ -1,7 +1,7 @@
 //! `gantry param`.
 
 use crate::support::*;
-use gantry::{Executor, Node, ParameterValue, SingleThreadedExecutor};
+use gantry::{Node, ParameterValue};
 use gantry_msgs::rcl_interfaces::msg::{IntegerRange, ParameterDescriptor};
 use serde_json::json;
 
@@ -28,28 +28,6 @@ fn with_robot(domain_id: u32, work: impl FnOnce(&Node)) {
     node.declare_parameter("name", "rosie").unwrap();
     node.declare_parameter("is_on", true).unwrap();
     with_executor(&node, || work(&node));
-}
-
-/// Runs the node in an executor, as long as the function.
-fn with_executor(node: &Node, work: impl FnOnce()) {
-    let mut executor = SingleThreadedExecutor::new();
-    executor.add_node(node).unwrap();
-    let canceler = executor.handle();
-    std::thread::scope(|threads| {
-        threads.spawn(move || executor.spin().unwrap());
-        let cancel = Cancel(canceler);
-        work();
-        drop(cancel);
-    });
-}
-
-/// Ends the executor, also after a panic.
-struct Cancel(gantry::ExecutorHandle);
-
-impl Drop for Cancel {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
 
 fn parameters_are_listed_with_and_without_types() {

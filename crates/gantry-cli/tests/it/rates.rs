@@ -19,7 +19,7 @@ tests![
 ];
 
 /// A publisher in another process, at 100 Hz.
-fn publish(domain_id: u32) -> Peer {
+fn publish(domain_id: u32) -> Running {
     let run = start(domain_id, &["topic", "pub", "/a", "std_msgs/msg/Int32", "data: 5", "-r", "100", "-p", "1000000"]);
     let node = node_in(domain_id, "observer");
     eventually("it publishes", || node.count_publishers("a").unwrap() == 1);
@@ -35,12 +35,12 @@ fn a_rate_is_printed_each_second() {
     for word in ["\tmin: ", "s max: ", "s std dev: ", "s window: "] {
         assert!(second.contains(word), "{word} is not in {second}");
     }
-    interrupt(run);
+    run.interrupt();
     let mut run = start(40, &["topic", "hz", "a", "--json"]);
     let rate: serde_json::Value = serde_json::from_str(&run.line()).unwrap();
     assert!(rate["window"].as_u64() > Some(0) && rate["average_rate_hz"].as_f64() > Some(0.0), "{rate}");
-    interrupt(run);
-    interrupt(talker);
+    run.interrupt();
+    talker.interrupt();
 }
 
 fn a_bandwidth_is_printed_each_second() {
@@ -50,8 +50,8 @@ fn a_bandwidth_is_printed_each_second() {
     let (first, second) = (run.line(), run.line());
     assert!(first.contains("B/s from ") && first.ends_with(" messages"), "{first}");
     assert_eq!(second, "\tMessage size mean: 4 B min: 4 B max: 4 B");
-    interrupt(run);
-    interrupt(talker);
+    run.interrupt();
+    talker.interrupt();
 }
 
 /// The next messages of a subscription.
