@@ -66,7 +66,7 @@ impl Arguments {
         let mut publisher = domain.node.create_generic_publisher(&topic, description, qos)?;
         let times = if self.once { Some(1) } else { self.times };
         let count = self.wait_matching_subscriptions.unwrap_or(times.is_some().into());
-        if !self.wait_for_subscriptions(session, &mut publisher, count)? {
+        if !self.wait_for_subscriptions(session, &domain, &mut publisher, count)? {
             return Ok(());
         }
         session.output.remark("publisher: beginning loop")?;
@@ -89,21 +89,38 @@ impl Arguments {
     }
 
     /// `false` if the program shuts down.
-    fn wait_for_subscriptions(&self, session: Session, publisher: &mut GenericPublisher, count: usize) -> Result<bool> {
-        let start = Instant::now();
+    ///
+    /// # Errors
+    /// The time is over; subscriptions are there, and too few of them can be matched.
+    fn wait_for_subscriptions(
+        &self,
+        session: Session,
+        domain: &Domain,
+        publisher: &mut GenericPublisher,
+        count: usize,
+    ) -> Result<bool> {
+        let (start, mut is_first) = (Instant::now(), true);
         while gantry::ok() && publisher.subscription_count()? < count {
+            let there = domain.node.count_subscribers(publisher.topic())?;
+            let mismatches = publisher.mismatches()?;
+            if !mismatches.is_empty() && there < count + mismatches.len() {
+                return Err(mismatches.join("; ").into());
+            }
             let second = Duration::from_secs(1);
             let left = self.max_wait_time_secs.map_or(second, |most| most.saturating_sub(start.elapsed()));
             if left.is_zero() {
-                let (found, why) = (publisher.subscription_count()?, publisher.mismatches()?.join("; "));
-                let why = if why.is_empty() { why } else { format!(": {why}") };
+                let found = publisher.subscription_count()?;
                 return Err(format!(
-                    "Timed out waiting for subscribers: Expected {count} subscribers but only got {found} subscribers{why}"
+                    "Timed out waiting for subscribers: Expected {count} subscribers but only got {found} subscribers"
                 )
                 .into());
             }
+            if std::mem::take(&mut is_first) && there == 0 {
+                let topic = publisher.topic();
+                eprintln!("WARNING: topic [{topic}] has no subscription yet{}", domain.topic_hint(topic)?);
+            }
             session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
-            // A subscription of another type is no error before the time is over.
+            // A subscription of another type is an error of the next round.
             let _ = publisher.wait_for_subscriptions(count, left.min(second));
         }
         Ok(gantry::ok())

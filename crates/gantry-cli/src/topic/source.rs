@@ -129,10 +129,8 @@ fn not_published(domain: &Domain, topic: &str) -> Result<String> {
             count => format!(" and {} more", count - 1),
         };
         remark.push_str(&format!("; {name}{more} subscribed to it"));
-    } else if let Err(Failure::Sentence(sentence)) = domain.topic(topic)
-        && let Some((_, hint)) = sentence.split_once("; ")
-    {
-        remark.push_str(&format!("; {hint}"));
+    } else {
+        remark.push_str(&domain.topic_hint(topic)?);
     }
     Ok(remark)
 }

@@ -126,13 +126,14 @@ fn each_pair_is_explained_in_a_sentence() {
         ("listener", "zero-copy".to_owned()),
         (
             "talker",
-            "not connected: topic /chatter: node /talker and node /talker do not agree on reliability (offered BEST_EFFORT, \
+            "not connected: node /talker and node /talker do not agree on reliability (offered BEST_EFFORT, \
              requested RELIABLE)"
                 .to_owned(),
         ),
     ] {
         let is_it = |line: &str| {
-            line.starts_with("/chatter: /talker in ") && line.contains(&format!(" to /{node} in "))
+            line.starts_with("/chatter: /talker in ")
+                && line.contains(&format!(" to /{node} in "))
                 && line.ends_with(&format!("{we}: {state}"))
         };
         assert!(text.lines().any(is_it), "{node}: {text}");

@@ -16,6 +16,8 @@ tests![
     values_come_from_standard_input,
     wrong_values_and_types_are_refused_before_anything_is_published,
     a_missing_subscription_is_an_error_after_the_time,
+    subscriptions_that_do_not_match_are_an_error_at_once,
+    a_misspelt_topic_without_a_subscription_is_corrected,
 ];
 
 /// A publisher in another process, at 100 Hz.
@@ -136,8 +138,29 @@ fn a_missing_subscription_is_an_error_after_the_time() {
         fails(46, &wait)
             .contains("Timed out waiting for subscribers: Expected 1 subscribers but only got 0 subscribers")
     );
-    let node = node_in(46, "listener");
+}
+
+fn subscriptions_that_do_not_match_are_an_error_at_once() {
+    let node = node_in(47, "listener");
     let _other = node.create_subscription::<Text>("a", Qos::default()).unwrap();
-    let error = fails(46, &wait);
-    assert!(error.contains("only got 0 subscribers: ") && error.contains("std_msgs/msg/String"), "{error}");
+    let error = fails(47, &["topic", "pub", "--once", "a", "std_msgs/Int32"]);
+    let why =
+        "publishes std_msgs/msg/Int32 and node /listener expects std_msgs/msg/String; use one type on both sides\n";
+    assert!(error.lines().last().unwrap().starts_with("topic /a: node /") && error.ends_with(why), "{error}");
+    let best_effort = ["topic", "pub", "-t", "3", "a", "std_msgs/String", "--qos-reliability", "best_effort"];
+    let error = fails(47, &best_effort);
+    assert!(error.contains("do not agree on reliability (offered BEST_EFFORT, requested RELIABLE)\n"), "{error}");
+    // One that matches is enough, unless more are asked for.
+    let mut good = node.create_subscription::<Text>("a", Qos::default().best_effort()).unwrap();
+    assert_eq!(gantry(47, &[&best_effort[..], &["-r", "1000"]].concat()).code, Some(0));
+    assert_eq!(take(&mut good, 3), ["", "", ""]);
+    fails(47, &[&best_effort[..], &["-w", "2"]].concat());
+}
+
+fn a_misspelt_topic_without_a_subscription_is_corrected() {
+    let node = node_in(48, "listener");
+    let _subscription = node.create_subscription::<Text>("chatter", Qos::default()).unwrap();
+    let mut run = start(48, &["topic", "pub", "--once", "chater", "std_msgs/String"]);
+    assert_eq!(run.error_line(), "WARNING: topic [/chater] has no subscription yet; did you mean '/chatter'?");
+    assert_eq!(run.interrupt(), "");
 }
