@@ -2,8 +2,10 @@
 
 mod call;
 mod explain;
+mod find;
 mod info;
 mod list;
+mod type_name;
 
 use crate::{cli::Session, error::Result};
 use clap::Subcommand;
@@ -14,6 +16,10 @@ pub enum Command {
     List(list::Arguments),
     /// Show the type of a service, and the number of its clients and servers
     Info(info::Arguments),
+    /// Print the type of a service
+    Type(type_name::Arguments),
+    /// List the services of a type
+    Find(find::Arguments),
     /// Call a service and print the response
     Call(call::Arguments),
     /// Say of each client and server whether they are connected, or why not
@@ -25,6 +31,8 @@ impl Command {
         match self {
             Command::List(arguments) => arguments.run(session),
             Command::Info(arguments) => arguments.run(session),
+            Command::Type(arguments) => arguments.run(session),
+            Command::Find(arguments) => arguments.run(session),
             Command::Call(arguments) => arguments.run(session),
             Command::Explain(arguments) => arguments.run(session),
         }

@@ -4,7 +4,7 @@ use crate::{
     cli::Session,
     domain::Domain,
     error::{Failure, Result},
-    message::{Repr, TopicType, standard_type},
+    message::{KnownTypes, Repr, TopicType},
     names,
     number::{positive_rate, positive_seconds},
     qos::{Profile, QosOptions},
@@ -129,20 +129,10 @@ impl Arguments {
 
 /// The type of this name: as an endpoint of the topic has it, a standard one, or as any endpoint has it.
 fn type_named(domain: &Domain, topic: &str, name: &str) -> Result<TypeDescription> {
-    let of_endpoint = |topic: Option<&str>| -> Result<Option<TypeDescription>> {
-        let types = domain.endpoints(topic)?.into_iter().map(|endpoint| endpoint.message_type);
-        Ok(types.into_iter().find(|description| description.name == name))
-    };
-    if let Some(found) = of_endpoint(Some(topic))? {
+    let mut types = domain.endpoints(Some(topic))?.into_iter().map(|endpoint| endpoint.message_type);
+    if let Some(found) = types.find(|description| description.name == name) {
         return Ok(found);
     }
-    match standard_type(name) {
-        Some(found) => Ok(found),
-        None => of_endpoint(None)?.ok_or_else(|| {
-            Failure::new(format!(
-                "The passed message type is invalid: {name} is neither a standard type nor one that a program of domain {} uses",
-                domain.node.domain_id()
-            ))
-        }),
-    }
+    let known = KnownTypes::new(domain)?;
+    known.get(name).cloned().ok_or_else(|| known.unknown("The passed message type is invalid", name))
 }

@@ -11,6 +11,7 @@ use std::io::Write;
 tests![
     a_rate_is_printed_each_second,
     a_bandwidth_is_printed_each_second,
+    the_delay_since_the_stamp_is_printed_each_second,
     messages_are_published_from_yaml,
     a_type_of_a_subscription_is_used,
     values_come_from_standard_input,
@@ -54,6 +55,29 @@ fn a_bandwidth_is_printed_each_second() {
     assert_eq!(second, "\tMessage size mean: 4 B min: 4 B max: 4 B");
     run.interrupt();
     talker.interrupt();
+}
+
+fn the_delay_since_the_stamp_is_printed_each_second() {
+    let pose = ["topic", "pub", "-r", "100", "goal", "geometry_msgs/msg/PoseStamped"];
+    // A stamp of 1970, and the time of publication.
+    for (domain_id, header, is_long) in [(49, "header: {stamp: {sec: 1}}", true), (50, "header: {stamp: now}", false)] {
+        let talker = start(domain_id, &[&pose[..], &[header]].concat());
+        let mut run = start(domain_id, &["topic", "delay", "goal"]);
+        let first = run.line();
+        let delay: f64 = first.strip_prefix("average delay: ").unwrap().parse().unwrap();
+        assert_eq!(delay > 1e9, is_long, "{first}");
+        assert!(delay > -1.0, "{first}");
+        let second = run.line();
+        for word in ["\tmin: ", "s max: ", "s std dev: ", "s window: "] {
+            assert!(second.contains(word), "{word} is not in {second}");
+        }
+        run.interrupt();
+        talker.interrupt();
+    }
+    let node = node_in(49, "talker");
+    let _publisher = node.create_publisher::<Int32>("count", Qos::default()).unwrap();
+    let error = fails(49, &["topic", "delay", "count"]);
+    assert_eq!(error, "the delay of /count is not known: its messages have no header with a stamp\n");
 }
 
 /// The next messages of a subscription.

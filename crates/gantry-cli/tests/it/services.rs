@@ -10,6 +10,7 @@ use serde_json::json;
 
 tests![
     services_are_listed_and_shown,
+    the_type_of_a_service_is_printed_and_services_are_found_by_it,
     a_service_is_called_with_yaml,
     a_call_of_another_type_or_of_nothing_is_an_error,
     each_client_and_server_is_explained,
@@ -29,6 +30,16 @@ fn services_are_listed_and_shown() {
     assert_eq!((&shown["services_count"], &shown["types"]), (&json!(1), &json!(["std_srvs/srv/Trigger"])));
     let error = fails(60, &["service", "info", "ligth"]);
     assert_eq!(error, "Unknown service '/ligth' in domain 60; did you mean '/light'?\n");
+}
+
+fn the_type_of_a_service_is_printed_and_services_are_found_by_it() {
+    let node = node_in(65, "robot");
+    let _services = ["stop", "_stop"].map(|name| node.create_service::<Trigger>(name).unwrap());
+    assert_eq!(prints(65, &["service", "type", "/stop"]), "std_srvs/srv/Trigger\n");
+    assert_eq!(fails(65, &["service", "type", "/sto"]), "Unknown service '/sto' in domain 65; did you mean '/stop'?\n");
+    assert_eq!(prints(65, &["service", "find", "std_srvs/srv/Trigger"]), "/stop\n");
+    let all = ["service", "find", "std_srvs/Trigger", "--include-hidden-services", "--count-services"];
+    assert_eq!(prints(65, &all), "2\n");
 }
 
 /// A server of `/add` in an executor, which runs as long as the function.
