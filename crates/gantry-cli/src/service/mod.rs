@@ -44,3 +44,21 @@ impl Command {
 pub fn is_of_service(topic: &str) -> bool {
     topic.starts_with("rq/") || topic.starts_with("rr/")
 }
+
+/// The services of ROS 2 for the parameters of a node, below its name.
+const PARAMETER_SERVICES: [&str; 6] = [
+    "describe_parameters",
+    "get_parameters",
+    "get_parameter_types",
+    "list_parameters",
+    "set_parameters",
+    "set_parameters_atomically",
+];
+
+/// The full name of the node whose parameter service has this topic; `None` for other topics.
+pub fn parameter_node(topic: &str) -> Option<&str> {
+    let requests = topic.strip_prefix("rq").and_then(|rest| rest.strip_suffix("Request"));
+    let service = requests.or_else(|| topic.strip_prefix("rr")?.strip_suffix("Reply"))?;
+    let (node, name) = service.rsplit_once('/')?;
+    (!node.is_empty() && PARAMETER_SERVICES.contains(&name)).then_some(node)
+}
