@@ -53,7 +53,7 @@ impl KnownTypes {
     pub fn unknown(&self, why: &str, name: &str) -> Failure {
         let hint = names::hint(name, self.interfaces(), &[]);
         Failure::new(format!(
-            "{why}: {name} is neither a standard type nor one that a program of the domain uses{hint}"
+            "{why}: '{name}' is neither a standard type nor one that a program of the domain uses{hint}"
         ))
     }
 }

@@ -33,7 +33,7 @@ pub enum Command {
     Hz(hz::Arguments),
     /// Print the bandwidth of a topic, each second
     Bw(bw::Arguments),
-    /// Print the average delay of a topic since the times in the headers, each second
+    /// Print the average time since the stamps in the headers of messages, each second
     Delay(delay::Arguments),
     /// Publish messages on a topic
     Pub(publish::Arguments),

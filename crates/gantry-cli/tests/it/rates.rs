@@ -148,7 +148,10 @@ fn wrong_values_and_types_are_refused_before_anything_is_published() {
         ),
         (["a", "std_msgs/Int32", "data: x"], "Failed to populate field: `data`: \"x\" is no int32"),
         (["a", "std_msgs/Int32", "data: [1"], "Failed to populate field: the YAML cannot be read"),
-        (["a", "my_msgs/Foo", "{}"], "The passed message type is invalid: my_msgs/msg/Foo is neither a standard type"),
+        (
+            ["a", "my_msgs/Foo", "{}"],
+            "The passed message type is invalid: 'my_msgs/msg/Foo' is neither a standard type",
+        ),
     ] {
         let error = fails(45, &[&["topic", "pub", "-1"], &arguments[..]].concat());
         assert!(error.starts_with(why), "{error}");
@@ -167,18 +170,21 @@ fn a_missing_subscription_is_an_error_after_the_time() {
 fn subscriptions_that_do_not_match_are_an_error_at_once() {
     let node = node_in(47, "listener");
     let _other = node.create_subscription::<Text>("a", Qos::default()).unwrap();
-    let error = fails(47, &["topic", "pub", "--once", "a", "std_msgs/Int32"]);
+    let patience = ["--max-wait-time-secs", "60"];
+    let error = fails(47, &[&["topic", "pub", "--once", "a", "std_msgs/Int32"][..], &patience].concat());
     let why =
         "publishes std_msgs/msg/Int32 and node /listener expects std_msgs/msg/String; use one type on both sides\n";
     assert!(error.lines().last().unwrap().starts_with("topic /a: node /") && error.ends_with(why), "{error}");
     let best_effort = ["topic", "pub", "-t", "3", "a", "std_msgs/String", "--qos-reliability", "best_effort"];
+    let best_effort = [&best_effort[..], &patience].concat();
     let error = fails(47, &best_effort);
     assert!(error.contains("do not agree on reliability (offered BEST_EFFORT, requested RELIABLE)\n"), "{error}");
     // One that matches is enough, unless more are asked for.
     let mut good = node.create_subscription::<Text>("a", Qos::default().best_effort()).unwrap();
     assert_eq!(gantry(47, &[&best_effort[..], &["-r", "1000"]].concat()).code, Some(0));
     assert_eq!(take(&mut good, 3), ["", "", ""]);
-    fails(47, &[&best_effort[..], &["-w", "2"]].concat());
+    let error = fails(47, &[&best_effort[..], &["-w", "2"]].concat());
+    assert!(error.contains("do not agree on reliability"), "{error}");
 }
 
 fn a_misspelt_topic_without_a_subscription_is_corrected() {
