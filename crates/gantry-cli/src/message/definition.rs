@@ -36,3 +36,24 @@ impl TopicType {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_that_grows_without_bound_is_refused() {
+        let separator = "=".repeat(80);
+        let mut definition = "test_msgs/A1 a\n".to_owned();
+        for depth in 1..40 {
+            let next = depth + 1;
+            definition += &format!("{separator}\nMSG: test_msgs/A{depth}\ntest_msgs/A{next} a\ntest_msgs/A{next} b\n");
+        }
+        definition += &format!("{separator}\nMSG: test_msgs/A40\nint8 a\n");
+        let name = "test_msgs/msg/Test".to_owned();
+        let description = gantry::TypeDescription { name, hash: [0; 32], definition, payload_bytes: usize::MAX };
+        let error = TopicType::new(&description).and_then(|test| test.definition()).err();
+        let expected = "the definition of test_msgs/msg/Test is longer than 1048576 bytes";
+        assert!(matches!(error, Some(crate::error::Failure::Sentence(sentence)) if sentence == expected));
+    }
+}
