@@ -2,7 +2,7 @@
 //!
 //! Children run in directories of their own, in which they must leave nothing.
 
-use crate::{child::say, services::block_on, support::*};
+use crate::{awaiting::block_on, child::say, support::*};
 use gantry::{
     Client, Clock, Error, EventsExecutor, Executor, GuardCondition, MultiThreadedExecutor, Node, Qos, Rate,
     SingleThreadedExecutor, Subscription, WaitSet,
