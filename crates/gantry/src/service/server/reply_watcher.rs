@@ -140,6 +140,13 @@ impl<P> ReplyWatcher<P> {
     }
 
     fn work(&self, work: &mut Work) {
+        let mut handover = lock(&self.handover);
+        if handover.is_closed {
+            return;
+        }
+        let gone = std::mem::take(&mut handover.gone);
+        drop(handover);
+        drop(gone);
         // `None`: the server is being dropped.
         let Some(presence) = self.maker.presence.upgrade() else { return };
         if (1..=monotonic_ns()).contains(&self.retry_ns.load(Relaxed)) {
@@ -197,14 +204,18 @@ impl<P> ReplyWatcher<P> {
         made
     }
 
-    /// The server is dropped. Its publishers keep the participant, and the control thread may keep this for a while: without them it
-    /// does not delay the end of the participant.
+    /// The server is dropped. Publishers and `presence` keep the participant, so the control thread must have none from here on:
+    /// a program that ends now would leave its files.
     pub(super) fn close(&self) {
         let mut handover = lock(&self.handover);
         handover.is_closed = true;
         let publishers = (std::mem::take(&mut handover.made), std::mem::take(&mut handover.gone));
         drop(handover);
         drop(publishers);
+        // A thread that works for a server, and drops one in a waker, does not wait for itself.
+        if !IS_WORKING.get() {
+            drop(lock(&self.work));
+        }
     }
 
     fn let_go(&self, left: Vec<Gid>) {
@@ -234,8 +245,6 @@ impl<P: Send + 'static> Watcher for ReplyWatcher<P> {
     /// its publisher. It may be called again by a thread that it already runs on, since it makes publishers: that thread
     /// does not wait for the work of any server, since its holder may wait for this thread.
     fn update(&self) {
-        let gone = std::mem::take(&mut lock(&self.handover).gone);
-        drop(gone); // unlocked: a publisher may be the last to keep its participant
         self.is_due.store(true, SeqCst);
         let was_working = IS_WORKING.replace(true);
         loop {
