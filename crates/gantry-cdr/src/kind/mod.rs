@@ -5,13 +5,17 @@
 
 mod array;
 mod list;
+mod list_mut;
+mod list_ref;
 mod number;
 mod slice;
 mod text;
 mod wide_text;
 
 pub use array::{Array, BoxedArray};
-pub use list::{FixedList, List, ListMut, ListRef};
+pub use list::{FixedList, List};
+pub use list_mut::ListMut;
+pub use list_ref::ListRef;
 pub use number::Number;
 pub use slice::Slice;
 pub use text::Text;
