@@ -43,6 +43,7 @@ mod message;
 mod plain;
 mod plain_body;
 mod service;
+mod shape;
 mod view;
 
 pub use aligned::AlignedBytes;
@@ -60,6 +61,7 @@ pub use message::{FixedSize, Message, type_hash};
 pub use plain::PlainMessage;
 pub use plain_body::{PlainBody, plain_bytes, read_plain, write_plain, zeroed_box};
 pub use service::Service;
+pub use shape::Shape;
 pub use view::{View, read_at};
 pub use zerocopy;
 

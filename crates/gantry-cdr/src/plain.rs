@@ -1,7 +1,13 @@
 //! Messages whose memory is their CDR: structs of numbers.
 
 use crate::{
-    composer::Composer, cursor::Cursor, element::Element, error::Result, input::Input, kind::Kind, message::Message,
+    composer::Composer,
+    cursor::Cursor,
+    element::Element,
+    error::Result,
+    input::Input,
+    kind::Kind,
+    message::{FixedSize, Message},
     plain_body::zero_small,
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -57,18 +63,12 @@ pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send +
 impl<T: PlainMessage> Kind for T {
     type Owned = T;
     type Layout = u32;
-    type Shape<'a> = ();
     type Ref<'a> = &'a T;
     type Mut<'a> = &'a mut T;
 
     #[inline]
     fn locate(cursor: &mut Cursor<'_>) -> Result<u32> {
         cursor.take(size_of::<T>(), align_of::<T>())
-    }
-
-    #[inline]
-    fn compose(composer: &mut Composer<'_>, (): ()) -> Result<u32> {
-        composer.element::<T>()
     }
 
     #[inline]
@@ -98,4 +98,11 @@ impl<T: PlainMessage> Message for T {
     const TYPE_HASH: [u8; 32] = T::TYPE_HASH;
 
     crate::plain_body!();
+}
+
+impl<T: PlainMessage> FixedSize for T {
+    #[inline]
+    fn compose(composer: &mut Composer<'_>) -> Result<u32> {
+        composer.element::<T>()
+    }
 }

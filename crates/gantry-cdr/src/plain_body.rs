@@ -70,14 +70,14 @@ macro_rules! plain_body {
         }
 
         #[inline]
-        fn shape_bytes((): ()) -> $crate::Result<usize> {
+        fn shape_bytes(_: impl $crate::Shape<Self>) -> $crate::Result<usize> {
             Ok(::core::mem::size_of::<Self>())
         }
 
         #[inline]
         fn build<B_: ::core::convert::AsRef<[u8]> + ::core::convert::AsMut<[u8]>>(
             memory: B_,
-            (): (),
+            _: impl $crate::Shape<Self>,
         ) -> $crate::Result<$crate::InPlace<Self, B_>> {
             let mut message = $crate::InPlace::build(memory)?;
             $crate::PlainBody::set_defaults(&mut *message);
@@ -87,7 +87,7 @@ macro_rules! plain_body {
         #[inline]
         fn build_uninit<B_: ::core::convert::AsRef<[u8]> + ::core::convert::AsMut<[u8]>>(
             memory: B_,
-            (): (),
+            _: impl $crate::Shape<Self>,
         ) -> $crate::Result<$crate::InPlace<Self, B_>> {
             $crate::InPlace::build(memory)
         }

@@ -8,14 +8,15 @@ use crate::{
     cursor::Cursor,
     error::{Problem, Result},
     input::Input,
+    shape::Shape,
 };
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-/// A sequence of at most `BOUND` elements of the kind `K`, as `string[] name`. Its shape has one shape for each element.
+/// A sequence of at most `BOUND` elements of the kind `K`, as `string[] name`. Its shape yields one shape for each element.
 pub struct List<K, const BOUND: u32 = UNBOUNDED>(PhantomData<K>);
 
-/// An array of `N` elements of the kind `K`.
+/// An array of `N` elements of the kind `K`. Its shape is an array of `N` shapes, or a reference to one.
 pub struct FixedList<K, const N: usize>(PhantomData<K>);
 
 #[inline]
@@ -28,12 +29,15 @@ fn locate<K: Kind>(cursor: &mut Cursor<'_>, length: usize) -> Result<Span> {
 }
 
 #[inline]
-fn compose<K: Kind>(composer: &mut Composer<'_>, shapes: &[K::Shape<'_>]) -> Result<Span> {
+fn compose<K: Kind, S: Shape<K>>(composer: &mut Composer<'_>, shapes: impl Iterator<Item = S>) -> Result<Span> {
     let start = composer.position();
-    for (index, shape) in shapes.iter().enumerate() {
-        K::compose(composer, *shape).map_err(|error| error.inside_element(index))?;
+    let mut count = 0;
+    for shape in shapes {
+        shape.compose(composer).map_err(|error| error.inside_element(count))?;
+        count += 1;
     }
-    Ok(Span { start, count: shapes.len() as u32 })
+    // Every element takes a byte, and offsets fit in 32 bits.
+    Ok(Span { start, count: count as u32 })
 }
 
 fn write<K: Kind>(values: &[K::Owned], composer: &mut Composer<'_>) -> Result<()> {
@@ -46,7 +50,6 @@ fn write<K: Kind>(values: &[K::Owned], composer: &mut Composer<'_>) -> Result<()
 impl<K: Kind<Owned: Default> + 'static, const BOUND: u32> Kind for List<K, BOUND> {
     type Owned = Vec<K::Owned>;
     type Layout = Span;
-    type Shape<'a> = &'a [K::Shape<'a>];
     type Ref<'a> = ListRef<'a, K>;
     type Mut<'a> = ListMut<'a, K>;
 
@@ -55,12 +58,6 @@ impl<K: Kind<Owned: Default> + 'static, const BOUND: u32> Kind for List<K, BOUND
         let length = cursor.length()?;
         check_bound(length, BOUND).map_err(|problem| cursor.error(problem))?;
         locate::<K>(cursor, length)
-    }
-
-    #[inline]
-    fn compose(composer: &mut Composer<'_>, shapes: &[K::Shape<'_>]) -> Result<Span> {
-        composer.length(shapes.len(), BOUND)?;
-        compose::<K>(composer, shapes)
     }
 
     #[inline]
@@ -95,6 +92,20 @@ impl<K: Kind<Owned: Default> + 'static, const BOUND: u32> Kind for List<K, BOUND
     }
 }
 
+impl<K, I, const BOUND: u32> Shape<List<K, BOUND>> for I
+where
+    K: Kind<Owned: Default> + 'static,
+    I: IntoIterator<Item: Shape<K>> + Clone,
+{
+    #[inline]
+    fn compose(self, composer: &mut Composer<'_>) -> Result<Span> {
+        let length_start = composer.reserve(4, 4)?;
+        let span = compose::<K, _>(composer, self.into_iter())?;
+        composer.length_at(length_start, span.count, BOUND)?;
+        Ok(span)
+    }
+}
+
 impl<K, const N: usize> FixedList<K, N> {
     /// The layout of an array whose first element begins at `start`, or after padding there. For generated code.
     #[doc(hidden)]
@@ -108,18 +119,12 @@ impl<K, const N: usize> FixedList<K, N> {
 impl<K: Kind + 'static, const N: usize> Kind for FixedList<K, N> {
     type Owned = [K::Owned; N];
     type Layout = Span;
-    type Shape<'a> = &'a [K::Shape<'a>; N];
     type Ref<'a> = ListRef<'a, K>;
     type Mut<'a> = ListMut<'a, K>;
 
     #[inline]
     fn locate(cursor: &mut Cursor<'_>) -> Result<Span> {
         locate::<K>(cursor, N)
-    }
-
-    #[inline]
-    fn compose(composer: &mut Composer<'_>, shapes: &[K::Shape<'_>; N]) -> Result<Span> {
-        compose::<K>(composer, shapes)
     }
 
     #[inline]
@@ -141,5 +146,19 @@ impl<K: Kind + 'static, const N: usize> Kind for FixedList<K, N> {
             K::read(value, input).map_err(|error| error.inside_element(index))?;
         }
         Ok(())
+    }
+}
+
+impl<K: Kind + 'static, S: Shape<K>, const N: usize> Shape<FixedList<K, N>> for [S; N] {
+    #[inline]
+    fn compose(self, composer: &mut Composer<'_>) -> Result<Span> {
+        compose::<K, _>(composer, self.into_iter())
+    }
+}
+
+impl<K: Kind + 'static, S: Shape<K>, const N: usize> Shape<FixedList<K, N>> for &[S; N] {
+    #[inline]
+    fn compose(self, composer: &mut Composer<'_>) -> Result<Span> {
+        compose::<K, _>(composer, self.iter().cloned())
     }
 }
