@@ -8,7 +8,7 @@ use crate::{
     topic::{Loan, PublishError, Publisher, Sample, Subscription},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_cdr::{FixedSize, Kind, Service as ServiceType};
+use gantry_cdr::{FixedSize, Service as ServiceType, Shape};
 use gantry_shm::RequestId;
 use std::{ops::Deref, time::Duration};
 
@@ -148,7 +148,7 @@ impl<S: ServiceType> Service<S> {
     pub fn loan_response_with(
         &mut self,
         request: RequestId,
-        shape: <S::Response as Kind>::Shape<'_>,
+        shape: impl Shape<S::Response>,
     ) -> Result<Loan<S::Response>> {
         self.replies.of(request.client_gid).loan_with(shape)
     }
