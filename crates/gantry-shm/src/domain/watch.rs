@@ -57,7 +57,9 @@ impl Participant {
         let topic = self.domain.topic(topic);
         let watcher = Arc::new(make(Generation { domain: self.domain.clone(), topic, side }));
         self.control.register(topic, side, &watcher);
-        self.control.wake(); // its sleep does not end at the due time of a new task
+        if ControlTask::due_ns(&*watcher).is_some() {
+            self.control.wake(); // its sleep does not end at the due time of a new task
+        }
         Ok(watcher)
     }
 }
