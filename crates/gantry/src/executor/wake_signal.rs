@@ -6,7 +6,7 @@ use gantry_shm::Bell;
 use std::{
     sync::{
         Arc, Mutex, Weak,
-        atomic::{AtomicBool, Ordering::*},
+        atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
     task::Wake,
 };
@@ -17,7 +17,8 @@ pub(crate) struct WakeSignal {
     /// A callback was notified, or the callbacks of a node changed.
     is_notified: AtomicBool,
     is_canceled: AtomicBool,
-    is_spinning: AtomicBool,
+    /// The number of threads that run callbacks; 0 between spins.
+    threads: AtomicUsize,
     /// The callbacks that were notified since the last gathering, each once.
     notified: Mutex<Vec<Arc<CallbackWaker>>>,
     /// The bell on which the executor sleeps, while it has a node.
@@ -41,11 +42,15 @@ impl WakeSignal {
     }
 
     pub(crate) fn is_spinning(&self) -> bool {
-        self.is_spinning.load(Relaxed)
+        self.threads() > 0
     }
 
-    pub(super) fn set_spinning(&self, is_spinning: bool) {
-        self.is_spinning.store(is_spinning, Relaxed);
+    pub(super) fn threads(&self) -> usize {
+        self.threads.load(Relaxed)
+    }
+
+    pub(super) fn set_threads(&self, threads: usize) {
+        self.threads.store(threads, Relaxed);
     }
 
     /// Ends the executor's sleep.
