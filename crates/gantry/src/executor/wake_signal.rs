@@ -19,6 +19,8 @@ pub(crate) struct WakeSignal {
     is_canceled: AtomicBool,
     /// The number of threads that run callbacks; 0 between spins.
     threads: AtomicUsize,
+    /// The number of gatherings. W: the executor, under its lock if it has one.
+    gatherings: AtomicUsize,
     /// The callbacks that were notified since the last gathering, each once.
     notified: Mutex<Vec<Arc<CallbackWaker>>>,
     /// The bell on which the executor sleeps, while it has a node.
@@ -43,6 +45,14 @@ impl WakeSignal {
 
     pub(crate) fn is_spinning(&self) -> bool {
         self.threads() > 0
+    }
+
+    pub(super) fn gatherings(&self) -> usize {
+        self.gatherings.load(Relaxed)
+    }
+
+    pub(super) fn count_gathering(&self) {
+        self.gatherings.store(self.gatherings().wrapping_add(1), Relaxed);
     }
 
     pub(super) fn threads(&self) -> usize {

@@ -1,9 +1,9 @@
 //! The watchdog of an executor: it looks from the control thread for callbacks that run for long while others wait, since
 //! the executor's own threads may all be in such callbacks.
 //!
-//! It looks when the control thread looks for processes that ended, each second or less often, and again when a run that it
-//! saw becomes a slow one. So a thread that runs callbacks does nothing for it but to store the time, and an idle executor
-//! costs no wake-up.
+//! It looks when the control thread looks for processes that ended, each second or less often, and at the callbacks only if
+//! the executor has not gathered since the last look, or seldom: so an executor does nothing for it but to count its
+//! gatherings.
 
 use super::{
     members::Members,
@@ -19,19 +19,23 @@ use gantry_shm::{Participant, Role, Watcher};
 use std::{
     sync::{
         Arc, Weak,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     task::Waker,
 };
+
+/// A pool that gathers may have a callback that holds up its group: one of so many looks is at the callbacks.
+const LOOKS_WHILE_BUSY: usize = 8;
 
 /// Looks at the callbacks of one executor. Weak: the control thread keeps no node.
 pub(super) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
-    /// When a run that is under way becomes slow, CLOCK_MONOTONIC; `u64::MAX`: none is known.
-    due_ns: AtomicU64,
-    /// The time before which no look is worth it: endpoints that come and go cause updates, too.
+    /// The time before which no look is worth it: endpoints that come and go cause updates, too. CLOCK_MONOTONIC.
     rest_until_ns: AtomicU64,
+    /// The executor's gatherings at the last look, and the number of looks.
+    seen_gatherings: AtomicUsize,
+    looks: AtomicUsize,
 }
 
 /// A callback, and the full name of its node.
@@ -45,29 +49,19 @@ impl Watchdog {
         members: &Arc<Members>,
     ) -> crate::Result<Arc<Watchdog>> {
         let (signal, members) = (Arc::downgrade(signal), Arc::downgrade(members));
-        let (due_ns, rest_until_ns) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
+        let (rest_until_ns, seen_gatherings, looks) = Default::default();
+        let make = |_| Watchdog { signal, members, rest_until_ns, seen_gatherings, looks };
         // The nodes' topic has no publishers, so that nothing but the time causes updates.
-        let make = |_| Watchdog { signal, members, due_ns, rest_until_ns };
         Ok(participant.watch("", Role::Publisher, make)?)
     }
 
-    /// Looks at the callbacks, and says those that are slow. Returns when the next of the others becomes slow.
-    fn look(&self, now_ns: u64) -> Option<u64> {
-        let (Some(signal), Some(members)) = (self.signal.upgrade(), self.members.upgrade()) else { return None };
-        let threads = signal.threads();
-        if threads == 0 {
-            return None;
-        }
+    /// Looks at the callbacks, and says those that are slow.
+    fn look(&self, signal: Arc<WakeSignal>, members: &Members) {
+        let (threads, now_ns) = (signal.threads(), monotonic_ns());
         let callbacks = members.callbacks(&Waker::from(signal));
-        let (mut slow, mut next_ns) = (Vec::new(), None::<u64>);
-        for watched in &callbacks {
-            let Some(began_ns) = watched.1.running_since_ns() else { continue };
-            if now_ns.saturating_sub(began_ns) >= LIMIT_NS {
-                slow.push((watched, now_ns - began_ns));
-            } else {
-                next_ns = next_ns.into_iter().chain([began_ns + LIMIT_NS]).min();
-            }
-        }
+        let ran_ns = |callback: &Callback| Some(now_ns.saturating_sub(callback.running_since_ns()?));
+        let slow = callbacks.iter().filter_map(|watched| Some((watched, ran_ns(&watched.1)?)));
+        let slow: Vec<_> = slow.filter(|(_, ran_ns)| *ran_ns >= LIMIT_NS).collect();
         let are_all_in_slow_ones = slow.len() >= threads;
         for ((node, callback), ran_ns) in slow {
             let is_held_up = |(_, other): &Watched| {
@@ -79,7 +73,6 @@ impl Watchdog {
                 say_running(callback, node, ran_ns);
             }
         }
-        next_ns
     }
 }
 
@@ -91,13 +84,20 @@ fn excludes(callback: &Callback, other: &Callback) -> bool {
 impl Watcher for Watchdog {
     fn update(&self) {
         let now_ns = monotonic_ns();
-        if now_ns >= self.rest_until_ns.load(Relaxed).min(self.due_ns.load(Relaxed)) {
-            self.rest_until_ns.store(now_ns + LIMIT_NS, Relaxed);
-            self.due_ns.store(self.look(now_ns).unwrap_or(u64::MAX), Relaxed);
+        let (Some(signal), Some(members)) = (self.signal.upgrade(), self.members.upgrade()) else { return };
+        if signal.threads() == 0 || now_ns < self.rest_until_ns.load(Relaxed) {
+            return;
+        }
+        self.rest_until_ns.store(now_ns + LIMIT_NS, Relaxed);
+        let gatherings = signal.gatherings();
+        let is_quiet = self.seen_gatherings.swap(gatherings, Relaxed) == gatherings;
+        if is_quiet || self.looks.fetch_add(1, Relaxed) % LOOKS_WHILE_BUSY == LOOKS_WHILE_BUSY - 1 {
+            self.look(signal, &members);
         }
     }
 
+    /// The control thread wakes for no look.
     fn due_ns(&self) -> Option<u64> {
-        Some(self.due_ns.load(Relaxed)).filter(|due_ns| *due_ns != u64::MAX)
+        None
     }
 }

@@ -73,6 +73,7 @@ impl ReadyQueue {
     pub(crate) fn gather(&mut self) -> bool {
         // The notifications first: a change of the callbacks after the look at them notifies again.
         let notified = self.signal.take_notified();
+        self.signal.count_gathering();
         if self.is_outdated() {
             self.update_callbacks();
         }
