@@ -3,6 +3,10 @@
 //! Invariants: one thread at a time changes parameters, and callbacks run on it; they may read parameters and not change them. A
 //! change is made as a whole or not at all.
 
+mod change;
+
+pub(crate) use change::Changes;
+
 use super::{
     callbacks::{Callbacks, OnSet, ParameterCallbackHandle, PostSet, PreSet},
     descriptor,
@@ -17,7 +21,7 @@ use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Mutex, MutexGuard, OnceLock,
+        Mutex, OnceLock,
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread::ThreadId,
@@ -31,14 +35,6 @@ const SEPARATOR: &str = ".";
 struct Declared {
     descriptor: ParameterDescriptor,
     value: ParameterValue,
-}
-
-/// The parameters of a change, as an event tells of them.
-#[derive(Debug, Default)]
-pub(crate) struct Changes {
-    pub(crate) new: Vec<Parameter>,
-    pub(crate) changed: Vec<Parameter>,
-    pub(crate) deleted: Vec<Parameter>,
 }
 
 /// The choices of a node's maker about its parameters.
@@ -67,18 +63,6 @@ pub(crate) struct ParameterStore {
     listener: OnceLock<Box<dyn Fn(Changes) + Send + Sync>>,
     /// Things that live as long as the store.
     kept: Mutex<Vec<Box<dyn Any + Send>>>,
-}
-
-/// The right to change parameters.
-struct Change<'a> {
-    callbacks: MutexGuard<'a, Callbacks>,
-    store: &'a ParameterStore,
-}
-
-impl Drop for Change<'_> {
-    fn drop(&mut self) {
-        *lock(&self.store.changer) = None;
-    }
 }
 
 impl ParameterStore {
@@ -313,38 +297,6 @@ impl ParameterStore {
 
     pub(crate) fn add_post_set_callback(&self, callback: Box<PostSet>) -> Result<ParameterCallbackHandle> {
         Ok(self.change("a callback")?.callbacks.post_set.add(callback))
-    }
-
-    /// Waits until no other thread changes parameters. A callback of a change would wait for itself, and gets an error.
-    fn change(&self, name: &str) -> Result<Change<'_>> {
-        let this = std::thread::current().id();
-        if *lock(&self.changer) == Some(this) {
-            return Err(refused(name, "callbacks of parameter changes cannot change parameters themselves"));
-        }
-        let change = Change { callbacks: lock(&self.callbacks), store: self };
-        *lock(&self.changer) = Some(this);
-        Ok(change)
-    }
-}
-
-impl Change<'_> {
-    /// Asks the callbacks whether the values are allowed.
-    fn ask(&mut self, parameters: &[Parameter]) -> Result<()> {
-        let name = parameters.first().map_or("", |first| &first.name);
-        let mut callbacks = self.callbacks.on_set.iter_mut();
-        callbacks.try_for_each(|callback| callback(parameters)).map_err(|why| refused(name, why))
-    }
-
-    /// Tells callbacks and listener of the change that was made.
-    fn tell(&mut self, parameters: &[Parameter], changes: Changes) {
-        self.callbacks.post_set.iter_mut().for_each(|callback| callback(parameters));
-        self.publish(changes);
-    }
-
-    fn publish(&mut self, changes: Changes) {
-        if let Some(listener) = self.store.listener.get() {
-            listener(changes);
-        }
     }
 }
 
