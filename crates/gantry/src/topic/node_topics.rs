@@ -88,7 +88,7 @@ impl Node {
         message_type: TypeDescription,
         qos: impl Into<Qos>,
     ) -> Result<GenericSubscription> {
-        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos.into())
+        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos.into())?.look_at_other_domains()
     }
 
     /// A publisher on a topic whose full name is known.

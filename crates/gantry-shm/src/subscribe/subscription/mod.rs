@@ -4,23 +4,22 @@
 //! `new` connects to the publishers that exist; the control thread connects to later ones (module `discovery`), and `take` only
 //! adopts the new connections.
 
-mod publishers;
-mod waits;
+mod take;
+mod wait;
 
 use crate::{
     describe::{
         description::{EndpointDescription, Gid, Role},
-        qos::Qos,
+        qos::{Durability, Qos},
         type_description::TypeDescription,
     },
-    domain::{Domain, board::TopicIndex, participant::Participant, process_file::EndpointBlock},
+    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
     os::{event_fd::EventFd, fork::Epoch},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
     subscribe::{
         connection::{Connection, Losses},
-        discovery::PublisherDiscovery,
-        sample::Sample,
+        discovery::{Discovered, PublisherDiscovery},
     },
     wait::waiter::Waiter,
 };
@@ -109,142 +108,51 @@ impl Subscription {
         Ok(subscription)
     }
 
-    /// The next sample, in place; `None` if there is none now. Publishers take turns; but samples from before the join of a
-    /// TRANSIENT_LOCAL subscription come oldest first. Samples older than their publisher's lifespan are skipped and counted in
-    /// [`Losses::expired`].
-    ///
-    /// # Errors
-    /// The memory of a publisher is corrupt (it is then left out for good); as many samples are held as may be
-    /// ([`Subscription::set_max_held_samples`]); no room for more pins; the process forked.
-    ///
-    /// # Real-time
-    /// When publishers came or went since the last call, or more samples are held than ever before, the list of publishers or of
-    /// pins grows or shrinks here (allocation, and memory of publishers that are drained is unmapped); when a publisher's file
-    /// grew, one system call reads its length; one wakes a publisher that waits for this subscription.
-    // Inlined with what it calls: a sample that is returned in memory is loaded again before its store is complete.
-    #[inline(always)]
-    pub fn take(&mut self) -> Result<Option<Sample>> {
-        self.take_boxed().map_err(|error| *error)
-    }
-
-    /// As [`Subscription::take`], but of several publishers the oldest of their next samples: the others wait here, out of their
-    /// histories.
-    ///
-    /// # Errors
-    /// As [`Subscription::take`].
-    pub fn take_oldest_first(&mut self) -> Result<Option<Sample>> {
-        if self.connections.len() > 1 {
-            self.may_have_history = true; // as if all samples were history
-        }
-        self.take()
-    }
-
-    #[inline(always)]
-    fn take_boxed(&mut self) -> Result<Option<Sample>, Box<Error>> {
-        if !self.epoch.is_current() {
-            return Err(Box::new(Error::Forked));
-        }
-        if self.generation_changed() {
-            self.try_apply_discovered();
-        }
-        if self.may_have_history {
-            return self.take_oldest();
-        }
-        let count = self.connections.len();
-        for asked in 0..count {
-            let mut index = self.next_connection + asked;
-            if index >= count {
-                index -= count;
+    /// An error if no publisher is matched because one could not be read or joined.
+    fn check_joined(&self) -> Result<()> {
+        match &self.discovery.discovered().failure {
+            Some(why) if self.matched_count() == 0 => {
+                Err(Error::UnmatchedPublisher { topic: self.description().topic.clone(), why: why.clone() })
             }
-            match self.connections[index].take(&mut self.losses) {
-                Ok(None) => {}
-                taken => return self.taken_from(index, taken),
-            }
+            _ => Ok(()),
         }
-        self.found_nothing();
-        Ok(None)
     }
 
-    #[inline(always)]
-    fn taken_from(
-        &mut self,
-        index: usize,
-        taken: Result<Option<Sample>, Box<Error>>,
-    ) -> Result<Option<Sample>, Box<Error>> {
-        self.next_connection = if index + 1 < self.connections.len() { index + 1 } else { 0 };
-        if let Err(error) = &taken
-            && matches!(**error, Error::Corrupt { .. })
-        {
-            self.exclude(index);
-        }
-        taken
+    fn matched_count(&self) -> usize {
+        self.connections.iter().filter(|connection| !connection.is_gone).count()
     }
 
-    /// Drops the connection to a publisher with corrupt memory. The discovery keeps it as joined, so it is not joined again.
-    #[cold]
-    fn exclude(&mut self, index: usize) {
-        drop(self.connections.remove(index));
-        self.connections_version += 1;
-        self.next_connection = 0;
-    }
-
-    /// The oldest sample of several publishers' history; samples of the same time in the order of their publishers' keys.
-    #[cold]
-    fn take_oldest(&mut self) -> Result<Option<Sample>, Box<Error>> {
-        let (mut oldest, mut held) = (None::<((u64, u64), usize)>, None);
-        for index in 0..self.connections.len() {
-            let time = match self.connections[index].peek_time(&mut self.losses) {
-                Ok(time) => time,
-                // The samples of other publishers can be taken.
-                Err(error) if matches!(*error, Error::TooManyHeld { .. }) => {
-                    held = Some(error);
-                    continue;
-                }
-                Err(error) => return self.taken_from(index, Err(error)),
-            };
-            oldest = time.map(|time| (time, index)).into_iter().chain(oldest).min();
-        }
-        let taken = match (oldest, held) {
-            (Some((_, index)), _) => self.connections[index].take(&mut self.losses),
-            (None, Some(error)) => return Err(error),
-            (None, None) => Ok(None),
-        };
-        self.may_have_history = self.connections.iter().any(Connection::is_in_history);
-        if oldest.is_none() {
-            self.found_nothing();
-        }
-        taken
-    }
-
-    /// Whether there is something to take now: a look at each publisher. When publishers came or went it joins the new ones, and
-    /// unmaps those that are gone and drained (control path).
+    /// Number of publishers that are matched now.
     ///
     /// # Errors
-    /// The process forked.
-    pub fn is_ready(&mut self) -> Result<bool> {
+    /// No publisher is matched, and there is one that could not be opened or mapped; as [`Subscription::take`].
+    pub fn publisher_count(&mut self) -> Result<usize> {
         self.domain.epoch.check()?;
-        if self.generation_changed() {
-            self.discover();
-        }
-        let has_news = self.has_news();
-        if !has_news {
-            self.drop_drained();
-        }
-        Ok(has_news)
+        self.domain.reap_dead()?;
+        self.discover();
+        self.check_joined()?;
+        Ok(self.matched_count())
     }
 
-    /// Whether [`Subscription::is_ready`] is worth a call: there is something to take, or publishers came or went. A few loads.
+    /// The publishers from which there may be something to take: those that are matched, and those that are gone and not
+    /// drained. As of the last take or wait.
+    pub fn publishers(&self) -> impl Iterator<Item = Gid> {
+        self.connections.iter().map(|connection| Gid(connection.mapping.gid))
+    }
+
+    /// A number that changes whenever [`Subscription::publishers`] changed.
     #[must_use]
-    pub fn may_be_ready(&self) -> bool {
-        !self.domain.epoch.is_current() || self.generation_changed() || self.has_news()
+    pub fn publishers_version(&self) -> u64 {
+        self.connections_version
     }
 
-    /// Sets the most samples of one publisher that may be held at once; the default is no limit. A take beyond it fails, and the
-    /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are. Samples that
-    /// travel inline are copies and do not count. No allocation, lock or system call.
-    pub fn set_max_held_samples(&mut self, limit: usize) {
-        self.max_held_samples = limit;
-        self.connections.iter_mut().for_each(|connection| connection.max_held_samples = limit);
+    /// Sets whether the death of a publisher's process is noticed soon, not only within a second. A system call, unless an
+    /// endpoint of this process asked for that lately.
+    pub fn poll_liveness(&self, closely: bool) {
+        self.discovery.polls_liveness.store(closely, SeqCst); // before the look at `is_polling`
+        if closely && self.domain.epoch.is_current() {
+            self.participant.control.wake_to_poll_liveness();
+        }
     }
 
     /// Samples that were lost or skipped since the creation.
@@ -257,6 +165,22 @@ impl Subscription {
     /// when that publisher was joined do not count.
     pub fn lost_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
+    }
+
+    /// The reasons why publishers of this topic are not matched, a sentence each; none in a forked child.
+    #[must_use]
+    pub fn mismatches(&self) -> Vec<String> {
+        if !self.domain.epoch.is_current() {
+            return Vec::new(); // the control thread may have held the lock at the fork
+        }
+        self.discovery.discovered().mismatches.clone()
+    }
+
+    /// Calls `listener` with each reason of [`Subscription::mismatches`]: with those of now at once, and with later ones in the
+    /// thread that finds them, once each. The first listener stays.
+    pub fn on_mismatch(&self, listener: impl Fn(&str) + Send + Sync + 'static) {
+        let listener = self.discovery.mismatch_listener.get_or_init(|| Box::new(listener));
+        self.mismatches().iter().for_each(|why| listener(why));
     }
 
     /// Counts a sample that was copied out of its slot, for [`Participant::connections`]. One store; none in a
@@ -273,25 +197,38 @@ impl Subscription {
         &self.discovery.description
     }
 
-    /// Whether [`Subscription::take`] has something to do.
-    #[inline]
-    pub(crate) fn has_news(&self) -> bool {
-        self.connections.iter().any(Connection::has_news)
+    /// Discovers the publishers on this thread: joins new ones, and marks those that are gone. Control path.
+    #[cold]
+    pub(crate) fn discover(&mut self) {
+        let discovery = self.discovery.clone();
+        discovery.update(&self.domain);
+        self.apply_discovered(&mut discovery.discovered());
     }
 
-    #[inline]
-    pub(crate) fn generation_changed(&self) -> bool {
-        // Relaxed: the discovery reads it again with acquire.
-        Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
-    }
-
-    #[inline]
-    fn found_nothing(&mut self) {
+    fn apply_discovered(&mut self, discovered: &mut Discovered) {
+        if discovered.version != self.seen_version {
+            self.seen_version = discovered.version;
+            self.connections.append(&mut discovered.connections);
+            self.connections_version += 1;
+            for connection in &mut self.connections {
+                connection.is_gone = !discovered.is_present(connection.mapping.key);
+                connection.max_held_samples = self.max_held_samples;
+            }
+            let wants_history = self.discovery.description.qos.durability == Durability::TransientLocal;
+            self.may_have_history = wants_history && self.connections.iter().any(Connection::is_in_history);
+        }
+        let generation = self.line.publishers_generation.load(Relaxed);
+        self.seen_generation = (discovered.generation == Some(generation)).then_some(generation);
         self.drop_drained();
-        if let Some(event_fd) = &self.event_fd
-            && event_fd.clear()
-        {
-            self.participant.control.wake();
+    }
+
+    /// Unmaps publishers that are gone and have nothing left to take.
+    fn drop_drained(&mut self) {
+        let before = self.connections.len();
+        self.connections.retain(|connection| !connection.is_gone || connection.has_news());
+        if self.connections.len() < before {
+            self.connections_version += 1;
+            self.next_connection = 0;
         }
     }
 }

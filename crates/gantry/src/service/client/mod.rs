@@ -27,7 +27,7 @@ use crate::{
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use futures::ServiceFuture;
-use gantry_cdr::{FixedSize, Kind, Message, Service as ServiceType};
+use gantry_cdr::{FixedSize, Message, Service as ServiceType, Shape};
 use gantry_shm::{Qos, RequestId};
 use request_tracker::{Outcome, RequestTracker};
 use std::time::{Duration, Instant};
@@ -101,7 +101,7 @@ impl<S: ServiceType> Client<S> {
     ///
     /// # Errors
     /// As there.
-    pub fn loan_request_with(&mut self, shape: <S::Request as Kind>::Shape<'_>) -> Result<Loan<S::Request>> {
+    pub fn loan_request_with(&mut self, shape: impl Shape<S::Request>) -> Result<Loan<S::Request>> {
         self.requests.loan_with(shape)
     }
 

@@ -8,7 +8,7 @@ use super::{
     tasks::{Deferral, Task, Tasks},
 };
 use crate::{context::ShutdownWaker, error::Result, topic::Loan, wait::lock};
-use gantry_cdr::{FixedSize, Kind, Service as ServiceType};
+use gantry_cdr::{FixedSize, Service as ServiceType, Shape};
 use gantry_shm::RequestId;
 use std::{
     collections::BTreeMap,
@@ -74,7 +74,7 @@ impl<S: ServiceType> SharedClient<S> {
     ///
     /// # Errors
     /// As there.
-    pub fn loan_request_with(&self, shape: <S::Request as Kind>::Shape<'_>) -> Result<Loan<S::Request>> {
+    pub fn loan_request_with(&self, shape: impl Shape<S::Request>) -> Result<Loan<S::Request>> {
         self.0.state().client.loan_request_with(shape)
     }
 

@@ -18,7 +18,7 @@ use crate::{
     topic::{GenericPublisher, GenericSubscription, Loan, PublishError, Publisher, Sample, Subscription},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_cdr::{FixedSize, Kind, Service as ServiceType};
+use gantry_cdr::{FixedSize, Service as ServiceType, Shape};
 use gantry_shm::{Error as EngineError, Qos, RequestId};
 use reply_publishers::ReplyPublishers;
 use std::{ops::Deref, time::Duration};
@@ -169,7 +169,7 @@ impl<S: ServiceType> Service<S> {
     pub fn loan_response_with(
         &mut self,
         request: RequestId,
-        shape: <S::Response as Kind>::Shape<'_>,
+        shape: impl Shape<S::Response>,
     ) -> Result<Loan<S::Response>> {
         self.replies.of(request.client_gid).loan_with(shape)
     }

@@ -1,10 +1,12 @@
-//! The waits of a subscription's user: by a thread that sleeps, by a descriptor, by a waker. Control path.
+//! The waits of a subscription for something to take, and the looks whether there is something.
 
 use super::Subscription;
 use crate::{
     domain::Domain,
     error::{Error, Result},
     os::event_fd::EventFd,
+    protocol::sync::Ordering::*,
+    subscribe::connection::Connection,
     wait::{interrupt::is_interrupted, waiter::Waiter},
 };
 use std::{
@@ -14,6 +16,29 @@ use std::{
 };
 
 impl Subscription {
+    /// Whether there is something to take now: a look at each publisher. When publishers came or went it joins the new ones, and
+    /// unmaps those that are gone and drained (control path).
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn is_ready(&mut self) -> Result<bool> {
+        self.domain.epoch.check()?;
+        if self.generation_changed() {
+            self.discover();
+        }
+        let has_news = self.has_news();
+        if !has_news {
+            self.drop_drained();
+        }
+        Ok(has_news)
+    }
+
+    /// Whether [`Subscription::is_ready`] is worth a call: there is something to take, or publishers came or went. A few loads.
+    #[must_use]
+    pub fn may_be_ready(&self) -> bool {
+        !self.domain.epoch.is_current() || self.generation_changed() || self.has_news()
+    }
+
     /// Waits until there is something to take; `false` if there was nothing within `timeout`.
     ///
     /// # Errors
@@ -113,6 +138,12 @@ impl Subscription {
         }
     }
 
+    /// The error if no publisher is matched because of its type or QoS.
+    fn mismatch(&self) -> Option<Error> {
+        let has_mismatch = self.matched_count() == 0 && !self.mismatches().is_empty();
+        has_mismatch.then(|| self.domain.mismatch(self.description())).flatten()
+    }
+
     /// A descriptor that is readable while there is something to take (rarely also just after the take), for epoll and poll; call
     /// [`Subscription::take`] until it returns `None` before waiting on it again. Each burst of samples costs a hop over the
     /// control thread, unlike in [`Subscription::wait`].
@@ -155,6 +186,18 @@ impl Subscription {
             }
         }
         Ok(())
+    }
+
+    /// Whether [`Subscription::take`] has something to do.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        self.connections.iter().any(Connection::has_news)
+    }
+
+    #[inline]
+    pub(crate) fn generation_changed(&self) -> bool {
+        // Relaxed: the discovery reads it again with acquire.
+        Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
     }
 
     /// Whether a waiter of that domain can wait for it: it was not made in the parent of a fork, or on another board.
