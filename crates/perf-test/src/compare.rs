@@ -47,7 +47,7 @@ pub fn compare(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
         cells(["Communication Method", "Latency", "utime+stime", "maxrss", "minflt", "majflt", "nvcsw", "nivcsw"]);
     let rows = [header, analysis_row("Non-\"zero-copy\"", copy), analysis_row("\"zero-copy\"", zero_copy)];
     lines.extend(table("result analysis", &rows));
-    lines.push("Latency: mean, s. utime+stime: ns of CPU. maxrss: KiB. All workers, since each started.".to_owned());
+    lines.push("Latency: mean, s. utime+stime: ns of CPU. maxrss: KiB. All workers since each started, without the instrument's own threads.".to_owned());
     lines.push(String::new());
     let (copy_usage, zero_usage) = (copy.usage(), zero_copy.usage());
     let usages = |field: fn(&crate::measure::usage::Usage) -> i64| (field(&copy_usage), field(&zero_usage));
@@ -68,7 +68,7 @@ pub fn compare(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
     lines.push(format!(
         "Without zero copy against with it: latency {}, CPU while measuring {}, CPU with set-up {}.",
         ratio(copy.received.latency_ns.mean, zero_copy.received.latency_ns.mean),
-        ratio(copy.core_percent, zero_copy.core_percent),
+        ratio(copy.measured.core_percent, zero_copy.measured.core_percent),
         ratio(cpu.0 as f64, cpu.1 as f64)
     ));
     if let Some(ratio) = copy.copy_ratio() {

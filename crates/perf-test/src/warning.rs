@@ -59,6 +59,8 @@ pub enum WarningKind {
     Frequency,
     /// The CPU frequency governor slows CPUs down.
     Governor,
+    /// A worker started after the common start of all.
+    LateStart,
     /// Files of a worker that did not end well could not be removed.
     LeftBehind,
     /// Other programs used the CPUs.

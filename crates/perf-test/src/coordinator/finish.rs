@@ -35,7 +35,7 @@ impl Run<'_> {
         let workers = workers.collect();
         let sent_at_least = self.sent_at_least();
         let daemons = std::mem::take(&mut self.daemon_usages);
-        let (measured, core_percent) = self.ledger.measured();
+        let measured = self.ledger.measured();
         let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
         let sums = self.ledger.sums();
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum();
@@ -59,7 +59,6 @@ impl Run<'_> {
             workers,
             daemons,
             measured,
-            core_percent,
             cores: self.ledger.cores(),
             own_usage: Usage::of_this_process().unwrap_or_default(),
             calibrations,

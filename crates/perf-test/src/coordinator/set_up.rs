@@ -8,13 +8,12 @@ use super::{Run, TICK, fleet::Event};
 use crate::{
     clock::{SECOND_NS, now_ns},
     endpoint::Endpoint,
-    worker::protocol::{MatchStatus, Order, Report},
+    worker::protocol::{MatchStatus, Order, Report, times::READY_NS},
 };
 
-/// Time in which all endpoints must exist. Matching has its own timeout in the workers, which begins then.
-const SET_UP_NS: i64 = 60 * SECOND_NS;
-/// Time from the order to go to the start, so that every worker has the order in time.
+/// Time from the order to go to the start, so that every worker has the order in time: this, and some for each worker.
 const LEAD_NS: i64 = SECOND_NS / 10;
+const LEAD_PER_WORKER_NS: i64 = SECOND_NS / 500;
 
 impl Run<'_> {
     /// Waits until all endpoints exist and are matched, then gives the start.
@@ -22,7 +21,8 @@ impl Run<'_> {
         let mut not_ready: BTreeSet<Endpoint> = endpoints.iter().copied().collect();
         let mut not_matched = not_ready.clone();
         let match_timeout_s = i64::from(self.spec.match_timeout_s);
-        let give_up_ns = now_ns() + SET_UP_NS + match_timeout_s * SECOND_NS;
+        // Matching has its own timeout in the workers, which begins when all endpoints exist.
+        let give_up_ns = now_ns() + READY_NS + match_timeout_s * SECOND_NS;
         let (mut last_created_ns, mut last_matched_ns) = (0, 0);
         while !(not_ready.is_empty() && not_matched.is_empty()) {
             if self.interrupt.is_requested() {
@@ -30,7 +30,7 @@ impl Run<'_> {
             }
             if now_ns() > give_up_ns {
                 let missing: Vec<String> = not_ready.union(&not_matched).map(Endpoint::to_string).collect();
-                let waited_s = SET_UP_NS / SECOND_NS + match_timeout_s;
+                let waited_s = READY_NS / SECOND_NS + match_timeout_s;
                 return Err(format!("after {waited_s} s these were not ready: {}", missing.join(", ")));
             }
             match self.fleet.next(TICK) {
@@ -55,7 +55,8 @@ impl Run<'_> {
             }
         }
         self.matched_after_ns = (last_matched_ns - last_created_ns).max(0);
-        self.start_ns = now_ns() + LEAD_NS;
+        let workers = i64::try_from(self.fleet.workers.len()).unwrap_or(0);
+        self.start_ns = now_ns() + LEAD_NS + workers * LEAD_PER_WORKER_NS;
         self.fleet.order(Order::Go { start_ns: self.start_ns });
         Ok(())
     }

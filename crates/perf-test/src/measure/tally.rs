@@ -96,6 +96,10 @@ pub struct Received {
     pub late: u64,
     /// Samples whose latency was above `too_late_above_ns`; they are in all statistics.
     pub too_late: u64,
+    /// As `late`, by the response latency: a sample that was sent late counts, too.
+    pub late_response: u64,
+    /// As `too_late`, by the response latency.
+    pub too_late_response: u64,
     /// Service latency: from the stamp in the message to its reception.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(test, schemars(skip))]
@@ -171,6 +175,8 @@ impl Received {
         self.refused += other.refused;
         self.late += other.late;
         self.too_late += other.too_late;
+        self.late_response += other.late_response;
+        self.too_late_response += other.too_late_response;
         self.latency_ns.merge(&other.latency_ns);
         self.response_ns.merge(&other.response_ns);
         self.read_ns.merge(&other.read_ns);

@@ -163,10 +163,10 @@ impl Summary {
     fn set_up_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let cores = self.cores as f64;
-        if self.core_percent > 100.0 * CORES_WARN_FRACTION * cores {
+        if self.measured.core_percent > 100.0 * CORES_WARN_FRACTION * cores {
             warnings.push(Warning::new(
                 WarningKind::CoresFull,
-                format!("the workers used {:.0} % of {} cores", self.core_percent, self.cores),
+                format!("the workers used {:.0} % of {} cores", self.measured.core_percent, self.cores),
                 "They waited for each other to be scheduled: lower the load, or use more cores",
             ));
         }
@@ -225,7 +225,7 @@ mod tests {
             ("negative-latency", |run| run.received.negative = 1),
             ("few-samples", |run| run.received.latency_ns.n = 99_000),
             ("own-cost", |run| run.own_cost.send_ns = 1e6),
-            ("cores-full", |run| run.core_percent = 195.0),
+            ("cores-full", |run| run.measured.core_percent = 195.0),
             ("text", |run| {
                 (run.spec.zero_copy, run.spec.content) = (true, Content::Text);
             }),

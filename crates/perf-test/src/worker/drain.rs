@@ -6,13 +6,12 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{Context, NOT_DRAINING};
+use super::{
+    Context, NOT_DRAINING,
+    protocol::times::{LONGEST_DRAIN_NS, SHORTEST_DRAIN_NS},
+};
 use crate::clock::SECOND_NS;
 
-/// The shortest timeout for missing samples.
-const MIN_TIMEOUT_NS: i64 = SECOND_NS;
-/// The longest timeout: less than the coordinator's.
-const MAX_TIMEOUT_NS: i64 = 8 * SECOND_NS;
 /// The timeout as a multiple of the longest latency, or of the period.
 const TIMEOUT_FACTOR: i64 = 2;
 /// The longest wait for a sample, and so the longest delay until the end of the run is noticed.
@@ -59,10 +58,10 @@ impl<'a> DrainMonitor<'a> {
         now_ns - if own { self.last_arrival_ns.max(since_ns) } else { since_ns } > self.timeout_ns()
     }
 
-    /// The longest time to wait for a sample, if a row ends at `row_end_ns`.
-    pub fn wait(&self, now_ns: i64, row_end_ns: i64) -> Duration {
+    /// The longest time to wait for a sample, if a row is to be handed over at `hand_over_ns`.
+    pub fn wait(&self, now_ns: i64, hand_over_ns: i64) -> Duration {
         let longest_ns = if self.has_begun() { DRAIN_WAIT_NS } else { LONGEST_WAIT_NS };
-        Duration::from_nanos((row_end_ns - now_ns).clamp(1, longest_ns) as u64)
+        Duration::from_nanos((hand_over_ns - now_ns).clamp(1, longest_ns) as u64)
     }
 
     fn has_begun(&self) -> bool {
@@ -71,10 +70,10 @@ impl<'a> DrainMonitor<'a> {
 
     fn timeout_ns(&self) -> i64 {
         if self.silent {
-            return MAX_TIMEOUT_NS;
+            return LONGEST_DRAIN_NS;
         }
         let period_ns = SECOND_NS / i64::from(self.context.spec.rate_hz.max(1));
         let longest_ns = self.longest_latency_ns.max(period_ns);
-        longest_ns.saturating_mul(TIMEOUT_FACTOR).clamp(MIN_TIMEOUT_NS, MAX_TIMEOUT_NS)
+        longest_ns.saturating_mul(TIMEOUT_FACTOR).clamp(SHORTEST_DRAIN_NS, LONGEST_DRAIN_NS)
     }
 }

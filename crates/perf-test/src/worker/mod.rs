@@ -15,11 +15,12 @@ pub mod protocol;
 mod publisher;
 mod refusals;
 mod relay;
+mod reporter;
 pub mod rows;
 mod sample_recorder;
 mod subscriber;
 
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -31,21 +32,19 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use crate::{
     backend::Backend,
     endpoint::{Endpoint, EndpointPlan},
-    measure::{
-        memory::Footprint,
-        resources::Resources,
-        threads::{ThreadUsage, since},
-    },
     run_spec::{RunSpec, Strategy},
 };
 use placement::Placement;
 use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
+use reporter::{OrdersAccount, Reporter, write_line};
 use rows::Outgoing;
 
 /// Capacity of the queue to the reporting thread, rows. An endpoint waits when it is full.
 const OUTGOING_CAPACITY: usize = 1024;
 /// Time for an orderly end after the coordinator has gone.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
+/// The name of the thread that reads orders.
+pub const ORDERS_THREAD: &str = "orders";
 /// `Flags::expected` before the order to drain.
 const NOT_DRAINING: u64 = u64::MAX;
 
@@ -79,7 +78,7 @@ struct Context {
 impl Context {
     fn report(&self, report: Report) {
         // Fails only if the main thread has gone; then the process is ending.
-        let _ = self.outgoing.send(Outgoing::Control(report));
+        let _ = self.outgoing.send(Outgoing::Control(Box::new(report)));
     }
 
     /// Says that all is done, and stays: others may still read what is this endpoint's, and its memory is yet to be looked at.
@@ -148,13 +147,13 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
         let thread = builder.spawn(move || run_endpoints(&contexts, backend));
         thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?;
     }
-    let to_main = outgoing.clone();
-    drop(outgoing);
+    let orders = OrdersAccount::default();
+    let reporter = Reporter::new(reports, orders.clone(), &spec);
     std::thread::Builder::new()
-        .name("orders".to_owned())
-        .spawn(move || read_orders(&senders, &flags, &to_main))
+        .name(ORDERS_THREAD.to_owned())
+        .spawn(move || read_orders(&senders, &flags, &outgoing, &orders))
         .map_err(|error| format!("cannot start a thread for orders: {error}"))?;
-    report_until_done(&reports, endpoints)
+    reporter.run(endpoints)
 }
 
 /// The coordinator handles the terminal's signals; its death ends this process.
@@ -192,7 +191,7 @@ impl Drop for ExitGuard {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let sentence = "its thread panicked; the message is on standard error".to_owned();
-            let _ = self.outgoing.send(Outgoing::Control(Report::Failed(Some(self.endpoint), sentence)));
+            let _ = self.outgoing.send(Outgoing::Control(Box::new(Report::Failed(Some(self.endpoint), sentence))));
         }
         let _ = self.outgoing.send(Outgoing::ThreadEnded);
     }
@@ -218,7 +217,7 @@ fn run_endpoints(contexts: &[Context], backend: &dyn Backend) {
 }
 
 /// Reads orders until stdin ends, then gives the endpoints [`EXIT_GRACE`] to end.
-fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender<Outgoing>) {
+fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender<Outgoing>, account: &OrdersAccount) {
     for line in std::io::stdin().lock().lines() {
         let Ok(order) = line.map_err(|_| ()).and_then(|line| serde_json::from_str(&line).map_err(|_| ())) else {
             break;
@@ -232,6 +231,7 @@ fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender
                 forward(endpoints, order);
             }
         }
+        account.update();
     }
     flags.abandon.store(true, Ordering::Relaxed);
     forward(endpoints, Order::Stop);
@@ -244,54 +244,4 @@ fn forward(endpoints: &[Sender<Order>], order: Order) {
     for endpoint in endpoints {
         let _ = endpoint.send(order);
     }
-}
-
-/// The main thread: it sends all reports.
-fn report_until_done(reports: &Receiver<Outgoing>, endpoints: usize) -> Result<(), String> {
-    let (mut alive, mut unfinished) = (endpoints, endpoints);
-    let mut threads_before = Vec::new();
-    while alive > 0 {
-        let Ok(outgoing) = reports.recv() else { break };
-        let report = match outgoing {
-            Outgoing::ThreadEnded => {
-                alive -= 1;
-                continue;
-            }
-            Outgoing::Control(report) => report,
-            Outgoing::Started => {
-                threads_before = ThreadUsage::all_of_this_process()?;
-                Report::Started(Resources::of_this_process()?)
-            }
-            Outgoing::Row { endpoint, second, whole, mut tally, recycle } => {
-                let counts = Box::new(tally.counts());
-                tally.clear();
-                // Fails if the endpoint has ended; then the memory is not needed again.
-                let _ = recycle.try_send(tally);
-                Report::Row { endpoint, second, whole, counts, resources: Resources::of_this_process()? }
-            }
-            Outgoing::Finished { endpoint, report } => {
-                unfinished = unfinished.saturating_sub(1);
-                send_report(&Report::Finished { endpoint, report, resources: Resources::of_this_process()? })?;
-                if unfinished > 0 {
-                    continue;
-                }
-                let threads = since(&ThreadUsage::all_of_this_process()?, &threads_before);
-                Report::Ended { footprint: Footprint::of_this_process()?, threads }
-            }
-        };
-        send_report(&report)?;
-    }
-    Ok(())
-}
-
-fn send_report(report: &Report) -> Result<(), String> {
-    write_line(report).map_err(|error| format!("a worker cannot report: {error}"))
-}
-
-fn write_line(report: &Report) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(report)?;
-    line.push(b'\n');
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(&line)?;
-    stdout.flush()
 }

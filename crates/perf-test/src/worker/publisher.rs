@@ -6,7 +6,13 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
-use super::{Context, matching::wait_for_start, protocol::EndpointReport, refusals::Refusals, rows::Rows};
+use super::{
+    Context,
+    matching::wait_for_start,
+    protocol::{EndpointReport, times::CATCH_UP_NS},
+    refusals::Refusals,
+    rows::Rows,
+};
 use crate::{
     backend::{Backend, Draft, Publisher, Stamp},
     clock::{SECOND_NS, now_ns, sleep_until},
@@ -18,8 +24,6 @@ use crate::{
 
 /// The longest delay until the end of the run is noticed.
 const SLICE_NS: i64 = SECOND_NS / 10;
-/// Time after the end of the run in which messages that were due before it are still sent.
-const CATCH_UP_NS: i64 = SECOND_NS / 2;
 
 /// Creates the publisher, waits for matching and for the start, publishes, and stays until the run is over.
 pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
@@ -49,6 +53,7 @@ pub struct PublisherLoop<'a> {
     context: &'a Context,
     publisher: Box<dyn Publisher>,
     schedule: Schedule,
+    start_ns: i64,
     end_ns: i64,
     rows: Rows,
     matched: bool,
@@ -67,8 +72,9 @@ impl<'a> PublisherLoop<'a> {
             context,
             publisher,
             schedule: Schedule::new(start_ns, spec.rate_hz),
+            start_ns,
             end_ns: spec.end_ns(start_ns),
-            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
+            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, spec.rate_hz),
             matched: spec.is_private(),
             mismatches: Vec::new(),
             ever_matched: spec.is_private(),
@@ -80,7 +86,7 @@ impl<'a> PublisherLoop<'a> {
     /// Publishes until the end of the run or an order to stop.
     pub fn publish_all(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), String> {
         // The start lies a little in the future, also without a rate.
-        self.idle_until(self.rows.end_ns() - SECOND_NS, meanwhile)?;
+        self.idle_until(self.start_ns, meanwhile)?;
         let mut index = 0;
         while !self.is_stopped() {
             let due_ns = self.schedule.due_ns(index);
@@ -147,7 +153,7 @@ impl<'a> PublisherLoop<'a> {
                 return Ok(now_ns);
             }
             meanwhile(now_ns)?;
-            sleep_until(time_ns.min(self.rows.end_ns()).min(now_ns + SLICE_NS));
+            sleep_until(time_ns.min(self.rows.hand_over_ns()).min(now_ns + SLICE_NS));
         }
     }
 

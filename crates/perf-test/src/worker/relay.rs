@@ -22,7 +22,7 @@ pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
         publisher: backend.publisher(&context.spec, &to)?,
     };
     let Some(start_ns) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
-    let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns);
+    let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, context.spec.rate_hz);
     let sequences = Sequences::new(context.spec.has_publishers(), context.spec.last_id);
     let drain = DrainMonitor::new(context, start_ns);
     let mut relay_loop =
@@ -81,7 +81,7 @@ impl RelayLoop<'_> {
             if spec.wait == Wait::Spin {
                 std::hint::spin_loop();
             } else {
-                self.ends.subscription.wait(self.drain.wait(before_ns, self.rows.end_ns()))?;
+                self.ends.subscription.wait(self.drain.wait(before_ns, self.rows.hand_over_ns()))?;
             }
         }
         self.rows.until(now_ns());

@@ -52,7 +52,7 @@ impl<'a> SampleRecorder<'a> {
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, spec.rate_hz));
         SampleRecorder {
-            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
+            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, spec.rate_hz),
             sequences: Sequences::new(spec.has_publishers(), spec.last_id),
             start_ns,
             scope_ns: scope_start_ns..if spec.has_publishers() { i64::MAX } else { spec.end_ns(start_ns) },
@@ -116,6 +116,8 @@ impl<'a> SampleRecorder<'a> {
         if let Some(response_ns) = due_ns.and_then(|due_ns| u64::try_from(taken.received_ns - due_ns).ok()) {
             received.response_ns.add(response_ns as f64);
             responses.record(response_ns);
+            received.late_response += u64::from(response_ns > self.late_ns && response_ns <= self.too_late_ns);
+            received.too_late_response += u64::from(response_ns > self.too_late_ns);
         }
         if self.touch != Touch::Stamp {
             received.corrupt += u64::from(!payload::read(taken.payload, self.touch, id));

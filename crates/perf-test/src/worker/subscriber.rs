@@ -93,7 +93,7 @@ impl<'a> SubscriberLoop<'a> {
         if self.context.spec.wait == Wait::Spin {
             std::hint::spin_loop();
         } else {
-            self.subscription.wait(self.recorder.drain.wait(now_ns, self.recorder.rows.end_ns()))?;
+            self.subscription.wait(self.recorder.drain.wait(now_ns, self.recorder.rows.hand_over_ns()))?;
         }
         // This runs only while no sample comes.
         if now_ns >= self.next_check_ns {

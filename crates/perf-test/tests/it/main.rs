@@ -38,6 +38,7 @@ fn main() -> ExitCode {
         mock::latencies::TESTS,
         mock::counts::TESTS,
         mock::defects::TESTS,
+        mock::accounts::TESTS,
         mock::matching::TESTS,
         command_line::TESTS,
         system::TESTS,

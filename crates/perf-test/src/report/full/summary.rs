@@ -36,11 +36,13 @@ pub struct SummaryEntry {
     pub unexplained: u64,
     /// Samples that other programs sent before a subscription of this run was matched; not lost.
     pub before_matched: u64,
-    /// The usage of all workers during measurement.
+    /// The usage of the endpoints' and the middleware's threads in all workers, in the whole seconds of the run.
     pub used: UsedEntry,
-    /// CPU time of all workers during measurement, percent of one core.
+    /// The usage of the instrument's own threads in the workers in that time; not part of `used`.
+    pub instrument_used: UsedEntry,
+    /// CPU time of `used`, percent of one core.
     pub core_percent: f64,
-    /// CPU time of all workers and daemons per received message (per sent message in a run without subscriptions), ns; null without messages.
+    /// CPU time of `used` and of all daemons per received message (per sent message in a run without subscriptions), ns; null without messages.
     pub cpu_per_message_ns: Option<f64>,
     /// Cores that the program may use.
     pub cores: u64,
@@ -70,8 +72,10 @@ pub struct WorkerEntry {
     pub label: String,
     /// Its process ID.
     pub pid: u32,
-    /// Its usage since its start, set-up included.
+    /// Its usage since its start, set-up included, without the instrument's own threads.
     pub used: UsedEntry,
+    /// The usage of the instrument's own threads since its start.
+    pub instrument_used: UsedEntry,
     /// Its resident memory at the end.
     pub memory: Memory,
     /// Its memory by kind at the end; null if it exited early.
@@ -87,6 +91,7 @@ impl WorkerEntry {
             label: worker.label.clone(),
             pid: worker.pid,
             used: UsedEntry::of(&worker.resources.usage),
+            instrument_used: UsedEntry::of(&worker.resources.instrument),
             memory: worker.resources.memory,
             footprint,
             threads: threads.unwrap_or_default(),
@@ -131,8 +136,9 @@ impl SummaryEntry {
             lost: summary.lost,
             unexplained: summary.unexplained(),
             before_matched: summary.before_matched,
-            used: UsedEntry::of(&summary.measured),
-            core_percent: summary.core_percent,
+            used: UsedEntry::of(&summary.measured.usage),
+            instrument_used: UsedEntry::of(&summary.measured.instrument),
+            core_percent: summary.measured.core_percent,
             cpu_per_message_ns: summary.cpu_per_message_ns(),
             cores: summary.cores as u64,
             workers: summary.workers.iter().map(WorkerEntry::of).collect(),

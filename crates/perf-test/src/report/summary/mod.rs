@@ -11,7 +11,7 @@ use crate::measure::histogram::Latencies;
 use crate::measure::memory::Footprint;
 use crate::measure::moments::Moments;
 use crate::measure::own_cost::OwnCost;
-use crate::measure::resources::Resources;
+use crate::measure::resources::{Measured, Resources};
 use crate::measure::tally::{Received, Relayed, Sent};
 use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
@@ -67,10 +67,8 @@ pub struct Summary {
     pub workers: Vec<WorkerUsage>,
     /// The daemons of the middleware.
     pub daemons: Vec<DaemonUsage>,
-    /// The usage of all workers during measurement.
-    pub measured: Usage,
-    /// CPU time of all workers during measurement, percent of one core.
-    pub core_percent: f64,
+    /// The cost of the whole seconds of the run.
+    pub measured: Measured,
     /// Cores that the program may use.
     pub cores: usize,
     /// The usage of the coordinator, calibration included.
@@ -141,13 +139,14 @@ impl Summary {
         self.sent_at_least as f64 / self.measured_s / f64::from(self.spec.publishers)
     }
 
-    /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions, nanoseconds.
+    /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions, nanoseconds. The
+    /// instrument's own threads are not part of it.
     #[must_use]
     pub fn cpu_per_message_ns(&self) -> Option<f64> {
-        let alone = self.spec.subscriptions == 0;
-        let messages = if alone { self.sent.samples.max(self.relayed.samples) } else { self.received.samples };
         let daemons_ns: u64 = self.daemons.iter().map(|daemon| daemon.cpu_ns).sum();
-        (messages > 0).then(|| (self.measured.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
+        let Measured { usage, received, sent, .. } = self.measured;
+        let messages = if self.spec.subscriptions == 0 { sent } else { received };
+        (messages > 0).then(|| (usage.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
     }
 
     /// Lost samples that had not left the history.
@@ -162,7 +161,7 @@ impl Summary {
         self.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum()
     }
 
-    /// The sum of the usage of all workers since each started.
+    /// The sum of the usage of all workers since each started, without the instrument's own threads.
     #[must_use]
     pub fn usage(&self) -> Usage {
         let mut sum = Usage::default();

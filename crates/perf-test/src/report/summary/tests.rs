@@ -19,7 +19,8 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let usage = Usage { utime_ns: 1_000_000_000, stime_ns: 500_000_000, maxrss_kib: 60_000, ..Usage::default() };
     let calibration =
         Calibration { clock_ns: 25.0, wake_up_ns: 20_000.0, fill_ns: 2e5, warm_copy_ns: 4e5, paced_copy_ns: 5e5 };
-    let resources = Resources { usage, memory: Memory { peak_rss_kib: 60_000, ..Memory::default() } };
+    let resources =
+        Resources { usage, instrument: Usage::default(), memory: Memory { peak_rss_kib: 60_000, ..Memory::default() } };
     let worker = |label: &str, pid| WorkerUsage { label: label.to_owned(), pid, resources, ended: None };
     Summary {
         spec,
@@ -37,8 +38,13 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         latencies,
         workers: vec![worker("publisher 0", 10), worker("subscription 0", 11)],
         daemons: Vec::new(),
-        measured: Usage { utime_ns: 2_000_000_000, stime_ns: 700_000_000, ..Usage::default() },
-        core_percent: 9.0,
+        measured: Measured {
+            usage: Usage { utime_ns: 2_000_000_000, stime_ns: 700_000_000, ..Usage::default() },
+            instrument: Usage { utime_ns: 10_000_000, stime_ns: 5_000_000, ..Usage::default() },
+            core_percent: 9.0,
+            received: 3000,
+            sent: 3000,
+        },
         cores: 2,
         own_usage: usage,
         calibrations: Calibrations { before: calibration, after: calibration },

@@ -12,7 +12,7 @@
 //!                                 <-  Explained
 //!   Go { start_ns }               ->
 //!                                 <-  Started           once, with what the set-up has used
-//!                                 <-  Row               each endpoint, as soon as each second is over
+//!                                 <-  Row               each endpoint, shortly after each second
 //!   Stop                          ->                    only if the run ends early
 //!                                 <-  Row, Finished     each publisher; it stays alive until stdin ends
 //!   Drain { expected }            ->
@@ -22,6 +22,8 @@
 //! ```
 //! `Failed` may come instead of any report that an endpoint owes; `Warning` at any time. Every row carries the usage of its
 //! whole process, so the usage of a worker that is killed is known up to its last row.
+
+pub mod times;
 
 use serde::{Deserialize, Serialize};
 

@@ -95,6 +95,28 @@ fn the_page_has_every_field_and_every_value() {
 }
 
 #[test]
+fn the_page_has_the_numbers_of_the_code() {
+    let seconds = |time_ns: i64| format!("{} s", time_ns as f64 / 1e9);
+    for (number, words) in [
+        (format!("{PROTOCOL}"), "`protocol`, a number: {}"),
+        (seconds(times::READY_NS), "Each endpoint has {} for `Ready`"),
+        (seconds(times::FINISH_NS), "and {} after `Stop`, `Drain` or the end"),
+        (seconds(times::ROW_OVERDUE_NS), "A row that is {} late is shown without"),
+        (seconds(times::CATCH_UP_NS), "are still sent up to {} after that"),
+        (format!("{} ms", times::ROW_DELAY_NS / 1_000_000), "at most {} after its second"),
+        (seconds(times::SHORTEST_DRAIN_NS), "at least {} and"),
+        (seconds(times::LONGEST_DRAIN_NS), "at most {}. This time"),
+        (format!("{}", times::MOST_REFUSALS), "After {} in a row, report `Failed`"),
+        ((u64::BITS - 1).to_string(), "one of the {} before it"),
+        (format!("{UNKNOWN}"), "({} if that is not known)"),
+    ] {
+        let words = words.replace("{}", &number);
+        let text = PAGE.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&words), "docs/internals/worker-protocol.md does not say {words:?}");
+    }
+}
+
+#[test]
 fn the_examples_of_the_page_are_understood() {
     let (mut said, mut heard) = (0, 0);
     for line in PAGE.lines() {

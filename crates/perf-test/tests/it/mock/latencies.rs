@@ -71,6 +71,8 @@ fn the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only() {
     assert_always(&total.latency, 200, 2.0 * MS);
     // Thirty messages became due meanwhile; the first of them waited for 300 ms.
     assert!(total.response.max_ns.unwrap() >= 302.0 * MS, "{:?}", total.response);
+    // At 100 Hz 10 ms is too late: 29 of the 30 messages that became due meanwhile were at least 10 ms late.
+    assert!(total.received.too_late_response >= 29, "{:?}", total.received);
     assert!(total.response.p90_ns.unwrap() as f64 >= 90.0 * MS, "{:?}", total.response);
     assert!(total.send_lateness.max_ns.unwrap() >= 300.0 * MS, "{:?}", total.send_lateness);
     assert!(total.send_lateness.p90_ns.unwrap() as f64 >= 88.0 * MS, "{:?}", total.send_lateness);
