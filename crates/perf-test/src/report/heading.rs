@@ -6,11 +6,12 @@ use std::fmt::Write;
 
 use crate::report::outputs::Tables;
 use crate::run_spec::{Content, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait, name_of};
+use crate::system::process::Process;
 use crate::units::format_ns;
 
-/// The heading of a run as lines of text; `topic` is the full name.
+/// The heading of a run as lines of text; `topic` is the full name, and `process` the scheduling that the workers inherit.
 #[must_use]
-pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
+pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     let rate = match spec.rate_hz {
         0 => "as fast as possible".to_owned(),
         rate_hz => format!("{rate_hz} Hz, open loop"),
@@ -35,6 +36,9 @@ pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
     lines.push(("runtime", runtime(spec)));
     lines.push(("late", late(spec)));
     lines.push(("placement", placement(spec)));
+    if let Some(scheduling) = process.scheduling().filter(|_| process.is_special()) {
+        lines.push(("scheduling", format!("{scheduling}, inherited by all processes of the run")));
+    }
     if spec.check_memory {
         lines.push(("memory", "allocations of the measuring threads are counted".to_owned()));
     }
@@ -217,7 +221,7 @@ mod tests {
         let arguments = ["perf_test"].into_iter().chain(line.split_whitespace());
         let options = cli::parse(arguments.map(Into::into)).unwrap().options;
         let spec = cli::resolve(&options, cli::Defaults::Run).unwrap().spec;
-        heading(&spec, "/test_topic").join("\n") + "\n"
+        heading(&spec, "/test_topic", &Process::default()).join("\n") + "\n"
     }
 
     #[test]
