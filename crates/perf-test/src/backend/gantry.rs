@@ -117,6 +117,10 @@ impl<M: Benchmark> Matched for TypedPublisher<M> {
     fn mismatches(&mut self) -> Vec<String> {
         self.publisher.mismatches().unwrap_or_else(|error| vec![sentence(error)])
     }
+
+    fn source(&self) -> Option<[u8; 16]> {
+        Some(self.publisher.gid().0)
+    }
 }
 
 impl<M: Benchmark> Publisher for TypedPublisher<M> {

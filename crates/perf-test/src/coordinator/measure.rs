@@ -43,7 +43,7 @@ impl Run<'_> {
                 self.stopped_ns = Some(now_ns);
                 self.ledger.end_after(u64::try_from((now_ns - self.start_ns) / SECOND_NS).unwrap_or(0));
                 stop_by_ns = now_ns + FINISH_NS;
-                self.fleet.order(Order::Stop);
+                self.fleet.order(&Order::Stop);
             }
             let done =
                 if self.spec.publishers > 0 { !publishing } else { now_ns >= end_ns || self.stopped_ns.is_some() };
@@ -102,7 +102,7 @@ impl Run<'_> {
         } else {
             self.ledger.sent_samples_ever()
         };
-        self.fleet.order(Order::Drain { expected });
+        self.fleet.order(&Order::Drain { expected });
         let give_up_ns = now_ns() + FINISH_NS;
         while self.working.iter().any(|endpoint| !is_publisher(endpoint)) {
             self.handle_events()?;

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use crate::report::outputs::Tables;
-use crate::run_spec::{Content, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait, name_of};
+use crate::run_spec::{Content, Phase, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait, name_of};
 use crate::system::process::Process;
 use crate::units::format_ns;
 
@@ -14,7 +14,7 @@ use crate::units::format_ns;
 pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     let rate = match spec.rate_hz {
         0 => "as fast as possible".to_owned(),
-        rate_hz => format!("{rate_hz} Hz, open loop"),
+        rate_hz => format!("{rate_hz} Hz, open loop{}", phases(spec)),
     };
     let (message, bytes, layout) = (&spec.message, spec.message_bytes, name_of(spec.layout));
     let rest = rest_of_payload(spec);
@@ -47,6 +47,15 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     }
     lines.extend(spec.heading_notes.iter().map(|note| ("note", note.clone())));
     lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
+}
+
+fn phases(spec: &RunSpec) -> &'static str {
+    match spec.phase {
+        _ if spec.publishers < 2 => "",
+        Phase::Spread => "; the publishers are spread evenly over a period",
+        Phase::Aligned => "; the publishers are aligned: all send at the same time",
+        Phase::Random => "; each publisher has a random phase",
+    }
 }
 
 fn middleware(spec: &RunSpec) -> String {

@@ -19,10 +19,10 @@ pub fn run(context: &Context, others: &[Context], backend: &dyn Backend) -> Resu
     for (other, subscription) in others.iter().zip(&mut subscriptions) {
         endpoints.push((other, &mut **subscription));
     }
-    let Some(start_ns) = wait_for_start(&mut endpoints)? else { return Ok(()) };
-    let subscriber = |(other, subscription)| SubscriberLoop::new(other, subscription, start_ns);
+    let Some(start) = wait_for_start(&mut endpoints)? else { return Ok(()) };
+    let subscriber = |(other, subscription)| SubscriberLoop::new(other, subscription, &start);
     let mut subscribers: Vec<SubscriberLoop<'_>> = others.iter().zip(subscriptions).map(subscriber).collect();
-    let mut publisher_loop = PublisherLoop::new(context, publisher, start_ns);
+    let mut publisher_loop = PublisherLoop::new(context, publisher, start.start_ns);
     publisher_loop.publish_all(&mut |now_ns| {
         subscribers.iter_mut().try_for_each(|subscriber| subscriber.take_available(now_ns))
     })?;

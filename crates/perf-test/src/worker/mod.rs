@@ -225,23 +225,23 @@ fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender
         match order {
             Order::Stop => flags.stop.store(true, Ordering::Relaxed),
             Order::Drain { expected } => flags.expected.store(expected, Ordering::Relaxed),
-            Order::Explain => forward(endpoints, order),
+            Order::Explain => forward(endpoints, &order),
             Order::Go { .. } => {
                 let _ = outgoing.send(Outgoing::Started);
-                forward(endpoints, order);
+                forward(endpoints, &order);
             }
         }
         account.update();
     }
     flags.abandon.store(true, Ordering::Relaxed);
-    forward(endpoints, Order::Stop);
+    forward(endpoints, &Order::Stop);
     std::thread::sleep(EXIT_GRACE);
     std::process::exit(1);
 }
 
 /// Forwards an order to the endpoints that wait for one. An endpoint that has ended does not.
-fn forward(endpoints: &[Sender<Order>], order: Order) {
+fn forward(endpoints: &[Sender<Order>], order: &Order) {
     for endpoint in endpoints {
-        let _ = endpoint.send(order);
+        let _ = endpoint.send(order.clone());
     }
 }

@@ -28,8 +28,8 @@ const SLICE_NS: i64 = SECOND_NS / 10;
 /// Creates the publisher, waits for matching and for the start, publishes, and stays until the run is over.
 pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
     let mut publisher = create(context, backend)?;
-    let Some(start_ns) = wait_for_start(&mut [(context, &mut *publisher)])? else { return Ok(()) };
-    let mut publisher_loop = PublisherLoop::new(context, publisher, start_ns);
+    let Some(start) = wait_for_start(&mut [(context, &mut *publisher)])? else { return Ok(()) };
+    let mut publisher_loop = PublisherLoop::new(context, publisher, start.start_ns);
     publisher_loop.publish_all(&mut |_| Ok(()))?;
     context.finish(publisher_loop.report());
     // This publisher's memory must stay readable until the subscriptions have taken the last samples.
@@ -65,13 +65,13 @@ pub struct PublisherLoop<'a> {
 }
 
 impl<'a> PublisherLoop<'a> {
-    /// Begins at `start_ns`.
+    /// Begins at `start_ns` and its phase.
     pub fn new(context: &'a Context, publisher: Box<dyn Publisher>, start_ns: i64) -> Self {
         let spec = &context.spec;
         PublisherLoop {
             context,
             publisher,
-            schedule: Schedule::new(start_ns, spec.rate_hz),
+            schedule: Schedule::new(start_ns + context.plan.phase_ns, spec.rate_hz),
             start_ns,
             end_ns: spec.end_ns(start_ns),
             rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, spec.rate_hz),

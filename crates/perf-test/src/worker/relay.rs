@@ -3,7 +3,12 @@
 //! The publisher's and the subscription's workers measure the round trip; a relay only counts messages.
 
 use super::{
-    Context, drain::DrainMonitor, matching::wait_for_start, protocol::EndpointReport, refusals::Refusals, rows::Rows,
+    Context,
+    drain::DrainMonitor,
+    matching::{Start, wait_for_start},
+    protocol::EndpointReport,
+    refusals::Refusals,
+    rows::Rows,
 };
 use crate::{
     backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription},
@@ -21,7 +26,7 @@ pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
         subscription: backend.subscription(&context.spec, &context.plan)?,
         publisher: backend.publisher(&context.spec, &to)?,
     };
-    let Some(start_ns) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
+    let Some(Start { start_ns, .. }) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
     let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, context.spec.rate_hz);
     let sequences = Sequences::new(context.spec.has_publishers(), context.spec.last_id);
     let drain = DrainMonitor::new(context, start_ns);

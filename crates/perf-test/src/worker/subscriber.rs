@@ -5,7 +5,11 @@
 //! second is in it.
 
 use super::{
-    Context, matching::wait_for_start, protocol::EndpointReport, refusals::Refusals, sample_recorder::SampleRecorder,
+    Context,
+    matching::{Start, wait_for_start},
+    protocol::EndpointReport,
+    refusals::Refusals,
+    sample_recorder::SampleRecorder,
 };
 use crate::{
     backend::{Backend, Subscription},
@@ -20,8 +24,8 @@ const CHECK_INTERVAL_NS: i64 = SECOND_NS / 10;
 /// Creates the subscription, waits for matching and for the start, takes until no more samples come, and stays until the run is over.
 pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
     let mut subscription = backend.subscription(&context.spec, &context.plan)?;
-    let Some(start_ns) = wait_for_start(&mut [(context, &mut *subscription)])? else { return Ok(()) };
-    let mut subscriber = SubscriberLoop::new(context, subscription, start_ns);
+    let Some(start) = wait_for_start(&mut [(context, &mut *subscription)])? else { return Ok(()) };
+    let mut subscriber = SubscriberLoop::new(context, subscription, &start);
     subscriber.take_all()?;
     context.finish(subscriber.report());
     context.wait_for_end();
@@ -42,16 +46,16 @@ pub struct SubscriberLoop<'a> {
 }
 
 impl<'a> SubscriberLoop<'a> {
-    /// Begins at `start_ns`.
-    pub fn new(context: &'a Context, subscription: Box<dyn Subscription>, start_ns: i64) -> Self {
+    /// Begins at `start`.
+    pub fn new(context: &'a Context, subscription: Box<dyn Subscription>, start: &Start) -> Self {
         SubscriberLoop {
             context,
             subscription,
-            recorder: SampleRecorder::new(context, start_ns),
+            recorder: SampleRecorder::new(context, start),
             refusals: Refusals::new(context),
             publisher_seen: false,
             alone_since_ns: None,
-            next_check_ns: start_ns,
+            next_check_ns: start.start_ns,
             mismatches: Vec::new(),
         }
     }

@@ -119,6 +119,10 @@ impl Matched for MockPublisher {
     fn mismatches(&mut self) -> Vec<String> {
         self.endpoint.mismatches()
     }
+
+    fn source(&self) -> Option<[u8; 16]> {
+        Some(self.source)
+    }
 }
 
 impl Publisher for MockPublisher {

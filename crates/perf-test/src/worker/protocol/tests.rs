@@ -23,7 +23,7 @@ fn plan() -> Plan {
     let cli = cli::parse(arguments.map(Into::into)).unwrap();
     let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
     let topic = "/test_topic".to_owned();
-    let plan = EndpointPlan { endpoint: Endpoint::Relay(0), topic, relay_topic: String::new(), index: 0 };
+    let plan = EndpointPlan { endpoint: Endpoint::Relay(0), topic, relay_topic: String::new(), index: 0, phase_ns: 0 };
     Plan { protocol: PROTOCOL, spec, endpoints: vec![plan] }
 }
 
@@ -43,7 +43,7 @@ fn everything() -> Vec<Value> {
     let thread = ThreadUsage::all_of_this_process().unwrap().swap_remove(0);
     let status = MatchStatus { endpoint: Endpoint::Subscription(0), matched: 0, expected: 1, mismatches: Vec::new() };
     let reports = [
-        Report::Ready { endpoint, created_ns: 1 },
+        Report::Ready { endpoint, created_ns: 1, source: Some([1; 16]) },
         Report::Matched { endpoint, matched_ns: 1 },
         Report::Unmatched(status.clone()),
         Report::Explained(status),
@@ -54,7 +54,12 @@ fn everything() -> Vec<Value> {
         Report::Warning(endpoint, "odd".to_owned()),
         Report::Failed(None, "over".to_owned()),
     ];
-    let orders = [Order::Explain, Order::Go { start_ns: 1 }, Order::Stop, Order::Drain { expected: 1 }];
+    let orders = [
+        Order::Explain,
+        Order::Go { start_ns: 1, phases: vec![SourcePhase { source: [1; 16], phase_ns: 2 }] },
+        Order::Stop,
+        Order::Drain { expected: 1 },
+    ];
     let orders = orders.iter().map(|order| serde_json::to_value(order).unwrap());
     let reports = reports.iter().map(|report| serde_json::to_value(report).unwrap());
     orders.chain(reports).chain([serde_json::to_value(plan()).unwrap()]).collect()

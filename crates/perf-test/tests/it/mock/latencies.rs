@@ -9,6 +9,7 @@ test_support::tests![
     late_and_too_late_samples_are_in_every_figure,
     samples_received_before_they_were_sent_are_counted,
     the_latency_from_the_due_time_includes_the_lateness_of_sending,
+    the_latency_from_the_due_time_knows_the_phase_of_each_publisher,
     the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only,
     a_round_trip_is_the_way_there_and_the_way_back,
     a_relay_that_receives_messages_twice_relays_all,
@@ -61,6 +62,22 @@ fn the_latency_from_the_due_time_includes_the_lateness_of_sending() {
     // The variance stays, because a constant was added.
     let (response_ns2, lateness_ns2) = (response.variance_ns2.unwrap(), lateness.variance_ns2.unwrap());
     assert_close(response_ns2, lateness_ns2, 1e-6);
+}
+
+fn the_latency_from_the_due_time_knows_the_phase_of_each_publisher() {
+    let [spread, random, aligned] = measure_all([
+        ("latency=2ms", "-p 4 -r 20 --max-runtime 2"),
+        ("latency=2ms", "-p 4 -r 20 --max-runtime 2 --phase random"),
+        ("latency=2ms", "-p 4 -r 20 --max-runtime 2 --phase aligned"),
+    ]);
+    for (run, words) in [(&spread, "spread evenly"), (&random, "random phase"), (&aligned, "aligned")] {
+        let total = &run.summary().total;
+        let (response, lateness) = (&total.response, &total.send_lateness);
+        assert_eq!((response.n, lateness.n), (160, 160));
+        assert_close(response.mean_ns.unwrap(), lateness.mean_ns.unwrap() + 2.0 * MS, 1e-9);
+        assert_close(response.max_ns.unwrap(), lateness.max_ns.unwrap() + 2.0 * MS, 1e-9);
+        assert!(run.run.stdout.contains(words), "{}", run.run.stdout);
+    }
 }
 
 fn the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only() {
