@@ -4,6 +4,7 @@
 
 pub mod allocations;
 pub mod calibration;
+pub mod cells;
 pub mod daemon;
 pub mod histogram;
 pub mod interval;
