@@ -3,10 +3,9 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// A mapping of tmpfs, all of whose pages exist.
+/// A shared mapping without a file, all of whose pages exist: memory of tmpfs.
 #[derive(Debug)]
 pub struct SharedMemory {
     start: NonNull<u8>,
@@ -21,19 +20,16 @@ impl SharedMemory {
     pub fn new(length_bytes: usize) -> Result<SharedMemory, String> {
         let length_bytes = length_bytes.max(1);
         let failed = |error| format!("{length_bytes} bytes of shared memory cannot be mapped: {error}");
-        let file = memfd_create(c"perf_test_calibration", MemfdFlags::CLOEXEC).map_err(failed)?;
-        ftruncate(&file, length_bytes as u64).map_err(failed)?;
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::POPULATE);
         // SAFETY: a new mapping at an address that the kernel chooses replaces no other.
-        let start = unsafe { mmap(std::ptr::null_mut(), length_bytes, access, flags, &file, 0) }.map_err(failed)?;
+        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length_bytes, access, flags) }.map_err(failed)?;
         let start = NonNull::new(start.cast()).ok_or_else(|| failed(rustix::io::Errno::NOMEM))?;
         Ok(SharedMemory { start, length_bytes })
     }
 
     /// The memory.
     pub fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping has this length and lives as long as `self`. No other process or thread has its file, which is closed
-        // and has no name, so the exclusive borrow of `self` is one of the memory.
+        // SAFETY: the mapping has this length and lives as long as `self`. It has no file, so no other process has it, and the exclusive borrow of `self` is one of the memory.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length_bytes) }
     }
 }

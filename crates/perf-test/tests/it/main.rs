@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         mock::counts::TESTS,
         mock::defects::TESTS,
         mock::accounts::TESTS,
+        mock::contract::TESTS,
         mock::matching::TESTS,
         command_line::TESTS,
         system::TESTS,
