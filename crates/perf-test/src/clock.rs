@@ -1,4 +1,4 @@
-//! The clock of all measurements: CLOCK_MONOTONIC, in nanoseconds.
+//! The clock of all measurements: CLOCK_MONOTONIC, in nanoseconds; and the CPU time of a thread.
 //!
 //! All processes of a host read the same clock, so a stamp of one process can be compared in another.
 
@@ -12,6 +12,13 @@ pub const SECOND_NS: i64 = 1_000_000_000;
 #[must_use]
 pub fn now_ns() -> i64 {
     let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec * SECOND_NS + time.tv_nsec
+}
+
+/// The CPU time that the calling thread has used, in nanoseconds, up to the present. A system call.
+#[must_use]
+pub fn thread_cpu_ns() -> i64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec * SECOND_NS + time.tv_nsec
 }
 

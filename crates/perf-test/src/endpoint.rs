@@ -23,6 +23,15 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
+/// The publisher of a message: its id in the middleware, and its phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourcePhase {
+    /// The id that its messages have.
+    pub source: [u8; 16],
+    /// [`EndpointPlan::phase_ns`].
+    pub phase_ns: i64,
+}
+
 /// The plan of one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointPlan {
@@ -34,4 +43,6 @@ pub struct EndpointPlan {
     pub relay_topic: String,
     /// Its index among the endpoints of the run, publishers first, which selects its CPU of `--pin`.
     pub index: u32,
+    /// The due time of a publisher's first message after the start of the run, nanoseconds; 0 for others.
+    pub phase_ns: i64,
 }

@@ -62,7 +62,13 @@ impl Seconds {
     /// The end of the open row, in nanoseconds.
     #[must_use]
     pub fn end_ns(&self) -> i64 {
-        self.start_ns + (self.open as i64 + 1) * SECOND_NS
+        self.end_of_ns(self.open)
+    }
+
+    /// The end of row `second`, in nanoseconds.
+    #[must_use]
+    pub fn end_of_ns(&self, second: u64) -> i64 {
+        self.start_ns + (second as i64 + 1) * SECOND_NS
     }
 
     /// Closes the open row if it has ended at `now_ns` and returns its index. Call it until it returns `None`.

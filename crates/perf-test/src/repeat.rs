@@ -2,15 +2,23 @@
 //!
 //! Runs that are compared are interleaved, and each pair has the opposite order of the pair before, so that a slow change of the
 //! machine affects both. Differences are ratios within pairs. If the interval contains 1, the verdict is no difference.
+//!
+//! Of many figures some differ by chance. So two are *primary*, median latency and CPU time, and have a verdict each; the others
+//! need more evidence the more of them there are (Holm's correction of sign tests).
 
 use crate::{
-    measure::{interval::Interval, percentiles::has_tail_samples},
+    measure::{
+        interval::{Interval, sign_test},
+        percentiles::has_tail_samples,
+    },
     report::{summary::Summary, tables::table},
     units::format_ns,
 };
 
 /// The confidence that a verdict needs: that of six runs.
 const MIN_CONFIDENCE: f64 = 0.95;
+/// The figures whose verdicts need no correction.
+const PRIMARY: [&str; 2] = ["latency p50", "CPU per message"];
 
 /// A figure of several runs.
 struct Figure {
@@ -92,47 +100,85 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
 #[must_use]
 pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
     let [first, second] = runs;
+    let compared: Vec<Compared> = FIGURES.iter().filter_map(|figure| Compared::of(figure, first, second)).collect();
+    let proven = proven(&compared);
     let header = ["figure", names[0], names[1], "ratio", "interval", "verdict"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
-    let mut confidence = 0.0;
-    for figure in &FIGURES {
-        let of = |runs: &[Summary]| runs.iter().map(figure.value).collect::<Option<Vec<f64>>>();
-        let (Some(before), Some(after)) = (of(first), of(second)) else { continue };
-        // If a ratio is not defined in a pair, as with no losses, only the medians are shown.
-        let ratios: Vec<f64> =
-            before.iter().zip(&after).filter(|(_, after)| **after > 0.0).map(|(b, a)| b / a).collect();
-        let ratio = Interval::of(ratios).filter(|ratio| ratio.n == before.len());
-        let (ratio, interval, verdict) = match ratio {
-            Some(found) => {
-                confidence = found.confidence;
-                (format!("{:.2}", found.median), format!("{:.2} to {:.2}", found.low, found.high), verdict(&found))
-            }
-            None => (String::new(), String::new(), ""),
+    for (compared, proven) in compared.iter().zip(&proven) {
+        let median = |values: &[f64]| {
+            Interval::of(values.to_vec()).map_or(String::new(), |found| (compared.figure.show)(found.median))
         };
-        let median = |values| Interval::of(values).map_or(String::new(), |found| (figure.show)(found.median));
-        rows.push(vec![
-            figure.marked(first.iter().chain(second)),
-            median(before),
-            median(after),
-            ratio,
-            interval,
-            verdict.to_owned(),
-        ]);
+        let (ratio, interval) = compared.ratio.map_or_else(Default::default, |found| {
+            (format!("{:.2}", found.median), format!("{:.2} to {:.2}", found.low, found.high))
+        });
+        let name = compared.figure.marked(first.iter().chain(second));
+        let verdict = compared.verdict(*proven).to_owned();
+        rows.push(vec![name, median(&compared.before), median(&compared.after), ratio, interval, verdict]);
     }
     let title = format!("{} pairs of runs, interleaved: {} over {}", first.len().min(second.len()), names[0], names[1]);
-    explained(&title, &rows, confidence, first.len())
+    let confidence = compared.iter().find_map(|compared| compared.ratio).map_or(0.0, |ratio| ratio.confidence);
+    let mut lines = explained(&title, &rows, confidence, first.len());
+    let [latency, cpu] = PRIMARY;
+    let others = compared.iter().filter(|compared| !compared.is_primary()).count();
+    lines.push(format!(
+        "{latency} and {cpu} are primary; the verdicts on the {others} others hold together with 95 % (Holm's correction)."
+    ));
+    lines
 }
 
-fn verdict(ratio: &Interval) -> &'static str {
-    if ratio.contains(1.0) {
-        "no difference shown"
-    } else if ratio.confidence < MIN_CONFIDENCE {
-        "too few runs to say"
-    } else if ratio.median > 1.0 {
-        "lower"
-    } else {
-        "higher"
+/// A figure of pairs of runs.
+struct Compared {
+    figure: &'static Figure,
+    before: Vec<f64>,
+    after: Vec<f64>,
+    /// Of the ratios within pairs; none if one is not defined, as with no losses.
+    ratio: Option<Interval>,
+    /// The probability of such ratios by chance alone.
+    chance: f64,
+}
+
+impl Compared {
+    fn of(figure: &'static Figure, first: &[Summary], second: &[Summary]) -> Option<Compared> {
+        let of = |runs: &[Summary]| runs.iter().map(figure.value).collect::<Option<Vec<f64>>>();
+        let (before, after) = (of(first)?, of(second)?);
+        let ratios: Vec<f64> =
+            before.iter().zip(&after).filter(|(_, after)| **after > 0.0).map(|(b, a)| b / a).collect();
+        let chance = sign_test(&ratios);
+        let ratio = Interval::of(ratios).filter(|ratio| ratio.n == before.len());
+        Some(Compared { figure, before, after, ratio, chance })
     }
+
+    fn is_primary(&self) -> bool {
+        PRIMARY.contains(&self.figure.name)
+    }
+
+    fn verdict(&self, proven: bool) -> &'static str {
+        match self.ratio {
+            None => "",
+            Some(ratio) if ratio.contains(1.0) => "no difference shown",
+            Some(_) if !proven => "too few runs to say",
+            Some(ratio) if ratio.median > 1.0 => "lower",
+            Some(_) => "higher",
+        }
+    }
+}
+
+/// Whether each figure differs by more than chance. Holm: the smallest of `m` probabilities is compared with 1/m of the bound, the
+/// next with 1/(m - 1), and so on until one is above.
+fn proven(compared: &[Compared]) -> Vec<bool> {
+    let bound = 1.0 - MIN_CONFIDENCE;
+    let mut proven: Vec<bool> = compared.iter().map(|found| found.is_primary() && found.chance <= bound).collect();
+    let mut others: Vec<usize> = (0..compared.len())
+        .filter(|index| !compared[*index].is_primary() && compared[*index].ratio.is_some())
+        .collect();
+    others.sort_by(|a, b| compared[*a].chance.total_cmp(&compared[*b].chance));
+    for (rank, index) in others.iter().enumerate() {
+        if compared[*index].chance > bound / (others.len() - rank) as f64 {
+            break;
+        }
+        proven[*index] = true;
+    }
+    proven
 }
 
 /// A table with the meaning of its marks and of its intervals.
@@ -175,13 +221,27 @@ mod tests {
         let slow = six([20_000, 21_000, 22_000, 23_000, 24_000, 25_000]);
         // Each pair drifts alike, so the ratios are steady although the values are not.
         let fast = six([10_000, 10_500, 11_000, 11_500, 12_000, 12_500]);
-        let mean = line(&paired(["copy", "zero copy"], [&slow, &fast]), "latency mean");
-        assert!(mean.contains("| 2.00 ") && mean.ends_with("| lower               |"), "{mean}");
-        let other_way = line(&paired(["zero copy", "copy"], [&fast, &slow]), "latency mean");
+        let median = line(&paired(["copy", "zero copy"], [&slow, &fast]), "latency p50");
+        assert!(median.contains("| 2.00 ") && median.ends_with("| lower               |"), "{median}");
+        let other_way = line(&paired(["zero copy", "copy"], [&fast, &slow]), "latency p50");
         assert!(other_way.contains("| 0.50 ") && other_way.contains("| higher "), "{other_way}");
         let noisy = six([20_000, 21_000, 22_000, 23_000, 24_000, 9000]);
         let mean = line(&paired(["copy", "zero copy"], [&noisy, &fast]), "latency mean");
         assert!(mean.contains("no difference shown"), "{mean}");
+    }
+
+    #[test]
+    fn figures_beside_the_primary_ones_need_more_runs() {
+        let verdict = |runs_of_each: usize| {
+            let (slow, fast) = (vec![20_000; runs_of_each], vec![10_000; runs_of_each]);
+            let lines = paired(["copy", "zero copy"], [&runs(&slow), &runs(&fast)]);
+            assert!(lines.iter().any(|line| line.contains("primary")), "{lines:#?}");
+            ["latency p50", "latency mean"].map(|name| line(&lines, name).rsplit('|').nth(1).unwrap().trim().to_owned())
+        };
+        // Six pairs in one direction happen by chance in 3 % of all cases: too often for one of six figures.
+        assert_eq!(verdict(6), ["lower", "too few runs to say"]);
+        assert_eq!(verdict(12), ["lower", "lower"]);
+        assert_eq!(verdict(5), ["too few runs to say", "too few runs to say"]);
     }
 
     #[test]

@@ -32,13 +32,15 @@ pub struct Row {
     pub responses: Latencies,
     /// Lateness of sending, the distribution of `sent.lateness_ns`.
     pub lateness: Latencies,
-    /// All workers, since each started.
+    /// The endpoints' and the middleware's threads of all workers, since each started.
     pub usage: Usage,
-    /// All workers, in this row.
+    /// The same, in this row.
     pub used: Usage,
+    /// The instrument's own threads of all workers, in this row.
+    pub instrument_used: Usage,
     /// All workers, at the end of this row.
     pub memory: Memory,
-    /// CPU time of all workers in this row, percent of one core.
+    /// CPU time of `used`, percent of one core.
     pub core_percent: f64,
     /// Cores that this program may use.
     pub cores: usize,
@@ -141,6 +143,7 @@ pub(crate) fn documented_row() -> Row {
             ..Usage::default()
         },
         used: Usage { utime_ns: 750_000_000, stime_ns: 12_500_000, nvcsw: 320, nivcsw: 4, ..Usage::default() },
+        instrument_used: Usage { utime_ns: 4_000_000, stime_ns: 1_000_000, nvcsw: 3, ..Usage::default() },
         core_percent: 76.25,
         cores: 2,
     }

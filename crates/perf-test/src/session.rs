@@ -16,6 +16,7 @@ use crate::{
     },
     requirement::Requirement,
     run_spec::RunSpec,
+    system::own_process,
     topic::full_name,
     verdict::Verdict,
 };
@@ -65,7 +66,7 @@ impl Session {
         communicator.clean_up(spec).map_err(Failure::Measurement)?;
         let mut reports = Reports::open(outputs, spec, &run_id, &topic)?;
         reports.lines(title)?;
-        reports.lines(&heading(spec, &topic))?;
+        reports.lines(&heading(spec, &topic, &own_process()))?;
         name_logs(&mut reports, outputs)?;
         reports.lines(&legend(outputs.tables))?;
         let mut summary = coordinator::run(spec, &communicator, &topic, &mut reports, &self.interrupt)?;

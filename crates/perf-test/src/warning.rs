@@ -41,6 +41,8 @@ pub enum WarningKind {
     ClockStepped,
     /// The workers needed nearly all cores.
     CoresFull,
+    /// Samples were copied although zero copy was asked for.
+    Copied,
     /// Samples carried another payload than was written.
     Corrupt,
     /// CPUs were in deep sleep between messages.
@@ -59,6 +61,8 @@ pub enum WarningKind {
     Frequency,
     /// The CPU frequency governor slows CPUs down.
     Governor,
+    /// A worker started after the common start of all.
+    LateStart,
     /// Files of a worker that did not end well could not be removed.
     LeftBehind,
     /// Other programs used the CPUs.

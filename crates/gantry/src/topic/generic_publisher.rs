@@ -10,7 +10,7 @@ use crate::{
     node::Presence,
     time::SampleClock,
 };
-use gantry_shm::{RequestId, Role, SourceTime};
+use gantry_shm::{Gid, RequestId, Role, SourceTime};
 use std::{sync::Arc, time::Duration};
 
 /// Publishes messages as bytes; belongs to one thread at a time, hence `&mut self`.
@@ -218,6 +218,12 @@ impl GenericPublisher {
     pub fn events(&self) -> Result<PublisherEvents> {
         let source = PublisherEventSource::new(&self.engine);
         Events::new(self.presence.participant(), self.topic(), Role::Subscription, source)
+    }
+
+    /// The id of this publisher, which its messages have in [`SampleInfo::publisher_gid`](crate::SampleInfo). No system call.
+    #[must_use]
+    pub fn gid(&self) -> Gid {
+        self.engine.description().gid
     }
 
     /// The number of subscriptions that are matched now.

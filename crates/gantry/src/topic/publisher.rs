@@ -3,7 +3,7 @@
 use super::generic_publisher::{GenericLoan, GenericPublisher, PublishError};
 use crate::error::{Error, Result};
 use gantry_cdr::{FixedSize, Message, Shape, View};
-use gantry_shm::{RequestId, SourceTime};
+use gantry_shm::{Gid, RequestId, SourceTime};
 use std::{
     marker::PhantomData,
     ops::{Deref, DerefMut},
@@ -160,6 +160,12 @@ impl<T: Message> Publisher<T> {
     #[cold]
     fn cannot_build(&self, error: gantry_cdr::Error) -> Error {
         Error::CannotBuild { topic: self.topic().to_owned(), type_name: T::TYPE_NAME, error }
+    }
+
+    /// As [`GenericPublisher::gid`].
+    #[must_use]
+    pub fn gid(&self) -> Gid {
+        self.generic.gid()
     }
 
     /// As [`GenericPublisher::subscription_count`].

@@ -7,7 +7,7 @@ use crate::{
     clock::{SECOND_NS, now_ns},
     endpoint::Endpoint,
     measure::{calibration::Calibrations, tally::Received, usage::Usage},
-    report::summary::{Summary, WorkerUsage},
+    report::summary::{SubscriptionFigures, Summary, WorkerUsage},
     warning::{Warning, WarningKind},
     worker::own_cost,
 };
@@ -35,8 +35,15 @@ impl Run<'_> {
         let workers = workers.collect();
         let sent_at_least = self.sent_at_least();
         let daemons = std::mem::take(&mut self.daemon_usages);
-        let (measured, core_percent) = self.ledger.measured();
+        let measured = self.ledger.measured();
         let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
+        let subscriptions = self.subscriptions().map(|endpoint| SubscriptionFigures {
+            endpoint,
+            received: self.ledger.received_by(endpoint),
+            lost: self.lost_by(endpoint, sent_at_least),
+            latencies: self.ledger.latencies_of(endpoint),
+        });
+        let subscriptions = subscriptions.collect();
         let sums = self.ledger.sums();
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum();
         // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last samples leave none.
@@ -56,10 +63,10 @@ impl Run<'_> {
             latencies: sums.latencies.clone(),
             responses: sums.responses.clone(),
             lateness: sums.lateness.clone(),
+            subscriptions,
             workers,
             daemons,
             measured,
-            core_percent,
             cores: self.ledger.cores(),
             own_usage: Usage::of_this_process().unwrap_or_default(),
             calibrations,

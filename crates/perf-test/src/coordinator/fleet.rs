@@ -73,7 +73,7 @@ impl Fleet {
     }
 
     /// Sends an order to all workers that still listen.
-    pub fn order(&mut self, order: Order) {
+    pub fn order(&mut self, order: &Order) {
         for worker in &mut self.workers {
             worker.order(order);
         }
@@ -122,9 +122,9 @@ impl Drop for Fleet {
 }
 
 impl Worker {
-    fn order(&mut self, order: Order) {
+    fn order(&mut self, order: &Order) {
         let Some(stdin) = &mut self.stdin else { return };
-        let sent = serde_json::to_vec(&order).map_err(std::io::Error::from).and_then(|mut line| {
+        let sent = serde_json::to_vec(order).map_err(std::io::Error::from).and_then(|mut line| {
             line.push(b'\n');
             stdin.write_all(&line)
         });

@@ -12,14 +12,14 @@ use crate::{
     measure::daemon::Daemon,
     row::Row,
     run_spec::Roundtrip,
+    units::format_ns,
     warning::{Warning, WarningKind},
-    worker::protocol::{Order, Report, UNKNOWN},
+    worker::protocol::{
+        Order, Report, UNKNOWN,
+        times::{FINISH_NS, ROW_OVERDUE_NS},
+    },
 };
 
-/// Delay after which a row is shown without the endpoints that are missing.
-const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;
-/// Time for an endpoint to finish.
-const FINISH_NS: i64 = 10 * SECOND_NS;
 /// Time for a worker to measure its memory at the end.
 const ENDED_NS: i64 = 2 * SECOND_NS;
 
@@ -43,7 +43,7 @@ impl Run<'_> {
                 self.stopped_ns = Some(now_ns);
                 self.ledger.end_after(u64::try_from((now_ns - self.start_ns) / SECOND_NS).unwrap_or(0));
                 stop_by_ns = now_ns + FINISH_NS;
-                self.fleet.order(Order::Stop);
+                self.fleet.order(&Order::Stop);
             }
             let done =
                 if self.spec.publishers > 0 { !publishing } else { now_ns >= end_ns || self.stopped_ns.is_some() };
@@ -102,7 +102,7 @@ impl Run<'_> {
         } else {
             self.ledger.sent_samples_ever()
         };
-        self.fleet.order(Order::Drain { expected });
+        self.fleet.order(&Order::Drain { expected });
         let give_up_ns = now_ns() + FINISH_NS;
         while self.working.iter().any(|endpoint| !is_publisher(endpoint)) {
             self.handle_events()?;
@@ -165,7 +165,10 @@ impl Run<'_> {
 
     fn handle(&mut self, worker: usize, event: Event) {
         match event {
-            Event::Report(Report::Started(resources)) => self.ledger.begin(worker, resources),
+            Event::Report(Report::Started(resources)) => {
+                self.ledger.begin(worker, resources);
+                self.check_start(worker, resources.usage.taken_ns);
+            }
             Event::Report(Report::Row { endpoint, second, whole, counts, resources }) => {
                 self.ledger.enter(Entry { worker, endpoint, second, whole, counts: *counts, resources });
             }
@@ -201,6 +204,17 @@ impl Run<'_> {
         }
         if matches!(event, Event::Closed) {
             endpoints.into_iter().for_each(|endpoint| self.on_endpoint_failed(endpoint, EndpointFailure::Exited));
+        }
+    }
+
+    /// Adds a warning if a worker got the order to start only after the start.
+    fn check_start(&mut self, worker: usize, started_ns: i64) {
+        let late_ns = started_ns - self.start_ns;
+        if late_ns > 0 {
+            let label = self.fleet.workers.get(worker).map(|worker| worker.label.clone()).unwrap_or_default();
+            let sentence = format!("{label} started {} after the common start", format_ns(late_ns as f64));
+            let hint = "Leave out the first seconds (--warmup), or start fewer processes";
+            self.warnings.push(Warning::new(WarningKind::LateStart, sentence, hint));
         }
     }
 

@@ -10,9 +10,11 @@ mod measure;
 mod set_up;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use crate::{
+    clock::SECOND_NS,
     communicator::Communicator,
     endpoint::{Endpoint, EndpointPlan},
     error::Failure,
@@ -25,7 +27,7 @@ use crate::{
         threads::ThreadUsage,
     },
     report::{Reports, summary::Summary},
-    run_spec::{Roundtrip, RunSpec, Strategy},
+    run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     system::{Watch, root_folder},
     warning::{Warning, WarningKind},
     worker::{
@@ -63,9 +65,8 @@ pub fn run(
     let before = calibrate()?;
     let watch = Watch::start(&root_folder());
     let plans = plans(spec, topic);
-    let endpoints: Vec<Endpoint> =
-        plans.iter().flat_map(|plan| plan.endpoints.iter().map(|plan| plan.endpoint)).collect();
-    let ledger = Ledger::new(endpoints.iter().copied(), plans.len(), spec.left_out_s());
+    let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
+    let ledger = Ledger::new(endpoints.iter().map(|plan| plan.endpoint), plans.len(), spec.left_out_s());
     let fleet = Fleet::start(&communicator.program, plans).map_err(Failure::Measurement)?;
     let mut run = Run {
         spec,
@@ -74,7 +75,7 @@ pub fn run(
         interrupt,
         fleet,
         ledger,
-        working: endpoints.iter().copied().collect(),
+        working: endpoints.iter().map(|plan| plan.endpoint).collect(),
         endpoint_reports: BTreeMap::new(),
         failed_endpoints: BTreeMap::new(),
         ended: BTreeMap::new(),
@@ -111,8 +112,10 @@ fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
         topic: topic.to_owned(),
         relay_topic: String::new(),
         index: 0,
+        phase_ns: 0,
     };
-    let publishers = (0..spec.publishers).map(|index| plan(Endpoint::Publisher(index), to));
+    let publishers = (0..spec.publishers)
+        .map(|index| EndpointPlan { phase_ns: phase_ns(spec, index), ..plan(Endpoint::Publisher(index), to) });
     let subscriptions = (0..spec.subscriptions).map(|index| plan(Endpoint::Subscription(index), from));
     let relays = matches!(spec.roundtrip, Roundtrip::Relay | Roundtrip::Both)
         .then(|| EndpointPlan { relay_topic: from.to_owned(), ..plan(Endpoint::Relay(0), to) });
@@ -127,6 +130,16 @@ fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     let plan =
         |endpoints: &[EndpointPlan]| Plan { protocol: PROTOCOL, spec: spec.clone(), endpoints: endpoints.to_vec() };
     endpoints.chunk_by(same).map(plan).collect()
+}
+
+/// The phase of publisher `index`, nanoseconds.
+fn phase_ns(spec: &RunSpec, index: u32) -> i64 {
+    let Some(period_ns) = SECOND_NS.checked_div(i64::from(spec.rate_hz)) else { return 0 };
+    match spec.phase {
+        Phase::Spread => period_ns * i64::from(index) / i64::from(spec.publishers),
+        Phase::Random if spec.publishers > 1 => (RandomState::new().hash_one(index) % period_ns as u64) as i64,
+        Phase::Aligned | Phase::Random => 0,
+    }
 }
 
 fn is_publisher(endpoint: &Endpoint) -> bool {
@@ -205,5 +218,32 @@ impl Run<'_> {
             Some(worker) => format!("the process of {} (pid {}) {how}", worker.label, worker.pid),
             None => how,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli;
+
+    fn phases_ns(options: &str) -> Vec<i64> {
+        let line = format!("perf_test {options}");
+        let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
+        let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
+        let plans = plans(&spec, "/topic");
+        plans.iter().flat_map(|plan| &plan.endpoints).map(|plan| plan.phase_ns).collect()
+    }
+
+    #[test]
+    fn publishers_begin_at_their_phases_and_others_have_none() {
+        const MS: i64 = SECOND_NS / 1000;
+        // The last two are subscriptions.
+        assert_eq!(phases_ns("-p 4 -s 2 -r 10"), [0, 25 * MS, 50 * MS, 75 * MS, 0, 0]);
+        assert_eq!(phases_ns("-p 4 -s 2 -r 10 --phase aligned"), [0; 6]);
+        for options in ["-r 10", "-r 10 --phase random", "-p 3 -s 0 -r 0", "-p 3 -s 0 -r 0 --phase random"] {
+            assert!(phases_ns(options).iter().all(|phase_ns| *phase_ns == 0), "{options}");
+        }
+        let (one, other) = (phases_ns("-p 8 -s 0 -r 10 --phase random"), phases_ns("-p 8 -s 0 -r 10 --phase random"));
+        assert!(one.iter().all(|phase_ns| (0..100 * MS).contains(phase_ns)) && one != other, "{one:?} {other:?}");
     }
 }

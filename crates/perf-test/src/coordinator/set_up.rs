@@ -2,41 +2,43 @@
 //!
 //! Every error here ends the run, because nothing has been measured yet.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Run, TICK, fleet::Event};
 use crate::{
     clock::{SECOND_NS, now_ns},
-    endpoint::Endpoint,
-    worker::protocol::{MatchStatus, Order, Report},
+    endpoint::{Endpoint, EndpointPlan, SourcePhase},
+    worker::protocol::{MatchStatus, Order, Report, times::READY_NS},
 };
 
-/// Time in which all endpoints must exist. Matching has its own timeout in the workers, which begins then.
-const SET_UP_NS: i64 = 60 * SECOND_NS;
-/// Time from the order to go to the start, so that every worker has the order in time.
+/// Time from the order to go to the start, so that every worker has the order in time: this, and some for each worker.
 const LEAD_NS: i64 = SECOND_NS / 10;
+const LEAD_PER_WORKER_NS: i64 = SECOND_NS / 500;
 
 impl Run<'_> {
     /// Waits until all endpoints exist and are matched, then gives the start.
-    pub(super) fn set_up(&mut self, endpoints: &[Endpoint]) -> Result<(), String> {
-        let mut not_ready: BTreeSet<Endpoint> = endpoints.iter().copied().collect();
+    pub(super) fn set_up(&mut self, endpoints: &[EndpointPlan]) -> Result<(), String> {
+        let mut not_ready: BTreeSet<Endpoint> = endpoints.iter().map(|plan| plan.endpoint).collect();
         let mut not_matched = not_ready.clone();
         let match_timeout_s = i64::from(self.spec.match_timeout_s);
-        let give_up_ns = now_ns() + SET_UP_NS + match_timeout_s * SECOND_NS;
+        // Matching has its own timeout in the workers, which begins when all endpoints exist.
+        let give_up_ns = now_ns() + READY_NS + match_timeout_s * SECOND_NS;
         let (mut last_created_ns, mut last_matched_ns) = (0, 0);
+        let mut sources = BTreeMap::new();
         while !(not_ready.is_empty() && not_matched.is_empty()) {
             if self.interrupt.is_requested() {
                 return Err("interrupted before the start: nothing was measured".to_owned());
             }
             if now_ns() > give_up_ns {
                 let missing: Vec<String> = not_ready.union(&not_matched).map(Endpoint::to_string).collect();
-                let waited_s = SET_UP_NS / SECOND_NS + match_timeout_s;
+                let waited_s = READY_NS / SECOND_NS + match_timeout_s;
                 return Err(format!("after {waited_s} s these were not ready: {}", missing.join(", ")));
             }
             match self.fleet.next(TICK) {
                 None => {}
-                Some((_, Event::Report(Report::Ready { endpoint, created_ns }))) => {
+                Some((_, Event::Report(Report::Ready { endpoint, created_ns, source }))) => {
                     not_ready.remove(&endpoint);
+                    sources.extend(source.map(|source| (endpoint, source)));
                     last_created_ns = last_created_ns.max(created_ns);
                 }
                 Some((_, Event::Report(Report::Matched { endpoint, matched_ns }))) => {
@@ -55,8 +57,14 @@ impl Run<'_> {
             }
         }
         self.matched_after_ns = (last_matched_ns - last_created_ns).max(0);
-        self.start_ns = now_ns() + LEAD_NS;
-        self.fleet.order(Order::Go { start_ns: self.start_ns });
+        let workers = i64::try_from(self.fleet.workers.len()).unwrap_or(0);
+        self.start_ns = now_ns() + LEAD_NS + workers * LEAD_PER_WORKER_NS;
+        let phase = |plan: &EndpointPlan| {
+            let source = *sources.get(&plan.endpoint)?;
+            Some(SourcePhase { source, phase_ns: plan.phase_ns })
+        };
+        let phases = endpoints.iter().filter_map(phase).collect();
+        self.fleet.order(&Order::Go { start_ns: self.start_ns, phases });
         Ok(())
     }
 
@@ -69,7 +77,7 @@ impl Run<'_> {
             others(unmatched.endpoint),
             self.spec.match_timeout_s
         );
-        self.fleet.order(Order::Explain);
+        self.fleet.order(&Order::Explain);
         let give_up_ns = now_ns() + 2 * SECOND_NS;
         let mut unanswered: BTreeSet<Endpoint> = self.working.clone();
         while !unanswered.is_empty() && now_ns() < give_up_ns {

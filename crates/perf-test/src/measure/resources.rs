@@ -1,24 +1,49 @@
-//! Resources of a process: CPU time and the other accounts of the kernel, and resident memory.
+//! Resources of a worker process: CPU time and the other accounts of the kernel, and resident memory.
 
 use serde::{Deserialize, Serialize};
 
 use super::{memory::Memory, usage::Usage};
 
-/// Resources of a process: its usage so far and its memory now.
+/// Resources of a worker: its usage so far and its memory now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resources {
-    /// The kernel's accounts.
+    /// The kernel's accounts of the endpoints' and the middleware's threads.
     pub usage: Usage,
-    /// Resident memory.
+    /// The accounts of the instrument's own threads, which report and read orders; they are not part of `usage`.
+    #[serde(default)]
+    pub instrument: Usage,
+    /// Resident memory of the whole process.
     pub memory: Memory,
 }
 
 impl Resources {
-    /// Those of this process.
+    /// Those of this process. The calling thread is one of the instrument's; `others` are the accounts of its other threads.
     ///
     /// # Errors
     /// A sentence, if the kernel does not tell.
-    pub fn of_this_process() -> Result<Resources, String> {
-        Ok(Resources { usage: Usage::of_this_process()?, memory: Memory::of_this_process()? })
+    pub fn of_this_process(others: Usage) -> Result<Resources, String> {
+        let memory = Memory::of_this_process()?;
+        // Both are read one right after the other: time between them would count as the middleware's.
+        let (mut instrument, process) = (Usage::of_this_thread()?, Usage::of_this_process()?);
+        instrument.add(&others);
+        // The kernel hands a peak of memory on over exec, so `maxrss` of getrusage may be that of the coordinator. VmHWM is not.
+        let peak_kib = i64::try_from(memory.peak_rss_kib).unwrap_or(i64::MAX);
+        let usage = Usage { maxrss_kib: peak_kib, ..process.without(&instrument) };
+        Ok(Resources { usage, instrument: Usage { maxrss_kib: 0, ..instrument }, memory })
     }
+}
+
+/// The cost of the whole seconds of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The accounts of the endpoints' and the middleware's threads in all workers.
+    pub usage: Usage,
+    /// Those of the instrument's own threads.
+    pub instrument: Usage,
+    /// CPU time of `usage`, percent of one core.
+    pub core_percent: f64,
+    /// Messages received in this time.
+    pub received: u64,
+    /// Messages sent or passed on in this time.
+    pub sent: u64,
 }

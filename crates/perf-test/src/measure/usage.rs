@@ -1,12 +1,12 @@
-//! Resource usage of a process, from the kernel's accounting (`getrusage`).
+//! Resource usage of a process or a thread, from the kernel's accounting (`getrusage`).
 //!
-//! All fields count from the start of the process; `maxrss` is a peak.
+//! All fields count from its start; `maxrss` is a peak.
 
-use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::resource::{Usage as Account, UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use serde::{Deserialize, Serialize};
 
-use crate::clock::now_ns;
+use crate::clock::{now_ns, thread_cpu_ns};
 
 /// The names of [`Usage::fields`], as in getrusage(2).
 pub const FIELDS: [&str; 16] = [
@@ -52,27 +52,25 @@ impl Usage {
     /// # Errors
     /// A sentence, if the kernel refuses.
     pub fn of_this_process() -> Result<Usage, String> {
-        let usage = getrusage(UsageWho::RUSAGE_SELF)
-            .map_err(|error| format!("the resource usage of this process cannot be read (getrusage: {error})"))?;
-        Ok(Usage {
-            taken_ns: now_ns(),
-            utime_ns: usage.user_time().num_microseconds() * 1000,
-            stime_ns: usage.system_time().num_microseconds() * 1000,
-            maxrss_kib: usage.max_rss(),
-            ixrss: usage.shared_integral(),
-            idrss: usage.unshared_data_integral(),
-            isrss: usage.unshared_stack_integral(),
-            minflt: usage.minor_page_faults(),
-            majflt: usage.major_page_faults(),
-            nswap: usage.full_swaps(),
-            inblock: usage.block_reads(),
-            oublock: usage.block_writes(),
-            msgsnd: usage.ipc_sends(),
-            msgrcv: usage.ipc_receives(),
-            nsignals: usage.signals(),
-            nvcsw: usage.voluntary_context_switches(),
-            nivcsw: usage.involuntary_context_switches(),
-        })
+        Usage::of("process", UsageWho::RUSAGE_SELF)
+    }
+
+    /// The accounts of the calling thread.
+    ///
+    /// # Errors
+    /// A sentence, if the kernel refuses.
+    pub fn of_this_thread() -> Result<Usage, String> {
+        let account = Usage::of("thread", UsageWho::RUSAGE_THREAD)?;
+        // getrusage knows the time of a running thread up to the last tick only, this clock to the present.
+        let cpu_ns = thread_cpu_ns();
+        let stime_ns = account.stime_ns.min(cpu_ns);
+        Ok(Usage { stime_ns, utime_ns: cpu_ns - stime_ns, ..account })
+    }
+
+    fn of(what: &str, who: UsageWho) -> Result<Usage, String> {
+        let account = getrusage(who)
+            .map_err(|error| format!("the resource usage of this {what} cannot be read (getrusage: {error})"))?;
+        Ok(Usage::from(&account))
     }
 
     /// All accounts in the order of [`FIELDS`]: times in ns, `maxrss` in KiB, counts.
@@ -120,11 +118,22 @@ impl Usage {
     /// The usage since `earlier`; the peak of memory is the present one.
     #[must_use]
     pub fn since(&self, earlier: &Usage) -> Usage {
+        self.without(earlier)
+    }
+
+    /// The usage less `part`, for example a process without some of its threads. The peak of memory stays.
+    ///
+    /// The kernel counts CPU time exactly and divides it by samples into user and system. So the division of a difference is less
+    /// exact than its sum; no part is negative.
+    #[must_use]
+    pub fn without(&self, part: &Usage) -> Usage {
         let mut difference = *self;
-        for (ours, theirs) in difference.fields_mut().into_iter().zip(earlier.fields()) {
+        for (ours, theirs) in difference.fields_mut().into_iter().zip(part.fields()) {
             *ours -= theirs;
         }
-        Usage { maxrss_kib: self.maxrss_kib, ..difference }
+        let cpu_ns = difference.cpu_ns();
+        let stime_ns = difference.stime_ns.clamp(0, cpu_ns.max(0));
+        Usage { maxrss_kib: self.maxrss_kib, stime_ns, utime_ns: cpu_ns - stime_ns, ..difference }
     }
 
     /// CPU time used between `earlier` and this, in percent of one core; 0 if no time passed.
@@ -138,12 +147,33 @@ impl Usage {
     }
 }
 
+impl From<&Account> for Usage {
+    fn from(account: &Account) -> Usage {
+        Usage {
+            taken_ns: now_ns(),
+            utime_ns: account.user_time().num_microseconds() * 1000,
+            stime_ns: account.system_time().num_microseconds() * 1000,
+            maxrss_kib: account.max_rss(),
+            ixrss: account.shared_integral(),
+            idrss: account.unshared_data_integral(),
+            isrss: account.unshared_stack_integral(),
+            minflt: account.minor_page_faults(),
+            majflt: account.major_page_faults(),
+            nswap: account.full_swaps(),
+            inblock: account.block_reads(),
+            oublock: account.block_writes(),
+            msgsnd: account.ipc_sends(),
+            msgrcv: account.ipc_receives(),
+            nsignals: account.signals(),
+            nvcsw: account.voluntary_context_switches(),
+            nivcsw: account.involuntary_context_switches(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use rustix::time::{ClockId, clock_gettime};
-
     use super::*;
-    use crate::clock::SECOND_NS;
 
     #[test]
     fn work_shows_as_cpu_time_of_this_process() {
@@ -163,17 +193,24 @@ mod tests {
         const WORK_NS: i64 = 20_000_000;
         let before = Usage::of_this_process().unwrap();
         let work = || {
-            let own_ns = || {
-                let time = clock_gettime(ClockId::ThreadCPUTime);
-                time.tv_sec * SECOND_NS + time.tv_nsec
-            };
-            while own_ns() < WORK_NS {
+            while thread_cpu_ns() < WORK_NS {
                 std::hint::black_box(0);
             }
         };
         std::thread::spawn(work).join().unwrap();
         let used = Usage::of_this_process().unwrap().since(&before);
         assert!(used.cpu_ns() >= WORK_NS / 2, "{used:?}");
+    }
+
+    #[test]
+    fn a_difference_is_exact_in_its_sum_and_has_no_negative_part() {
+        // The kernel attributes time to user and system by samples, so a part may look larger than the whole.
+        let process = Usage { taken_ns: 9, utime_ns: 100, stime_ns: 10, maxrss_kib: 7, nvcsw: 5, ..Usage::default() };
+        let thread = Usage { taken_ns: 8, utime_ns: 20, stime_ns: 30, nvcsw: 2, ..Usage::default() };
+        let rest = process.without(&thread);
+        assert_eq!((rest.utime_ns, rest.stime_ns, rest.nvcsw, rest.maxrss_kib), (60, 0, 3, 7));
+        let now = Usage { taken_ns: 20, utime_ns: 70, stime_ns: 4, ..rest }.since(&rest);
+        assert_eq!((now.utime_ns, now.stime_ns), (10, 4));
     }
 
     #[test]

@@ -5,15 +5,16 @@
 use std::fmt::Write;
 
 use crate::report::outputs::Tables;
-use crate::run_spec::{Content, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait, name_of};
+use crate::run_spec::{Content, Phase, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait, name_of};
+use crate::system::process::Process;
 use crate::units::format_ns;
 
-/// The heading of a run as lines of text; `topic` is the full name.
+/// The heading of a run as lines of text; `topic` is the full name, and `process` the scheduling that the workers inherit.
 #[must_use]
-pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
+pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     let rate = match spec.rate_hz {
         0 => "as fast as possible".to_owned(),
-        rate_hz => format!("{rate_hz} Hz, open loop"),
+        rate_hz => format!("{rate_hz} Hz, open loop{}", phases(spec)),
     };
     let (message, bytes, layout) = (&spec.message, spec.message_bytes, name_of(spec.layout));
     let rest = rest_of_payload(spec);
@@ -35,6 +36,9 @@ pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
     lines.push(("runtime", runtime(spec)));
     lines.push(("late", late(spec)));
     lines.push(("placement", placement(spec)));
+    if let Some(scheduling) = process.scheduling().filter(|_| process.is_special()) {
+        lines.push(("scheduling", format!("{scheduling}, inherited by all processes of the run")));
+    }
     if spec.check_memory {
         lines.push(("memory", "allocations of the measuring threads are counted".to_owned()));
     }
@@ -43,6 +47,15 @@ pub fn heading(spec: &RunSpec, topic: &str) -> Vec<String> {
     }
     lines.extend(spec.heading_notes.iter().map(|note| ("note", note.clone())));
     lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
+}
+
+fn phases(spec: &RunSpec) -> &'static str {
+    match spec.phase {
+        _ if spec.publishers < 2 => "",
+        Phase::Spread => "; the publishers are spread evenly over a period",
+        Phase::Aligned => "; the publishers are aligned: all send at the same time",
+        Phase::Random => "; each publisher has a random phase",
+    }
 }
 
 fn middleware(spec: &RunSpec) -> String {
@@ -217,7 +230,7 @@ mod tests {
         let arguments = ["perf_test"].into_iter().chain(line.split_whitespace());
         let options = cli::parse(arguments.map(Into::into)).unwrap().options;
         let spec = cli::resolve(&options, cli::Defaults::Run).unwrap().spec;
-        heading(&spec, "/test_topic").join("\n") + "\n"
+        heading(&spec, "/test_topic", &Process::default()).join("\n") + "\n"
     }
 
     #[test]

@@ -19,9 +19,9 @@ use crate::{
 
 /// The metrics and units that the sentences of errors list.
 const AVAILABLE: &str = "min, mean, p50, p90, p99, p99.9, p99.99, max (latency from the stamp, as p99<500us; from the schedule: \
-     response.p99<1ms; lateness of sending: lateness.p99<1ms), lost, lost%, late%, too_late%, duplicates, reordered, received, rate \
-     (per second and publisher), cpu (% of one core), cpu_per_message, rss (at the peaks), warnings; with <, <=, >, >= or =; times in ns, \
-     us, ms or s, memory in KiB or MiB";
+     response.p99<1ms; lateness of sending: lateness.p99<1ms), lost, lost%, late%, too_late%, late_response%, too_late_response%, duplicates, \
+     reordered, received, rate (per second and publisher), cpu (% of one core), cpu_per_message, rss (at the peaks), warnings; with <, \
+     <=, >, >= or =; times in ns, us, ms or s, memory in KiB or MiB";
 /// The comparison of a value with its bound.
 type Comparison = fn(f64, f64) -> bool;
 
@@ -60,16 +60,20 @@ struct Metric {
     value: fn(&Summary) -> KnownValue,
 }
 
-const METRICS: [Metric; 12] = [
+const METRICS: [Metric; 14] = [
     metric("lost", Unit::Count, |run| received(run, run.lost as f64)),
     metric("lost%", Unit::Percent, |run| part(run, run.lost, run.lost + run.received.samples)),
     metric("late%", Unit::Percent, |run| part(run, run.received.late, run.received.samples)),
     metric("too_late%", Unit::Percent, |run| part(run, run.received.too_late, run.received.samples)),
+    metric("late_response%", Unit::Percent, |run| part(run, run.received.late_response, run.received.response_ns.n)),
+    metric("too_late_response%", Unit::Percent, |run| {
+        part(run, run.received.too_late_response, run.received.response_ns.n)
+    }),
     metric("duplicates", Unit::Count, |run| received(run, run.received.duplicates as f64)),
     metric("reordered", Unit::Count, |run| received(run, run.received.reordered as f64)),
     metric("received", Unit::Count, |run| received(run, run.received.samples as f64)),
     metric("rate", Unit::Rate, rate),
-    metric("cpu", Unit::Percent, |run| Ok(run.core_percent)),
+    metric("cpu", Unit::Percent, |run| Ok(run.measured.core_percent)),
     metric("cpu_per_message", Unit::Time, |run| run.cpu_per_message_ns().ok_or("there was no message")),
     metric("rss", Unit::Memory, |run| Ok(run.peak_rss_kib() as f64)),
     metric("warnings", Unit::Count, |run| Ok(run.warnings().len() as f64)),

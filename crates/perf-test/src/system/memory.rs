@@ -84,7 +84,7 @@ impl SocketBuffers {
     }
 }
 
-fn soft_limit(limits: &str, name: &str) -> Option<u64> {
+pub(super) fn soft_limit(limits: &str, name: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
     match line.split_whitespace().next()? {
         "unlimited" => Some(u64::MAX),

@@ -5,7 +5,7 @@
 //! known; nothing is invented.
 //!
 //! ```text
-//! root ─► machine, cpu, frequency, cpu_idle, kernel, memory, container, load ─► System ─► advice
+//! root ─► machine, cpu, frequency, cpu_idle, kernel, memory, container, process, load ─► System ─► advice
 //!                                                                    └──────► Watch ─► Warning
 //! noise (measures)                                                            System, noise, advice ─► text
 //! ```
@@ -23,6 +23,7 @@ pub mod load;
 pub mod machine;
 pub mod memory;
 pub mod noise;
+pub mod process;
 mod root;
 pub mod text;
 mod watch;
@@ -57,6 +58,8 @@ pub struct System {
     pub sockets: memory::SocketBuffers,
     /// The container and control groups around this process.
     pub container: container::Container,
+    /// The scheduling and the limits of this process and its workers.
+    pub process: process::Process,
     /// The load of the CPUs.
     pub load: load::Load,
 }
@@ -86,9 +89,16 @@ impl System {
             memory: memory::Memory::read(root),
             sockets: memory::SocketBuffers::read(root),
             container: container::Container::read(root),
+            process: process::Process::read(root),
             load: load::Load::read(root),
         }
     }
+}
+
+/// The scheduling of this process.
+#[must_use]
+pub fn own_process() -> process::Process {
+    process::Process::read(&root::Root::new(&root_folder()))
 }
 
 /// The folder with the description of this machine: `/`, or in tests the value of `PERF_TEST_SYSTEM_ROOT`.

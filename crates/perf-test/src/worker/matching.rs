@@ -10,12 +10,21 @@ use super::protocol::{MatchStatus, Order, Report};
 use crate::{
     backend::Matched,
     clock::{SECOND_NS, now_ns},
-    endpoint::Endpoint,
+    endpoint::{Endpoint, SourcePhase},
     run_spec::{Roundtrip, RunSpec},
 };
 
 /// Interval of the checks for the other side: the resolution of the time to match.
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The start of the measurement.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Its time, and that of the first message of a publisher without a phase, ns.
+    pub start_ns: i64,
+    /// The phases of the run's publishers, as far as the middleware tells them apart.
+    pub phases: Vec<SourcePhase>,
+}
 
 /// The endpoints of a thread, usually one.
 type Endpoints<'a, 'b> = [(&'a Context, &'b mut dyn Matched)];
@@ -25,14 +34,14 @@ type Endpoints<'a, 'b> = [(&'a Context, &'b mut dyn Matched)];
 ///
 /// # Errors
 /// A sentence of the middleware, or of the kernel about the placement.
-pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<i64>, String> {
+pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<Start>, String> {
     // The middleware's own threads exist now, so that they do not inherit it.
     if let Some((context, _)) = endpoints.first() {
         context.placement.apply_to_thread(context.plan.index as usize)?;
     }
     let created_ns = now_ns();
-    for (context, _) in endpoints.iter() {
-        context.report(Report::Ready { endpoint: context.plan.endpoint, created_ns });
+    for (context, matching) in endpoints.iter() {
+        context.report(Report::Ready { endpoint: context.plan.endpoint, created_ns, source: matching.source() });
     }
     let mut waiting = vec![true; endpoints.len()];
     loop {
@@ -42,7 +51,7 @@ pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<i64>, 
         }
         let Some((context, _)) = endpoints.first() else { return Ok(None) };
         match context.orders.recv_timeout(CHECK_INTERVAL) {
-            Ok(Order::Go { start_ns }) => return Ok(Some(start_ns)),
+            Ok(Order::Go { start_ns, phases }) => return Ok(Some(Start { start_ns, phases })),
             Ok(Order::Explain) => {
                 for (context, matching) in endpoints.iter_mut() {
                     context.report(Report::Explained(match_status(context, *matching)?));

@@ -8,18 +8,21 @@
 
 mod drain;
 mod intra_thread;
+mod listener;
 mod matching;
 pub mod own_cost;
 pub mod placement;
 pub mod protocol;
 mod publisher;
+mod publisher_watch;
 mod refusals;
 mod relay;
+mod reporter;
 pub mod rows;
 mod sample_recorder;
 mod subscriber;
 
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,23 +32,22 @@ use std::time::Duration;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::{
-    backend::Backend,
+    backend::{Backend, Session},
     endpoint::{Endpoint, EndpointPlan},
-    measure::{
-        memory::Footprint,
-        resources::Resources,
-        threads::{ThreadUsage, since},
-    },
+    measure::usage::Usage,
     run_spec::{RunSpec, Strategy},
 };
 use placement::Placement;
 use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
+use reporter::{OrdersAccount, Reporter, write_line};
 use rows::Outgoing;
 
 /// Capacity of the queue to the reporting thread, rows. An endpoint waits when it is full.
 const OUTGOING_CAPACITY: usize = 1024;
 /// Time for an orderly end after the coordinator has gone.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
+/// The name of the thread that reads orders.
+pub const ORDERS_THREAD: &str = "orders";
 /// `Flags::expected` before the order to drain.
 const NOT_DRAINING: u64 = u64::MAX;
 
@@ -79,7 +81,7 @@ struct Context {
 impl Context {
     fn report(&self, report: Report) {
         // Fails only if the main thread has gone; then the process is ending.
-        let _ = self.outgoing.send(Outgoing::Control(report));
+        let _ = self.outgoing.send(Outgoing::Control(Box::new(report)));
     }
 
     /// Says that all is done, and stays: others may still read what is this endpoint's, and its memory is yet to be looked at.
@@ -118,6 +120,9 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
     let placement = Placement::of(&spec);
     // Other threads, which inherit it, start later.
     placement.apply_to_process()?;
+    let before = Usage::of_this_thread()?;
+    let session: Arc<dyn Session> = Arc::from(backend.open(&spec)?);
+    let opening = Usage::of_this_thread()?.since(&before);
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
     let mut senders = Vec::new();
@@ -142,19 +147,28 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
         Strategy::IntraThread => vec![contexts],
         _ => contexts.into_iter().map(|context| vec![context]).collect(),
     };
+    let mut running = Vec::new();
     for contexts in threads {
         let name = contexts.first().map(|context| context.plan.endpoint.to_string()).unwrap_or_default();
         let builder = std::thread::Builder::new().name(name.clone());
-        let thread = builder.spawn(move || run_endpoints(&contexts, backend));
-        thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?;
+        let session = session.clone();
+        let thread = builder.spawn(move || run_endpoints(&contexts, &*session));
+        running.push(thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?);
     }
-    let to_main = outgoing.clone();
-    drop(outgoing);
+    let orders = OrdersAccount::default();
+    let reporter = Reporter::new(reports, orders.clone(), opening, &spec);
     std::thread::Builder::new()
-        .name("orders".to_owned())
-        .spawn(move || read_orders(&senders, &flags, &to_main))
+        .name(ORDERS_THREAD.to_owned())
+        .spawn(move || read_orders(&senders, &flags, &outgoing, &orders))
         .map_err(|error| format!("cannot start a thread for orders: {error}"))?;
-    report_until_done(&reports, endpoints)
+    reporter.run(endpoints)?;
+    for thread in running {
+        // A panic has been reported.
+        let _ = thread.join();
+    }
+    // All endpoints are gone.
+    drop(session);
+    Ok(())
 }
 
 /// The coordinator handles the terminal's signals; its death ends this process.
@@ -192,24 +206,24 @@ impl Drop for ExitGuard {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let sentence = "its thread panicked; the message is on standard error".to_owned();
-            let _ = self.outgoing.send(Outgoing::Control(Report::Failed(Some(self.endpoint), sentence)));
+            let _ = self.outgoing.send(Outgoing::Control(Box::new(Report::Failed(Some(self.endpoint), sentence))));
         }
         let _ = self.outgoing.send(Outgoing::ThreadEnded);
     }
 }
 
 /// The work of a thread: one endpoint, or with INTRA_THREAD all.
-fn run_endpoints(contexts: &[Context], backend: &dyn Backend) {
+fn run_endpoints(contexts: &[Context], session: &dyn Session) {
     let guard = |context: &Context| ExitGuard { outgoing: context.outgoing.clone(), endpoint: context.plan.endpoint };
     let _guards: Vec<ExitGuard> = contexts.iter().map(guard).collect();
     let [context, others @ ..] = contexts else { return };
     let result = if !others.is_empty() {
-        intra_thread::run(context, others, backend)
+        intra_thread::run(context, others, session)
     } else {
         match context.plan.endpoint {
-            Endpoint::Publisher(_) => publisher::run(context, backend),
-            Endpoint::Subscription(_) => subscriber::run(context, backend),
-            Endpoint::Relay(_) => relay::run(context, backend),
+            Endpoint::Publisher(_) => publisher::run(context, session),
+            Endpoint::Subscription(_) => subscriber::run(context, session),
+            Endpoint::Relay(_) => relay::run(context, session),
         }
     };
     if let Err(sentence) = result {
@@ -218,7 +232,7 @@ fn run_endpoints(contexts: &[Context], backend: &dyn Backend) {
 }
 
 /// Reads orders until stdin ends, then gives the endpoints [`EXIT_GRACE`] to end.
-fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender<Outgoing>) {
+fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender<Outgoing>, account: &OrdersAccount) {
     for line in std::io::stdin().lock().lines() {
         let Ok(order) = line.map_err(|_| ()).and_then(|line| serde_json::from_str(&line).map_err(|_| ())) else {
             break;
@@ -226,72 +240,23 @@ fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender
         match order {
             Order::Stop => flags.stop.store(true, Ordering::Relaxed),
             Order::Drain { expected } => flags.expected.store(expected, Ordering::Relaxed),
-            Order::Explain => forward(endpoints, order),
+            Order::Explain => forward(endpoints, &order),
             Order::Go { .. } => {
                 let _ = outgoing.send(Outgoing::Started);
-                forward(endpoints, order);
+                forward(endpoints, &order);
             }
         }
+        account.update();
     }
     flags.abandon.store(true, Ordering::Relaxed);
-    forward(endpoints, Order::Stop);
+    forward(endpoints, &Order::Stop);
     std::thread::sleep(EXIT_GRACE);
     std::process::exit(1);
 }
 
 /// Forwards an order to the endpoints that wait for one. An endpoint that has ended does not.
-fn forward(endpoints: &[Sender<Order>], order: Order) {
+fn forward(endpoints: &[Sender<Order>], order: &Order) {
     for endpoint in endpoints {
-        let _ = endpoint.send(order);
+        let _ = endpoint.send(order.clone());
     }
-}
-
-/// The main thread: it sends all reports.
-fn report_until_done(reports: &Receiver<Outgoing>, endpoints: usize) -> Result<(), String> {
-    let (mut alive, mut unfinished) = (endpoints, endpoints);
-    let mut threads_before = Vec::new();
-    while alive > 0 {
-        let Ok(outgoing) = reports.recv() else { break };
-        let report = match outgoing {
-            Outgoing::ThreadEnded => {
-                alive -= 1;
-                continue;
-            }
-            Outgoing::Control(report) => report,
-            Outgoing::Started => {
-                threads_before = ThreadUsage::all_of_this_process()?;
-                Report::Started(Resources::of_this_process()?)
-            }
-            Outgoing::Row { endpoint, second, whole, mut tally, recycle } => {
-                let counts = Box::new(tally.counts());
-                tally.clear();
-                // Fails if the endpoint has ended; then the memory is not needed again.
-                let _ = recycle.try_send(tally);
-                Report::Row { endpoint, second, whole, counts, resources: Resources::of_this_process()? }
-            }
-            Outgoing::Finished { endpoint, report } => {
-                unfinished = unfinished.saturating_sub(1);
-                send_report(&Report::Finished { endpoint, report, resources: Resources::of_this_process()? })?;
-                if unfinished > 0 {
-                    continue;
-                }
-                let threads = since(&ThreadUsage::all_of_this_process()?, &threads_before);
-                Report::Ended { footprint: Footprint::of_this_process()?, threads }
-            }
-        };
-        send_report(&report)?;
-    }
-    Ok(())
-}
-
-fn send_report(report: &Report) -> Result<(), String> {
-    write_line(report).map_err(|error| format!("a worker cannot report: {error}"))
-}
-
-fn write_line(report: &Report) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(report)?;
-    line.push(b'\n');
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(&line)?;
-    stdout.flush()
 }

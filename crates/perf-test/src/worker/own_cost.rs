@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use super::matching::Start;
 use super::placement::Placement;
 use super::publisher::PublisherLoop;
 use super::subscriber::SubscriberLoop;
 use super::{Context, Flags, NOT_DRAINING, OUTGOING_CAPACITY};
 use crate::{
-    backend::{Draft, Matched, Publisher, Subscription, Taken},
+    backend::{Draft, Matched, Publisher, Sent, Subscription, Taken},
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
     measure::{calibration::median, own_cost::OwnCost},
@@ -61,8 +62,13 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
         abandon: Arc::new(AtomicBool::new(false)),
         expected: AtomicU64::new(NOT_DRAINING),
     };
-    let plan =
-        EndpointPlan { endpoint: Endpoint::Publisher(0), topic: String::new(), relay_topic: String::new(), index: 0 };
+    let plan = EndpointPlan {
+        endpoint: Endpoint::Publisher(0),
+        topic: String::new(),
+        relay_topic: String::new(),
+        index: 0,
+        phase_ns: 0,
+    };
     let placement = Placement::of(&spec);
     let context = Context { plan, placement, spec: Arc::new(spec), orders, flags: Arc::new(flags), outgoing };
     let ends_ns = Rc::new(RefCell::new(Vec::with_capacity(BATCHES + 1)));
@@ -78,7 +84,7 @@ fn send(context: &Context, nothing: NullMiddleware, start_ns: i64) {
 }
 
 fn receive(context: &Context, nothing: NullMiddleware, start_ns: i64) {
-    let _ = SubscriberLoop::new(context, Box::new(nothing), start_ns).take_all();
+    let _ = SubscriberLoop::new(context, Box::new(nothing), &Start { start_ns, phases: Vec::new() }).take_all();
 }
 
 /// A middleware that does nothing, and ends the loop after all batches.
@@ -114,11 +120,11 @@ impl Matched for NullMiddleware {
 }
 
 impl Publisher for NullMiddleware {
-    fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         draft.write(&mut []);
         black_box(draft.stamp());
         self.count_message();
-        Ok(())
+        Ok(Sent { loaned: true })
     }
 }
 
@@ -133,6 +139,7 @@ impl Subscription for NullMiddleware {
             received_ns,
             length_bytes: 1,
             overwritten: 0,
+            loaned: true,
             payload: &[],
         });
         Ok(true)

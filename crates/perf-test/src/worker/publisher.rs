@@ -6,9 +6,15 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
-use super::{Context, matching::wait_for_start, protocol::EndpointReport, refusals::Refusals, rows::Rows};
+use super::{
+    Context,
+    matching::wait_for_start,
+    protocol::{EndpointReport, times::CATCH_UP_NS},
+    refusals::Refusals,
+    rows::Rows,
+};
 use crate::{
-    backend::{Backend, Draft, Publisher, Stamp},
+    backend::{Draft, Publisher, Session, Stamp},
     clock::{SECOND_NS, now_ns, sleep_until},
     measure::allocations::counted,
     pacing::Schedule,
@@ -18,14 +24,12 @@ use crate::{
 
 /// The longest delay until the end of the run is noticed.
 const SLICE_NS: i64 = SECOND_NS / 10;
-/// Time after the end of the run in which messages that were due before it are still sent.
-const CATCH_UP_NS: i64 = SECOND_NS / 2;
 
 /// Creates the publisher, waits for matching and for the start, publishes, and stays until the run is over.
-pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
-    let mut publisher = create(context, backend)?;
-    let Some(start_ns) = wait_for_start(&mut [(context, &mut *publisher)])? else { return Ok(()) };
-    let mut publisher_loop = PublisherLoop::new(context, publisher, start_ns);
+pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
+    let mut publisher = create(context, session)?;
+    let Some(start) = wait_for_start(&mut [(context, &mut *publisher)])? else { return Ok(()) };
+    let mut publisher_loop = PublisherLoop::new(context, publisher, start.start_ns);
     publisher_loop.publish_all(&mut |_| Ok(()))?;
     context.finish(publisher_loop.report());
     // This publisher's memory must stay readable until the subscriptions have taken the last samples.
@@ -34,10 +38,10 @@ pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
 }
 
 /// Creates the publisher on this thread.
-pub fn create(context: &Context, backend: &dyn Backend) -> Result<Box<dyn Publisher>, String> {
+pub fn create(context: &Context, session: &dyn Session) -> Result<Box<dyn Publisher>, String> {
     // The default slack of 50 µs makes every message late. Without permission it stays.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    backend.publisher(&context.spec, &context.plan)
+    session.publisher(&context.spec, &context.plan)
 }
 
 /// Work after each message and while no message is due: none, or with INTRA_THREAD that of the subscriptions. The argument is the
@@ -49,6 +53,7 @@ pub struct PublisherLoop<'a> {
     context: &'a Context,
     publisher: Box<dyn Publisher>,
     schedule: Schedule,
+    start_ns: i64,
     end_ns: i64,
     rows: Rows,
     matched: bool,
@@ -60,15 +65,16 @@ pub struct PublisherLoop<'a> {
 }
 
 impl<'a> PublisherLoop<'a> {
-    /// Begins at `start_ns`.
+    /// Begins at `start_ns` and its phase.
     pub fn new(context: &'a Context, publisher: Box<dyn Publisher>, start_ns: i64) -> Self {
         let spec = &context.spec;
         PublisherLoop {
             context,
             publisher,
-            schedule: Schedule::new(start_ns, spec.rate_hz),
+            schedule: Schedule::new(start_ns + context.plan.phase_ns, spec.rate_hz),
+            start_ns,
             end_ns: spec.end_ns(start_ns),
-            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
+            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, spec.rate_hz),
             matched: spec.is_private(),
             mismatches: Vec::new(),
             ever_matched: spec.is_private(),
@@ -80,7 +86,7 @@ impl<'a> PublisherLoop<'a> {
     /// Publishes until the end of the run or an order to stop.
     pub fn publish_all(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), String> {
         // The start lies a little in the future, also without a rate.
-        self.idle_until(self.rows.end_ns() - SECOND_NS, meanwhile)?;
+        self.idle_until(self.start_ns, meanwhile)?;
         let mut index = 0;
         while !self.is_stopped() {
             let due_ns = self.schedule.due_ns(index);
@@ -116,16 +122,23 @@ impl<'a> PublisherLoop<'a> {
         let mut draft = Message { stamp, touch: spec.touch };
         let (published, allocated) = counted(spec.check_memory, || self.publisher.publish(&mut draft));
         self.rows.open.sent.allocations += allocated.allocations;
-        if let Err(sentence) = published {
-            self.rows.open.sent.refused += 1;
-            return self.refusals.count("refused messages", "a message was refused", &sentence);
-        }
+        let sent = match published {
+            Ok(sent) => sent,
+            Err(sentence) => {
+                self.rows.open.sent.refused += 1;
+                return self.refusals.count("refused messages", "a message was refused", &sentence);
+            }
+        };
         let sent_ns = draft.stamp.time_ns;
+        if sent_ns == 0 {
+            return Err("the back end sent a message without a stamp: it must call Draft::stamp for each".to_owned());
+        }
         self.refusals.reset();
         self.rows.until(sent_ns);
         let row = &mut self.rows.open;
         row.sent.samples += 1;
         row.sent.unmatched += u64::from(!self.matched);
+        row.sent.copied += u64::from(spec.zero_copy && !sent.loaned);
         row.sent.prepare_ns.add((sent_ns - awake_ns) as f64);
         if let Some(due_ns) = due_ns {
             row.sent.lateness_ns.add((sent_ns - due_ns) as f64);
@@ -147,7 +160,7 @@ impl<'a> PublisherLoop<'a> {
                 return Ok(now_ns);
             }
             meanwhile(now_ns)?;
-            sleep_until(time_ns.min(self.rows.end_ns()).min(now_ns + SLICE_NS));
+            sleep_until(time_ns.min(self.rows.hand_over_ns()).min(now_ns + SLICE_NS));
         }
     }
 

@@ -1,9 +1,9 @@
 //! Refusals of the middleware: the first is reported, and too many in a row end the endpoint.
 
-use super::{Context, protocol::Report};
-
-/// Refusals in a row after which an endpoint gives up.
-const MAX_IN_A_ROW: u32 = 100;
+use super::{
+    Context,
+    protocol::{Report, times::MOST_REFUSALS},
+};
 
 /// The refusals of an endpoint.
 pub struct Refusals<'a> {
@@ -27,11 +27,11 @@ impl<'a> Refusals<'a> {
     /// Counts a refusal; `refused` names such messages.
     ///
     /// # Errors
-    /// A sentence, after [`MAX_IN_A_ROW`].
+    /// A sentence, after [`MOST_REFUSALS`].
     pub fn count(&mut self, refused: &str, report: &str, reason: &str) -> Result<(), String> {
         self.in_a_row += 1;
-        if self.in_a_row == MAX_IN_A_ROW {
-            return Err(format!("it gave up after {MAX_IN_A_ROW} {refused} in a row; the last: {reason}"));
+        if self.in_a_row == MOST_REFUSALS {
+            return Err(format!("it gave up after {MOST_REFUSALS} {refused} in a row; the last: {reason}"));
         }
         self.report(report, reason);
         Ok(())

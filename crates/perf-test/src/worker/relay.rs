@@ -3,10 +3,15 @@
 //! The publisher's and the subscription's workers measure the round trip; a relay only counts messages.
 
 use super::{
-    Context, drain::DrainMonitor, matching::wait_for_start, protocol::EndpointReport, refusals::Refusals, rows::Rows,
+    Context,
+    drain::DrainMonitor,
+    matching::{Start, wait_for_start},
+    protocol::EndpointReport,
+    refusals::Refusals,
+    rows::Rows,
 };
 use crate::{
-    backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription},
+    backend::{Draft, Matched, Publisher, Session, Stamp, Subscription},
     clock::now_ns,
     endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
@@ -15,14 +20,14 @@ use crate::{
 };
 
 /// Creates both ends, waits for matching and for the start, and passes messages on until no more come.
-pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
+pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let to = EndpointPlan { topic: context.plan.relay_topic.clone(), ..context.plan.clone() };
     let mut ends = Ends {
-        subscription: backend.subscription(&context.spec, &context.plan)?,
-        publisher: backend.publisher(&context.spec, &to)?,
+        subscription: session.subscription(&context.spec, &context.plan)?.pull("a relay")?,
+        publisher: session.publisher(&context.spec, &to)?,
     };
-    let Some(start_ns) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
-    let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns);
+    let Some(Start { start_ns, .. }) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
+    let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, context.spec.rate_hz);
     let sequences = Sequences::new(context.spec.has_publishers(), context.spec.last_id);
     let drain = DrainMonitor::new(context, start_ns);
     let mut relay_loop =
@@ -58,7 +63,7 @@ struct RelayLoop<'a> {
     /// Messages taken, duplicates not counted.
     taken: u64,
     /// Monitors the end.
-    drain: DrainMonitor<'a>,
+    drain: DrainMonitor,
     refusals: Refusals<'a>,
 }
 
@@ -81,7 +86,7 @@ impl RelayLoop<'_> {
             if spec.wait == Wait::Spin {
                 std::hint::spin_loop();
             } else {
-                self.ends.subscription.wait(self.drain.wait(before_ns, self.rows.end_ns()))?;
+                self.ends.subscription.wait(self.drain.wait(before_ns, self.rows.hand_over_ns()))?;
             }
         }
         self.rows.until(now_ns());

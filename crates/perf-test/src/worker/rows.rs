@@ -1,12 +1,15 @@
 //! One-second rows of an endpoint on their way to the coordinator.
 //!
-//! The loops fill the open row and hand it over when its second is over. The reporting thread formats and writes the reports, and
-//! returns the memory, so that the measurement allocates nothing.
+//! The loops fill the open row. It ends with its second, and is handed over half a period later: at the beginning of a second a
+//! message is due, and the work of the reporting threads must not show in its latency. The reporting thread formats and writes the
+//! reports, and returns the memory, so that the measurement allocates nothing.
 
+use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 
-use super::protocol::{EndpointReport, Report};
+use super::protocol::{EndpointReport, Report, times::ROW_DELAY_NS};
 use crate::{
+    clock::SECOND_NS,
     endpoint::Endpoint,
     measure::tally::{TALLIES, Tally},
     pacing::Seconds,
@@ -15,7 +18,7 @@ use crate::{
 /// A message to the reporting thread.
 pub enum Outgoing {
     /// A report outside the measurement.
-    Control(Report),
+    Control(Box<Report>),
     /// The measurement begins.
     Started,
     /// A row.
@@ -49,41 +52,82 @@ pub struct Rows {
     seconds: Seconds,
     /// The open row.
     pub open: Box<Tally>,
+    /// Rows that have ended and are to be handed over, with their seconds.
+    ended: VecDeque<(u64, Box<Tally>)>,
+    delay_ns: i64,
+    /// When a row ends or is to be handed over next, ns.
+    next_ns: i64,
     recycle: SyncSender<Box<Tally>>,
     empty: Receiver<Box<Tally>>,
 }
 
 impl Rows {
-    /// Rows counted from `start_ns`.
-    pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64) -> Self {
+    /// Rows counted from `start_ns`, in a run of `rate_hz`.
+    pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64, rate_hz: u32) -> Self {
         let (recycle, empty) = mpsc::sync_channel(TALLIES);
         for _ in 1..TALLIES {
             let _ = recycle.try_send(Box::default());
         }
-        Rows { endpoint, outgoing, seconds: Seconds::new(start_ns), open: Box::default(), recycle, empty }
-    }
-
-    /// When the open row ends, ns.
-    pub fn end_ns(&self) -> i64 {
-        self.seconds.end_ns()
-    }
-
-    /// Hands over the rows that have ended at `now_ns`.
-    pub fn until(&mut self, now_ns: i64) {
-        while let Some(second) = self.seconds.close(now_ns) {
-            self.send(second, true);
+        let seconds = Seconds::new(start_ns);
+        let half_period_ns = SECOND_NS.checked_div(2 * i64::from(rate_hz)).unwrap_or(ROW_DELAY_NS);
+        Rows {
+            endpoint,
+            outgoing,
+            seconds,
+            open: Box::default(),
+            ended: VecDeque::with_capacity(TALLIES),
+            delay_ns: half_period_ns.min(ROW_DELAY_NS),
+            next_ns: seconds.end_ns(),
+            recycle,
+            empty,
         }
     }
 
-    /// Hands over the part of a second that is left.
-    pub fn last(&mut self) {
-        self.send(self.seconds.open(), false);
+    /// When the next row is to be handed over, ns.
+    pub fn hand_over_ns(&self) -> i64 {
+        self.ended.front().map_or(self.seconds.end_ns(), |(second, _)| self.seconds.end_of_ns(*second)) + self.delay_ns
     }
 
-    fn send(&mut self, second: u64, whole: bool) {
+    /// Ends the rows whose seconds are over at `now_ns`, and hands over those whose time has come.
+    #[inline]
+    pub fn until(&mut self, now_ns: i64) {
+        if now_ns >= self.next_ns {
+            self.advance(now_ns);
+        }
+    }
+
+    #[cold]
+    fn advance(&mut self, now_ns: i64) {
+        while let Some(second) = self.seconds.close(now_ns) {
+            self.end(second);
+        }
+        while now_ns >= self.hand_over_ns()
+            && let Some((second, tally)) = self.ended.pop_front()
+        {
+            self.send(second, true, tally);
+        }
+        self.next_ns = self.seconds.end_ns();
+        if !self.ended.is_empty() {
+            self.next_ns = self.next_ns.min(self.hand_over_ns());
+        }
+    }
+
+    /// Hands over all rows, and the part of a second that is left.
+    pub fn last(&mut self) {
+        while let Some((second, tally)) = self.ended.pop_front() {
+            self.send(second, true, tally);
+        }
+        let tally = std::mem::take(&mut self.open);
+        self.send(self.seconds.open(), false, tally);
+    }
+
+    fn end(&mut self, second: u64) {
         // Allocates only if the reporting thread is seconds behind, so that the measurement is not delayed.
         let empty = self.empty.try_recv().unwrap_or_default();
-        let tally = std::mem::replace(&mut self.open, empty);
+        self.ended.push_back((second, std::mem::replace(&mut self.open, empty)));
+    }
+
+    fn send(&self, second: u64, whole: bool, tally: Box<Tally>) {
         let (endpoint, recycle) = (self.endpoint, self.recycle.clone());
         // Fails only if the reporting thread has gone; then the process is ending.
         let _ = self.outgoing.send(Outgoing::Row { endpoint, second, whole, tally, recycle });
@@ -95,7 +139,17 @@ mod tests {
     use allocations::{Counts as Allocated, count};
 
     use super::*;
-    use crate::clock::SECOND_NS;
+
+    const RATE_HZ: u32 = 1000;
+    const DELAY_NS: i64 = SECOND_NS / 2000;
+
+    fn seconds_of(reports: &Receiver<Outgoing>) -> Vec<u64> {
+        let second = |report| match report {
+            Outgoing::Row { second, .. } => second,
+            _ => panic!("no row"),
+        };
+        reports.try_iter().map(second).collect()
+    }
 
     /// Fills a row and hands it over; returns the allocations of the measuring thread.
     fn second(rows: &mut Rows, second: i64) -> Allocated {
@@ -104,14 +158,14 @@ mod tests {
                 rows.open.received.latency_ns.add(f64::from(latency_ns));
                 rows.open.latencies.record(u64::from(latency_ns) * 100);
             }
-            rows.until((second + 1) * SECOND_NS);
+            rows.until((second + 1) * SECOND_NS + DELAY_NS);
         })
     }
 
     #[test]
     fn handing_over_rows_allocates_nothing_however_many_they_are() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::new(Endpoint::Subscription(0), outgoing, 0);
+        let mut rows = Rows::new(Endpoint::Subscription(0), outgoing, 0, RATE_HZ);
         for number in 0..100 {
             assert_eq!(second(&mut rows, number), Allocated::default(), "in second {number}");
             let Ok(Outgoing::Row { second, whole, mut tally, recycle, .. }) = reports.try_recv() else {
@@ -127,15 +181,37 @@ mod tests {
     #[test]
     fn a_reporting_thread_that_is_behind_costs_memory_and_no_row() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::new(Endpoint::Subscription(0), outgoing, 0);
-        rows.until(5 * SECOND_NS);
-        let seconds: Vec<u64> = reports
-            .try_iter()
-            .map(|report| match report {
-                Outgoing::Row { second, .. } => second,
-                _ => panic!("no row"),
-            })
-            .collect();
-        assert_eq!(seconds, [0, 1, 2, 3, 4]);
+        let mut rows = Rows::new(Endpoint::Subscription(0), outgoing, 0, RATE_HZ);
+        rows.until(5 * SECOND_NS + DELAY_NS);
+        assert_eq!(seconds_of(&reports), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_row_goes_out_between_two_messages_and_has_only_its_own_second() {
+        let (outgoing, reports) = mpsc::sync_channel(8);
+        let mut rows = Rows::new(Endpoint::Publisher(0), outgoing, 0, RATE_HZ);
+        rows.open.sent.samples = 7;
+        rows.until(SECOND_NS);
+        rows.open.sent.samples = 3;
+        assert_eq!(rows.hand_over_ns(), SECOND_NS + DELAY_NS);
+        rows.until(SECOND_NS + DELAY_NS - 1);
+        assert!(seconds_of(&reports).is_empty(), "while the first message of a second is on its way");
+        rows.until(SECOND_NS + DELAY_NS);
+        let Ok(Outgoing::Row { tally, .. }) = reports.try_recv() else { panic!("no row") };
+        assert_eq!((tally.sent.samples, rows.open.sent.samples), (7, 3));
+        assert_eq!(rows.hand_over_ns(), 2 * SECOND_NS + DELAY_NS);
+        // At the end none waits.
+        rows.until(2 * SECOND_NS);
+        rows.last();
+        assert_eq!(seconds_of(&reports), [1, 2]);
+    }
+
+    #[test]
+    fn the_delay_is_half_a_period_and_at_most_50_ms() {
+        for (rate_hz, delay_ns) in [(0, SECOND_NS / 20), (1, SECOND_NS / 20), (100, SECOND_NS / 200), (1_000_000, 500)]
+        {
+            let rows = Rows::new(Endpoint::Publisher(0), mpsc::sync_channel(1).0, 0, rate_hz);
+            assert_eq!(rows.hand_over_ns(), SECOND_NS + delay_ns, "{rate_hz} Hz");
+        }
     }
 }

@@ -4,21 +4,54 @@
 
 use std::ops::Range;
 
-use super::{Context, drain::DrainMonitor, rows::Rows};
+use super::{Context, drain::DrainMonitor, matching::Start, rows::Rows};
 use crate::{
     backend::Taken,
     clock::{SECOND_NS, now_ns},
+    endpoint::SourcePhase,
     measure::{
         loss::{Arrival, Sequences},
         tally::Tally,
     },
     pacing::Schedule,
     payload,
-    run_spec::Touch,
+    run_spec::{Phase, RunSpec, Touch},
 };
 
+/// The phases of the publishers.
+enum Phases {
+    /// All have this one.
+    Same(i64),
+    /// Each has its own, in the order of the sources.
+    Own(Vec<SourcePhase>),
+}
+
+impl Phases {
+    fn new(spec: &RunSpec, known: &[SourcePhase]) -> Phases {
+        if spec.publishers < 2 || spec.phase == Phase::Aligned {
+            // A single publisher has the phase 0.
+            return Phases::Same(0);
+        }
+        let mut known = known.to_vec();
+        known.sort_by_key(|of| of.source);
+        Phases::Own(known)
+    }
+
+    /// The phase of a publisher; `None` if the middleware does not tell.
+    #[inline]
+    fn of_ns(&self, source: &[u8; 16]) -> Option<i64> {
+        match self {
+            Phases::Same(phase_ns) => Some(*phase_ns),
+            Phases::Own(known) => {
+                let index = known.binary_search_by_key(source, |of| of.source).ok()?;
+                known.get(index).map(|of| of.phase_ns)
+            }
+        }
+    }
+}
+
 /// The recorder of a subscription.
-pub struct SampleRecorder<'a> {
+pub struct SampleRecorder {
     /// The rows.
     pub rows: Rows,
     /// The ids that were seen.
@@ -29,39 +62,47 @@ pub struct SampleRecorder<'a> {
     scope_ns: Range<i64>,
     /// The last sample was sent within that time.
     in_scope: bool,
-    /// The schedule of this run's publishers; that of others is not known.
+    /// The schedule of this run's publishers without their phases; that of others is not known.
     schedule: Option<Schedule>,
-    /// The first id that is due within the time of the statistics, if the schedule is known.
+    /// The phases of its publishers, which have one each.
+    phases: Phases,
+    /// The first id that is due within the time of the statistics, if the schedule is known. A phase is less than a period, so it is
+    /// the same for all.
     first_id: Option<u64>,
     late_ns: u64,
     too_late_ns: u64,
     touch: Touch,
+    /// Samples are to be read in place.
+    zero_copy: bool,
     /// Samples taken, independent of when they were sent; duplicates not counted.
     pub taken: u64,
     /// Samples that had left the history when the last one was taken.
     overwritten: u64,
     /// Monitors the end.
-    pub drain: DrainMonitor<'a>,
+    pub drain: DrainMonitor,
 }
 
-impl<'a> SampleRecorder<'a> {
-    /// The recorder of a subscription that begins at `start_ns`.
-    pub fn new(context: &'a Context, start_ns: i64) -> SampleRecorder<'a> {
+impl SampleRecorder {
+    /// The recorder of a subscription that begins at `start`.
+    pub fn new(context: &Context, start: &Start) -> SampleRecorder {
         let spec = &context.spec;
+        let start_ns = start.start_ns;
         // This run's publishers stop at its end; those of other programs do not.
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, spec.rate_hz));
         SampleRecorder {
-            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns),
+            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, spec.rate_hz),
             sequences: Sequences::new(spec.has_publishers(), spec.last_id),
             start_ns,
             scope_ns: scope_start_ns..if spec.has_publishers() { i64::MAX } else { spec.end_ns(start_ns) },
             in_scope: false,
             schedule,
+            phases: Phases::new(spec, &start.phases),
             first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),
             late_ns: spec.late.limit_ns(spec.rate_hz),
             too_late_ns: spec.too_late.limit_ns(spec.rate_hz),
             touch: spec.touch,
+            zero_copy: spec.zero_copy,
             taken: 0,
             overwritten: 0,
             drain: DrainMonitor::new(context, start_ns),
@@ -103,6 +144,7 @@ impl<'a> SampleRecorder<'a> {
         }
         received.samples += 1;
         received.bytes += taken.length_bytes;
+        received.copied += u64::from(self.zero_copy && !taken.loaned);
         match u64::try_from(taken.received_ns.saturating_sub(taken.time_ns)) {
             Ok(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);
@@ -112,10 +154,14 @@ impl<'a> SampleRecorder<'a> {
             }
             Err(_) => received.negative += 1,
         }
-        let due_ns = self.schedule.and_then(|schedule| schedule.due_ns(id.saturating_sub(1)));
+        let due_ns = self
+            .schedule
+            .and_then(|schedule| Some(schedule.due_ns(id.saturating_sub(1))? + self.phases.of_ns(&taken.source)?));
         if let Some(response_ns) = due_ns.and_then(|due_ns| u64::try_from(taken.received_ns - due_ns).ok()) {
             received.response_ns.add(response_ns as f64);
             responses.record(response_ns);
+            received.late_response += u64::from(response_ns > self.late_ns && response_ns <= self.too_late_ns);
+            received.too_late_response += u64::from(response_ns > self.too_late_ns);
         }
         if self.touch != Touch::Stamp {
             received.corrupt += u64::from(!payload::read(taken.payload, self.touch, id));

@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         mock::latencies::TESTS,
         mock::counts::TESTS,
         mock::defects::TESTS,
+        mock::accounts::TESTS,
+        mock::contract::TESTS,
         mock::matching::TESTS,
         command_line::TESTS,
         system::TESTS,

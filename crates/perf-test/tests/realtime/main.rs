@@ -78,6 +78,7 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
         topic: "/topic".to_owned(),
         relay_topic: String::new(),
         index: 0,
+        phase_ns: 0,
     };
     let endpoints: Vec<EndpointPlan> = endpoints.iter().map(of_endpoint).collect();
     let mut unmatched = endpoints.len();
@@ -100,7 +101,7 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
         if unmatched == 0 {
             // No delay: samples that a subscription takes before the start are in no statistic.
             start_ns = now_ns();
-            order(&mut worker, &serde_json::to_string(&Order::Go { start_ns }).unwrap());
+            order(&mut worker, &serde_json::to_string(&Order::Go { start_ns, phases: Vec::new() }).unwrap());
         }
     }
     panic!("the worker said nothing and ended: {:?}", worker.wait());

@@ -16,7 +16,8 @@ pub struct GateOptions {
     ///   lateness.p99 …                         send time after the due time: ns us ms s
     ///   lost received duplicates reordered     samples
     ///   lost%                                  % of the samples that were due
-    ///   late% too_late%                        % of the samples received
+    ///   late% too_late%                        % of the samples received, by the latency from the send time
+    ///   late_response% too_late_response%      the same, by the latency from the time when the message was due
     ///   rate                                   messages per second of each publisher
     ///   cpu                                    % of one core
     ///   cpu_per_message                        CPU time of all workers: ns us ms s

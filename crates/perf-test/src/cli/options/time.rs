@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::LONGEST_S;
 use crate::cli::values::within;
+use crate::run_spec::Phase;
 
 /// Rate and duration.
 #[derive(Clone, Debug, Default, Args)]
@@ -14,6 +15,11 @@ pub struct TimeOptions {
     /// Example: -r 100
     #[arg(short, long, value_name = "HZ", value_parser = within(0..=1_000_000), allow_hyphen_values = true)]
     pub rate: Option<u32>,
+    /// When the periods of several publishers begin: spread evenly over a period, aligned, or random [default: spread]
+    ///
+    /// Nodes of a robot publish at different times; aligned publishers make a burst in each period. Example: -p 8 --phase aligned
+    #[arg(long, value_name = "PHASE")]
+    pub phase: Option<Phase>,
     /// Seconds to run after the warm-up; 0 runs until Ctrl-C [default: 0]
     ///
     /// Example: --max-runtime 30

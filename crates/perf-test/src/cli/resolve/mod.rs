@@ -83,6 +83,7 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         topic: endpoints::topic(&options.endpoints, options.messages.msg.is_some())?,
         domain_id: endpoints::domain_id(options.endpoints.dds_domain_id)?,
         rate_hz: options.time.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
+        phase: options.time.phase.unwrap_or_default(),
         publishers,
         subscriptions,
         strategy: options.endpoints.execution_strategy.unwrap_or_default(),

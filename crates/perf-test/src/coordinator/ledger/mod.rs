@@ -11,9 +11,10 @@ use crate::{
     clock::SECOND_NS,
     endpoint::Endpoint,
     measure::{
+        cells::Cells,
         memory::Memory,
         moments::Moments,
-        resources::Resources,
+        resources::{Measured, Resources},
         tally::{Counts, Received, Tally},
         usage::Usage,
     },
@@ -41,7 +42,9 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
     /// At the beginning of the statistics.
-    begin: Usage,
+    begin: Resources,
+    /// At the last whole row within the run.
+    end: Option<Resources>,
     /// At the last row that was returned.
     row: Resources,
     latest: Resources,
@@ -68,10 +71,12 @@ pub struct Ledger {
     rows_end: u64,
     tail: OpenRow,
     accounts: Vec<Account>,
-    by_endpoint: BTreeMap<Endpoint, Received>,
+    by_endpoint: BTreeMap<Endpoint, (Received, Cells)>,
     sums: Tally,
     /// Messages from the first second on: sent, and refused.
     ever: (u64, u64),
+    /// Messages of the whole seconds within the run: received, and sent or passed on.
+    in_rows: (u64, u64),
     /// Gaps in the ids that rows will still show and that are no losses: each subscription sees one for each refused message.
     refused_gaps: u64,
     /// Samples lost in the rows that were returned.
@@ -98,7 +103,7 @@ impl Ledger {
     /// Records the resources that a worker used for its set-up; it begins to measure.
     pub fn begin(&mut self, worker: usize, resources: Resources) {
         if let Some(account) = self.accounts.get_mut(worker) {
-            *account = Account { begin: resources.usage, row: resources, latest: resources };
+            *account = Account { begin: resources, end: None, row: resources, latest: resources };
         }
     }
 
@@ -121,16 +126,22 @@ impl Ledger {
 
     /// Enters one report.
     pub fn enter(&mut self, entry: Entry) {
+        let counts = &entry.counts;
         if let Some(account) = self.accounts.get_mut(entry.worker) {
             account.latest = entry.resources;
             if entry.whole && entry.second < self.left_out_s {
-                account.begin = entry.resources.usage;
+                account.begin = entry.resources;
+            } else if entry.whole && entry.second < self.rows_end {
+                account.end = Some(entry.resources);
+                self.in_rows.0 += counts.received.samples;
+                self.in_rows.1 += counts.sent.samples + counts.relayed.samples;
             }
         }
-        let counts = &entry.counts;
         self.ever.0 += counts.sent.samples;
         self.ever.1 += counts.sent.refused;
-        self.by_endpoint.entry(entry.endpoint).or_default().merge(&counts.received);
+        let (received, latencies) = self.by_endpoint.entry(entry.endpoint).or_default();
+        received.merge(&counts.received);
+        latencies.add(&counts.latencies);
         self.sums.add_received(counts);
         if entry.second >= self.left_out_s {
             self.sums.add_sent(counts);
@@ -202,12 +213,13 @@ impl Ledger {
     }
 
     fn close(&mut self, end_ns: i64, length_ns: i64, open: OpenRow) -> Row {
-        let (mut usage, mut used) = (Usage::default(), Usage::default());
+        let (mut usage, mut used, mut instrument_used) = (Usage::default(), Usage::default(), Usage::default());
         let (mut memory, mut core_percent) = (Memory::default(), 0.0);
         for (worker, account) in self.accounts.iter_mut().enumerate() {
             if let Some(at_row) = open.resources.get(&worker) {
                 core_percent += at_row.usage.core_percent_since(&account.row.usage);
                 used.add(&at_row.usage.since(&account.row.usage));
+                instrument_used.add(&at_row.instrument.since(&account.row.instrument));
                 account.row = *at_row;
             }
             usage.add(&account.row.usage);
@@ -225,6 +237,7 @@ impl Ledger {
             lateness,
             usage,
             used,
+            instrument_used,
             memory,
             core_percent,
             cores: self.cores,
@@ -253,7 +266,12 @@ impl Ledger {
 
     /// The counts of one subscription, after the seconds left out.
     pub fn received_by(&self, endpoint: Endpoint) -> Received {
-        self.by_endpoint.get(&endpoint).copied().unwrap_or_default()
+        self.by_endpoint.get(&endpoint).map(|(received, _)| *received).unwrap_or_default()
+    }
+
+    /// The latencies of one subscription, after the seconds left out.
+    pub fn latencies_of(&self, endpoint: Endpoint) -> Cells {
+        self.by_endpoint.get(&endpoint).map(|(_, latencies)| latencies.clone()).unwrap_or_default()
     }
 
     /// The resources of a worker since it started.
@@ -261,12 +279,22 @@ impl Ledger {
         self.accounts.get(worker).map(|account| account.latest).unwrap_or_default()
     }
 
-    /// CPU time of all workers while they measured: all accounts since the statistics began, and percent of one core.
-    pub fn measured(&self) -> (Usage, f64) {
-        let mut usage = Usage::default();
-        self.accounts.iter().for_each(|account| usage.add(&account.latest.usage.since(&account.begin)));
-        let percent = |account: &Account| account.latest.usage.core_percent_since(&account.begin);
-        (usage, self.accounts.iter().map(percent).sum())
+    /// The cost of the run from the beginning of the statistics to the last whole second. Later the subscriptions may wait for
+    /// samples that were lost, which is no cost of a message. A run that ended within its first second has all that there is.
+    pub fn measured(&self) -> Measured {
+        let (mut received, mut sent) = self.in_rows;
+        if self.accounts.iter().all(|account| account.end.is_none()) {
+            let Tally { sent: published, received: taken, relayed, .. } = &self.sums;
+            (received, sent) = (taken.samples, published.samples + relayed.samples);
+        }
+        let mut measured = Measured { received, sent, ..Measured::default() };
+        for Account { begin, end, latest, .. } in &self.accounts {
+            let end = end.as_ref().unwrap_or(latest);
+            measured.usage.add(&end.usage.since(&begin.usage));
+            measured.instrument.add(&end.instrument.since(&begin.instrument));
+            measured.core_percent += end.usage.core_percent_since(&begin.usage);
+        }
+        measured
     }
 
     /// Statistics of the seconds that were returned: mean latencies in ns, CPU time in percent of one core.

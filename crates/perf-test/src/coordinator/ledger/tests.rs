@@ -7,10 +7,14 @@ const P: Endpoint = Endpoint::Publisher(0);
 const S0: Endpoint = Endpoint::Subscription(0);
 const S1: Endpoint = Endpoint::Subscription(1);
 
+/// CPU time of the instrument in each second of each worker.
+const INSTRUMENT_NS: i64 = 10_000_000;
+
 fn resources(second: u64, cpu_ns: i64) -> Resources {
     let taken_ns = (second as i64 + 1) * SECOND_NS;
     let usage = Usage { taken_ns, utime_ns: cpu_ns, maxrss_kib: 1000, ..Usage::default() };
-    Resources { usage, memory: Memory { rss_kib: 700, ..Memory::default() } }
+    let instrument = Usage { utime_ns: (second as i64 + 1) * INSTRUMENT_NS, ..Usage::default() };
+    Resources { usage, instrument, memory: Memory { rss_kib: 700, ..Memory::default() } }
 }
 
 fn sent(second: u64, samples: u64) -> Entry {
@@ -96,8 +100,42 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
     assert_eq!((ledger.sums().sent.samples, ledger.sums().received.samples, ledger.sums().latencies.n()), (10, 2, 2));
     assert_eq!(ledger.sent_samples_ever(), 30);
     // CPU of the third second only: half a second in each of the two subscriptions.
-    let (usage, core_percent) = ledger.measured();
-    assert_eq!((usage.cpu_ns(), core_percent), (SECOND_NS, 100.0));
+    let measured = ledger.measured();
+    assert_eq!((measured.usage.cpu_ns(), measured.core_percent), (SECOND_NS, 100.0));
+    assert_eq!((measured.instrument.cpu_ns(), measured.received, measured.sent), (3 * INSTRUMENT_NS, 2, 10));
+}
+
+#[test]
+fn the_wait_for_lost_samples_is_no_cost_of_the_run() {
+    let mut ledger = ledger(0);
+    (0..3).for_each(|worker| ledger.begin(worker, Resources::default()));
+    ledger.end_after(2);
+    for second in 0..2 {
+        for entry in [sent(second, 10), received(S0, second, &[5; 10]), received(S1, second, &[5; 9])] {
+            ledger.enter(entry);
+        }
+    }
+    let within = ledger.measured();
+    // Half a second of CPU time in each second of both subscriptions.
+    assert_eq!((within.core_percent, within.received), (100.00005, 38));
+    for second in 2..9 {
+        ledger.enter(received(S1, second, &[]));
+    }
+    ledger.enter(Entry { whole: false, ..received(S1, 9, &[7]) });
+    ledger.set_final_resources(2, resources(9, 5 * SECOND_NS));
+    assert_eq!(ledger.measured(), within);
+    assert_eq!((ledger.sums().received.samples, ledger.resources_of(2).usage.cpu_ns()), (39, 5 * SECOND_NS));
+}
+
+#[test]
+fn a_run_within_one_second_has_a_cost_too() {
+    let mut ledger = ledger(0);
+    ledger.begin(1, Resources::default());
+    ledger.end_after(0);
+    ledger.enter(Entry { whole: false, ..sent(0, 3) });
+    ledger.enter(Entry { whole: false, ..received(S0, 0, &[5; 3]) });
+    let measured = ledger.measured();
+    assert_eq!((measured.usage.cpu_ns() > 0, measured.received, measured.sent), (true, 3, 3));
 }
 
 /// A report taken `ns` after the beginning of its second.

@@ -19,7 +19,7 @@ use super::{document::Document, summary::Summary};
 use crate::{row::Row, system::System, verdict::Verdict};
 
 pub use distribution::{Distribution, Spread};
-pub use row::{RowEntry, TotalEntry};
+pub use row::{RowEntry, TotalEntry, UsedEntry};
 pub use run::{Conditions, RunEntry};
 pub use summary::SummaryEntry;
 

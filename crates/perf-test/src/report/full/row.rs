@@ -19,9 +19,11 @@ pub struct RowEntry {
     pub length_s: f64,
     /// The messages sent and received within it.
     pub total: TotalEntry,
-    /// The resources that all workers used within it.
+    /// The resources that the endpoints' and the middleware's threads of all workers used within it.
     pub used: UsedEntry,
-    /// CPU time of all workers within it, percent of one core.
+    /// The resources that the instrument's own threads in the workers used within it; not part of `used`.
+    pub instrument_used: UsedEntry,
+    /// CPU time of `used`, percent of one core.
     pub core_percent: f64,
     /// The resident memory of all workers at its end.
     pub memory: Memory,
@@ -40,6 +42,7 @@ impl RowEntry {
                 &row.relayed,
             ),
             used: UsedEntry::of(&row.used),
+            instrument_used: UsedEntry::of(&row.instrument_used),
             core_percent: row.core_percent,
             memory: row.memory,
         }

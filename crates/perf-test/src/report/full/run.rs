@@ -65,6 +65,8 @@ pub struct Conditions {
     pub domain_id: u32,
     /// Messages per second of each publisher; 0 is as fast as possible.
     pub rate_hz: u32,
+    /// The beginnings of the periods of several publishers: `spread`, `aligned` or `random`.
+    pub phase: String,
     /// Publishers of this run.
     pub publishers: u32,
     /// Subscriptions of this run.
@@ -129,6 +131,7 @@ impl Conditions {
             topic: spec.topic.clone(),
             domain_id: spec.domain_id,
             rate_hz: spec.rate_hz,
+            phase: name_of(spec.phase),
             publishers: spec.publishers,
             subscriptions: spec.subscriptions,
             execution_strategy: name_of(spec.strategy),

@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{TotalEntry, row::UsedEntry};
+use super::{Spread, TotalEntry, row::UsedEntry};
+use crate::endpoint::Endpoint;
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::memory::{Footprint, Memory};
 use crate::measure::own_cost::OwnCost;
+use crate::measure::tally::Received;
 use crate::measure::threads::ThreadUsage;
-use crate::report::summary::{Summary, WorkerUsage};
+use crate::report::summary::{SubscriptionFigures, Summary, WorkerUsage};
 use crate::verdict::Verdict;
 use crate::warning::Warning;
 
@@ -36,14 +38,18 @@ pub struct SummaryEntry {
     pub unexplained: u64,
     /// Samples that other programs sent before a subscription of this run was matched; not lost.
     pub before_matched: u64,
-    /// The usage of all workers during measurement.
+    /// The usage of the endpoints' and the middleware's threads in all workers, in the whole seconds of the run.
     pub used: UsedEntry,
-    /// CPU time of all workers during measurement, percent of one core.
+    /// The usage of the instrument's own threads in the workers in that time; not part of `used`.
+    pub instrument_used: UsedEntry,
+    /// CPU time of `used`, percent of one core.
     pub core_percent: f64,
-    /// CPU time of all workers and daemons per received message (per sent message in a run without subscriptions), ns; null without messages.
+    /// CPU time of `used` and of all daemons per received message (per sent message in a run without subscriptions), ns; null without messages.
     pub cpu_per_message_ns: Option<f64>,
     /// Cores that the program may use.
     pub cores: u64,
+    /// Each subscription of this run.
+    pub subscriptions: Vec<SubscriptionEntry>,
     /// The worker processes.
     pub workers: Vec<WorkerEntry>,
     /// The daemons of the middleware.
@@ -62,6 +68,42 @@ pub struct SummaryEntry {
     pub requirements: Vec<Verdict>,
 }
 
+/// One subscription.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SubscriptionEntry {
+    /// Its index.
+    pub index: u32,
+    /// Its counts.
+    pub received: Received,
+    /// Samples sent after matching that it did not receive.
+    pub lost: u64,
+    /// Its service latency.
+    pub latency: Spread,
+    /// The median of it, ns; null without samples, as the next.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile, ns; reliable from 1000 samples on.
+    pub p99_ns: Option<u64>,
+}
+
+impl SubscriptionEntry {
+    fn of(figures: &SubscriptionFigures) -> SubscriptionEntry {
+        let SubscriptionFigures { endpoint, received, lost, latencies } = figures;
+        let index = match endpoint {
+            Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index) => *index,
+        };
+        let quantile_ns = |quantile| (received.latency_ns.n > 0).then(|| latencies.quantile_ns(quantile));
+        SubscriptionEntry {
+            index,
+            received: received.counts(),
+            lost: *lost,
+            latency: Spread::of(&received.latency_ns),
+            p50_ns: quantile_ns(0.5),
+            p99_ns: quantile_ns(0.99),
+        }
+    }
+}
+
 /// One worker process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -70,8 +112,10 @@ pub struct WorkerEntry {
     pub label: String,
     /// Its process ID.
     pub pid: u32,
-    /// Its usage since its start, set-up included.
+    /// Its usage since its start, set-up included, without the instrument's own threads.
     pub used: UsedEntry,
+    /// The usage of the instrument's own threads since its start.
+    pub instrument_used: UsedEntry,
     /// Its resident memory at the end.
     pub memory: Memory,
     /// Its memory by kind at the end; null if it exited early.
@@ -87,6 +131,7 @@ impl WorkerEntry {
             label: worker.label.clone(),
             pid: worker.pid,
             used: UsedEntry::of(&worker.resources.usage),
+            instrument_used: UsedEntry::of(&worker.resources.instrument),
             memory: worker.resources.memory,
             footprint,
             threads: threads.unwrap_or_default(),
@@ -131,10 +176,12 @@ impl SummaryEntry {
             lost: summary.lost,
             unexplained: summary.unexplained(),
             before_matched: summary.before_matched,
-            used: UsedEntry::of(&summary.measured),
-            core_percent: summary.core_percent,
+            used: UsedEntry::of(&summary.measured.usage),
+            instrument_used: UsedEntry::of(&summary.measured.instrument),
+            core_percent: summary.measured.core_percent,
             cpu_per_message_ns: summary.cpu_per_message_ns(),
             cores: summary.cores as u64,
+            subscriptions: summary.subscriptions.iter().map(SubscriptionEntry::of).collect(),
             workers: summary.workers.iter().map(WorkerEntry::of).collect(),
             daemons: summary.daemons.clone(),
             coordinator_used: UsedEntry::of(&summary.own_usage),

@@ -7,6 +7,7 @@ use crate::measure::histogram::Latencies;
 use crate::measure::memory::{Footprint, Memory, Resident};
 use crate::measure::tally::TALLIES;
 use crate::units::format_ns;
+use crate::worker::ORDERS_THREAD;
 
 /// The largest ratio of the copy path to the sum of its parts that meets the goal.
 const COPY_GOAL: f64 = 1.3;
@@ -29,12 +30,17 @@ impl Summary {
     }
 
     fn cpu_lines(&self) -> Vec<String> {
-        let measured = &self.measured;
+        let measured = &self.measured.usage;
         let per_message =
             self.cpu_per_message_ns().map_or(String::new(), |ns| format!(", {} per message", format_ns(ns)));
-        let all = self.core_percent / self.cores as f64;
+        let all = self.measured.core_percent / self.cores as f64;
         let mut lines = vec![
-            labelled!("CPU", "{:.2} % of one core, {all:.2} % of all {}{per_message}", self.core_percent, self.cores),
+            labelled!(
+                "CPU",
+                "{:.2} % of one core, {all:.2} % of all {}{per_message}",
+                self.measured.core_percent,
+                self.cores
+            ),
             labelled!(
                 "",
                 "{} during measurement (user {}, system {}), {} with set-up; coordinator separately: {}",
@@ -112,13 +118,18 @@ impl Summary {
             ),
             labelled!(
                 "instrument",
-                "costs {} per message sent and {} per message received, included in the CPU time above,",
+                "costs {} per message sent and {} per message received, included in the CPU time above;",
                 format_ns(own.send_ns),
                 format_ns(own.receive_ns)
             ),
             labelled!(
                 "",
-                "and up to {of_publisher} KiB per publisher and {of_subscription} KiB per subscription, included in the memory above"
+                "its reports took {} of CPU during measurement, not included in it; its memory is included above:",
+                format_ns(self.measured.instrument.cpu_ns() as f64)
+            ),
+            labelled!(
+                "",
+                "up to {of_publisher} KiB per publisher and {of_subscription} KiB per subscription, included in the memory above"
             ),
         ]
     }
@@ -178,8 +189,11 @@ fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
     let all_ns: u64 = threads.clone().map(|thread| thread.cpu_ns).sum();
     for thread in threads.filter(|thread| thread.cpu_ns as f64 > MIN_SHOWN_FRACTION * all_ns as f64) {
         let switches = format!("{} + {} switches", thread.voluntary_switches, thread.involuntary_switches);
+        // The main thread has the number of its process.
+        let is_instruments = thread.tid == worker.pid || thread.name == ORDERS_THREAD;
+        let whose = if is_instruments { "   the instrument's, in no other figure" } else { "" };
         let cpu = format_ns(thread.cpu_ns as f64);
-        lines.push(labelled!("", "  {:<22} {:>17} {cpu:>10} CPU   {switches}", thread.name, ""));
+        lines.push(labelled!("", "  {:<22} {:>17} {cpu:>10} CPU   {switches}{whose}", thread.name, ""));
     }
     lines
 }

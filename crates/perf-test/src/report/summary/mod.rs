@@ -3,15 +3,18 @@
 //! Every statistic has its number of samples beside it; an unreliable value is marked, never left out.
 
 mod machine;
+mod subscriptions;
 pub mod text;
 
+use crate::endpoint::Endpoint;
 use crate::measure::calibration::Calibrations;
+use crate::measure::cells::Cells;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::Footprint;
 use crate::measure::moments::Moments;
 use crate::measure::own_cost::OwnCost;
-use crate::measure::resources::Resources;
+use crate::measure::resources::{Measured, Resources};
 use crate::measure::tally::{Received, Relayed, Sent};
 use crate::measure::threads::ThreadUsage;
 use crate::measure::usage::Usage;
@@ -32,6 +35,19 @@ pub struct WorkerUsage {
     pub resources: Resources,
     /// Its memory by kind, and the usage of its threads during measurement; none if the worker exited early.
     pub ended: Option<(Footprint, Vec<ThreadUsage>)>,
+}
+
+/// The figures of one subscription, without the seconds that `--ignore` leaves out.
+#[derive(Clone, Debug)]
+pub struct SubscriptionFigures {
+    /// The subscription.
+    pub endpoint: Endpoint,
+    /// Its counts.
+    pub received: Received,
+    /// Samples sent after matching that it did not receive.
+    pub lost: u64,
+    /// Its latencies from the send time.
+    pub latencies: Cells,
 }
 
 /// The summary of a run, without the seconds that `--ignore` leaves out.
@@ -63,14 +79,14 @@ pub struct Summary {
     pub responses: Latencies,
     /// The delays of all messages from due time to send time.
     pub lateness: Latencies,
+    /// Each subscription: the figures above hide one that is slow or gets nothing.
+    pub subscriptions: Vec<SubscriptionFigures>,
     /// The workers.
     pub workers: Vec<WorkerUsage>,
     /// The daemons of the middleware.
     pub daemons: Vec<DaemonUsage>,
-    /// The usage of all workers during measurement.
-    pub measured: Usage,
-    /// CPU time of all workers during measurement, percent of one core.
-    pub core_percent: f64,
+    /// The cost of the whole seconds of the run.
+    pub measured: Measured,
     /// Cores that the program may use.
     pub cores: usize,
     /// The usage of the coordinator, calibration included.
@@ -141,13 +157,14 @@ impl Summary {
         self.sent_at_least as f64 / self.measured_s / f64::from(self.spec.publishers)
     }
 
-    /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions, nanoseconds.
+    /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions, nanoseconds. The
+    /// instrument's own threads are not part of it.
     #[must_use]
     pub fn cpu_per_message_ns(&self) -> Option<f64> {
-        let alone = self.spec.subscriptions == 0;
-        let messages = if alone { self.sent.samples.max(self.relayed.samples) } else { self.received.samples };
         let daemons_ns: u64 = self.daemons.iter().map(|daemon| daemon.cpu_ns).sum();
-        (messages > 0).then(|| (self.measured.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
+        let Measured { usage, received, sent, .. } = self.measured;
+        let messages = if self.spec.subscriptions == 0 { sent } else { received };
+        (messages > 0).then(|| (usage.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
     }
 
     /// Lost samples that had not left the history.
@@ -162,7 +179,7 @@ impl Summary {
         self.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum()
     }
 
-    /// The sum of the usage of all workers since each started.
+    /// The sum of the usage of all workers since each started, without the instrument's own threads.
     #[must_use]
     pub fn usage(&self) -> Usage {
         let mut sum = Usage::default();

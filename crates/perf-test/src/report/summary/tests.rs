@@ -19,7 +19,8 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let usage = Usage { utime_ns: 1_000_000_000, stime_ns: 500_000_000, maxrss_kib: 60_000, ..Usage::default() };
     let calibration =
         Calibration { clock_ns: 25.0, wake_up_ns: 20_000.0, fill_ns: 2e5, warm_copy_ns: 4e5, paced_copy_ns: 5e5 };
-    let resources = Resources { usage, memory: Memory { peak_rss_kib: 60_000, ..Memory::default() } };
+    let resources =
+        Resources { usage, instrument: Usage::default(), memory: Memory { peak_rss_kib: 60_000, ..Memory::default() } };
     let worker = |label: &str, pid| WorkerUsage { label: label.to_owned(), pid, resources, ended: None };
     Summary {
         spec,
@@ -35,10 +36,16 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         responses: latencies.clone(),
         lateness: Latencies::default(),
         latencies,
+        subscriptions: Vec::new(),
         workers: vec![worker("publisher 0", 10), worker("subscription 0", 11)],
         daemons: Vec::new(),
-        measured: Usage { utime_ns: 2_000_000_000, stime_ns: 700_000_000, ..Usage::default() },
-        core_percent: 9.0,
+        measured: Measured {
+            usage: Usage { utime_ns: 2_000_000_000, stime_ns: 700_000_000, ..Usage::default() },
+            instrument: Usage { utime_ns: 10_000_000, stime_ns: 5_000_000, ..Usage::default() },
+            core_percent: 9.0,
+            received: 3000,
+            sent: 3000,
+        },
         cores: 2,
         own_usage: usage,
         calibrations: Calibrations { before: calibration, after: calibration },
@@ -56,7 +63,7 @@ fn a_good_run_is_reported_in_full() {
     let text = summary.lines().join("\n");
     for words in [
         "summary of 30.0 s: Array4m, 4194304 bytes (2.x layout) over Gantry, copy",
-        "in short      p50 1.00 ms, p99 1.00 ms, max 1.00 ms; lost 0; rate held; CPU 9.0 % of one core; 117.2 MiB peak; 1 warning",
+        "in short      p50 1.00 ms, p99 1.00 ms, max 1.00 ms; lost 0; rate held; CPU 9.0 % of one core; 117.2 MiB peak; no warnings",
         "sent 3000, received 3000, lost 0",
         "late          0 (0.00 %, > 2.50 ms); too late 0 (0.00 %, > 10.00 ms); of 3000 received",
         "matched       12.00 ms after the creation of the last endpoint",
@@ -70,11 +77,38 @@ fn a_good_run_is_reported_in_full() {
         "120000 KiB",
         "1.22 × (2 warm copies + 1 wake-up = 820.0 µs), goal ≤ 1.3",
         "and 0.98 × the same with copies at the run's rate (1.02 ms): within the goal",
-        "warnings      p99.9 and the higher percentiles rest on fewer than 10 of 3000 samples. Run for 10000",
+        "its reports took 15.00 ms of CPU during measurement, not included in it",
     ] {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
     }
     assert_eq!(summary.failure(), None);
+}
+
+#[test]
+fn each_subscription_is_shown_and_of_many_the_worst() {
+    let figures = |index: u32, lost: u64, latency_ns: u64| {
+        let mut cells = Cells::default();
+        cells.add(&[(latency_ns, 1000 - lost)]);
+        let ns = latency_ns as f64;
+        let latency_ns = Moments { n: 1000 - lost, min: ns, max: ns, mean: ns, m2: 0.0 };
+        let received = Received { samples: 1000 - lost, late: 5, latency_ns, ..Received::default() };
+        SubscriptionFigures { endpoint: Endpoint::Subscription(index), received, lost, latencies: cells }
+    };
+    let few = vec![figures(0, 0, 1_000_000), figures(1, 1000, 0)];
+    let text = Summary { subscriptions: few, ..summary("-s 2", 1000) }.lines().join("\n");
+    assert!(
+        text.contains("subscription 0         1000         0         5         0   1.00 ms   1.00 ms   1.00 ms"),
+        "{text}"
+    );
+    assert!(text.contains("subscription 1            0      1000         5         0"), "{text}");
+    let mut many: Vec<SubscriptionFigures> = (0..100).map(|index| figures(index, 0, 1000)).collect();
+    many[42] = figures(42, 1000, 0);
+    many[17] = figures(17, 0, 9_000_000);
+    let text = Summary { subscriptions: many, ..summary("-s 100", 1000) }.lines().join("\n");
+    let shown: Vec<&str> =
+        text.lines().filter(|line| line.contains("  subscription ") && !line.contains("KiB")).collect();
+    assert!(shown.len() == 8 && shown[0].contains("subscription 42") && shown[1].contains("subscription 17"), "{text}");
+    assert!(!summary("", 1000).lines().join("\n").contains("subscriptions "), "a table of one");
 }
 
 #[test]

@@ -38,7 +38,8 @@ impl Summary {
         ];
         lines.push(labelled!("in short", "{}", self.in_short()));
         let (samples, latency, late) = (self.sample_lines(), self.latency_lines(), self.late_lines());
-        lines.extend([samples, latency, late, self.schedule_lines(), self.machine_lines()].concat());
+        let each = self.subscription_lines();
+        lines.extend([samples, latency, late, each, self.schedule_lines(), self.machine_lines()].concat());
         let mut warnings: Vec<String> = self.warnings().iter().map(ToString::to_string).collect();
         warnings.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
         if warnings.is_empty() {
@@ -68,7 +69,7 @@ impl Summary {
         if self.spec.publishers > 0 && self.spec.rate_hz > 0 && self.exited != Some("publishers") {
             parts.push(if self.rate_was_held() { "rate held" } else { "rate NOT held" }.to_owned());
         }
-        parts.push(format!("CPU {:.1} % of one core", self.core_percent));
+        parts.push(format!("CPU {:.1} % of one core", self.measured.core_percent));
         parts.push(format!("{:.1} MiB peak", self.peak_rss_kib() as f64 / 1024.0));
         parts.push(match self.warnings().len() {
             0 => "no warnings".to_owned(),
@@ -153,21 +154,31 @@ impl Summary {
         if received.samples == 0 {
             return Vec::new();
         }
+        let percent = |count: u64| 100.0 * count as f64 / received.samples as f64;
         let class = |count: u64, threshold: Threshold| {
-            let percent = 100.0 * count as f64 / received.samples as f64;
             let limit = match threshold.limit_ns(self.spec.rate_hz) {
                 u64::MAX => "no limit".to_owned(),
                 limit_ns => format!("> {}", format_ns(limit_ns as f64)),
             };
-            format!("{count} ({percent:.2} %, {limit})")
+            format!("{count} ({:.2} %, {limit})", percent(count))
         };
         let late = class(received.late, self.spec.late);
         let too_late = class(received.too_late, self.spec.too_late);
-        vec![labelled!(
+        let mut lines = vec![labelled!(
             "late",
             "{late}; too late {too_late}; of {} received, by the latency from send; all are in the figures",
             received.samples
-        )]
+        )];
+        if received.response_ns.n > 0 {
+            let (late, too_late) = (received.late_response, received.too_late_response);
+            lines.push(labelled!(
+                "",
+                "by the latency from due time: {late} ({:.2} %); too late {too_late} ({:.2} %)",
+                percent(late),
+                percent(too_late)
+            ));
+        }
+        lines
     }
 
     fn schedule_lines(&self) -> Vec<String> {

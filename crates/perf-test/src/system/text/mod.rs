@@ -59,6 +59,7 @@ fn kernel(system: &System) -> Group {
     group.line("scheduler", values::scheduler(kernel));
     group.line("clock", values::clock(kernel));
     group.line("huge pages", values::huge_pages(&system.memory));
+    group.line("scheduling", system.process.scheduling());
     group.line("limits", values::limits(&system.memory));
     group.line("sockets", values::sockets(&system.sockets));
     group.line("options", kernel.command_line.clone());

@@ -12,7 +12,7 @@
 //!                                 <-  Explained
 //!   Go { start_ns }               ->
 //!                                 <-  Started           once, with what the set-up has used
-//!                                 <-  Row               each endpoint, as soon as each second is over
+//!                                 <-  Row               each endpoint, shortly after each second
 //!   Stop                          ->                    only if the run ends early
 //!                                 <-  Row, Finished     each publisher; it stays alive until stdin ends
 //!   Drain { expected }            ->
@@ -23,10 +23,12 @@
 //! `Failed` may come instead of any report that an endpoint owes; `Warning` at any time. Every row carries the usage of its
 //! whole process, so the usage of a worker that is killed is known up to its last row.
 
+pub mod times;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    endpoint::{Endpoint, EndpointPlan},
+    endpoint::{Endpoint, EndpointPlan, SourcePhase},
     measure::{memory::Footprint, resources::Resources, tally::Counts, threads::ThreadUsage},
     run_spec::RunSpec,
 };
@@ -49,14 +51,17 @@ pub struct Plan {
 }
 
 /// An order of the coordinator to a worker.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Order {
     /// Report the match status.
     Explain,
     /// Start at this time of CLOCK_MONOTONIC.
     Go {
-        /// Due time of the first message and beginning of row 0, ns.
+        /// Due time of the first message of a publisher without a phase, and beginning of row 0, ns.
         start_ns: i64,
+        /// The phases of the publishers whose source is known.
+        #[serde(default)]
+        phases: Vec<SourcePhase>,
     },
     /// Publish no more.
     Stop,
@@ -76,6 +81,9 @@ pub enum Report {
         endpoint: Endpoint,
         /// Time of creation, ns of CLOCK_MONOTONIC.
         created_ns: i64,
+        /// The id that a publisher's messages have; none if it is not known, and for other endpoints.
+        #[serde(default)]
+        source: Option<[u8; 16]>,
     },
     /// The endpoint sees all that it waits for.
     Matched {

@@ -23,7 +23,7 @@ fn plan() -> Plan {
     let cli = cli::parse(arguments.map(Into::into)).unwrap();
     let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
     let topic = "/test_topic".to_owned();
-    let plan = EndpointPlan { endpoint: Endpoint::Relay(0), topic, relay_topic: String::new(), index: 0 };
+    let plan = EndpointPlan { endpoint: Endpoint::Relay(0), topic, relay_topic: String::new(), index: 0, phase_ns: 0 };
     Plan { protocol: PROTOCOL, spec, endpoints: vec![plan] }
 }
 
@@ -43,7 +43,7 @@ fn everything() -> Vec<Value> {
     let thread = ThreadUsage::all_of_this_process().unwrap().swap_remove(0);
     let status = MatchStatus { endpoint: Endpoint::Subscription(0), matched: 0, expected: 1, mismatches: Vec::new() };
     let reports = [
-        Report::Ready { endpoint, created_ns: 1 },
+        Report::Ready { endpoint, created_ns: 1, source: Some([1; 16]) },
         Report::Matched { endpoint, matched_ns: 1 },
         Report::Unmatched(status.clone()),
         Report::Explained(status),
@@ -54,7 +54,12 @@ fn everything() -> Vec<Value> {
         Report::Warning(endpoint, "odd".to_owned()),
         Report::Failed(None, "over".to_owned()),
     ];
-    let orders = [Order::Explain, Order::Go { start_ns: 1 }, Order::Stop, Order::Drain { expected: 1 }];
+    let orders = [
+        Order::Explain,
+        Order::Go { start_ns: 1, phases: vec![SourcePhase { source: [1; 16], phase_ns: 2 }] },
+        Order::Stop,
+        Order::Drain { expected: 1 },
+    ];
     let orders = orders.iter().map(|order| serde_json::to_value(order).unwrap());
     let reports = reports.iter().map(|report| serde_json::to_value(report).unwrap());
     orders.chain(reports).chain([serde_json::to_value(plan()).unwrap()]).collect()
@@ -92,6 +97,28 @@ fn the_page_has_every_field_and_every_value() {
         "docs/internals/worker-protocol.md does not describe {missing:?}: add a field of RunSpec to the table \"Spec\", in the row \
          \"no concern of the worker\" if workers ignore it. docs/internals/releasing.md says when PROTOCOL must be raised"
     );
+}
+
+#[test]
+fn the_page_has_the_numbers_of_the_code() {
+    let seconds = |time_ns: i64| format!("{} s", time_ns as f64 / 1e9);
+    for (number, words) in [
+        (format!("{PROTOCOL}"), "`protocol`, a number: {}"),
+        (seconds(times::READY_NS), "Each endpoint has {} for `Ready`"),
+        (seconds(times::FINISH_NS), "and {} after `Stop`, `Drain` or the end"),
+        (seconds(times::ROW_OVERDUE_NS), "A row that is {} late is shown without"),
+        (seconds(times::CATCH_UP_NS), "are still sent up to {} after that"),
+        (format!("{} ms", times::ROW_DELAY_NS / 1_000_000), "at most {} after its second"),
+        (seconds(times::SHORTEST_DRAIN_NS), "at least {} and"),
+        (seconds(times::LONGEST_DRAIN_NS), "at most {}. This time"),
+        (format!("{}", times::MOST_REFUSALS), "After {} in a row, report `Failed`"),
+        ((u64::BITS - 1).to_string(), "one of the {} before it"),
+        (format!("{UNKNOWN}"), "({} if that is not known)"),
+    ] {
+        let words = words.replace("{}", &number);
+        let text = PAGE.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&words), "docs/internals/worker-protocol.md does not say {words:?}");
+    }
 }
 
 #[test]

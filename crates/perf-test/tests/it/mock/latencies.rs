@@ -9,7 +9,9 @@ test_support::tests![
     late_and_too_late_samples_are_in_every_figure,
     samples_received_before_they_were_sent_are_counted,
     the_latency_from_the_due_time_includes_the_lateness_of_sending,
+    the_latency_from_the_due_time_knows_the_phase_of_each_publisher,
     the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only,
+    a_subscription_that_starves_is_seen,
     a_round_trip_is_the_way_there_and_the_way_back,
     a_relay_that_receives_messages_twice_relays_all,
     two_programs_measure_a_round_trip,
@@ -63,6 +65,22 @@ fn the_latency_from_the_due_time_includes_the_lateness_of_sending() {
     assert_close(response_ns2, lateness_ns2, 1e-6);
 }
 
+fn the_latency_from_the_due_time_knows_the_phase_of_each_publisher() {
+    let [spread, random, aligned] = measure_all([
+        ("latency=2ms", "-p 4 -r 20 --max-runtime 2"),
+        ("latency=2ms", "-p 4 -r 20 --max-runtime 2 --phase random"),
+        ("latency=2ms", "-p 4 -r 20 --max-runtime 2 --phase aligned"),
+    ]);
+    for (run, words) in [(&spread, "spread evenly"), (&random, "random phase"), (&aligned, "aligned")] {
+        let total = &run.summary().total;
+        let (response, lateness) = (&total.response, &total.send_lateness);
+        assert_eq!((response.n, lateness.n), (160, 160));
+        assert_close(response.mean_ns.unwrap(), lateness.mean_ns.unwrap() + 2.0 * MS, 1e-9);
+        assert_close(response.max_ns.unwrap(), lateness.max_ns.unwrap() + 2.0 * MS, 1e-9);
+        assert!(run.run.stdout.contains(words), "{}", run.run.stdout);
+    }
+}
+
 fn the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only() {
     let run = measure("latency=2ms,stall=50:300ms", "-r 100 --max-runtime 2");
     // The classes use the latency of the middleware.
@@ -71,10 +89,27 @@ fn the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only() {
     assert_always(&total.latency, 200, 2.0 * MS);
     // Thirty messages became due meanwhile; the first of them waited for 300 ms.
     assert!(total.response.max_ns.unwrap() >= 302.0 * MS, "{:?}", total.response);
+    // At 100 Hz 10 ms is too late: 29 of the 30 messages that became due meanwhile were at least 10 ms late.
+    assert!(total.received.too_late_response >= 29, "{:?}", total.received);
     assert!(total.response.p90_ns.unwrap() as f64 >= 90.0 * MS, "{:?}", total.response);
     assert!(total.send_lateness.max_ns.unwrap() >= 300.0 * MS, "{:?}", total.send_lateness);
     assert!(total.send_lateness.p90_ns.unwrap() as f64 >= 88.0 * MS, "{:?}", total.send_lateness);
     assert!(total.loop_reserve.min_ns.unwrap() <= -290.0 * MS, "{:?}", total.loop_reserve);
+}
+
+fn a_subscription_that_starves_is_seen() {
+    let run = measure("latency=2ms,lose=2,subscription=1", "-s 3 -r 100 --max-runtime 2");
+    let each = &run.summary().subscriptions;
+    let figures: Vec<_> = each.iter().map(|of| (of.index, of.received.samples, of.lost, of.p50_ns.unwrap())).collect();
+    // The others have the default latency of 1 ms.
+    let ms = |ms: f64, found: u64| assert_close(found as f64, ms * MS, 1e-3);
+    assert_eq!(
+        figures.iter().map(|of| (of.0, of.1, of.2)).collect::<Vec<_>>(),
+        [(0, 200, 0), (1, 100, 100), (2, 200, 0)]
+    );
+    [(1.0, 0), (2.0, 1), (1.0, 2)].iter().for_each(|(expected, index)| ms(*expected, figures[*index].3));
+    assert_eq!(each.iter().map(|of| of.received.samples).sum::<u64>(), run.summary().total.received.samples);
+    assert!(run.run.stdout.contains("subscription 1          100       100"), "{}", run.run.stdout);
 }
 
 fn a_round_trip_is_the_way_there_and_the_way_back() {

@@ -3,6 +3,8 @@
 //! Counts and latencies of the mock depend only on ids, so they are compared exactly, however busy the machine is. Results that depend
 //! on the real send times are compared by identities, or at so low a rate that a message never falls into the wrong second.
 
+pub mod accounts;
+pub mod contract;
 pub mod counts;
 pub mod defects;
 pub mod latencies;
@@ -190,6 +192,8 @@ impl Measured {
             ("negative", sum(|total| total.received.negative)),
             ("late", sum(|total| total.received.late)),
             ("too late", sum(|total| total.received.too_late)),
+            ("late by the schedule", sum(|total| total.received.late_response)),
+            ("too late by the schedule", sum(|total| total.received.too_late_response)),
             ("relayed", sum(|total| total.relayed.samples)),
             ("latencies", sum(|total| total.latency.n)),
             ("responses", sum(|total| total.response.n)),

@@ -156,6 +156,14 @@ impl Fake {
         self.file(&format!("proc/{folder}/stat"), stat);
     }
 
+    /// The account of this process with a nice value, a real-time priority and the number of a scheduling policy.
+    pub fn scheduling(&self, nice: i32, priority: u32, policy: u32) {
+        let nothing = vec!["0"; 18].join(" ");
+        let stat =
+            format!("9 (a) name) S 1 1 1 0 -1 4 5 6 7 8 50 0 0 0 20 {nice} 1 0 {nothing} {priority} {policy} 0 0\n");
+        self.file("proc/self/stat", stat);
+    }
+
     /// Every file, relative to the root.
     pub fn all_files(&self) -> Vec<PathBuf> {
         fn walk(folder: &Path, files: &mut Vec<PathBuf>) {

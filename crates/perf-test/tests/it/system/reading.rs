@@ -7,6 +7,7 @@ use super::fake::Fake;
 test_support::tests![
     a_board_is_read_whole,
     a_laptop_is_read_whole,
+    the_scheduling_of_a_run_is_known,
     kinds_of_kernels_and_containers_are_distinguished,
     the_tightest_quota_of_either_generation_of_control_groups_counts,
     no_value_of_an_empty_container_is_invented,
@@ -46,6 +47,24 @@ fn a_laptop_is_read_whole() {
     // The values can be written and read again.
     let again: System = serde_json::from_str(&serde_json::to_string(&system).unwrap()).unwrap();
     assert_eq!(again, system);
+}
+
+fn the_scheduling_of_a_run_is_known() {
+    let fake = Fake::board();
+    fake.file("proc/self/limits", "Max open files            1024                 524288               files     \n");
+    for (nice, priority, policy, words, special) in [
+        (0, 0, 0, "SCHED_OTHER, nice 0", false),
+        (-15, 0, 0, "SCHED_OTHER, nice -15", true),
+        (0, 1, 2, "SCHED_RR, priority 1", true),
+        (19, 0, 5, "SCHED_IDLE, nice 19", true),
+    ] {
+        fake.scheduling(nice, priority, policy);
+        let process = fake.read().process;
+        assert_eq!((process.scheduling().as_deref(), process.is_special()), (Some(words), special));
+        assert_eq!((process.open_files_limit, process.address_space_limit_bytes), (Some(1024), None));
+    }
+    fake.remove("proc/self/stat");
+    assert_eq!((fake.read().process.scheduling(), fake.read().process.is_special()), (None, false));
 }
 
 fn kinds_of_kernels_and_containers_are_distinguished() {

@@ -1,0 +1,63 @@
+//! The scheduling of this process, which its workers inherit: policy, priority, nice, as `chrt` and `nice` set them, and limits.
+
+use serde::{Deserialize, Serialize};
+
+use super::{memory::soft_limit, root::Root};
+
+/// The names of the scheduling policies by the kernel's numbers (sched(7)).
+const POLICIES: [&str; 8] =
+    ["SCHED_OTHER", "SCHED_FIFO", "SCHED_RR", "SCHED_BATCH", "SCHED_ISO", "SCHED_IDLE", "SCHED_DEADLINE", "SCHED_EXT"];
+/// The fields of `/proc/self/stat` behind the name of the program (proc_pid_stat(5)), counted from its end.
+const NICE: usize = 16;
+const RT_PRIORITY: usize = 37;
+const POLICY: usize = 38;
+
+/// Scheduling and limits. An unreadable value is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// `SCHED_OTHER`, `SCHED_FIFO`, `SCHED_RR` …
+    pub policy: Option<String>,
+    /// The real-time priority, 1 to 99; 0 with the other policies.
+    pub rt_priority: Option<u32>,
+    /// -20 (first) to 19 (last).
+    pub nice: Option<i32>,
+    /// The number of files that it may open.
+    pub open_files_limit: Option<u64>,
+    /// The address space that it may use, bytes; the largest number without a limit.
+    pub address_space_limit_bytes: Option<u64>,
+}
+
+impl Process {
+    pub(super) fn read(root: &Root) -> Process {
+        let stat = root.text("proc/self/stat").unwrap_or_default();
+        // The name may contain anything, also spaces and parentheses.
+        let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
+        let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
+        let policy = number(POLICY).and_then(|number| POLICIES.get(usize::try_from(number).ok()?));
+        let limits = root.text("proc/self/limits").unwrap_or_default();
+        Process {
+            policy: policy.map(|policy| (*policy).to_owned()),
+            rt_priority: number(RT_PRIORITY).and_then(|priority| u32::try_from(priority).ok()),
+            nice: number(NICE),
+            open_files_limit: soft_limit(&limits, "Max open files"),
+            address_space_limit_bytes: soft_limit(&limits, "Max address space"),
+        }
+    }
+
+    /// Its policy, priority and nice value in words.
+    #[must_use]
+    pub fn scheduling(&self) -> Option<String> {
+        let policy = self.policy.as_deref()?;
+        Some(match (self.rt_priority, self.nice) {
+            (Some(priority @ 1..), _) => format!("{policy}, priority {priority}"),
+            (_, Some(nice)) => format!("{policy}, nice {nice}"),
+            _ => policy.to_owned(),
+        })
+    }
+
+    /// Whether somebody gave it another policy or nice value than programs have by themselves.
+    #[must_use]
+    pub fn is_special(&self) -> bool {
+        self.policy.as_deref().is_some_and(|policy| policy != POLICIES[0]) || self.nice.is_some_and(|nice| nice != 0)
+    }
+}

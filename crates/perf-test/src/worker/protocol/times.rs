@@ -1,0 +1,20 @@
+//! The times and numbers of the protocol, which all workers keep to. A test compares `docs/internals/worker-protocol.md` with them.
+
+use crate::clock::SECOND_NS;
+
+/// Time for an endpoint to exist.
+pub const READY_NS: i64 = 60 * SECOND_NS;
+/// The longest time from the end of a row to its hand-over; less if half a period is less.
+pub const ROW_DELAY_NS: i64 = SECOND_NS / 20;
+/// Delay after which a row is shown without the endpoints that are missing.
+pub const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;
+/// Time after the end of the run in which messages that were due before it are still sent.
+pub const CATCH_UP_NS: i64 = SECOND_NS / 2;
+/// The shortest timeout for missing samples.
+pub const SHORTEST_DRAIN_NS: i64 = SECOND_NS;
+/// The longest timeout: less than the coordinator's.
+pub const LONGEST_DRAIN_NS: i64 = 8 * SECOND_NS;
+/// Time for an endpoint to finish.
+pub const FINISH_NS: i64 = 10 * SECOND_NS;
+/// Refusals in a row after which an endpoint gives up.
+pub const MOST_REFUSALS: u32 = 100;

@@ -1,0 +1,119 @@
+//! The reporting thread of a worker, which is the main thread, and the accounts of the instrument's own threads.
+//!
+//! Reports cost CPU time: histograms become JSON once a second. That is the instrument's time and not the middleware's, so each
+//! report carries the two apart.
+
+use std::io::Write;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{protocol::Report, rows::Outgoing};
+use crate::{
+    clock::thread_cpu_ns,
+    measure::{
+        memory::Footprint,
+        resources::Resources,
+        threads::{ThreadUsage, since},
+        usage::Usage,
+    },
+    run_spec::RunSpec,
+};
+
+/// The account of the thread that reads orders, as of its last order.
+#[derive(Clone, Default)]
+pub struct OrdersAccount(Arc<Mutex<Usage>>);
+
+impl OrdersAccount {
+    /// Sets it to the present usage of the calling thread.
+    pub fn update(&self) {
+        // Without an account its cost stays with the middleware's; it is some microseconds.
+        if let Ok(usage) = Usage::of_this_thread() {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = usage;
+        }
+    }
+
+    fn usage(&self) -> Usage {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The sender of all reports; it lives on the main thread.
+pub struct Reporter {
+    reports: Receiver<Outgoing>,
+    orders: OrdersAccount,
+    /// What the middleware used on this thread when it was opened.
+    opening: Usage,
+    threads_before: Vec<ThreadUsage>,
+    /// Work of this thread for each row, in a test of the accounts.
+    row_work_ns: i64,
+}
+
+impl Reporter {
+    /// Sends what comes from `reports`.
+    pub fn new(reports: Receiver<Outgoing>, orders: OrdersAccount, opening: Usage, spec: &RunSpec) -> Reporter {
+        Reporter { reports, orders, opening, threads_before: Vec::new(), row_work_ns: spec.mock.report_ns }
+    }
+
+    /// Sends reports until the threads of all `endpoints` have ended.
+    pub fn run(mut self, endpoints: usize) -> Result<(), String> {
+        let (mut alive, mut unfinished) = (endpoints, endpoints);
+        while alive > 0 {
+            let Ok(outgoing) = self.reports.recv() else { break };
+            let report = match outgoing {
+                Outgoing::ThreadEnded => {
+                    alive -= 1;
+                    continue;
+                }
+                Outgoing::Control(report) => *report,
+                Outgoing::Started => {
+                    self.threads_before = ThreadUsage::all_of_this_process()?;
+                    Report::Started(self.resources()?)
+                }
+                Outgoing::Row { endpoint, second, whole, mut tally, recycle } => {
+                    work_for(self.row_work_ns);
+                    let counts = Box::new(tally.counts());
+                    tally.clear();
+                    // Fails if the endpoint has ended; then the memory is not needed again.
+                    let _ = recycle.try_send(tally);
+                    Report::Row { endpoint, second, whole, counts, resources: self.resources()? }
+                }
+                Outgoing::Finished { endpoint, report } => {
+                    unfinished = unfinished.saturating_sub(1);
+                    send(&Report::Finished { endpoint, report, resources: self.resources()? })?;
+                    if unfinished > 0 {
+                        continue;
+                    }
+                    let threads = since(&ThreadUsage::all_of_this_process()?, &self.threads_before);
+                    Report::Ended { footprint: Footprint::of_this_process()?, threads }
+                }
+            };
+            send(&report)?;
+        }
+        Ok(())
+    }
+
+    fn resources(&self) -> Result<Resources, String> {
+        Resources::of_this_process(self.orders.usage().without(&self.opening))
+    }
+}
+
+/// Uses this much CPU time.
+fn work_for(duration_ns: i64) {
+    let end_ns = thread_cpu_ns() + duration_ns;
+    while thread_cpu_ns() < end_ns {
+        std::hint::spin_loop();
+    }
+}
+
+fn send(report: &Report) -> Result<(), String> {
+    write_line(report).map_err(|error| format!("a worker cannot report: {error}"))
+}
+
+/// Writes one report to standard output.
+pub fn write_line(report: &Report) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(report)?;
+    line.push(b'\n');
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(&line)?;
+    stdout.flush()
+}
