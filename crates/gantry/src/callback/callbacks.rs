@@ -23,6 +23,8 @@ pub struct CallbackHandle {
 /// The callbacks of a node.
 #[derive(Default)]
 pub(crate) struct Callbacks {
+    /// The node's full name.
+    pub(super) node_name: String,
     list: Mutex<List>,
     /// The number of changes of the list.
     version: AtomicU64,
@@ -66,6 +68,11 @@ impl CallbackHandle {
 }
 
 impl Callbacks {
+    /// For a node of that full name.
+    pub(crate) fn new(node_name: String) -> Callbacks {
+        Callbacks { node_name, ..Callbacks::default() }
+    }
+
     /// Adds a callback to a group.
     pub(crate) fn add<W>(
         self: &Arc<Self>,

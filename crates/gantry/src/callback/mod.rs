@@ -18,14 +18,14 @@ pub(crate) use group::Group;
 use crate::{
     error::Error,
     log,
-    wait::{TakeSource, lock},
+    wait::{TakeSource, lock, try_lock},
 };
 use any_callback::{AnyCallback, RemovedCallback};
 use run_state::RunState;
 use std::{
     mem::{Discriminant, discriminant},
     sync::{
-        Arc, Mutex, MutexGuard, TryLockError, Weak,
+        Arc, Mutex, MutexGuard, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
 };
@@ -87,11 +87,7 @@ impl Callback {
 
     /// As [`Callback::lock`]; `None` while the callback runs.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Box<dyn AnyCallback>>> {
-        match self.inner.try_lock() {
-            Ok(inner) => Some(inner),
-            Err(TryLockError::Poisoned(inner)) => Some(inner.into_inner()), // it panicked once
-            Err(TryLockError::WouldBlock) => None,
-        }
+        try_lock(&self.inner)
     }
 
     /// Runs the callback for one value, if there is one.
@@ -140,6 +136,11 @@ impl Callback {
         }
     }
 
+    /// The full name of its node, for the log; empty if the node is gone.
+    pub(crate) fn node_name(&self) -> String {
+        self.node.upgrade().map_or_else(String::new, |node| node.node_name.clone())
+    }
+
     /// Whether the callback has something to do, on any thread; not while it is locked, as when it runs.
     pub(crate) fn has_work(&self) -> bool {
         self.try_lock().is_some_and(|mut inner| inner.has_work())
@@ -152,7 +153,7 @@ impl Callback {
 
     /// Logs an error of the source: no caller can receive it. One that lasts is logged once, though it is tried again.
     fn log_error(&self, error: &Error) -> RunOutcome {
-        let say = || log::error("", format_args!("a callback got nothing: {error}"));
+        let say = || log::error(&self.node_name(), format_args!("a callback got nothing: {error}"));
         if matches!(error, Error::Malformed { .. }) {
             say();
             return RunOutcome::Skipped;

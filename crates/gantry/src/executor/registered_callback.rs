@@ -52,8 +52,8 @@ impl RegisteredCallback {
         waitable.set_waker(Some(Arc::new(waker).into()));
         // It fails for a subscription of another domain: the callback was added before an executor's domain was known.
         let attached = waitable.subscription().map(|subscription| collector.attach(subscription)).transpose();
-        let attached =
-            attached.inspect_err(|error| log::error("", format_args!("a callback will not be run: {error}")));
+        let say = |error: &_| log::error(&callback.node_name(), format_args!("a callback will not be run: {error}"));
+        let attached = attached.inspect_err(say);
         let (is_timed, is_lossy) = (waitable.is_timed(), waitable.is_lossy());
         drop(inner);
         RegisteredCallback {

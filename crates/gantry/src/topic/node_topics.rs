@@ -100,11 +100,9 @@ impl Node {
         options: PublisherOptions,
     ) -> Result<GenericPublisher> {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
-        let engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
+        let mut engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
         log::debug(&node, format_args!("publishes {topic}"));
-        if log::is_warn_enabled(&node) {
-            engine.mismatches()?.iter().for_each(|why| log::warn(&node, why));
-        }
+        engine.take_first_mismatches().iter().for_each(|why| log::warn(&node, why));
         Ok(GenericPublisher::new(engine, self.presence().clone()))
     }
 

@@ -1,9 +1,6 @@
 //! The runs of callbacks: their beginning, their end, and what follows from their outcomes.
 
-use super::{
-    super::{members::Member, slow_run::SlowRun},
-    ReadyQueue,
-};
+use super::{super::slow_run::SlowRun, ReadyQueue};
 use crate::{
     callback::{Callback, EventKey, RunOutcome, TakeOrder},
     time::monotonic_ns,
@@ -62,8 +59,7 @@ impl ReadyQueue {
         let mut others = self.callbacks.iter().enumerate().filter(|(index, _)| *index != slow.index);
         let callback = &self.callbacks[slow.index].callback;
         if !self.is_changed && !callback.is_known_slow() && others.any(|(_, registered)| registered.is_pending) {
-            let mut members = self.registered_members.iter().map(|registered| &registered.member);
-            slow.say(callback, &members.find(|member| member.has(callback)).map(Member::node_name).unwrap_or_default());
+            slow.say(callback, &callback.node_name());
         }
     }
 

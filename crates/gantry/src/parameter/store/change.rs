@@ -1,19 +1,11 @@
-//! The right to change parameters, which one thread has at a time, and the news of a change.
+//! A change of a node's parameters, with the callbacks and the listener that learn of it.
 
 use super::{
     super::{callbacks::Callbacks, value::Parameter},
-    ParameterStore, refused,
+    Changes, ParameterStore, refused,
 };
 use crate::{error::Result, wait::lock};
 use std::sync::MutexGuard;
-
-/// The parameters of a change, as an event tells of them.
-#[derive(Debug, Default)]
-pub(crate) struct Changes {
-    pub(crate) new: Vec<Parameter>,
-    pub(crate) changed: Vec<Parameter>,
-    pub(crate) deleted: Vec<Parameter>,
-}
 
 /// The right to change parameters.
 pub(super) struct Change<'a> {
@@ -42,19 +34,19 @@ impl ParameterStore {
 
 impl Change<'_> {
     /// Asks the callbacks whether the values are allowed.
-    pub(super) fn ask(&mut self, parameters: &[Parameter]) -> Result<()> {
+    pub(super) fn ask(&self, parameters: &[Parameter]) -> Result<()> {
         let name = parameters.first().map_or("", |first| &first.name);
-        let mut callbacks = self.callbacks.on_set.iter_mut();
-        callbacks.try_for_each(|callback| callback(parameters)).map_err(|why| refused(name, why))
+        let refusal = self.callbacks.on_set.run(|callback| callback(parameters)).find_map(std::result::Result::err);
+        refusal.map_or(Ok(()), |why| Err(refused(name, why)))
     }
 
     /// Tells callbacks and listener of the change that was made.
-    pub(super) fn tell(&mut self, parameters: &[Parameter], changes: Changes) {
-        self.callbacks.post_set.iter_mut().for_each(|callback| callback(parameters));
+    pub(super) fn tell(&self, parameters: &[Parameter], changes: Changes) {
+        self.callbacks.post_set.run(|callback| callback(parameters)).for_each(drop);
         self.publish(changes);
     }
 
-    pub(super) fn publish(&mut self, changes: Changes) {
+    pub(super) fn publish(&self, changes: Changes) {
         if let Some(listener) = self.store.listener.get() {
             listener(changes);
         }
