@@ -7,6 +7,7 @@ use crate::{
     message::{Repr, TopicType, json_of},
     names,
     number::{positive_rate, positive_seconds},
+    output::print_error,
 };
 use clap::Args;
 use gantry::{GenericClient, ServiceTypeDescription};
@@ -121,7 +122,8 @@ fn wait_for_type(
         }
         if std::mem::take(&mut is_first) {
             session.output.remark("waiting for service to become available...")?;
-            eprintln!("WARNING: service [{service}] has no server yet{}", domain.service_hint(service)?);
+            let hint = domain.service_hint(service)?;
+            print_error(format_args!("WARNING: service [{service}] has no server yet{hint}"));
         }
         let left = end.map_or(WAIT, |end| end.saturating_duration_since(Instant::now()).min(WAIT));
         if left.is_zero() {

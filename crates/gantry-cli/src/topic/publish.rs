@@ -7,6 +7,7 @@ use crate::{
     message::{KnownTypes, Repr, TopicType},
     names,
     number::{positive_rate, positive_seconds},
+    output::print_error,
     qos::{Profile, QosOptions},
 };
 use clap::Args;
@@ -117,7 +118,8 @@ impl Arguments {
             }
             if std::mem::take(&mut is_first) && there == 0 {
                 let topic = publisher.topic();
-                eprintln!("WARNING: topic [{topic}] has no subscription yet{}", domain.topic_hint(topic)?);
+                let hint = domain.topic_hint(topic)?;
+                print_error(format_args!("WARNING: topic [{topic}] has no subscription yet{hint}"));
             }
             session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
             // A subscription of another type is an error of the next round.
