@@ -11,7 +11,7 @@ use crate::{
     qos::{Profile, QosOptions},
 };
 use clap::Args;
-use gantry::{GenericPublisher, TypeDescription};
+use gantry::{Connection, ConnectionState, GenericPublisher, TypeDescription};
 use gantry_dynamic::Value;
 use std::time::{Duration, Instant};
 
@@ -102,9 +102,10 @@ impl Arguments {
     ) -> Result<bool> {
         let (start, mut is_first) = (Instant::now(), true);
         while gantry::ok() && publisher.subscription_count()? < count {
-            let there = domain.node.count_subscribers(publisher.topic())?;
-            let mismatches = publisher.mismatches()?;
-            if !mismatches.is_empty() && there < count + mismatches.len() {
+            let mut pairs = domain.node.explain(publisher.topic())?;
+            pairs.retain(|pair| pair.publisher.endpoint_gid == publisher.gid());
+            let mismatches: Vec<&str> = pairs.iter().filter_map(mismatch).collect();
+            if !mismatches.is_empty() && pairs.len() - mismatches.len() < count {
                 return Err(mismatches.join("; ").into());
             }
             let second = Duration::from_secs(1);
@@ -116,7 +117,7 @@ impl Arguments {
                 )
                 .into());
             }
-            if std::mem::take(&mut is_first) && there == 0 {
+            if std::mem::take(&mut is_first) && pairs.is_empty() {
                 let topic = publisher.topic();
                 let hint = domain.topic_hint(topic)?;
                 print_error(format_args!("WARNING: topic [{topic}] has no subscription yet{hint}"));
@@ -126,6 +127,14 @@ impl Arguments {
             let _ = publisher.wait_for_subscriptions(count, left.min(second));
         }
         Ok(gantry::ok())
+    }
+}
+
+/// The reason why the two cannot be matched, however long the publisher waits.
+fn mismatch(pair: &Connection) -> Option<&str> {
+    match &pair.state {
+        ConnectionState::IncompatibleType(why) | ConnectionState::IncompatibleQos(why) => Some(why),
+        _ => None,
     }
 }
 
