@@ -12,6 +12,7 @@ pub mod memory;
 pub mod moments;
 pub mod own_cost;
 pub mod percentiles;
+pub mod ranks;
 pub mod resources;
 pub mod tally;
 pub mod threads;

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod command_line;
+mod comparison;
 mod ends;
 mod footprint;
 mod kills;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         mock::accounts::TESTS,
         mock::matching::TESTS,
         command_line::TESTS,
+        comparison::TESTS,
         system::TESTS,
         system::advice::TESTS,
         system::reading::TESTS,
