@@ -14,7 +14,7 @@
 //! `comparison` compares the logs of several runs, `listing` shows the middlewares and messages.
 //! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
 //! latencies are differences of one clock.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod backend;
 pub mod change;

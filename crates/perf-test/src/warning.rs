@@ -41,6 +41,8 @@ pub enum WarningKind {
     ClockStepped,
     /// The workers needed nearly all cores.
     CoresFull,
+    /// Samples were copied although zero copy was asked for.
+    Copied,
     /// Samples carried another payload than was written.
     Corrupt,
     /// CPUs were in deep sleep between messages.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ::gantry::{EngineError, Node};
 
-use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
+use super::{Backend, Delivery, Draft, Matched, Publisher, Sent, Session, Subscription, Taken};
 use crate::{
     clock::now_ns,
     endpoint::EndpointPlan,
@@ -33,17 +33,34 @@ impl Backend for Gantry {
         ]
     }
 
-    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        for_message(spec, MakePublisher(spec, plan))
-    }
-
-    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
-        for_message(spec, MakeSubscription(spec, plan))
+    fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
+        // `perf_test` reports mismatches itself.
+        if std::env::var_os("GANTRY_LOG").is_none() {
+            ::gantry::set_log_level(::gantry::LogLevel::Error);
+        }
+        // The nodes of a process share its participant, which lives as long as one of them.
+        let node = Node::builder("perf_test").domain_id(spec.domain_id).build().map_err(sentence)?;
+        Ok(Box::new(GantrySession { _node: node }))
     }
 
     /// Joining a domain removes what dead processes left there, and leaving it removes what is empty then.
     fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
         Node::builder("perf_test_coordinator").domain_id(spec.domain_id).build().map(drop).map_err(sentence)
+    }
+}
+
+/// The participant of this process.
+struct GantrySession {
+    _node: Node,
+}
+
+impl Session for GantrySession {
+    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        for_message(spec, MakePublisher(spec, plan))
+    }
+
+    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
+        for_message(spec, MakeSubscription(spec, plan)).map(Delivery::Pull)
     }
 }
 
@@ -58,10 +75,6 @@ fn sentence(error: ::gantry::Error) -> String {
 }
 
 fn node(spec: &RunSpec, plan: &EndpointPlan) -> Result<Node, String> {
-    // `perf_test` reports mismatches itself.
-    if std::env::var_os("GANTRY_LOG").is_none() {
-        ::gantry::set_log_level(::gantry::LogLevel::Error);
-    }
     let name = plan.endpoint.to_string().replace(' ', "_");
     Node::builder(&format!("perf_test_{name}")).domain_id(spec.domain_id).build().map_err(sentence)
 }
@@ -124,16 +137,17 @@ impl<M: Benchmark> Matched for TypedPublisher<M> {
 }
 
 impl<M: Benchmark> Publisher for TypedPublisher<M> {
-    fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         if self.zero_copy {
             let mut loan = self.publisher.loan_uninit_with(self.message.shape()).map_err(sentence)?;
             draft.write(M::payload_of_loan(&mut loan));
             M::stamp_loan(&mut loan, draft.stamp());
-            self.publisher.publish(loan).map(drop).map_err(|unpublished| sentence(unpublished.into()))
+            let published = self.publisher.publish(loan).map_err(|unpublished| sentence(unpublished.into()));
+            published.map(|_| Sent { loaned: true })
         } else {
             draft.write(self.message.payload_mut());
             self.message.stamp(draft.stamp());
-            self.publisher.publish_copy(&self.message).map(drop).map_err(sentence)
+            self.publisher.publish_copy(&self.message).map(|_| Sent { loaned: false }).map_err(sentence)
         }
     }
 }
@@ -171,6 +185,7 @@ impl<M: Benchmark> Matched for TypedSubscription<M> {
 
 impl<M: Benchmark> Subscription for TypedSubscription<M> {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
+        let loaned = self.private.is_none();
         let mut show = |received_ns, stamped: Stamped, info: ::gantry::SampleInfo, overwritten, payload| {
             reader(&Taken {
                 source: info.publisher_gid.0,
@@ -179,6 +194,7 @@ impl<M: Benchmark> Subscription for TypedSubscription<M> {
                 received_ns,
                 length_bytes: info.length_bytes as u64,
                 overwritten,
+                loaned,
                 payload,
             });
         };

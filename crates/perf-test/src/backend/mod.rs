@@ -1,4 +1,4 @@
-//! The back-end contract: the three traits that a middleware implements to be measured.
+//! The back-end contract: the traits that a middleware implements to be measured.
 //!
 //! [`gantry`] and [`mock`] implement them. The implementation of another middleware goes to [`worker::run`](crate::worker::run): here, if
 //! it is light, or in its own program with the name `perf_test_<name>`, which `-c <name>` finds. A program in another language speaks
@@ -10,6 +10,7 @@
 pub mod gantry;
 pub mod mock;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use crate::stamp::Stamp;
@@ -37,23 +38,57 @@ pub trait Backend: Sync {
         Ok(())
     }
 
-    /// A publisher of `plan.topic`. May block; called on the thread that will use it.
+    /// Opens the middleware in this process, which is a worker: its participant, session or runtime. Called on the main thread,
+    /// before there are endpoints; its cost is that of the middleware.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
-    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String>;
-
-    /// A subscription to `plan.topic` that waits in the way of [`RunSpec::wait`]. Otherwise like [`Backend::publisher`].
-    ///
-    /// # Errors
-    /// A sentence with the reason and the remedy.
-    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String>;
+    fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String>;
 
     /// Removes the files of dead processes. The coordinator calls it before a run, and after one in which a worker did not end well.
     ///
     /// # Errors
     /// A sentence: the middleware cannot work here, or files could not be removed.
     fn clean_up(&self, spec: &RunSpec) -> Result<(), String>;
+}
+
+/// The middleware in one process. It is dropped after all endpoints, at the end of the process.
+pub trait Session: Send + Sync {
+    /// A publisher of `plan.topic`. May block; called on the thread that will use it.
+    ///
+    /// # Errors
+    /// A sentence with the reason and the remedy.
+    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String>;
+
+    /// A subscription to `plan.topic`. May block; called on the thread that will use it.
+    ///
+    /// # Errors
+    /// A sentence with the reason and the remedy.
+    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String>;
+}
+
+/// The way in which messages reach a subscription: the one that users of the middleware would choose.
+pub enum Delivery {
+    /// The endpoint's thread takes them, and waits in the way of [`RunSpec::wait`].
+    Pull(Box<dyn Subscription>),
+    /// The middleware delivers them on threads of its own.
+    Push(Box<dyn Listener>),
+}
+
+impl Delivery {
+    /// The subscription of an endpoint that must take its messages itself.
+    ///
+    /// # Errors
+    /// A sentence: the middleware delivers them.
+    pub fn pull(self, endpoint: &str) -> Result<Box<dyn Subscription>, String> {
+        match self {
+            Delivery::Pull(subscription) => Ok(subscription),
+            Delivery::Push(_) => Err(format!(
+                "{endpoint} must take messages on its own thread, and the middleware delivers them on others: \
+                 use -e INTER_THREAD or INTER_PROCESS, and no relay"
+            )),
+        }
+    }
 }
 
 /// The matching of a publisher or a subscription with the other side. Not called while messages are due.
@@ -81,7 +116,14 @@ pub trait Publisher: Matched {
     ///
     /// # Errors
     /// A sentence: the message was not sent. The next one is tried again.
-    fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String>;
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String>;
+}
+
+/// The way of a message that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Whether it was written in the middleware's memory, so that publishing copied nothing.
+    pub loaned: bool,
 }
 
 /// A message that is about to be sent.
@@ -112,6 +154,30 @@ pub trait Subscription: Matched {
     fn overwritten(&self) -> u64;
 }
 
+/// Receives messages on threads of the middleware.
+pub trait Listener: Matched {
+    /// Passes each message from now on to `sink`, on any thread.
+    ///
+    /// # Errors
+    /// A sentence: the middleware cannot deliver.
+    fn start(&mut self, sink: Arc<dyn Sink>) -> Result<(), String>;
+
+    /// Delivers no more; returns when no delivery is running.
+    ///
+    /// # Errors
+    /// A sentence: the middleware cannot end the delivery.
+    fn stop(&mut self) -> Result<(), String>;
+
+    /// As [`Subscription::overwritten`].
+    fn overwritten(&self) -> u64;
+}
+
+/// The destination of delivered messages.
+pub trait Sink: Send + Sync {
+    /// Records a message. Takes a lock, which others take a few times a second; does not allocate.
+    fn taken(&self, taken: &Taken<'_>);
+}
+
 /// A message that was taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken<'a> {
@@ -128,6 +194,8 @@ pub struct Taken<'a> {
     pub length_bytes: u64,
     /// [`Subscription::overwritten`] when it was taken.
     pub overwritten: u64,
+    /// Whether it is read in the middleware's memory, so that taking copied nothing.
+    pub loaned: bool,
     /// The bytes that [`Draft::write`] wrote, in place or in the copy.
     pub payload: &'a [u8],
 }

@@ -7,7 +7,7 @@ use crate::{
     clock::{SECOND_NS, now_ns},
     endpoint::Endpoint,
     measure::{calibration::Calibrations, tally::Received, usage::Usage},
-    report::summary::{Summary, WorkerUsage},
+    report::summary::{SubscriptionFigures, Summary, WorkerUsage},
     warning::{Warning, WarningKind},
     worker::own_cost,
 };
@@ -37,6 +37,13 @@ impl Run<'_> {
         let daemons = std::mem::take(&mut self.daemon_usages);
         let measured = self.ledger.measured();
         let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
+        let subscriptions = self.subscriptions().map(|endpoint| SubscriptionFigures {
+            endpoint,
+            received: self.ledger.received_by(endpoint),
+            lost: self.lost_by(endpoint, sent_at_least),
+            latencies: self.ledger.latencies_of(endpoint),
+        });
+        let subscriptions = subscriptions.collect();
         let sums = self.ledger.sums();
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum();
         // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last samples leave none.
@@ -56,6 +63,7 @@ impl Run<'_> {
             latencies: sums.latencies.clone(),
             responses: sums.responses.clone(),
             lateness: sums.lateness.clone(),
+            subscriptions,
             workers,
             daemons,
             measured,

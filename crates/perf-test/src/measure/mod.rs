@@ -4,6 +4,7 @@
 
 pub mod allocations;
 pub mod calibration;
+pub mod cells;
 pub mod daemon;
 pub mod histogram;
 pub mod interval;
@@ -14,6 +15,8 @@ pub mod own_cost;
 pub mod percentiles;
 pub mod ranks;
 pub mod resources;
+#[expect(unsafe_code, reason = "a mapping of shared memory")]
+mod shared_memory;
 pub mod tally;
 pub mod threads;
 pub mod usage;

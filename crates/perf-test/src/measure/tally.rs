@@ -23,6 +23,8 @@ pub struct Sent {
     pub refused: u64,
     /// Messages that were due before the end and were not sent.
     pub unsent: u64,
+    /// Samples that were copied although they were to be loaned.
+    pub copied: u64,
     /// Time left until the next message was due, seen after each publish; negative when late.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(test, schemars(skip))]
@@ -53,6 +55,7 @@ impl Sent {
         self.unmatched += other.unmatched;
         self.refused += other.refused;
         self.unsent += other.unsent;
+        self.copied += other.copied;
         self.reserve_ns.merge(&other.reserve_ns);
         self.lateness_ns.merge(&other.lateness_ns);
         self.prepare_ns.merge(&other.prepare_ns);
@@ -92,6 +95,8 @@ pub struct Received {
     pub negative: u64,
     /// Attempts to take that the middleware refused.
     pub refused: u64,
+    /// Samples that were copied although they were to be read in place.
+    pub copied: u64,
     /// Samples whose latency was above `late_above_ns` and not above `too_late_above_ns`; they are in all statistics.
     pub late: u64,
     /// Samples whose latency was above `too_late_above_ns`; they are in all statistics.
@@ -173,6 +178,7 @@ impl Received {
         self.corrupt += other.corrupt;
         self.negative += other.negative;
         self.refused += other.refused;
+        self.copied += other.copied;
         self.late += other.late;
         self.too_late += other.too_late;
         self.late_response += other.late_response;

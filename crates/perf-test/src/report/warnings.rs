@@ -61,6 +61,16 @@ impl Summary {
                  blocks its publishers",
             ));
         }
+        let copied = sent.copied + self.received.copied;
+        if copied > 0 {
+            let (on_publish, on_take) = (sent.copied, self.received.copied);
+            warnings.push(Warning::new(
+                WarningKind::Copied,
+                format!("zero copy was asked for, and messages were copied: {on_publish} on publish, {on_take} on take"),
+                "The middleware does not loan messages of this type or size, or not in this setting: the figures are not those of \
+                 zero copy",
+            ));
+        }
         if sent.unmatched > 0 && self.spec.subscriptions == 0 {
             warnings.push(Warning::new(
                 WarningKind::Unmatched,
@@ -212,10 +222,12 @@ mod tests {
     #[test]
     fn each_cause_raises_its_warning_and_no_other() {
         type Case = (&'static str, fn(&mut Summary));
-        let cases: [Case; 15] = [
+        let cases: [Case; 17] = [
             ("rate-not-held", |run| run.sent_at_least = 2900),
             ("unsent", |run| run.sent.unsent = 1),
             ("refused", |run| run.sent.refused = 1),
+            ("copied", |run| run.sent.copied = 1),
+            ("copied", |run| run.received.copied = 1),
             ("overwritten", |run| (run.received.overwritten, run.lost) = (1, 1)),
             ("lost", |run| run.lost = 1),
             ("duplicates", |run| run.received.duplicates = 1),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
-     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, report=TIME; a TIME is a whole number with ns, us, ms or s";
+     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, push, copy, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
 const LONGEST_NS: i64 = 1_000_000_000_000;
 /// The units, the largest first.
@@ -58,6 +58,10 @@ pub struct MockScript {
     pub match_ns: i64,
     /// An endpoint is never matched.
     pub mismatch: bool,
+    /// Messages are delivered on a thread of the mock.
+    pub push: bool,
+    /// Messages are copied, also with zero copy.
+    pub copy: bool,
     /// CPU time that the instrument itself takes in each worker for each report of a row, ns.
     pub report_ns: i64,
 }
@@ -79,6 +83,8 @@ impl Default for MockScript {
             subscription: None,
             match_ns: 0,
             mismatch: false,
+            push: false,
+            copy: false,
             report_ns: 0,
         }
     }
@@ -102,8 +108,8 @@ impl MockScript {
     #[must_use]
     pub fn of_subscription(&self, index: u32) -> MockScript {
         let applies = self.subscription.is_none_or(|only| only == index);
-        let MockScript { match_ns, mismatch, .. } = *self;
-        if applies { self.clone() } else { MockScript { match_ns, mismatch, ..MockScript::default() } }
+        let MockScript { match_ns, mismatch, push, copy, .. } = *self;
+        if applies { self.clone() } else { MockScript { match_ns, mismatch, push, copy, ..MockScript::default() } }
     }
 
     /// Whether message `id` is lost on the way.
@@ -147,7 +153,9 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "subscription" => script.subscription = Some(value.parse().map_err(|_| "needs the index of a subscription")?),
         "match" => script.match_ns = time_ns(value)?,
         "mismatch" if value.is_empty() => script.mismatch = true,
-        "mismatch" => return Err("has a value and needs none"),
+        "push" if value.is_empty() => script.push = true,
+        "copy" if value.is_empty() => script.copy = true,
+        "mismatch" | "push" | "copy" => return Err("has a value and needs none"),
         "report" => script.report_ns = time_ns(value)?,
         _ => return Err("is not known"),
     }
@@ -207,8 +215,10 @@ impl fmt::Display for MockScript {
         if self.match_ns > 0 {
             write!(f, ",match={}", Time(self.match_ns))?;
         }
-        if self.mismatch {
-            f.write_str(",mismatch")?;
+        for (key, is_set) in [("mismatch", self.mismatch), ("push", self.push), ("copy", self.copy)] {
+            if is_set {
+                write!(f, ",{key}")?;
+            }
         }
         if self.report_ns > 0 { write!(f, ",report={}", Time(self.report_ns)) } else { Ok(()) }
     }
@@ -233,7 +243,7 @@ mod tests {
     use super::*;
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
-                       refuse=19,join=5,subscription=0,match=200ms,mismatch,report=10ms";
+                       refuse=19,join=5,subscription=0,match=200ms,mismatch,push,copy,report=10ms";
 
     #[test]
     fn a_script_is_written_as_it_is_read() {
@@ -267,6 +277,7 @@ mod tests {
             "latency=99999999999999999999s",
             "latency=2µs",
             "mismatch=1",
+            "push=1",
             "subscription=first",
         ] {
             let sentence = format!("duplicate=2,{part}").parse::<MockScript>().unwrap_err();

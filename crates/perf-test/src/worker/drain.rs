@@ -3,11 +3,12 @@
 //! It applies to subscriptions and relays after the order to drain. The timeout is longer than every latency that was seen: a slow
 //! sample must not count as lost.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::{
-    Context, NOT_DRAINING,
+    Context, Flags, NOT_DRAINING,
     protocol::times::{LONGEST_DRAIN_NS, SHORTEST_DRAIN_NS},
 };
 use crate::clock::SECOND_NS;
@@ -20,8 +21,11 @@ const LONGEST_WAIT_NS: i64 = SECOND_NS / 10;
 const DRAIN_WAIT_NS: i64 = SECOND_NS / 100;
 
 /// The progress of an endpoint towards its end.
-pub struct DrainMonitor<'a> {
-    context: &'a Context,
+pub struct DrainMonitor {
+    flags: Arc<Flags>,
+    /// The publishers belong to this run.
+    own: bool,
+    period_ns: i64,
     since_ns: Option<i64>,
     last_arrival_ns: i64,
     longest_latency_ns: i64,
@@ -29,10 +33,18 @@ pub struct DrainMonitor<'a> {
     silent: bool,
 }
 
-impl<'a> DrainMonitor<'a> {
+impl DrainMonitor {
     /// Monitors an endpoint that begins to receive at `start_ns`.
-    pub fn new(context: &'a Context, start_ns: i64) -> DrainMonitor<'a> {
-        DrainMonitor { context, since_ns: None, last_arrival_ns: start_ns, longest_latency_ns: 0, silent: true }
+    pub fn new(context: &Context, start_ns: i64) -> DrainMonitor {
+        DrainMonitor {
+            flags: context.flags.clone(),
+            own: context.spec.has_publishers(),
+            period_ns: SECOND_NS / i64::from(context.spec.rate_hz.max(1)),
+            since_ns: None,
+            last_arrival_ns: start_ns,
+            longest_latency_ns: 0,
+            silent: true,
+        }
     }
 
     /// Records a sample and its latency.
@@ -44,7 +56,7 @@ impl<'a> DrainMonitor<'a> {
 
     /// Whether all samples that were sent have been received or overwritten.
     pub fn is_complete(&self, accounted: u64) -> bool {
-        accounted >= self.context.flags.expected.load(Ordering::Relaxed)
+        accounted >= self.flags.expected.load(Ordering::Relaxed)
     }
 
     /// Whether no more samples are expected at `now_ns`: from this run's publishers a timeout after the last sample, from others, which
@@ -54,8 +66,7 @@ impl<'a> DrainMonitor<'a> {
             return false;
         }
         let since_ns = *self.since_ns.get_or_insert(now_ns);
-        let own = self.context.spec.has_publishers();
-        now_ns - if own { self.last_arrival_ns.max(since_ns) } else { since_ns } > self.timeout_ns()
+        now_ns - if self.own { self.last_arrival_ns.max(since_ns) } else { since_ns } > self.timeout_ns()
     }
 
     /// The longest time to wait for a sample, if a row is to be handed over at `hand_over_ns`.
@@ -65,15 +76,14 @@ impl<'a> DrainMonitor<'a> {
     }
 
     fn has_begun(&self) -> bool {
-        self.context.flags.expected.load(Ordering::Relaxed) != NOT_DRAINING
+        self.flags.expected.load(Ordering::Relaxed) != NOT_DRAINING
     }
 
     fn timeout_ns(&self) -> i64 {
         if self.silent {
             return LONGEST_DRAIN_NS;
         }
-        let period_ns = SECOND_NS / i64::from(self.context.spec.rate_hz.max(1));
-        let longest_ns = self.longest_latency_ns.max(period_ns);
+        let longest_ns = self.longest_latency_ns.max(self.period_ns);
         longest_ns.saturating_mul(TIMEOUT_FACTOR).clamp(SHORTEST_DRAIN_NS, LONGEST_DRAIN_NS)
     }
 }

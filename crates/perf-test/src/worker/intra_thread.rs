@@ -6,14 +6,15 @@ use super::Context;
 use super::matching::wait_for_start;
 use super::publisher::{self, PublisherLoop};
 use super::subscriber::SubscriberLoop;
-use crate::backend::{Backend, Matched};
+use crate::backend::{Matched, Session};
 
 /// Creates the endpoints, waits for the start, publishes and takes in turn, and stays until the run is over.
-pub fn run(context: &Context, others: &[Context], backend: &dyn Backend) -> Result<(), String> {
-    let mut publisher = publisher::create(context, backend)?;
+pub fn run(context: &Context, others: &[Context], session: &dyn Session) -> Result<(), String> {
+    let mut publisher = publisher::create(context, session)?;
     let mut subscriptions = Vec::new();
     for other in others {
-        subscriptions.push(backend.subscription(&other.spec, &other.plan)?);
+        let delivery = session.subscription(&other.spec, &other.plan)?;
+        subscriptions.push(delivery.pull("INTRA_THREAD")?);
     }
     let mut endpoints: Vec<(&Context, &mut dyn Matched)> = vec![(context, &mut *publisher)];
     for (other, subscription) in others.iter().zip(&mut subscriptions) {

@@ -8,11 +8,13 @@
 
 mod drain;
 mod intra_thread;
+mod listener;
 mod matching;
 pub mod own_cost;
 pub mod placement;
 pub mod protocol;
 mod publisher;
+mod publisher_watch;
 mod refusals;
 mod relay;
 mod reporter;
@@ -30,8 +32,9 @@ use std::time::Duration;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::{
-    backend::Backend,
+    backend::{Backend, Session},
     endpoint::{Endpoint, EndpointPlan},
+    measure::usage::Usage,
     run_spec::{RunSpec, Strategy},
 };
 use placement::Placement;
@@ -117,6 +120,9 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
     let placement = Placement::of(&spec);
     // Other threads, which inherit it, start later.
     placement.apply_to_process()?;
+    let before = Usage::of_this_thread()?;
+    let session: Arc<dyn Session> = Arc::from(backend.open(&spec)?);
+    let opening = Usage::of_this_thread()?.since(&before);
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
     let mut senders = Vec::new();
@@ -141,19 +147,28 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
         Strategy::IntraThread => vec![contexts],
         _ => contexts.into_iter().map(|context| vec![context]).collect(),
     };
+    let mut running = Vec::new();
     for contexts in threads {
         let name = contexts.first().map(|context| context.plan.endpoint.to_string()).unwrap_or_default();
         let builder = std::thread::Builder::new().name(name.clone());
-        let thread = builder.spawn(move || run_endpoints(&contexts, backend));
-        thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?;
+        let session = session.clone();
+        let thread = builder.spawn(move || run_endpoints(&contexts, &*session));
+        running.push(thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?);
     }
     let orders = OrdersAccount::default();
-    let reporter = Reporter::new(reports, orders.clone(), &spec);
+    let reporter = Reporter::new(reports, orders.clone(), opening, &spec);
     std::thread::Builder::new()
         .name(ORDERS_THREAD.to_owned())
         .spawn(move || read_orders(&senders, &flags, &outgoing, &orders))
         .map_err(|error| format!("cannot start a thread for orders: {error}"))?;
-    reporter.run(endpoints)
+    reporter.run(endpoints)?;
+    for thread in running {
+        // A panic has been reported.
+        let _ = thread.join();
+    }
+    // All endpoints are gone.
+    drop(session);
+    Ok(())
 }
 
 /// The coordinator handles the terminal's signals; its death ends this process.
@@ -198,17 +213,17 @@ impl Drop for ExitGuard {
 }
 
 /// The work of a thread: one endpoint, or with INTRA_THREAD all.
-fn run_endpoints(contexts: &[Context], backend: &dyn Backend) {
+fn run_endpoints(contexts: &[Context], session: &dyn Session) {
     let guard = |context: &Context| ExitGuard { outgoing: context.outgoing.clone(), endpoint: context.plan.endpoint };
     let _guards: Vec<ExitGuard> = contexts.iter().map(guard).collect();
     let [context, others @ ..] = contexts else { return };
     let result = if !others.is_empty() {
-        intra_thread::run(context, others, backend)
+        intra_thread::run(context, others, session)
     } else {
         match context.plan.endpoint {
-            Endpoint::Publisher(_) => publisher::run(context, backend),
-            Endpoint::Subscription(_) => subscriber::run(context, backend),
-            Endpoint::Relay(_) => relay::run(context, backend),
+            Endpoint::Publisher(_) => publisher::run(context, session),
+            Endpoint::Subscription(_) => subscriber::run(context, session),
+            Endpoint::Relay(_) => relay::run(context, session),
         }
     };
     if let Err(sentence) = result {

@@ -16,7 +16,7 @@ use super::publisher::PublisherLoop;
 use super::subscriber::SubscriberLoop;
 use super::{Context, Flags, NOT_DRAINING, OUTGOING_CAPACITY};
 use crate::{
-    backend::{Draft, Matched, Publisher, Subscription, Taken},
+    backend::{Draft, Matched, Publisher, Sent, Subscription, Taken},
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
     measure::{calibration::median, own_cost::OwnCost},
@@ -120,11 +120,11 @@ impl Matched for NullMiddleware {
 }
 
 impl Publisher for NullMiddleware {
-    fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         draft.write(&mut []);
         black_box(draft.stamp());
         self.count_message();
-        Ok(())
+        Ok(Sent { loaned: true })
     }
 }
 
@@ -139,6 +139,7 @@ impl Subscription for NullMiddleware {
             received_ns,
             length_bytes: 1,
             overwritten: 0,
+            loaned: true,
             payload: &[],
         });
         Ok(true)

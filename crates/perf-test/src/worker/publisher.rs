@@ -14,7 +14,7 @@ use super::{
     rows::Rows,
 };
 use crate::{
-    backend::{Backend, Draft, Publisher, Stamp},
+    backend::{Draft, Publisher, Session, Stamp},
     clock::{SECOND_NS, now_ns, sleep_until},
     measure::allocations::counted,
     pacing::Schedule,
@@ -26,8 +26,8 @@ use crate::{
 const SLICE_NS: i64 = SECOND_NS / 10;
 
 /// Creates the publisher, waits for matching and for the start, publishes, and stays until the run is over.
-pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
-    let mut publisher = create(context, backend)?;
+pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
+    let mut publisher = create(context, session)?;
     let Some(start) = wait_for_start(&mut [(context, &mut *publisher)])? else { return Ok(()) };
     let mut publisher_loop = PublisherLoop::new(context, publisher, start.start_ns);
     publisher_loop.publish_all(&mut |_| Ok(()))?;
@@ -38,10 +38,10 @@ pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
 }
 
 /// Creates the publisher on this thread.
-pub fn create(context: &Context, backend: &dyn Backend) -> Result<Box<dyn Publisher>, String> {
+pub fn create(context: &Context, session: &dyn Session) -> Result<Box<dyn Publisher>, String> {
     // The default slack of 50 µs makes every message late. Without permission it stays.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    backend.publisher(&context.spec, &context.plan)
+    session.publisher(&context.spec, &context.plan)
 }
 
 /// Work after each message and while no message is due: none, or with INTRA_THREAD that of the subscriptions. The argument is the
@@ -122,16 +122,23 @@ impl<'a> PublisherLoop<'a> {
         let mut draft = Message { stamp, touch: spec.touch };
         let (published, allocated) = counted(spec.check_memory, || self.publisher.publish(&mut draft));
         self.rows.open.sent.allocations += allocated.allocations;
-        if let Err(sentence) = published {
-            self.rows.open.sent.refused += 1;
-            return self.refusals.count("refused messages", "a message was refused", &sentence);
-        }
+        let sent = match published {
+            Ok(sent) => sent,
+            Err(sentence) => {
+                self.rows.open.sent.refused += 1;
+                return self.refusals.count("refused messages", "a message was refused", &sentence);
+            }
+        };
         let sent_ns = draft.stamp.time_ns;
+        if sent_ns == 0 {
+            return Err("the back end sent a message without a stamp: it must call Draft::stamp for each".to_owned());
+        }
         self.refusals.reset();
         self.rows.until(sent_ns);
         let row = &mut self.rows.open;
         row.sent.samples += 1;
         row.sent.unmatched += u64::from(!self.matched);
+        row.sent.copied += u64::from(spec.zero_copy && !sent.loaned);
         row.sent.prepare_ns.add((sent_ns - awake_ns) as f64);
         if let Some(due_ns) = due_ns {
             row.sent.lateness_ns.add((sent_ns - due_ns) as f64);

@@ -11,7 +11,7 @@ use super::{
     rows::Rows,
 };
 use crate::{
-    backend::{Backend, Draft, Matched, Publisher, Stamp, Subscription},
+    backend::{Draft, Matched, Publisher, Session, Stamp, Subscription},
     clock::now_ns,
     endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// Creates both ends, waits for matching and for the start, and passes messages on until no more come.
-pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
+pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let to = EndpointPlan { topic: context.plan.relay_topic.clone(), ..context.plan.clone() };
     let mut ends = Ends {
-        subscription: backend.subscription(&context.spec, &context.plan)?,
-        publisher: backend.publisher(&context.spec, &to)?,
+        subscription: session.subscription(&context.spec, &context.plan)?.pull("a relay")?,
+        publisher: session.publisher(&context.spec, &to)?,
     };
     let Some(Start { start_ns, .. }) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
     let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, context.spec.rate_hz);
@@ -63,7 +63,7 @@ struct RelayLoop<'a> {
     /// Messages taken, duplicates not counted.
     taken: u64,
     /// Monitors the end.
-    drain: DrainMonitor<'a>,
+    drain: DrainMonitor,
     refusals: Refusals<'a>,
 }
 

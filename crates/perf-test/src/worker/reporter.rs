@@ -41,6 +41,8 @@ impl OrdersAccount {
 pub struct Reporter {
     reports: Receiver<Outgoing>,
     orders: OrdersAccount,
+    /// What the middleware used on this thread when it was opened.
+    opening: Usage,
     threads_before: Vec<ThreadUsage>,
     /// Work of this thread for each row, in a test of the accounts.
     row_work_ns: i64,
@@ -48,8 +50,8 @@ pub struct Reporter {
 
 impl Reporter {
     /// Sends what comes from `reports`.
-    pub fn new(reports: Receiver<Outgoing>, orders: OrdersAccount, spec: &RunSpec) -> Reporter {
-        Reporter { reports, orders, threads_before: Vec::new(), row_work_ns: spec.mock.report_ns }
+    pub fn new(reports: Receiver<Outgoing>, orders: OrdersAccount, opening: Usage, spec: &RunSpec) -> Reporter {
+        Reporter { reports, orders, opening, threads_before: Vec::new(), row_work_ns: spec.mock.report_ns }
     }
 
     /// Sends reports until the threads of all `endpoints` have ended.
@@ -91,7 +93,7 @@ impl Reporter {
     }
 
     fn resources(&self) -> Result<Resources, String> {
-        Resources::of_this_process(self.orders.usage())
+        Resources::of_this_process(self.orders.usage().without(&self.opening))
     }
 }
 

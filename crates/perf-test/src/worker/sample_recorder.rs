@@ -51,7 +51,7 @@ impl Phases {
 }
 
 /// The recorder of a subscription.
-pub struct SampleRecorder<'a> {
+pub struct SampleRecorder {
     /// The rows.
     pub rows: Rows,
     /// The ids that were seen.
@@ -72,17 +72,19 @@ pub struct SampleRecorder<'a> {
     late_ns: u64,
     too_late_ns: u64,
     touch: Touch,
+    /// Samples are to be read in place.
+    zero_copy: bool,
     /// Samples taken, independent of when they were sent; duplicates not counted.
     pub taken: u64,
     /// Samples that had left the history when the last one was taken.
     overwritten: u64,
     /// Monitors the end.
-    pub drain: DrainMonitor<'a>,
+    pub drain: DrainMonitor,
 }
 
-impl<'a> SampleRecorder<'a> {
+impl SampleRecorder {
     /// The recorder of a subscription that begins at `start`.
-    pub fn new(context: &'a Context, start: &Start) -> SampleRecorder<'a> {
+    pub fn new(context: &Context, start: &Start) -> SampleRecorder {
         let spec = &context.spec;
         let start_ns = start.start_ns;
         // This run's publishers stop at its end; those of other programs do not.
@@ -100,6 +102,7 @@ impl<'a> SampleRecorder<'a> {
             late_ns: spec.late.limit_ns(spec.rate_hz),
             too_late_ns: spec.too_late.limit_ns(spec.rate_hz),
             touch: spec.touch,
+            zero_copy: spec.zero_copy,
             taken: 0,
             overwritten: 0,
             drain: DrainMonitor::new(context, start_ns),
@@ -141,6 +144,7 @@ impl<'a> SampleRecorder<'a> {
         }
         received.samples += 1;
         received.bytes += taken.length_bytes;
+        received.copied += u64::from(self.zero_copy && !taken.loaned);
         match u64::try_from(taken.received_ns.saturating_sub(taken.time_ns)) {
             Ok(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);

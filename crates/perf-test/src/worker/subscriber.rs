@@ -5,25 +5,26 @@
 //! second is in it.
 
 use super::{
-    Context,
+    Context, listener,
     matching::{Start, wait_for_start},
     protocol::EndpointReport,
+    publisher_watch::PublisherWatch,
     refusals::Refusals,
     sample_recorder::SampleRecorder,
 };
 use crate::{
-    backend::{Backend, Subscription},
-    clock::{SECOND_NS, now_ns},
+    backend::{Delivery, Session, Subscription},
+    clock::now_ns,
     measure::allocations::counted,
     run_spec::Wait,
 };
 
-/// Interval of the checks for publishers while no sample comes.
-const CHECK_INTERVAL_NS: i64 = SECOND_NS / 10;
-
 /// Creates the subscription, waits for matching and for the start, takes until no more samples come, and stays until the run is over.
-pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
-    let mut subscription = backend.subscription(&context.spec, &context.plan)?;
+pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
+    let mut subscription = match session.subscription(&context.spec, &context.plan)? {
+        Delivery::Pull(subscription) => subscription,
+        Delivery::Push(listener) => return listener::run(context, listener),
+    };
     let Some(start) = wait_for_start(&mut [(context, &mut *subscription)])? else { return Ok(()) };
     let mut subscriber = SubscriberLoop::new(context, subscription, &start);
     subscriber.take_all()?;
@@ -36,13 +37,9 @@ pub fn run(context: &Context, backend: &dyn Backend) -> Result<(), String> {
 pub struct SubscriberLoop<'a> {
     context: &'a Context,
     subscription: Box<dyn Subscription>,
-    recorder: SampleRecorder<'a>,
+    recorder: SampleRecorder,
     refusals: Refusals<'a>,
-    publisher_seen: bool,
-    alone_since_ns: Option<i64>,
-    next_check_ns: i64,
-    /// Reasons why publishers were not matched, while no sample has come.
-    mismatches: Vec<String>,
+    publishers: PublisherWatch,
 }
 
 impl<'a> SubscriberLoop<'a> {
@@ -53,10 +50,7 @@ impl<'a> SubscriberLoop<'a> {
             subscription,
             recorder: SampleRecorder::new(context, start),
             refusals: Refusals::new(context),
-            publisher_seen: false,
-            alone_since_ns: None,
-            next_check_ns: start.start_ns,
-            mismatches: Vec::new(),
+            publishers: PublisherWatch::new(start.start_ns),
         }
     }
 
@@ -100,11 +94,7 @@ impl<'a> SubscriberLoop<'a> {
             self.subscription.wait(self.recorder.drain.wait(now_ns, self.recorder.rows.hand_over_ns()))?;
         }
         // This runs only while no sample comes.
-        if now_ns >= self.next_check_ns {
-            self.next_check_ns = now_ns + CHECK_INTERVAL_NS;
-            self.check_publishers(now_ns)?;
-        }
-        Ok(())
+        self.publishers.check(&mut *self.subscription, self.recorder.taken, now_ns)
     }
 
     /// Takes one sample, if there is one.
@@ -127,29 +117,8 @@ impl<'a> SubscriberLoop<'a> {
         }
     }
 
-    /// Updates the matched publishers and the reasons of mismatches, which are not known any more once a publisher has gone.
-    fn check_publishers(&mut self, now_ns: i64) -> Result<(), String> {
-        if self.recorder.taken == 0 {
-            let found = self.subscription.mismatches();
-            if !found.is_empty() {
-                self.mismatches = found;
-            }
-        }
-        let publishers = self.subscription.matched()?;
-        self.publisher_seen |= publishers > 0 || self.recorder.taken > 0;
-        if publishers > 0 {
-            self.alone_since_ns = None;
-        } else if self.publisher_seen {
-            self.alone_since_ns.get_or_insert(now_ns - self.recorder.start_ns);
-        }
-        Ok(())
-    }
-
     /// The report at the end.
     pub fn report(&mut self) -> EndpointReport {
-        let mismatches = if self.recorder.taken == 0 { std::mem::take(&mut self.mismatches) } else { Vec::new() };
-        let sequences = &self.recorder.sequences;
-        let (last_seen, before_matched) = (sequences.last_seen(), sequences.before_matched());
-        EndpointReport { last_seen, before_matched, alone_since_ns: self.alone_since_ns, mismatches }
+        self.publishers.report(&self.recorder)
     }
 }

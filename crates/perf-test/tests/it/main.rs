@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         mock::counts::TESTS,
         mock::defects::TESTS,
         mock::accounts::TESTS,
+        mock::contract::TESTS,
         mock::matching::TESTS,
         command_line::TESTS,
         comparison::TESTS,

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use allocations::Counts;
-use perf_test::backend::{Backend, Draft, Matched, Publisher, Subscription, Taken};
+use perf_test::backend::{Backend, Delivery, Draft, Matched, Publisher, Sent, Session, Subscription, Taken};
 use perf_test::clock::now_ns;
 use perf_test::endpoint::{Endpoint, EndpointPlan};
 use perf_test::payload;
@@ -44,17 +44,23 @@ impl Backend for Nothing {
         Ok(())
     }
 
-    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        Ok(Box::new(self.end(spec, matches!(plan.endpoint, Endpoint::Publisher(_)))))
-    }
-
-    fn subscription(&self, spec: &RunSpec, _: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
-        // The publisher of the same thread counts for both.
-        Ok(Box::new(self.end(spec, spec.strategy != Strategy::IntraThread)))
+    fn open(&self, _: &RunSpec) -> Result<Box<dyn Session>, String> {
+        Ok(Box::new(Nothing { messages: self.messages }))
     }
 
     fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
         Ok(())
+    }
+}
+
+impl Session for Nothing {
+    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        Ok(Box::new(self.end(spec, matches!(plan.endpoint, Endpoint::Publisher(_)))))
+    }
+
+    fn subscription(&self, spec: &RunSpec, _: &EndpointPlan) -> Result<Delivery, String> {
+        // The publisher of the same thread counts for both.
+        Ok(Delivery::Pull(Box::new(self.end(spec, spec.strategy != Strategy::IntraThread))))
     }
 }
 
@@ -113,12 +119,12 @@ impl Matched for End {
 }
 
 impl Publisher for End {
-    fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         draft.write(&mut self.payload);
         draft.stamp();
         // Without a rate the publisher never sleeps.
         self.one_more("publisher 0", if self.on_schedule { &[libc::SYS_clock_nanosleep] } else { &[] });
-        Ok(())
+        Ok(Sent { loaned: true })
     }
 }
 
@@ -142,6 +148,7 @@ impl Subscription for End {
             received_ns,
             length_bytes: 1,
             overwritten: 0,
+            loaned: true,
             payload,
         });
         Ok(true)

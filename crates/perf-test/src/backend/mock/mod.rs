@@ -5,7 +5,8 @@
 //! `t` is reported as received at `t` + latency, even if the machine was late, so that the results can be compared exactly. It is
 //! not available before that time.
 
-mod delivery;
+mod in_flight;
+mod listener;
 mod message;
 mod transport;
 
@@ -15,13 +16,14 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{Backend, Draft, Matched, Publisher, Subscription, Taken};
+use super::{Backend, Delivery, Draft, Matched, Publisher, Sent, Session, Subscription, Taken};
 use crate::{
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
     run_spec::{Content, MockScript, RunSpec, is_nth},
 };
-use delivery::Delivery;
+use in_flight::InFlight;
+use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use transport::{Kind, Socket, TopicKey};
 
@@ -34,6 +36,19 @@ impl Backend for Mock {
         "Mock"
     }
 
+    fn open(&self, _: &RunSpec) -> Result<Box<dyn Session>, String> {
+        Ok(Box::new(MockSession))
+    }
+
+    fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
+        transport::clean_up()
+    }
+}
+
+/// The mock in one process; its endpoints share nothing.
+struct MockSession;
+
+impl Session for MockSession {
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
         let endpoint = MockEndpoint::new(spec, plan, Kind::Publisher)?;
         let is_text = spec.content == Content::Text;
@@ -56,17 +71,18 @@ impl Backend for Mock {
         }))
     }
 
-    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Subscription>, String> {
+    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
         let endpoint = MockEndpoint::new(spec, plan, Kind::Subscription)?;
         let script = match plan.endpoint {
             Endpoint::Subscription(index) => spec.mock.of_subscription(index),
             Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
         };
-        Ok(Box::new(MockSubscription { endpoint, delivery: Delivery::new(script) }))
-    }
-
-    fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
-        transport::clean_up()
+        let (push, copies) = (script.push, script.copy);
+        let subscription = MockSubscription { endpoint, in_flight: InFlight::new(script), copies };
+        if push {
+            return Ok(Delivery::Push(Box::new(MockListener::new(subscription))));
+        }
+        Ok(Delivery::Pull(Box::new(subscription)))
     }
 }
 
@@ -126,7 +142,7 @@ impl Matched for MockPublisher {
 }
 
 impl Publisher for MockPublisher {
-    fn publish(&mut self, draft: &mut dyn Draft) -> Result<(), String> {
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         let script = &self.endpoint.script;
         // Only the stamp has the id; its time is read again below.
         let id = draft.stamp().id;
@@ -153,13 +169,15 @@ impl Publisher for MockPublisher {
                 Err(error) => return Err(format!("a subscription of the mock does not take messages: {error}")),
             }
         }
-        Ok(())
+        Ok(Sent { loaned: !script.copy })
     }
 }
 
 struct MockSubscription {
     endpoint: MockEndpoint,
-    delivery: Delivery,
+    in_flight: InFlight,
+    /// Each message is copied, also with zero copy.
+    copies: bool,
 }
 
 impl MockSubscription {
@@ -169,7 +187,7 @@ impl MockSubscription {
         match self.endpoint.socket.inner.recv(&mut bytes) {
             Ok(length) => {
                 let message = Message::from_bytes(&bytes[..length]);
-                self.delivery
+                self.in_flight
                     .arrived(message.ok_or_else(|| format!("the mock received {length} bytes that are no message"))?);
                 Ok(true)
             }
@@ -193,7 +211,7 @@ impl Subscription for MockSubscription {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
         // Due messages go first, so that no more are fetched than can be delivered, and senders wait instead.
         loop {
-            if let Some(delivered) = self.delivery.next(now_ns()) {
+            if let Some(delivered) = self.in_flight.next(now_ns()) {
                 let message = &delivered.message;
                 reader(&Taken {
                     source: message.source,
@@ -201,7 +219,8 @@ impl Subscription for MockSubscription {
                     id: message.id,
                     received_ns: delivered.received_ns,
                     length_bytes: message.length_bytes,
-                    overwritten: self.delivery.overwritten(),
+                    overwritten: self.in_flight.overwritten(),
+                    loaned: !self.copies,
                     payload: message.payload(),
                 });
                 return Ok(true);
@@ -215,7 +234,7 @@ impl Subscription for MockSubscription {
     fn wait(&mut self, timeout: Duration) -> Result<(), String> {
         let now_ns = now_ns();
         let longest_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
-        let next_ns = self.delivery.next_ns().map_or(longest_ns, |next_ns| next_ns - now_ns);
+        let next_ns = self.in_flight.next_ns().map_or(longest_ns, |next_ns| next_ns - now_ns);
         let wait_ns = next_ns.clamp(0, longest_ns);
         let timeout = Timespec { tv_sec: wait_ns / SECOND_NS, tv_nsec: wait_ns % SECOND_NS };
         let mut sockets = [PollFd::new(&self.endpoint.socket.inner, PollFlags::IN)];
@@ -226,6 +245,6 @@ impl Subscription for MockSubscription {
     }
 
     fn overwritten(&self) -> u64 {
-        self.delivery.overwritten()
+        self.in_flight.overwritten()
     }
 }

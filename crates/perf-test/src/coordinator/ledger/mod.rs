@@ -11,6 +11,7 @@ use crate::{
     clock::SECOND_NS,
     endpoint::Endpoint,
     measure::{
+        cells::Cells,
         memory::Memory,
         moments::Moments,
         resources::{Measured, Resources},
@@ -70,7 +71,7 @@ pub struct Ledger {
     rows_end: u64,
     tail: OpenRow,
     accounts: Vec<Account>,
-    by_endpoint: BTreeMap<Endpoint, Received>,
+    by_endpoint: BTreeMap<Endpoint, (Received, Cells)>,
     sums: Tally,
     /// Messages from the first second on: sent, and refused.
     ever: (u64, u64),
@@ -138,7 +139,9 @@ impl Ledger {
         }
         self.ever.0 += counts.sent.samples;
         self.ever.1 += counts.sent.refused;
-        self.by_endpoint.entry(entry.endpoint).or_default().merge(&counts.received);
+        let (received, latencies) = self.by_endpoint.entry(entry.endpoint).or_default();
+        received.merge(&counts.received);
+        latencies.add(&counts.latencies);
         self.sums.add_received(counts);
         if entry.second >= self.left_out_s {
             self.sums.add_sent(counts);
@@ -263,7 +266,12 @@ impl Ledger {
 
     /// The counts of one subscription, after the seconds left out.
     pub fn received_by(&self, endpoint: Endpoint) -> Received {
-        self.by_endpoint.get(&endpoint).copied().unwrap_or_default()
+        self.by_endpoint.get(&endpoint).map(|(received, _)| *received).unwrap_or_default()
+    }
+
+    /// The latencies of one subscription, after the seconds left out.
+    pub fn latencies_of(&self, endpoint: Endpoint) -> Cells {
+        self.by_endpoint.get(&endpoint).map(|(_, latencies)| latencies.clone()).unwrap_or_default()
     }
 
     /// The resources of a worker since it started.

@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{TotalEntry, row::UsedEntry};
+use super::{Spread, TotalEntry, row::UsedEntry};
+use crate::endpoint::Endpoint;
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::memory::{Footprint, Memory};
 use crate::measure::own_cost::OwnCost;
+use crate::measure::tally::Received;
 use crate::measure::threads::ThreadUsage;
-use crate::report::summary::{Summary, WorkerUsage};
+use crate::report::summary::{SubscriptionFigures, Summary, WorkerUsage};
 use crate::verdict::Verdict;
 use crate::warning::Warning;
 
@@ -46,6 +48,8 @@ pub struct SummaryEntry {
     pub cpu_per_message_ns: Option<f64>,
     /// Cores that the program may use.
     pub cores: u64,
+    /// Each subscription of this run.
+    pub subscriptions: Vec<SubscriptionEntry>,
     /// The worker processes.
     pub workers: Vec<WorkerEntry>,
     /// The daemons of the middleware.
@@ -62,6 +66,42 @@ pub struct SummaryEntry {
     pub warnings: Vec<WarningEntry>,
     /// The verdict on each --require.
     pub requirements: Vec<Verdict>,
+}
+
+/// One subscription.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SubscriptionEntry {
+    /// Its index.
+    pub index: u32,
+    /// Its counts.
+    pub received: Received,
+    /// Samples sent after matching that it did not receive.
+    pub lost: u64,
+    /// Its service latency.
+    pub latency: Spread,
+    /// The median of it, ns; null without samples, as the next.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile, ns; reliable from 1000 samples on.
+    pub p99_ns: Option<u64>,
+}
+
+impl SubscriptionEntry {
+    fn of(figures: &SubscriptionFigures) -> SubscriptionEntry {
+        let SubscriptionFigures { endpoint, received, lost, latencies } = figures;
+        let index = match endpoint {
+            Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index) => *index,
+        };
+        let quantile_ns = |quantile| (received.latency_ns.n > 0).then(|| latencies.quantile_ns(quantile));
+        SubscriptionEntry {
+            index,
+            received: received.counts(),
+            lost: *lost,
+            latency: Spread::of(&received.latency_ns),
+            p50_ns: quantile_ns(0.5),
+            p99_ns: quantile_ns(0.99),
+        }
+    }
 }
 
 /// One worker process.
@@ -141,6 +181,7 @@ impl SummaryEntry {
             core_percent: summary.measured.core_percent,
             cpu_per_message_ns: summary.cpu_per_message_ns(),
             cores: summary.cores as u64,
+            subscriptions: summary.subscriptions.iter().map(SubscriptionEntry::of).collect(),
             workers: summary.workers.iter().map(WorkerEntry::of).collect(),
             daemons: summary.daemons.clone(),
             coordinator_used: UsedEntry::of(&summary.own_usage),

@@ -3,9 +3,12 @@
 //! Every statistic has its number of samples beside it; an unreliable value is marked, never left out.
 
 mod machine;
+mod subscriptions;
 pub mod text;
 
+use crate::endpoint::Endpoint;
 use crate::measure::calibration::Calibrations;
+use crate::measure::cells::Cells;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::histogram::Latencies;
 use crate::measure::memory::Footprint;
@@ -32,6 +35,19 @@ pub struct WorkerUsage {
     pub resources: Resources,
     /// Its memory by kind, and the usage of its threads during measurement; none if the worker exited early.
     pub ended: Option<(Footprint, Vec<ThreadUsage>)>,
+}
+
+/// The figures of one subscription, without the seconds that `--ignore` leaves out.
+#[derive(Clone, Debug)]
+pub struct SubscriptionFigures {
+    /// The subscription.
+    pub endpoint: Endpoint,
+    /// Its counts.
+    pub received: Received,
+    /// Samples sent after matching that it did not receive.
+    pub lost: u64,
+    /// Its latencies from the send time.
+    pub latencies: Cells,
 }
 
 /// The summary of a run, without the seconds that `--ignore` leaves out.
@@ -63,6 +79,8 @@ pub struct Summary {
     pub responses: Latencies,
     /// The delays of all messages from due time to send time.
     pub lateness: Latencies,
+    /// Each subscription: the figures above hide one that is slow or gets nothing.
+    pub subscriptions: Vec<SubscriptionFigures>,
     /// The workers.
     pub workers: Vec<WorkerUsage>,
     /// The daemons of the middleware.

@@ -36,6 +36,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         responses: latencies.clone(),
         lateness: Latencies::default(),
         latencies,
+        subscriptions: Vec::new(),
         workers: vec![worker("publisher 0", 10), worker("subscription 0", 11)],
         daemons: Vec::new(),
         measured: Measured {
@@ -81,6 +82,33 @@ fn a_good_run_is_reported_in_full() {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
     }
     assert_eq!(summary.failure(), None);
+}
+
+#[test]
+fn each_subscription_is_shown_and_of_many_the_worst() {
+    let figures = |index: u32, lost: u64, latency_ns: u64| {
+        let mut cells = Cells::default();
+        cells.add(&[(latency_ns, 1000 - lost)]);
+        let ns = latency_ns as f64;
+        let latency_ns = Moments { n: 1000 - lost, min: ns, max: ns, mean: ns, m2: 0.0 };
+        let received = Received { samples: 1000 - lost, late: 5, latency_ns, ..Received::default() };
+        SubscriptionFigures { endpoint: Endpoint::Subscription(index), received, lost, latencies: cells }
+    };
+    let few = vec![figures(0, 0, 1_000_000), figures(1, 1000, 0)];
+    let text = Summary { subscriptions: few, ..summary("-s 2", 1000) }.lines().join("\n");
+    assert!(
+        text.contains("subscription 0         1000         0         5         0   1.00 ms   1.00 ms   1.00 ms"),
+        "{text}"
+    );
+    assert!(text.contains("subscription 1            0      1000         5         0"), "{text}");
+    let mut many: Vec<SubscriptionFigures> = (0..100).map(|index| figures(index, 0, 1000)).collect();
+    many[42] = figures(42, 1000, 0);
+    many[17] = figures(17, 0, 9_000_000);
+    let text = Summary { subscriptions: many, ..summary("-s 100", 1000) }.lines().join("\n");
+    let shown: Vec<&str> =
+        text.lines().filter(|line| line.contains("  subscription ") && !line.contains("KiB")).collect();
+    assert!(shown.len() == 8 && shown[0].contains("subscription 42") && shown[1].contains("subscription 17"), "{text}");
+    assert!(!summary("", 1000).lines().join("\n").contains("subscriptions "), "a table of one");
 }
 
 #[test]

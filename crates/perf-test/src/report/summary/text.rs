@@ -38,7 +38,8 @@ impl Summary {
         ];
         lines.push(labelled!("in short", "{}", self.in_short()));
         let (samples, latency, late) = (self.sample_lines(), self.latency_lines(), self.late_lines());
-        lines.extend([samples, latency, late, self.schedule_lines(), self.machine_lines()].concat());
+        let each = self.subscription_lines();
+        lines.extend([samples, latency, late, each, self.schedule_lines(), self.machine_lines()].concat());
         let mut warnings: Vec<String> = self.warnings().iter().map(ToString::to_string).collect();
         warnings.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
         if warnings.is_empty() {

@@ -11,6 +11,7 @@ test_support::tests![
     the_latency_from_the_due_time_includes_the_lateness_of_sending,
     the_latency_from_the_due_time_knows_the_phase_of_each_publisher,
     the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only,
+    a_subscription_that_starves_is_seen,
     a_round_trip_is_the_way_there_and_the_way_back,
     a_relay_that_receives_messages_twice_relays_all,
     two_programs_measure_a_round_trip,
@@ -94,6 +95,21 @@ fn the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only() {
     assert!(total.send_lateness.max_ns.unwrap() >= 300.0 * MS, "{:?}", total.send_lateness);
     assert!(total.send_lateness.p90_ns.unwrap() as f64 >= 88.0 * MS, "{:?}", total.send_lateness);
     assert!(total.loop_reserve.min_ns.unwrap() <= -290.0 * MS, "{:?}", total.loop_reserve);
+}
+
+fn a_subscription_that_starves_is_seen() {
+    let run = measure("latency=2ms,lose=2,subscription=1", "-s 3 -r 100 --max-runtime 2");
+    let each = &run.summary().subscriptions;
+    let figures: Vec<_> = each.iter().map(|of| (of.index, of.received.samples, of.lost, of.p50_ns.unwrap())).collect();
+    // The others have the default latency of 1 ms.
+    let ms = |ms: f64, found: u64| assert_close(found as f64, ms * MS, 1e-3);
+    assert_eq!(
+        figures.iter().map(|of| (of.0, of.1, of.2)).collect::<Vec<_>>(),
+        [(0, 200, 0), (1, 100, 100), (2, 200, 0)]
+    );
+    [(1.0, 0), (2.0, 1), (1.0, 2)].iter().for_each(|(expected, index)| ms(*expected, figures[*index].3));
+    assert_eq!(each.iter().map(|of| of.received.samples).sum::<u64>(), run.summary().total.received.samples);
+    assert!(run.run.stdout.contains("subscription 1          100       100"), "{}", run.run.stdout);
 }
 
 fn a_round_trip_is_the_way_there_and_the_way_back() {

@@ -4,6 +4,7 @@
 //! on the real send times are compared by identities, or at so low a rate that a message never falls into the wrong second.
 
 pub mod accounts;
+pub mod contract;
 pub mod counts;
 pub mod defects;
 pub mod latencies;

@@ -1,4 +1,4 @@
-//! The delivery of messages to a subscription of the mock, according to the script.
+//! The messages in flight to a subscription of the mock, according to the script.
 //!
 //! It is pure: times are arguments. A message that departed at `t` is reported as received exactly at `t` + latency, and is not
 //! delivered before that. The order is that of arrival for all latencies, except with `swap`.
@@ -22,19 +22,19 @@ pub struct Delivered {
 
 /// The messages in flight to one subscription.
 #[derive(Debug)]
-pub struct Delivery {
+pub struct InFlight {
     script: MockScript,
-    /// In the order of delivery.
+    /// In the order of in_flight.
     queue: VecDeque<Delivered>,
     /// Messages that wait for the next one of their publisher.
     held: Vec<Message>,
     overwritten: u64,
 }
 
-impl Delivery {
+impl InFlight {
     /// No messages in flight.
     pub fn new(script: MockScript) -> Self {
-        Delivery { script, queue: VecDeque::with_capacity(QUEUE_CAPACITY), held: Vec::new(), overwritten: 0 }
+        InFlight { script, queue: VecDeque::with_capacity(QUEUE_CAPACITY), held: Vec::new(), overwritten: 0 }
     }
 
     /// A message arrives.
@@ -102,18 +102,18 @@ mod tests {
 
     /// (id, received) of all that is delivered of ten messages, sent at 100, 200, …
     fn of_ten(script: &str) -> Vec<(u64, i64)> {
-        let mut delivery = Delivery::new(script.parse().unwrap());
-        (1..=10).for_each(|id| delivery.arrived(message(1, id, 100 * id as i64)));
-        std::iter::from_fn(|| delivery.next(i64::MAX)).map(|next| (next.message.id, next.received_ns)).collect()
+        let mut in_flight = InFlight::new(script.parse().unwrap());
+        (1..=10).for_each(|id| in_flight.arrived(message(1, id, 100 * id as i64)));
+        std::iter::from_fn(|| in_flight.next(i64::MAX)).map(|next| (next.message.id, next.received_ns)).collect()
     }
 
     #[test]
     fn nothing_is_delivered_before_its_time_and_the_time_is_exact() {
-        let mut delivery = Delivery::new("latency=50ns".parse().unwrap());
-        delivery.arrived(message(1, 1, 100));
-        assert_eq!((delivery.next_ns(), delivery.next(149)), (Some(150), None));
-        assert_eq!(delivery.next(1000).map(|next| next.received_ns), Some(150));
-        assert_eq!((delivery.next_ns(), delivery.next(i64::MAX)), (None, None));
+        let mut in_flight = InFlight::new("latency=50ns".parse().unwrap());
+        in_flight.arrived(message(1, 1, 100));
+        assert_eq!((in_flight.next_ns(), in_flight.next(149)), (Some(150), None));
+        assert_eq!(in_flight.next(1000).map(|next| next.received_ns), Some(150));
+        assert_eq!((in_flight.next_ns(), in_flight.next(i64::MAX)), (None, None));
     }
 
     #[test]
@@ -135,31 +135,31 @@ mod tests {
 
     #[test]
     fn an_overwritten_message_is_counted_at_its_time_of_reception() {
-        let mut delivery = Delivery::new("latency=10ns,overwrite=2".parse().unwrap());
-        (1..=4).for_each(|id| delivery.arrived(message(1, id, 100 * id as i64)));
-        assert_eq!(delivery.next(209).map(|next| (next.message.id, delivery.overwritten())), Some((1, 0)));
-        assert_eq!((delivery.next(209), delivery.overwritten()), (None, 0));
-        assert_eq!(delivery.next(310).map(|next| (next.message.id, delivery.overwritten())), Some((3, 1)));
-        assert_eq!((delivery.next(410), delivery.overwritten()), (None, 2));
+        let mut in_flight = InFlight::new("latency=10ns,overwrite=2".parse().unwrap());
+        (1..=4).for_each(|id| in_flight.arrived(message(1, id, 100 * id as i64)));
+        assert_eq!(in_flight.next(209).map(|next| (next.message.id, in_flight.overwritten())), Some((1, 0)));
+        assert_eq!((in_flight.next(209), in_flight.overwritten()), (None, 0));
+        assert_eq!(in_flight.next(310).map(|next| (next.message.id, in_flight.overwritten())), Some((3, 1)));
+        assert_eq!((in_flight.next(410), in_flight.overwritten()), (None, 2));
     }
 
     #[test]
     fn a_swap_is_within_one_publisher() {
-        let mut delivery = Delivery::new("latency=0ns,swap=2".parse().unwrap());
+        let mut in_flight = InFlight::new("latency=0ns,swap=2".parse().unwrap());
         for (source, id) in [(1, 2), (2, 2), (2, 3), (1, 3)] {
-            delivery.arrived(message(source, id, 0));
+            in_flight.arrived(message(source, id, 0));
         }
         let order: Vec<(u8, u64)> =
-            std::iter::from_fn(|| delivery.next(0)).map(|next| (next.message.source[0], next.message.id)).collect();
+            std::iter::from_fn(|| in_flight.next(0)).map(|next| (next.message.source[0], next.message.id)).collect();
         assert_eq!(order, [(2, 3), (2, 2), (1, 3), (1, 2)]);
     }
 
     #[test]
     fn a_corrupt_payload_differs_in_a_byte_that_is_always_checked() {
-        let mut delivery = Delivery::new("corrupt=2".parse().unwrap());
-        [1, 2].into_iter().for_each(|id| delivery.arrived(message(1, id, 0)));
+        let mut in_flight = InFlight::new("corrupt=2".parse().unwrap());
+        [1, 2].into_iter().for_each(|id| in_flight.arrived(message(1, id, 0)));
         let payloads: Vec<Vec<u8>> =
-            std::iter::from_fn(|| delivery.next(i64::MAX)).map(|next| next.message.payload().to_vec()).collect();
+            std::iter::from_fn(|| in_flight.next(i64::MAX)).map(|next| next.message.payload().to_vec()).collect();
         assert_eq!(payloads, [[7, 7, 7, 7], [248, 7, 7, 7]]);
     }
 }

@@ -1,0 +1,71 @@
+//! Push delivery of the mock: a thread of its own takes the messages and hands them to the sink.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::MockSubscription;
+use crate::backend::{Listener, Matched, Sink, Subscription};
+
+/// The interval at which the thread looks for messages. The times in them do not depend on it.
+const INTERVAL: Duration = Duration::from_millis(1);
+
+/// A subscription with a thread.
+pub struct MockListener {
+    subscription: Arc<Mutex<MockSubscription>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<(), String>>>,
+}
+
+impl MockListener {
+    /// Has no thread before it starts.
+    pub fn new(subscription: MockSubscription) -> MockListener {
+        MockListener { subscription: Arc::new(Mutex::new(subscription)), stop: Arc::default(), thread: None }
+    }
+
+    fn subscription(&self) -> MutexGuard<'_, MockSubscription> {
+        self.subscription.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Matched for MockListener {
+    fn matched(&mut self) -> Result<usize, String> {
+        self.subscription().matched()
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.subscription().mismatches()
+    }
+}
+
+impl Listener for MockListener {
+    fn start(&mut self, sink: Arc<dyn Sink>) -> Result<(), String> {
+        let (subscription, stop) = (self.subscription.clone(), self.stop.clone());
+        let deliver = move || {
+            while !stop.load(Ordering::Relaxed) {
+                let mut taking = subscription.lock().unwrap_or_else(PoisonError::into_inner);
+                while taking.take(&mut |taken| sink.taken(taken))? {}
+                drop(taking);
+                std::thread::sleep(INTERVAL);
+            }
+            Ok(())
+        };
+        let thread = std::thread::Builder::new().name("mock-delivery".to_owned()).spawn(deliver);
+        self.thread = Some(thread.map_err(|error| format!("the mock cannot start its thread: {error}"))?);
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), String> {
+        self.stop.store(true, Ordering::Relaxed);
+        match self.thread.take().map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(ended)) => ended,
+            Some(Err(_)) => Err("the thread of the mock panicked".to_owned()),
+        }
+    }
+
+    fn overwritten(&self) -> u64 {
+        self.subscription().overwritten()
+    }
+}

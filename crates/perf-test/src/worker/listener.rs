@@ -1,0 +1,77 @@
+//! The loop of a subscription whose messages the middleware delivers on its own threads.
+//!
+//! These threads record the samples; the endpoint's thread wakes up to hand over rows and to notice the end.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{Context, matching::wait_for_start, publisher_watch::PublisherWatch, sample_recorder::SampleRecorder};
+use crate::{
+    backend::{Listener, Sink, Taken},
+    clock::{SECOND_NS, now_ns},
+};
+
+/// A row is ended this long after its second, so that a sample that was received in time and is being recorded is in it.
+const GRACE_NS: i64 = SECOND_NS / 100;
+
+/// The recorder of a listener, which the threads of the middleware share.
+#[derive(Default)]
+struct SharedRecorder {
+    /// None before the start.
+    recorder: Mutex<Option<SampleRecorder>>,
+    /// Samples delivered before the start: history.
+    early: AtomicU64,
+}
+
+impl SharedRecorder {
+    fn lock(&self) -> MutexGuard<'_, Option<SampleRecorder>> {
+        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands over rows. Returns how long to wait; none at the end. `overwritten`: samples that left the history so far.
+    fn advance(&self, context: &Context, overwritten: u64) -> Option<Duration> {
+        let mut recorder = self.lock();
+        let recorder = recorder.as_mut().filter(|_| !context.flags.is_abandoned())?;
+        let now_ns = now_ns();
+        if recorder.drain.is_complete(recorder.taken + overwritten) || recorder.drain.is_over(now_ns) {
+            return None;
+        }
+        recorder.rows.until(now_ns - GRACE_NS);
+        Some(recorder.drain.wait(now_ns, recorder.rows.hand_over_ns() + GRACE_NS))
+    }
+}
+
+impl Sink for SharedRecorder {
+    fn taken(&self, taken: &Taken<'_>) {
+        match &mut *self.lock() {
+            Some(recorder) => recorder.record(taken),
+            None => _ = self.early.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+}
+
+/// Starts the delivery, waits for matching and for the start, and stays until no more samples come and the run is over.
+pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), String> {
+    let shared = Arc::new(SharedRecorder::default());
+    listener.start(shared.clone())?;
+    let Some(start) = wait_for_start(&mut [(context, &mut *listener)])? else { return listener.stop() };
+    *shared.lock() = Some(SampleRecorder::new(context, &start));
+    let mut publishers = PublisherWatch::new(start.start_ns);
+    while let Some(wait) = shared.advance(context, listener.overwritten()) {
+        let taken = shared.lock().as_ref().map_or(0, |recorder| recorder.taken);
+        publishers.check(&mut *listener, taken, now_ns())?;
+        std::thread::sleep(wait);
+    }
+    let recorder = shared.lock().take();
+    if let Some(mut recorder) = recorder {
+        recorder.rows.until(now_ns());
+        recorder.add_overwritten(listener.overwritten());
+        recorder.rows.open.received.history += shared.early.load(Ordering::Relaxed);
+        recorder.rows.last();
+        context.finish(publishers.report(&recorder));
+    }
+    // Until then the threads of the middleware live on, so that their cost can be read.
+    context.wait_for_end();
+    listener.stop()
+}

@@ -1,0 +1,60 @@
+//! The watch of a subscription over the publishers of its topic: whether there are any, and why not.
+
+use super::{protocol::EndpointReport, sample_recorder::SampleRecorder};
+use crate::{backend::Matched, clock::SECOND_NS};
+
+/// Interval of the checks.
+const CHECK_INTERVAL_NS: i64 = SECOND_NS / 10;
+
+/// The publishers of a topic, as its subscription sees them.
+pub struct PublisherWatch {
+    start_ns: i64,
+    publisher_seen: bool,
+    alone_since_ns: Option<i64>,
+    next_check_ns: i64,
+    /// Reasons why publishers were not matched, while no sample has come. They are not known any more once a publisher has gone.
+    mismatches: Vec<String>,
+}
+
+impl PublisherWatch {
+    /// Begins at `start_ns`.
+    pub fn new(start_ns: i64) -> PublisherWatch {
+        PublisherWatch {
+            start_ns,
+            publisher_seen: false,
+            alone_since_ns: None,
+            next_check_ns: start_ns,
+            mismatches: Vec::new(),
+        }
+    }
+
+    /// Looks at the publishers, if it is time to. `taken`: samples so far.
+    pub fn check<M: Matched + ?Sized>(&mut self, subscription: &mut M, taken: u64, now_ns: i64) -> Result<(), String> {
+        if now_ns < self.next_check_ns {
+            return Ok(());
+        }
+        self.next_check_ns = now_ns + CHECK_INTERVAL_NS;
+        if taken == 0 {
+            let found = subscription.mismatches();
+            if !found.is_empty() {
+                self.mismatches = found;
+            }
+        }
+        let publishers = subscription.matched()?;
+        self.publisher_seen |= publishers > 0 || taken > 0;
+        if publishers > 0 {
+            self.alone_since_ns = None;
+        } else if self.publisher_seen {
+            self.alone_since_ns.get_or_insert(now_ns - self.start_ns);
+        }
+        Ok(())
+    }
+
+    /// The report of the subscription at its end.
+    pub fn report(&mut self, recorder: &SampleRecorder) -> EndpointReport {
+        let mismatches = if recorder.taken == 0 { std::mem::take(&mut self.mismatches) } else { Vec::new() };
+        let sequences = &recorder.sequences;
+        let (last_seen, before_matched) = (sequences.last_seen(), sequences.before_matched());
+        EndpointReport { last_seen, before_matched, alone_since_ns: self.alone_since_ns, mismatches }
+    }
+}
