@@ -10,7 +10,7 @@ use crate::{
 impl Subscription {
     /// The next sample, in place; `None` if there is none now. Publishers take turns; but samples from before the join of a
     /// TRANSIENT_LOCAL subscription come oldest first. Samples older than their publisher's lifespan are skipped and counted in
-    /// [`Losses::expired`].
+    /// [`Losses::expired`](crate::Losses::expired).
     ///
     /// # Errors
     /// The memory of a publisher is corrupt (it is then left out for good); as many samples are held as may be
