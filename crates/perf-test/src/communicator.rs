@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::{
-    backend::{BUILT_IN, Backend},
+    backend::{BUILT_IN, Backend, Description},
     run_spec::RunSpec,
+    worker::protocol::PROTOCOL,
 };
 
 /// The prefix of the names of worker programs.
@@ -109,11 +110,27 @@ impl Communicator {
         programs
     }
 
-    /// The meaning of an option that is always on with it. Of other programs only their workers know.
-    #[must_use]
-    pub fn implied_option(&self, option: &str) -> Option<&'static str> {
-        let Program::This(backend) = self.program else { return None };
-        backend.implied_options().iter().find_map(|(name, what)| (*name == option).then_some(*what))
+    /// The description of the middleware. Worker programs are asked for it.
+    ///
+    /// # Errors
+    /// A sentence: the program does not start or does not describe itself.
+    pub fn describe(&self) -> Result<Description, String> {
+        let path = match &self.program {
+            Program::This(backend) => return Ok(backend.describe()),
+            Program::Other(path) => path,
+        };
+        let output = Command::new(path).arg("describe").stdin(Stdio::null()).output();
+        let output = output.map_err(|error| format!("cannot start {}: {error}", path.display()))?;
+        let failed = |why: &dyn std::fmt::Display| {
+            format!(
+                "{} does not describe itself ({why}): it must speak version {PROTOCOL} of the worker protocol",
+                path.display()
+            )
+        };
+        if !output.status.success() {
+            return Err(failed(&String::from_utf8_lossy(&output.stderr).trim()));
+        }
+        serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))
     }
 
     /// Checks whether it supports the options of the run. Other programs leave this to their workers.

@@ -1,13 +1,12 @@
-//! The list of everything that can be measured (`perf_test list`): middlewares, and messages. The contract of back ends tells no
-//! version and no capability of a worker program, so none is listed.
+//! The list of everything that can be measured (`perf_test list`): middlewares with their settings, and messages.
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use crate::{
-    backend::{BUILT_IN, Backend},
-    communicator::{Communicator, FOREIGN, worker_file},
+    backend::{BUILT_IN, Description, Setting},
+    communicator::{Communicator, FOREIGN, Program, worker_file},
     messages,
     run_spec::{Layout, name_of},
 };
@@ -35,16 +34,10 @@ struct Middleware {
     name: String,
     /// Its worker program; none if it is in this program.
     program: Option<PathBuf>,
-    /// Its version; not known of worker programs.
-    version: Option<&'static str>,
-    /// Options that are always on with it.
-    implied_options: Vec<ImpliedOption>,
-}
-
-#[derive(Debug, Serialize)]
-struct ImpliedOption {
-    option: &'static str,
-    meaning: &'static str,
+    /// Its version and settings; none if its program does not describe itself.
+    description: Option<Description>,
+    /// The reason why not.
+    problem: Option<String>,
 }
 
 /// A middleware that has no worker program here.
@@ -78,13 +71,11 @@ impl Listing {
             size_bytes: message.bytes,
         });
         let messages = messages.collect();
-        let others = installed.into_iter().map(|(name, path)| Middleware {
-            name,
-            program: Some(path),
-            version: None,
-            implied_options: Vec::new(),
-        });
-        let middlewares = BUILT_IN.into_iter().map(built_in).chain(others).collect();
+        let others = installed.into_iter().map(|(name, path)| Communicator { name, program: Program::Other(path) });
+        let built_in = BUILT_IN.into_iter();
+        let built_in =
+            built_in.map(|backend| Communicator { name: backend.name().to_owned(), program: Program::This(backend) });
+        let middlewares = built_in.chain(others).map(Middleware::of).collect();
         Listing { middlewares, missing, message_layout: name_of(layout), messages }
     }
 
@@ -92,16 +83,17 @@ impl Listing {
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec!["middlewares, for -c:".to_owned()];
-        for Middleware { name, program, version, implied_options } in &self.middlewares {
-            let place = match (program, version) {
-                (Some(path), _) => format!("{}; its version is not known", path.display()),
-                (None, version) => format!("in this program, version {}", version.unwrap_or("not known")),
+        for Middleware { name, program, description, problem } in &self.middlewares {
+            let place = program.as_ref().map_or("in this program".to_owned(), |path| path.display().to_string());
+            let version = match (description, problem) {
+                (Some(description), _) => format!("version {}", description.version),
+                (None, problem) => problem.clone().unwrap_or_default(),
             };
-            lines.push(format!("  {name:<20}{place}"));
-            let always = implied_options
-                .iter()
-                .map(|implied| format!("  {:<20}always {}: {}", "", implied.option, implied.meaning));
-            lines.extend(always);
+            lines.push(format!("  {name:<20}{place}; {version}"));
+            let settings = description.iter().flat_map(|description| &description.settings);
+            lines.extend(settings.map(|Setting { name, values, meaning }| {
+                format!("  {:<20}--set {name}={}: {meaning}", "", values.join("|"))
+            }));
         }
         lines.push(String::new());
         lines.push("missing:".to_owned());
@@ -112,14 +104,17 @@ impl Listing {
     }
 }
 
-fn built_in(backend: &dyn Backend) -> Middleware {
-    let implied = backend.implied_options().iter();
-    Middleware {
-        name: backend.name().to_owned(),
-        program: None,
-        // Gantry and perf_test have one version.
-        version: Some(env!("CARGO_PKG_VERSION")),
-        implied_options: implied.map(|(option, meaning)| ImpliedOption { option, meaning }).collect(),
+impl Middleware {
+    fn of(communicator: Communicator) -> Middleware {
+        let (description, problem) = match communicator.describe() {
+            Ok(description) => (Some(description), None),
+            Err(sentence) => (None, Some(sentence)),
+        };
+        let program = match communicator.program {
+            Program::This(_) => None,
+            Program::Other(path) => Some(path),
+        };
+        Middleware { name: communicator.name, program, description, problem }
     }
 }
 
