@@ -120,7 +120,7 @@ mod tests {
             "{found}"
         );
         assert!(found.sentence.ends_with("a regression of more than 10 % is shown"), "{found}");
-        let found = answer("latency.p50=20%", &BASE_NS, &worse).unwrap();
+        let found = answer("latency.p50=19.8%", &BASE_NS, &worse).unwrap();
         assert!(!found.exceeded && found.sentence.contains("neither shown nor excluded"), "{found}");
         let found = answer("p50=25%", &BASE_NS, &worse).unwrap();
         assert!(!found.exceeded && found.sentence.ends_with("no regression of more than 25 %"), "{found}");
