@@ -70,11 +70,13 @@ fn help_and_lists_need_no_run() {
 }
 
 fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
+    const DESCRIPTION: &str =
+        r#"{"version":"1.9","settings":[{"name":"transport","values":["udp","shared-memory"],"meaning":"the way"}]}"#;
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     let files = [("perf_test_zenoh", 0o755), ("perf_test_iceoryx", 0o644), ("perf_test_Other", 0o755)];
     for (name, mode) in files {
         let path = folder.path().join(name);
-        std::fs::write(&path, "").unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\necho '{DESCRIPTION}'\n")).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
     }
     let list = |options: &str| {
@@ -92,15 +94,20 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     assert!(missing.contains(&"iceoryx") && missing.contains(&"fastdds") && !missing.contains(&"zenoh"), "{missing:?}");
     let zenoh = folder.path().join("perf_test_zenoh");
     assert_eq!(json["middlewares"][2]["program"], zenoh.to_str().unwrap());
-    assert_eq!(json["middlewares"][0]["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(json["middlewares"][0]["implied_options"][0]["option"], "--shared-memory");
-    assert!(json["middlewares"][2]["version"].is_null());
+    let described = |index: usize| &json["middlewares"][index]["description"];
+    assert_eq!(described(0)["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(described(0)["settings"][1]["name"], "publishing");
+    assert_eq!(*described(2), serde_json::from_str::<serde_json::Value>(DESCRIPTION).unwrap());
     let array = json["messages"].as_array().unwrap().iter().find(|message| message["name"] == "Array4m").unwrap();
     assert_eq!(array["size_bytes"], 4_194_320);
     for words in ["cyclonedds ", "no back end yet", "worker-protocol.md", "messages of the 2.x layout", "Array4m "] {
         assert!(text.contains(words), "no {words:?} in {text}");
     }
-    assert!(text.contains(&format!("zenoh               {}", zenoh.display())), "{text}");
+    assert!(text.contains(&format!("zenoh               {}; version 1.9", zenoh.display())), "{text}");
+    assert!(text.contains("--set transport=udp|shared-memory: the way"), "{text}");
+    // A program that says nothing of itself is listed with the reason.
+    std::fs::write(&zenoh, "#!/bin/sh\n").unwrap();
+    assert!(list("").contains("does not describe itself"), "{}", list(""));
     memory.assert_empty();
 }
 
