@@ -124,12 +124,12 @@ impl Summary {
             ),
             labelled!(
                 "",
-                "its reports took {} of CPU during measurement, not included in it; its memory is included above:",
+                "its reports took {} of CPU during measurement, not included in it;",
                 format_ns(self.measured.instrument.cpu_ns() as f64)
             ),
             labelled!(
                 "",
-                "up to {of_publisher} KiB per publisher and {of_subscription} KiB per subscription, included in the memory above"
+                "its memory is up to {of_publisher} KiB per publisher and {of_subscription} KiB per subscription, included in the memory above"
             ),
         ]
     }
