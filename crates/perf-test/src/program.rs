@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::{
     backend::BUILT_IN,
-    cli::{self, Command, Defaults, PlotOptions, Question, Resolved, RunOptions, SystemOptions},
+    cli::{self, Command, Defaults, IdlOptions, PlotOptions, Question, Resolved, RunOptions, SystemOptions},
     compare::compare,
     error::Failure,
     interrupt::Interrupt,
@@ -35,6 +35,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),
+        Some(Command::Idl(options)) => print_idl(&options),
         None => one_run(&cli.options),
     };
     match done {
@@ -128,6 +129,11 @@ fn describe_system(options: SystemOptions) -> Result<(), Failure> {
         system::text::lines(&found, noise.as_ref(), &advice)
     };
     print_lines(&lines)
+}
+
+fn print_idl(options: &IdlOptions) -> Result<(), Failure> {
+    let text = messages::idl(&options.msg, options.message_layout.unwrap_or_default()).map_err(Failure::Usage)?;
+    print_lines(&text.lines().map(str::to_owned).collect::<Vec<_>>())
 }
 
 fn list_messages(options: &RunOptions) -> Result<(), Failure> {

@@ -17,6 +17,8 @@ pub use options::{Output, RunOptions};
 pub use resolve::{Defaults, Resolved, resolve};
 use values::within;
 
+use crate::run_spec::Layout;
+
 /// Measures publish and subscribe between real processes: latency, losses, CPU time and memory.
 ///
 /// Without a subcommand, perf_test does one run. It accepts the options of all performance_test versions, also with `_` for
@@ -61,6 +63,8 @@ pub enum Command {
     System(SystemOptions),
     /// Draws logs as SVG: latency over time and by percentile, CPU and memory over time.
     Plot(PlotOptions),
+    /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.
+    Idl(IdlOptions),
     /// A worker process of a run; started by the program itself.
     #[command(hide = true)]
     Worker {
@@ -89,6 +93,17 @@ pub struct PlotOptions {
     /// File for the picture of a single log [example: --output run1.svg]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// The options of `idl`.
+#[derive(Clone, Debug, Args)]
+pub struct IdlOptions {
+    /// Message type to print, with the types in it; repeatable [default: all of the layout] [example: -m Array4m -m Struct16]
+    #[arg(short, long, value_name = "NAME")]
+    pub msg: Vec<String>,
+    /// performance_test version whose message layouts are printed [default: 2.x] [example: --message-layout 1.x]
+    #[arg(long, value_name = "LAYOUT", ignore_case = true)]
+    pub message_layout: Option<Layout>,
 }
 
 /// The experiments.
