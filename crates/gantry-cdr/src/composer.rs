@@ -1,6 +1,6 @@
 //! A composer writes a message to memory, or only counts the bytes that the message needs.
 //!
-//! `Kind::compose` (building in place) and `Kind::write` (copy path) both write through it. Counting and writing are the same
+//! `Shape::compose` (building in place) and `Kind::write` (copy path) both write through it. Counting and writing are the same
 //! code, so they cannot disagree. The code of a field is always inlined, since a call costs more than a field: without, a
 //! `PointCloud2` takes 250 ns to build instead of 85.
 
@@ -10,6 +10,7 @@ use crate::{
     element::Element,
     error::{Error, Problem, Result},
     kind::{Kind, align_up, check_bound, phase},
+    shape::Shape,
 };
 use zerocopy::{Immutable, IntoBytes};
 
@@ -73,8 +74,8 @@ impl<'a> Composer<'a> {
     /// # Errors
     /// The memory is too short; a length is above its bound.
     #[inline(always)]
-    pub fn field<K: Kind>(&mut self, name: &str, shape: K::Shape<'_>) -> Result<K::Layout> {
-        K::compose(self, shape).map_err(|error| error.inside(name))
+    pub fn field<K: Kind>(&mut self, name: &str, shape: impl Shape<K>) -> Result<K::Layout> {
+        shape.compose(self).map_err(|error| error.inside(name))
     }
 
     /// Lays out the array or sequence `name`, whose first elements have these defaults.
@@ -82,7 +83,7 @@ impl<'a> Composer<'a> {
     /// # Errors
     /// As [`Composer::field`].
     #[inline]
-    pub fn field_from<K, T>(&mut self, name: &str, shape: K::Shape<'_>, defaults: &[T]) -> Result<K::Layout>
+    pub fn field_from<K, T>(&mut self, name: &str, shape: impl Shape<K>, defaults: &[T]) -> Result<K::Layout>
     where
         K: for<'m> Kind<Mut<'m> = &'m mut [T]>,
         T: Copy + 'static,
@@ -199,6 +200,17 @@ impl<'a> Composer<'a> {
         }
         self.put(&written, 4)?;
         Ok(length as u32)
+    }
+
+    /// Writes the length of a list at `start`, which was reserved before its elements were laid out, after checking its bound.
+    #[inline]
+    pub(crate) fn length_at(&mut self, start: u32, length: u32, bound: u32) -> Result<()> {
+        let start = start as usize;
+        check_bound(length as usize, bound).map_err(|problem| Error::new(problem, start))?;
+        if let Some(memory) = &mut self.memory {
+            memory[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        }
+        Ok(())
     }
 
     /// Refuses a length other than the one that the memory holds.

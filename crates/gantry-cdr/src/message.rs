@@ -8,6 +8,7 @@ use crate::{
     error::{Error, Problem, Result},
     input::Input,
     kind::Kind,
+    shape::Shape,
     view::View,
 };
 use alloc::{boxed::Box, vec, vec::Vec};
@@ -60,9 +61,9 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// # Errors
     /// A length above its bound; more than 4 GiB.
     #[inline]
-    fn shape_bytes(shape: Self::Shape<'_>) -> Result<usize> {
+    fn shape_bytes(shape: impl Shape<Self>) -> Result<usize> {
         let mut composer = Composer::counting(0);
-        Self::compose(&mut composer, shape)?;
+        shape.compose(&mut composer)?;
         Ok(composer.position() as usize)
     }
 
@@ -74,7 +75,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// # Errors
     /// As [`Message::shape_bytes`]; the memory has another length or is not aligned.
     #[inline]
-    fn build<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
+    fn build<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: impl Shape<Self>) -> Result<Self::View<B>> {
         built::<Self, B>(memory, shape, Mode::Defaults)
     }
 
@@ -84,7 +85,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// # Errors
     /// As [`Message::build`].
     #[inline]
-    fn build_uninit<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: Self::Shape<'_>) -> Result<Self::View<B>> {
+    fn build_uninit<B: AsRef<[u8]> + AsMut<[u8]>>(memory: B, shape: impl Shape<Self>) -> Result<Self::View<B>> {
         built::<Self, B>(memory, shape, Mode::Uninit)
     }
 
@@ -155,22 +156,26 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     label = "its length is not known without a shape",
     note = "use `loan_with({Self}Shape {{ .. }})`, which takes the texts and the lengths of the sequences"
 )]
-pub trait FixedSize: Message + for<'a> Kind<Shape<'a> = ()> {}
-
-impl<T: crate::PlainMessage> FixedSize for T {}
+pub trait FixedSize: Message {
+    /// Lays out a message, as [`Shape::compose`].
+    ///
+    /// # Errors
+    /// The memory is too short.
+    fn compose(composer: &mut Composer<'_>) -> Result<Self::Layout>;
+}
 
 /// Builds a message in memory of exactly its length.
 #[inline(always)]
 fn built<T: Message, B: AsRef<[u8]> + AsMut<[u8]>>(
     mut memory: B,
-    shape: T::Shape<'_>,
+    shape: impl Shape<T>,
     mode: Mode,
 ) -> Result<T::View<B>> {
     let body = memory.as_mut();
     aligned(body)?;
     let length_bytes = body.len();
     let mut composer = Composer::building(body, mode);
-    let layout = T::compose(&mut composer, shape)?;
+    let layout = shape.compose(&mut composer)?;
     match length_bytes - composer.position() as usize {
         0 => Ok(T::in_memory(memory, layout)),
         bytes => Err(composer.error(Problem::TooLong { bytes })),

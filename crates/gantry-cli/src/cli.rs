@@ -1,6 +1,6 @@
 //! The command line. The words are those of `ros2`.
 
-use crate::{doctor, domain::Domain, error::Result, node, output::Output, param, service, topic};
+use crate::{doctor, domain::Domain, error::Result, interface, node, output::Output, param, service, topic};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -23,15 +23,18 @@ enum Command {
     /// Nodes: list, info
     #[command(subcommand)]
     Node(node::Command),
-    /// Topics: list, info, echo, hz, bw, pub, explain
+    /// Topics: list, info, type, find, echo, hz, bw, delay, pub, explain
     #[command(subcommand)]
     Topic(topic::Command),
-    /// Services: list, info, call, explain
+    /// Services: list, info, type, find, call, explain
     #[command(subcommand)]
     Service(service::Command),
-    /// Parameters: list, get, set, describe, dump, load
+    /// Parameters: list, get, set, delete, describe, dump, load
     #[command(subcommand)]
     Param(param::Command),
+    /// Types: list, package, show
+    #[command(subcommand)]
+    Interface(interface::Command),
     /// Say what is wrong with the machine, its limits and the domains of this user
     Doctor(doctor::Arguments),
     /// Print a script that completes this command's words in a shell
@@ -62,6 +65,7 @@ impl Cli {
             Command::Topic(command) => command.run(session),
             Command::Service(command) => command.run(session),
             Command::Param(command) => command.run(session),
+            Command::Interface(command) => command.run(session),
             Command::Doctor(arguments) => arguments.run(session),
             Command::Completion { shell } => {
                 let mut script = Vec::new();

@@ -51,31 +51,34 @@ impl Domain {
     /// The full name of a topic that is there, with its types.
     pub fn topic(&self, name: &str) -> Result<(String, Vec<String>)> {
         let full = self.node.resolve_topic_name(name)?;
-        let mut topics = self.node.topic_names_and_types()?;
-        match topics.remove(&full) {
+        match self.node.topic_names_and_types()?.remove(&full) {
             Some(types) => Ok((full, types)),
-            None => Err(self.unknown_topic(&full, &topics)),
+            None => Err(self.unknown("topic", &full, &self.topic_hint(&full)?)),
         }
     }
 
-    fn unknown_topic(&self, full: &str, topics: &NamesAndTypes) -> Failure {
-        let elsewhere = self.elsewhere(|report| report.topics.contains_key(full));
-        names::unknown("topic", full, topics.keys().map(String::as_str), self.node.domain_id(), &elsewhere).into()
+    /// The hint after the name of a topic that is not there.
+    pub fn topic_hint(&self, full: &str) -> Result<String> {
+        let topics = self.node.topic_names_and_types()?;
+        let known = topics.keys().map(String::as_str).filter(|known| *known != full);
+        Ok(names::hint(full, known, &self.elsewhere(|report| report.topics.contains_key(full))))
     }
 
     /// The full name of a service that is there, with its types.
     pub fn service(&self, name: &str) -> Result<(String, Vec<String>)> {
         let full = self.node.resolve_service_name(name)?;
-        let mut services = self.node.service_names_and_types()?;
-        match services.remove(&full) {
+        match self.node.service_names_and_types()?.remove(&full) {
             Some(types) => Ok((full, types)),
-            None => {
-                let requests = format!("rq{full}Request");
-                let elsewhere = self.elsewhere(|report| report.topics.contains_key(&requests));
-                let known = services.keys().map(String::as_str);
-                Err(names::unknown("service", &full, known, self.node.domain_id(), &elsewhere).into())
-            }
+            None => Err(self.unknown("service", &full, &self.service_hint(&full)?)),
         }
+    }
+
+    /// The hint after the name of a service that is not there.
+    pub fn service_hint(&self, full: &str) -> Result<String> {
+        let services = self.node.service_names_and_types()?;
+        let known = services.keys().map(String::as_str).filter(|known| *known != full);
+        let requests = format!("rq{full}Request");
+        Ok(names::hint(full, known, &self.elsewhere(|report| report.topics.contains_key(&requests))))
     }
 
     /// The full name of a node that is there, and the number of nodes of this name.
@@ -87,15 +90,19 @@ impl Domain {
                 let elsewhere = self.elsewhere(|report| {
                     report.processes.iter().any(|process| process.is_alive && process.nodes.contains(&full))
                 });
-                let known = names.iter().map(String::as_str);
-                Err(names::unknown("node", &full, known, self.node.domain_id(), &elsewhere).into())
+                let hint = names::hint(&full, names.iter().map(String::as_str), &elsewhere);
+                Err(self.unknown("node", &full, &hint))
             }
             count => Ok((full, count)),
         }
     }
 
+    fn unknown(&self, kind: &str, full: &str, hint: &str) -> Failure {
+        Failure::new(format!("Unknown {kind} '{full}' in domain {}{hint}", self.node.domain_id()))
+    }
+
     /// The other domains of this user of which this is true; a domain that cannot be read is passed over.
-    pub fn elsewhere(&self, is_there: impl Fn(&DomainReport) -> bool) -> Vec<u32> {
+    fn elsewhere(&self, is_there: impl Fn(&DomainReport) -> bool) -> Vec<u32> {
         let mut domains = gantry_shm::domains().unwrap_or_default();
         domains.retain(|id| *id != self.node.domain_id());
         domains.retain(|id| gantry_shm::inspect(*id).ok().flatten().is_some_and(|report| is_there(&report)));

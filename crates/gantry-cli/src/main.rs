@@ -10,6 +10,7 @@ mod cli;
 mod doctor;
 mod domain;
 mod error;
+mod interface;
 mod message;
 mod names;
 mod node;

@@ -1,41 +1,34 @@
 //! Names that are not in the graph: the most similar one, and the domains that have them.
 
-use std::fmt::Write;
-
 /// Whether `ros2` hides a name unless it is told to show it: a part of it begins with an underscore.
 pub fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('_'))
 }
 
-/// The sentence about a name that a domain does not have. `kind` is "topic", "service" or "node"; `elsewhere` are other domains
-/// that have it.
-pub fn unknown<'a>(
-    kind: &str,
-    name: &str,
-    known: impl Iterator<Item = &'a str>,
-    domain_id: u32,
-    elsewhere: &[u32],
-) -> String {
-    let mut sentence = format!("Unknown {kind} '{name}' in domain {domain_id}");
+/// The part of a sentence that follows a name that is not known: the most similar of the known names, otherwise the domains that
+/// have the name; empty without either.
+pub fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, elsewhere: &[u32]) -> String {
     if let Some(nearest) = nearest(name, known) {
-        let _ = write!(sentence, "; did you mean '{nearest}'?");
-    } else if let [first, ..] = elsewhere {
-        let domains: Vec<String> = elsewhere.iter().map(u32::to_string).collect();
-        let have = if domains.len() == 1 { "domain 3 has" } else { "domains 3 have" };
-        let have = have.replace('3', &domains.join(", "));
-        let _ = write!(sentence, "; {have} it: use --domain-id {first}");
+        return format!("; did you mean '{nearest}'?");
     }
-    sentence
+    match elsewhere {
+        [] => String::new(),
+        [one] => format!("; domain {one} has it: use --domain-id {one}"),
+        [first, ..] => {
+            let domains = elsewhere.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            format!("; domains {domains} have it: use --domain-id {first}")
+        }
+    }
 }
 
 /// The name that a user most likely means: one that is spelt similarly, or the same name in a namespace.
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (name.len() / 3).clamp(1, 3);
     let distance = |candidate: &str| match candidate.strip_suffix(name) {
         Some(_) if name.starts_with('/') => 1,
         _ => strsim::osa_distance(name, candidate),
     };
-    let near = known.map(|candidate| (distance(candidate), candidate));
+    let near = known.into_iter().map(|candidate| (distance(candidate), candidate));
     near.filter(|(distance, _)| *distance <= most).min().map(|(_, candidate)| candidate)
 }
 
@@ -67,15 +60,12 @@ mod tests {
     #[test]
     fn a_misspelt_name_has_a_suggestion() {
         let known = ["/chatter", "/robot/scan", "/map"];
-        let said = |name: &str, elsewhere: &[u32]| unknown("topic", name, known.into_iter(), 0, elsewhere);
-        assert_eq!(said("/chater", &[]), "Unknown topic '/chater' in domain 0; did you mean '/chatter'?");
-        assert_eq!(said("/scan", &[]), "Unknown topic '/scan' in domain 0; did you mean '/robot/scan'?");
-        assert_eq!(said("/odometry", &[]), "Unknown topic '/odometry' in domain 0");
-        assert_eq!(
-            said("/odometry", &[3, 7]),
-            "Unknown topic '/odometry' in domain 0; domains 3, 7 have it: use --domain-id 3"
-        );
-        assert!(said("/odometry", &[7]).ends_with("; domain 7 has it: use --domain-id 7"));
+        let said = |name: &str, elsewhere: &[u32]| hint(name, known, elsewhere);
+        assert_eq!(said("/chater", &[]), "; did you mean '/chatter'?");
+        assert_eq!(said("/scan", &[3]), "; did you mean '/robot/scan'?");
+        assert_eq!(said("/odometry", &[]), "");
+        assert_eq!(said("/odometry", &[3, 7]), "; domains 3, 7 have it: use --domain-id 3");
+        assert_eq!(said("/odometry", &[7]), "; domain 7 has it: use --domain-id 7");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::error::{Failure, Result};
 use serde::Serialize;
 use std::{
-    fmt::Display,
+    fmt::{self, Display},
     io::{self, Write},
 };
 
@@ -24,6 +24,29 @@ impl Output {
     /// Prints a line that says what the command does; not among JSON.
     pub fn remark(self, line: &str) -> Result<()> {
         if self.json { Ok(()) } else { write(&format!("{line}\n")) }
+    }
+}
+
+/// Names, one a line, or only their number.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Names {
+    Count(usize),
+    List(Vec<String>),
+}
+
+impl Names {
+    pub fn new(names: Vec<String>, only_count: bool) -> Names {
+        if only_count { Names::Count(names.len()) } else { Names::List(names) }
+    }
+}
+
+impl Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Names::Count(count) => writeln!(f, "{count}"),
+            Names::List(names) => names.iter().try_for_each(|name| writeln!(f, "{name}")),
+        }
     }
 }
 

@@ -55,14 +55,7 @@ impl CodeWriter<'_> {
     fn message(&self, message: &MessageDefinition) -> String {
         let path = self.path(&message.name);
         let plain = self.definitions.is_plain(&message.name);
-        let shaped: Vec<&Field> = message.fields.iter().filter(|field| self.is_shaped(field)).collect();
-        let shape = if shaped.is_empty() {
-            "()".to_owned()
-        } else {
-            let fields: String =
-                shaped.iter().map(|field| format!("r#{}: {}, ", field.name, self.shape(field))).collect();
-            format!("{path}Shape {{ {fields}}}")
-        };
+        let shape = if self.has_shape(&message.name) { self.shape(message, "self") } else { "()".to_owned() };
         let (fill, mut same) = if plain {
             (
                 "target.as_mut_bytes().copy_from_slice(self.as_bytes());".to_owned(),
@@ -84,7 +77,7 @@ impl CodeWriter<'_> {
         };
         format!(
             "impl ByField for {path} {{
-    fn shape(&self) -> <Self as Kind>::Shape<'_> {{
+    fn shape(&self) -> impl Shape<Self> {{
         {shape}
     }}
     #[allow(unused_variables, unused_mut)]
@@ -105,19 +98,30 @@ impl CodeWriter<'_> {
         )
     }
 
-    /// The field's part of a shape.
-    fn shape(&self, field: &Field) -> String {
-        let name = format!("self.r#{}", field.name);
-        let each = match &field.field_type.base {
-            BaseType::Message(nested) if self.has_shape(nested) => ".shape()",
-            BaseType::String { .. } | BaseType::WString { .. } => ".as_str()",
+    /// The shape of the message `value`.
+    fn shape(&self, message: &MessageDefinition, value: &str) -> String {
+        let shaped = message.fields.iter().filter(|field| self.is_shaped(field));
+        let fields: String =
+            shaped.map(|field| format!("r#{}: {}, ", field.name, self.field_shape(field, value))).collect();
+        format!("{}Shape {{ {fields}}}", self.path(&message.name))
+    }
+
+    /// The field's part of the shape of the message `value`.
+    fn field_shape(&self, field: &Field, value: &str) -> String {
+        let name = format!("{value}.r#{}", field.name);
+        let each = match (&field.field_type.base, field.field_type.count) {
+            (BaseType::Message(nested), Count::One) => {
+                return self.definitions.message(nested).map_or_else(String::new, |nested| self.shape(nested, &name));
+            }
+            (BaseType::Message(nested), _) if self.has_shape(nested) => ".shape()",
+            (BaseType::String { .. } | BaseType::WString { .. }, _) => ".as_str()",
             // A sequence of elements without a shape.
             _ => return format!("{name}.len()"),
         };
         match field.field_type.count {
             Count::One => format!("{name}{each}"),
-            Count::Array(_) => format!("leaked({name}.each_ref().map(|each| each{each}))"),
-            Count::Sequence { .. } => format!("leaked({name}.iter().map(|each| each{each}).collect::<Vec<_>>())"),
+            Count::Array(_) => format!("{name}.each_ref().map(|each| each{each})"),
+            Count::Sequence { .. } => format!("{name}.iter().map(|each| each{each})"),
         }
     }
 

@@ -67,10 +67,9 @@ fn filter(
     let is_above = |point: &&[u8]| layout.z_m(point) > ground_m;
     let points = layout.points(cloud).filter(is_above).count();
 
-    let fields: Vec<_> = cloud.fields().map(PointFieldShape::from).collect();
     let mut above = publisher.loan_with(PointCloud2Shape {
         header: cloud.header().into(),
-        fields: &fields,
+        fields: cloud.fields().map(PointFieldShape::from),
         data: points * layout.point_bytes,
     })?;
     *above.header_mut().stamp_mut() = *cloud.header().stamp();

@@ -88,7 +88,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
 fn publish(publisher: &mut Publisher<PointCloud2>, number: u32) -> Result<(), Box<dyn Error>> {
     let mut cloud = publisher.loan_with(PointCloud2Shape {
         header: HeaderShape { frame_id: "lidar" },
-        fields: &FIELDS.map(|(name, _)| PointFieldShape { name }),
+        fields: FIELDS.map(|(name, _)| PointFieldShape { name }),
         data: BEAMS * COLUMNS * size_of::<Point>(),
     })?;
     *cloud.header_mut().stamp_mut() = gantry::now().into();

@@ -180,7 +180,7 @@ pub enum Error {
         service: String,
         /// Its type.
         type_name: String,
-        /// Why the existing servers do not match; empty if there are none.
+        /// Why the existing servers do not match, or else a service with a similar name; empty if there are none.
         why: String,
     },
 
@@ -267,13 +267,11 @@ pub enum Error {
     #[error(transparent)]
     Cdr(#[from] gantry_cdr::Error),
 
-    /// A call that a shutdown ended.
-    #[error("request {sequence} to {service} was given up: the program shuts down")]
+    /// A call or a future that a shutdown ended.
+    #[error("{what} was given up: the program shuts down")]
     ShutDown {
-        /// The service.
-        service: String,
-        /// The request's number at this client.
-        sequence: u64,
+        /// The request with its service, or the wait.
+        what: String,
     },
 
     /// A message that cannot be serialised.

@@ -90,6 +90,7 @@ mod error;
 mod events;
 mod executor;
 mod graph;
+mod lock;
 mod log;
 mod node;
 mod node_parameters;

@@ -4,9 +4,10 @@ use test_support::storeys;
 
 const STOREYS: &[&str] = &[
     "error",
+    "lock",
     "log",
-    "wait",
     "context",
+    "wait",
     "time",
     "events",
     "callback",

@@ -3,7 +3,14 @@
 //! Generated code uses [`BoxedArray`] for large arrays in messages that cannot be made of zeros on the heap.
 
 use super::Kind;
-use crate::{composer::Composer, cursor::Cursor, element::Element, error::Error, error::Result, input::Input};
+use crate::{
+    composer::Composer,
+    cursor::Cursor,
+    element::Element,
+    error::{Error, Result},
+    input::Input,
+    shape::Shape,
+};
 use alloc::boxed::Box;
 use core::marker::PhantomData;
 
@@ -13,7 +20,6 @@ pub struct Array<T, const N: usize>(PhantomData<T>);
 impl<T: Element, const N: usize> Kind for Array<T, N> {
     type Owned = [T; N];
     type Layout = u32;
-    type Shape<'a> = ();
     type Ref<'a> = &'a [T];
     type Mut<'a> = &'a mut [T];
 
@@ -24,11 +30,6 @@ impl<T: Element, const N: usize> Kind for Array<T, N> {
             T::check(cursor.bytes_from(start)).map_err(|problem| Error::new(problem, start as usize))?;
         }
         Ok(start)
-    }
-
-    #[inline]
-    fn compose(composer: &mut Composer<'_>, (): ()) -> Result<u32> {
-        composer.elements::<T>(N * size_of::<T>(), T::ALIGN)
     }
 
     #[inline]
@@ -52,24 +53,25 @@ impl<T: Element, const N: usize> Kind for Array<T, N> {
     }
 }
 
+impl<T: Element, const N: usize> Shape<Array<T, N>> for () {
+    #[inline]
+    fn compose(self, composer: &mut Composer<'_>) -> Result<u32> {
+        composer.elements::<T>(N * size_of::<T>(), T::ALIGN)
+    }
+}
+
 /// As [`Array`], but on the heap in the owned message, which may have to pass over the stack.
 pub struct BoxedArray<T, const N: usize>(PhantomData<T>);
 
 impl<T: Element, const N: usize> Kind for BoxedArray<T, N> {
     type Owned = Box<[T; N]>;
     type Layout = u32;
-    type Shape<'a> = ();
     type Ref<'a> = &'a [T];
     type Mut<'a> = &'a mut [T];
 
     #[inline]
     fn locate(cursor: &mut Cursor<'_>) -> Result<u32> {
         Array::<T, N>::locate(cursor)
-    }
-
-    #[inline]
-    fn compose(composer: &mut Composer<'_>, (): ()) -> Result<u32> {
-        Array::<T, N>::compose(composer, ())
     }
 
     #[inline]
@@ -90,5 +92,12 @@ impl<T: Element, const N: usize> Kind for BoxedArray<T, N> {
     #[inline]
     fn read(value: &mut Box<[T; N]>, input: &mut Input<'_>) -> Result<()> {
         Array::<T, N>::read(value, input)
+    }
+}
+
+impl<T: Element, const N: usize> Shape<BoxedArray<T, N>> for () {
+    #[inline]
+    fn compose(self, composer: &mut Composer<'_>) -> Result<u32> {
+        Shape::<Array<T, N>>::compose(self, composer)
     }
 }

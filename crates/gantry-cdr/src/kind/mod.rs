@@ -1,17 +1,21 @@
-//! The kinds of fields: their bytes in a body, and how they are found, built, viewed, written and read.
+//! The kinds of fields: their bytes in a body, and how they are found, viewed, written and read. A [`Shape`](crate::Shape) builds them.
 //!
 //! Generated code only names the kind of each field. A [`PlainMessage`](crate::PlainMessage) is a kind, and so is every generated
 //! message, for fields of its type.
 
 mod array;
 mod list;
+mod list_mut;
+mod list_ref;
 mod number;
 mod slice;
 mod text;
 mod wide_text;
 
 pub use array::{Array, BoxedArray};
-pub use list::{FixedList, List, ListMut, ListRef};
+pub use list::{FixedList, List};
+pub use list_mut::ListMut;
+pub use list_ref::ListRef;
 pub use number::Number;
 pub use slice::Slice;
 pub use text::Text;
@@ -38,8 +42,6 @@ pub trait Kind {
     type Owned;
     /// The position of the field in its body.
     type Layout: Copy + Debug + PartialEq;
-    /// The lengths and texts that fix the field's size before it is built; `()` if the size is fixed.
-    type Shape<'a>: Copy;
     /// The field read in place.
     type Ref<'a>;
     /// The field written in place.
@@ -50,11 +52,6 @@ pub trait Kind {
     /// # Errors
     /// The bytes are not a valid field of this kind.
     fn locate(cursor: &mut Cursor<'_>) -> Result<Self::Layout>;
-    /// Lays out the field.
-    ///
-    /// # Errors
-    /// The memory is too short; a length is above its bound.
-    fn compose(composer: &mut Composer<'_>, shape: Self::Shape<'_>) -> Result<Self::Layout>;
     /// The field in `body`, the same bytes in which `layout` was found.
     fn get(body: &[u8], layout: Self::Layout) -> Self::Ref<'_>;
     /// As [`Kind::get`], to write to.
@@ -62,7 +59,7 @@ pub trait Kind {
     /// Serialises an owned field.
     ///
     /// # Errors
-    /// As [`Kind::compose`].
+    /// The memory is too short; a length is above its bound.
     fn write(value: &Self::Owned, composer: &mut Composer<'_>) -> Result<()>;
     /// Reads an owned field into `value` and reuses its allocation.
     ///

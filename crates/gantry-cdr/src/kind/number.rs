@@ -1,7 +1,9 @@
 //! A number or a boolean.
 
 use super::Kind;
-use crate::{composer::Composer, cursor::Cursor, element::Element, error::Error, error::Result, input::Input};
+use crate::{
+    composer::Composer, cursor::Cursor, element::Element, error::Error, error::Result, input::Input, shape::Shape,
+};
 use core::marker::PhantomData;
 
 /// A number or a `bool`.
@@ -10,7 +12,6 @@ pub struct Number<T>(PhantomData<T>);
 impl<T: Element + Copy> Kind for Number<T> {
     type Owned = T;
     type Layout = u32;
-    type Shape<'a> = ();
     type Ref<'a> = T;
     type Mut<'a> = &'a mut T;
 
@@ -21,11 +22,6 @@ impl<T: Element + Copy> Kind for Number<T> {
             T::check(cursor.bytes_from(start)).map_err(|problem| Error::new(problem, start as usize))?;
         }
         Ok(start)
-    }
-
-    #[inline]
-    fn compose(composer: &mut Composer<'_>, (): ()) -> Result<u32> {
-        composer.element::<T>()
     }
 
     #[inline]
@@ -46,5 +42,12 @@ impl<T: Element + Copy> Kind for Number<T> {
     #[inline]
     fn read(value: &mut T, input: &mut Input<'_>) -> Result<()> {
         input.elements(core::slice::from_mut(value))
+    }
+}
+
+impl<T: Element + Copy> Shape<Number<T>> for () {
+    #[inline]
+    fn compose(self, composer: &mut Composer<'_>) -> Result<u32> {
+        composer.element::<T>()
     }
 }

@@ -7,6 +7,7 @@ use crate::{
     element::Element,
     error::{Error, Problem, Result},
     input::Input,
+    shape::Shape,
 };
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -19,7 +20,6 @@ pub struct Slice<T, const BOUND: u32 = UNBOUNDED>(PhantomData<T>);
 impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
     type Owned = Vec<T>;
     type Layout = Span;
-    type Shape<'a> = usize;
     type Ref<'a> = &'a [T];
     type Mut<'a> = &'a mut [T];
 
@@ -33,14 +33,6 @@ impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
             T::check(cursor.bytes_from(start)).map_err(|problem| Error::new(problem, start as usize))?;
         }
         Ok(Span { start, count: length as u32 })
-    }
-
-    #[inline]
-    fn compose(composer: &mut Composer<'_>, length: usize) -> Result<Span> {
-        let count = composer.length(length, BOUND)?;
-        let align = if length == 0 { 1 } else { T::ALIGN };
-        let length_bytes = length.saturating_mul(size_of::<T>());
-        Ok(Span { start: composer.elements::<T>(length_bytes, align)?, count })
     }
 
     #[inline]
@@ -75,5 +67,15 @@ impl<T: Element, const BOUND: u32> Kind for Slice<T, BOUND> {
         T::extend_vec_zeroed(value, length - value.len())
             .unwrap_or_else(|_| alloc::alloc::handle_alloc_error(core::alloc::Layout::new::<T>()));
         input.elements(value)
+    }
+}
+
+impl<T: Element, const BOUND: u32> Shape<Slice<T, BOUND>> for usize {
+    #[inline]
+    fn compose(self, composer: &mut Composer<'_>) -> Result<Span> {
+        let count = composer.length(self, BOUND)?;
+        let align = if self == 0 { 1 } else { T::ALIGN };
+        let length_bytes = self.saturating_mul(size_of::<T>());
+        Ok(Span { start: composer.elements::<T>(length_bytes, align)?, count })
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     cursor::Cursor,
     error::{Error, Problem, Result},
     input::Input,
+    shape::Shape,
 };
 use alloc::string::String;
 
@@ -18,7 +19,6 @@ pub struct Text<const BOUND: u32 = UNBOUNDED>;
 impl<const BOUND: u32> Kind for Text<BOUND> {
     type Owned = String;
     type Layout = Span;
-    type Shape<'a> = &'a str;
     type Ref<'a> = &'a str;
     type Mut<'a> = &'a mut str;
 
@@ -35,12 +35,6 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
         Ok(Span { start, count: bytes.len() as u32 })
     }
 
-    #[inline(always)]
-    fn compose(composer: &mut Composer<'_>, text: &str) -> Result<Span> {
-        let count = composer.length_with(text.len(), BOUND, 1)?;
-        Ok(Span { start: composer.text(text)?, count })
-    }
-
     #[inline]
     fn get(body: &[u8], layout: Span) -> &str {
         // Checked when the view was made. Bytes that were changed since and are not UTF-8 give an empty text.
@@ -53,7 +47,7 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
     }
 
     fn write(value: &String, composer: &mut Composer<'_>) -> Result<()> {
-        Self::compose(composer, value).map(drop)
+        Shape::<Self>::compose(value.as_str(), composer).map(drop)
     }
 
     fn read(value: &mut String, input: &mut Input<'_>) -> Result<()> {
@@ -68,6 +62,15 @@ impl<const BOUND: u32> Kind for Text<BOUND> {
         copy.extend_from_slice(bytes);
         *value = String::from_utf8(copy).map_err(|_| error_at_start(Problem::NotUtf8))?;
         Ok(())
+    }
+}
+
+impl<S: AsRef<str> + Clone, const BOUND: u32> Shape<Text<BOUND>> for S {
+    #[inline(always)]
+    fn compose(self, composer: &mut Composer<'_>) -> Result<Span> {
+        let text = self.as_ref();
+        let count = composer.length_with(text.len(), BOUND, 1)?;
+        Ok(Span { start: composer.text(text)?, count })
     }
 }
 

@@ -10,6 +10,7 @@ use crate::{
     element::Element,
     error::{Error, Problem, Result},
     input::Input,
+    shape::Shape,
 };
 use alloc::string::String;
 use core::fmt;
@@ -56,7 +57,6 @@ impl fmt::Debug for WideRef<'_> {
 impl<const BOUND: u32> Kind for WideText<BOUND> {
     type Owned = String;
     type Layout = Span;
-    type Shape<'a> = &'a str;
     type Ref<'a> = WideRef<'a>;
     type Mut<'a> = WideRef<'a>;
 
@@ -73,15 +73,6 @@ impl<const BOUND: u32> Kind for WideText<BOUND> {
         Ok(Span { start, count: count as u32 })
     }
 
-    fn compose(composer: &mut Composer<'_>, text: &str) -> Result<Span> {
-        let count = text.encode_utf16().count();
-        check_bound(count, BOUND).map_err(|problem| composer.error(problem))?;
-        let count = composer.length(count, UNBOUNDED)?;
-        let start = composer.position();
-        text.encode_utf16().try_for_each(|unit| composer.put(&u32::from(unit), 4).map(drop))?;
-        Ok(Span { start, count })
-    }
-
     #[inline]
     fn get(body: &[u8], layout: Span) -> WideRef<'_> {
         WideRef(u32::slice(layout.bytes(body, 4)))
@@ -93,7 +84,7 @@ impl<const BOUND: u32> Kind for WideText<BOUND> {
     }
 
     fn write(value: &String, composer: &mut Composer<'_>) -> Result<()> {
-        Self::compose(composer, value).map(drop)
+        Shape::<Self>::compose(value.as_str(), composer).map(drop)
     }
 
     fn read(value: &mut String, input: &mut Input<'_>) -> Result<()> {
@@ -107,6 +98,18 @@ impl<const BOUND: u32> Kind for WideText<BOUND> {
             value.push(char.ok_or_else(|| error_at_start(Problem::NotUtf16))?);
         }
         Ok(())
+    }
+}
+
+impl<S: AsRef<str> + Clone, const BOUND: u32> Shape<WideText<BOUND>> for S {
+    fn compose(self, composer: &mut Composer<'_>) -> Result<Span> {
+        let text = self.as_ref();
+        let count = text.encode_utf16().count();
+        check_bound(count, BOUND).map_err(|problem| composer.error(problem))?;
+        let count = composer.length(count, UNBOUNDED)?;
+        let start = composer.position();
+        text.encode_utf16().try_for_each(|unit| composer.put(&u32::from(unit), 4).map(drop))?;
+        Ok(Span { start, count })
     }
 }
 

@@ -5,6 +5,7 @@ use gantry_cdr::{
     AlignedBytes, Message, View,
     kind::{Array, FixedList, List, Number, Slice, Text, WideText},
 };
+use std::{cell::Cell, iter::repeat_n};
 
 /// Memory with the remains of another message.
 fn used(length_bytes: usize) -> AlignedBytes {
@@ -123,6 +124,48 @@ fn fixed_lists_have_a_shape_for_each_element() {
     let view = <Then<FixedList<WideText, 2>>>::build(used(bytes), (shape, ())).unwrap();
     assert_eq!(view.first().map(|text| text.to_string()).collect::<Vec<_>>(), shape);
     assert_eq!(view.memory().as_ref(), [1, 0, 0, 0, 0xe9, 0, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn lists_take_the_shapes_of_their_elements_from_iterators() {
+    type Line = Pair<List<Text>, Slice<u16>>;
+    type Page = Then<List<Line>>;
+    let lines = [vec!["one".to_owned(), "two".into()], vec![], vec!["three".into()]];
+    let full = |words: &&Vec<String>| !words.is_empty();
+    let shape = (lines.iter().filter(full).map(|words| (words, words.len())), ());
+    let mut view = Page::build(used(Page::shape_bytes(shape.clone()).unwrap()), shape).unwrap();
+    view.first_mut().zip(5..).for_each(|(mut line, number)| line.second_mut().fill(number));
+    let message = view.to_message().unwrap();
+    let got: Vec<_> = message.first.iter().map(|line| (&line.first[..], &line.second[..])).collect();
+    assert_eq!(got, [(&lines[0][..], &[5; 2][..]), (&lines[2][..], &[6][..])]);
+    assert_eq!(body_of(&*message), view.memory().as_ref());
+    let same = (repeat_n((["é"], 1), 3), ());
+    let view = Page::build(used(Page::shape_bytes(same.clone()).unwrap()), same).unwrap();
+    let message = view.to_message().unwrap();
+    assert!(message.first.iter().all(|line| line.first == ["é"] && line.second == [0]));
+    assert_eq!(message.first.len(), 3);
+}
+
+#[test]
+fn an_element_in_a_list_in_a_list_is_named() {
+    type Page = Then<List<Pair<List<Text<3>>, Number<u8>>>>;
+    let shape = ([["one", "two"], ["six", "seven"]].into_iter().map(|words| (words, ())), ());
+    let told = Page::shape_bytes(shape).unwrap_err().to_string();
+    assert_eq!(told, "`first[1].first[1]` at byte 40: its length is 5 and may be 3");
+}
+
+#[test]
+fn a_shape_that_changes_after_the_bytes_were_counted_is_refused() {
+    let calls = Cell::new(0);
+    let shape = ((0..1).map(|_| ["a", "longer"][calls.replace(1)]), ());
+    let bytes = <Then<List<Text>>>::shape_bytes(shape.clone()).unwrap();
+    let told = <Then<List<Text>>>::build(used(bytes), shape).map(drop).unwrap_err().to_string();
+    assert_eq!(told, "`first[0]` at byte 8: 7 bytes are needed and 3 are left");
+    calls.set(0);
+    let shape = ((0..2).filter(|_| calls.replace(calls.get() + 1) < 3).map(|_| "a"), ());
+    let bytes = <Then<List<Text>>>::shape_bytes(shape.clone()).unwrap();
+    let told = <Then<List<Text>>>::build(used(bytes), shape).map(drop).unwrap_err().to_string();
+    assert!(told.starts_with("at byte 11: 8 bytes of the memory follow the message"), "{told}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A message as the generator writes it, with two fields of any kinds.
 
 use gantry_cdr::{
-    AlignedBytes, ByteOrder, Composer, Cursor, Input, Kind, Layout, Message, Result, View,
+    AlignedBytes, ByteOrder, Composer, Cursor, Input, Kind, Layout, Message, Result, Shape, View,
     kind::{Number, Slice},
 };
 use std::fmt::{self, Debug};
@@ -71,17 +71,11 @@ impl<A: Any, B: Any> Default for Pair<A, B> {
 impl<A: Any, B: Any> Kind for Pair<A, B> {
     type Owned = Self;
     type Layout = PairLayout<A, B>;
-    type Shape<'a> = (A::Shape<'a>, B::Shape<'a>);
     type Ref<'a> = PairView<&'a [u8], A, B>;
     type Mut<'a> = PairView<&'a mut [u8], A, B>;
 
     fn locate(cursor: &mut Cursor<'_>) -> Result<Self::Layout> {
         Ok(PairLayout(cursor.position(), cursor.field::<A>("first")?, cursor.field::<B>("second")?))
-    }
-
-    fn compose(composer: &mut Composer<'_>, (first, second): Self::Shape<'_>) -> Result<Self::Layout> {
-        let start = composer.position();
-        Ok(PairLayout(start, composer.field::<A>("first", first)?, composer.field::<B>("second", second)?))
     }
 
     fn get(memory: &[u8], layout: Self::Layout) -> Self::Ref<'_> {
@@ -100,6 +94,19 @@ impl<A: Any, B: Any> Kind for Pair<A, B> {
     fn read(value: &mut Self, input: &mut Input<'_>) -> Result<()> {
         input.field::<A>("first", &mut value.first)?;
         input.field::<B>("second", &mut value.second)
+    }
+}
+
+impl<A: Any, B: Any, S: Shape<A>, T: Shape<B>> Shape<Pair<A, B>> for (S, T) {
+    fn compose(self, composer: &mut Composer<'_>) -> Result<PairLayout<A, B>> {
+        let start = composer.position();
+        Ok(PairLayout(start, composer.field::<A>("first", self.0)?, composer.field::<B>("second", self.1)?))
+    }
+}
+
+impl<A: Any, B: Any, S: Shape<A>, T: Shape<B>> Shape<Pair<A, B>> for &(S, T) {
+    fn compose(self, composer: &mut Composer<'_>) -> Result<PairLayout<A, B>> {
+        self.clone().compose(composer)
     }
 }
 

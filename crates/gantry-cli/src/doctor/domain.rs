@@ -1,7 +1,7 @@
 //! A domain in the report: its processes, and the sleepers of its topics.
 
 use super::{bytes_text, process::Process};
-use crate::names::count;
+use crate::{names::count, service::parameter_node};
 use gantry_shm::DomainReport;
 use serde::Serialize;
 use std::fmt;
@@ -16,6 +16,9 @@ pub struct Domain {
     registry_holder: Option<u32>,
     processes: Vec<Process>,
     topics: Vec<Topic>,
+    /// Whether parameter services are shown as other ones.
+    #[serde(skip)]
+    with_parameter_services: bool,
 }
 
 #[derive(Serialize)]
@@ -28,7 +31,7 @@ struct Topic {
 }
 
 impl Domain {
-    pub fn new(domain_id: u32, report: &DomainReport) -> Domain {
+    pub fn new(domain_id: u32, report: &DomainReport, with_parameter_services: bool) -> Domain {
         let processes = || report.processes.iter();
         let topic = |(name, sleepers): (&String, &Vec<String>)| Topic {
             name: name.clone(),
@@ -47,8 +50,9 @@ impl Domain {
             directory: report.directory.display().to_string(),
             used_bytes: report.used_bytes,
             registry_holder: report.registry_holder,
-            processes: processes().map(Process::from).collect(),
+            processes: processes().map(|process| Process::new(process, with_parameter_services)).collect(),
             topics: report.topics.iter().map(topic).collect(),
+            with_parameter_services,
         }
     }
 }
@@ -68,12 +72,19 @@ impl fmt::Display for Domain {
             writeln!(f, "  process {pid} joins or leaves now (it holds the registry)")?;
         }
         self.processes.iter().try_for_each(|process| write!(f, "{process}"))?;
-        for Topic { name, publishers, subscriptions, sleepers } in &self.topics {
+        let is_shown = |topic: &&Topic| self.with_parameter_services || parameter_node(&topic.name).is_none();
+        for Topic { name, publishers, subscriptions, sleepers } in self.topics.iter().filter(is_shown) {
             let publishers = count(*publishers, "publisher", "s");
             write!(f, "  {name}: {publishers}, {}", count(*subscriptions, "subscription", "s"))?;
             sleepers.iter().try_for_each(|sleeper| write!(f, ", {sleeper} sleeps"))?;
             writeln!(f)?;
         }
-        Ok(())
+        match self.topics.len() - self.topics.iter().filter(is_shown).count() {
+            0 => Ok(()),
+            hidden => {
+                let topics = count(hidden, "topic", "s");
+                writeln!(f, "  {topics} of parameter services: shown with --include-hidden-services")
+            }
+        }
     }
 }

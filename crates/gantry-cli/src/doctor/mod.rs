@@ -24,7 +24,11 @@ const SECOND_LOOK: Duration = Duration::from_millis(200);
 
 /// Without --domain-id, all domains of this user are shown.
 #[derive(Debug, Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Also show the parameter services of the nodes, which are counted otherwise; JSON has them always
+    #[arg(long)]
+    include_hidden_services: bool,
+}
 
 #[derive(Serialize)]
 struct Report {
@@ -40,7 +44,7 @@ struct Report {
 
 impl Arguments {
     pub fn run(self, session: Session) -> Result<()> {
-        let report = Report::new(session.domain_id)?;
+        let report = Report::new(session.domain_id, self.include_hidden_services)?;
         session.output.print(&report)?;
         match report.problems.len() {
             0 => Ok(()),
@@ -51,7 +55,7 @@ impl Arguments {
 }
 
 impl Report {
-    fn new(domain_id: Option<u32>) -> Result<Report> {
+    fn new(domain_id: Option<u32>, with_parameter_services: bool) -> Result<Report> {
         // Also those that are not shown: one of them may have what is missing here.
         let mut all = Vec::new();
         for id in gantry_shm::domains()? {
@@ -65,7 +69,7 @@ impl Report {
             checks::of_domain(*id, report, &all, &mut doubts, &mut problems);
         }
         let leftovers = shown().flat_map(|(_, report)| report.leftovers.clone()).collect();
-        let domains = shown().map(|(id, report)| Domain::new(*id, report)).collect();
+        let domains = shown().map(|(id, report)| Domain::new(*id, report, with_parameter_services)).collect();
         Ok(Report { machine, shared_memory, limits, domains, leftovers, doubts, problems })
     }
 }
@@ -87,17 +91,17 @@ fn look(domain_id: u32) -> Result<Option<DomainReport>> {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.problems.iter().try_for_each(|problem| writeln!(f, "PROBLEM: {problem}"))?;
+        self.doubts.iter().try_for_each(|doubt| writeln!(f, "DOUBT: {doubt}"))?;
+        if self.doubts.is_empty() && self.problems.is_empty() {
+            writeln!(f, "No problem was found.")?;
+        }
         write!(f, "{}{}{}", self.machine, self.shared_memory, self.limits)?;
         if self.domains.is_empty() {
             writeln!(f, "No Gantry program runs there.")?;
         }
         self.domains.iter().try_for_each(|domain| write!(f, "{domain}"))?;
         self.leftovers.iter().try_for_each(|leftover| writeln!(f, "leftover: {leftover}"))?;
-        self.doubts.iter().try_for_each(|doubt| writeln!(f, "DOUBT: {doubt}"))?;
-        self.problems.iter().try_for_each(|problem| writeln!(f, "PROBLEM: {problem}"))?;
-        if self.doubts.is_empty() && self.problems.is_empty() {
-            writeln!(f, "No problem was found.")?;
-        }
         Ok(())
     }
 }

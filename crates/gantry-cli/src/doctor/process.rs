@@ -1,7 +1,7 @@
 //! A process in the report: its nodes, publishers with their memory and readers, and subscriptions.
 
 use super::bytes_text;
-use crate::qos::QosReport;
+use crate::{names::count, qos::QosReport, service::parameter_node};
 use gantry::Durability;
 use gantry_shm::{EndpointDescription, Holder, ProcessReport, PublisherReport, ReaderReport};
 use serde::Serialize;
@@ -16,6 +16,9 @@ pub struct Process {
     nodes: Vec<String>,
     publishers: Vec<Publisher>,
     subscriptions: Vec<Endpoint>,
+    /// Whether parameter services are shown as other ones.
+    #[serde(skip)]
+    with_parameter_services: bool,
 }
 
 #[derive(Serialize)]
@@ -62,8 +65,8 @@ struct Held {
     bytes: usize,
 }
 
-impl From<&ProcessReport> for Process {
-    fn from(report: &ProcessReport) -> Process {
+impl Process {
+    pub fn new(report: &ProcessReport, with_parameter_services: bool) -> Process {
         Process {
             process: report.process.clone(),
             pid: report.pid,
@@ -71,7 +74,12 @@ impl From<&ProcessReport> for Process {
             nodes: report.nodes.clone(),
             publishers: report.publishers.iter().map(Publisher::from).collect(),
             subscriptions: report.subscriptions.iter().map(Endpoint::from).collect(),
+            with_parameter_services,
         }
+    }
+
+    fn is_shown(&self, endpoint: &Endpoint) -> bool {
+        self.with_parameter_services || !endpoint.is_of_parameter_server()
     }
 }
 
@@ -120,15 +128,26 @@ impl From<&PublisherReport> for Publisher {
 impl fmt::Display for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  {}{}", self.process, if self.is_alive { "" } else { ", ended" })?;
-        self.nodes.iter().try_for_each(|node| writeln!(f, "    node {node}"))?;
-        self.publishers.iter().try_for_each(|publisher| write!(f, "{publisher}"))?;
-        self.subscriptions.iter().try_for_each(|endpoint| {
+        for node in &self.nodes {
+            let is_hidden = |endpoint: &&Endpoint| endpoint.node == *node && !self.is_shown(endpoint);
+            match self.subscriptions.iter().filter(is_hidden).count() {
+                0 => writeln!(f, "    node {node}")?,
+                hidden => writeln!(f, "    node {node}, {}", count(hidden, "parameter service", "s"))?,
+            }
+        }
+        let mut publishers = self.publishers.iter().filter(|publisher| self.is_shown(&publisher.endpoint));
+        publishers.try_for_each(|publisher| write!(f, "{publisher}"))?;
+        self.subscriptions.iter().filter(|endpoint| self.is_shown(endpoint)).try_for_each(|endpoint| {
             writeln!(f, "    {} subscribes to {}{}", endpoint.node, endpoint.topic, endpoint.details())
         })
     }
 }
 
 impl Endpoint {
+    fn is_of_parameter_server(&self) -> bool {
+        parameter_node(&self.topic).is_some_and(|node| node == self.node)
+    }
+
     /// Type and QoS, in brackets.
     fn details(&self) -> String {
         format!(" ({}, {})", self.topic_type, self.qos_profile.short())

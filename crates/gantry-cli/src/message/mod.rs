@@ -1,12 +1,13 @@
 //! Messages of types that are known at run time: read for output, and made from YAML.
 
+mod definition;
 mod json;
+mod known;
 mod python;
-mod standard;
 
 pub use json::json_of;
+pub use known::KnownTypes;
 pub use python::Repr;
-pub use standard::standard_type;
 
 use crate::error::{Failure, Result};
 use gantry::TypeDescription;

@@ -35,7 +35,11 @@ impl Arguments {
             count += 1;
         }
         match count {
-            0 => Err(format!("node {} does not have these parameters", node.name).into()),
+            0 => {
+                let hints: Vec<String> =
+                    self.parameter_names.iter().map(|name| node.hint(name)).collect::<Result<_>>()?;
+                Err(format!("node {} does not have these parameters{}", node.name, hints.concat()).into())
+            }
             _ => Ok(()),
         }
     }

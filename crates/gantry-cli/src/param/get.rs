@@ -30,7 +30,10 @@ impl Arguments {
         let message = answer.message()?;
         match messages(&message, "values").next().map(ParameterValue) {
             Some(value) => session.output.print(&Shown { value, hide_type: self.hide_type }),
-            None => Err(format!("Parameter not set: node {} has no '{}'", node.name, self.parameter_name).into()),
+            None => {
+                let (node, name, hint) = (&node.name, &self.parameter_name, node.hint(&self.parameter_name)?);
+                Err(format!("Parameter not set: node {node} has no '{name}'{hint}").into())
+            }
         }
     }
 }

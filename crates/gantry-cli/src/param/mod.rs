@@ -1,5 +1,6 @@
 //! `gantry param`.
 
+mod delete;
 mod describe;
 mod dump;
 mod get;
@@ -18,6 +19,8 @@ pub enum Command {
     Get(get::Arguments),
     /// Set a parameter
     Set(set::SetArguments),
+    /// Delete a parameter
+    Delete(delete::Arguments),
     /// Show type, description and limits of parameters
     Describe(describe::Arguments),
     /// Print all parameters of a node as a parameter file
@@ -32,6 +35,7 @@ impl Command {
             Command::List(arguments) => arguments.run(session),
             Command::Get(arguments) => arguments.run(session),
             Command::Set(arguments) => arguments.run(session),
+            Command::Delete(arguments) => arguments.run(session),
             Command::Describe(arguments) => arguments.run(session),
             Command::Dump(arguments) => arguments.run(session),
             Command::Load(arguments) => arguments.run(session),

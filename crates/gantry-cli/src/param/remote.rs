@@ -4,6 +4,7 @@ use crate::{
     domain::Domain,
     error::{Failure, Result},
     message::{Repr, TopicType, json_of},
+    names,
 };
 use gantry_dynamic::{DynamicMessage, Value};
 use std::time::Duration;
@@ -51,6 +52,15 @@ impl<'a> RemoteNode<'a> {
         }
         let response = client.call_copy(&request, PATIENCE)?;
         Ok(Answer { answer_type, bytes: response.bytes().to_vec() })
+    }
+
+    /// The hint after the name of a parameter that it does not have; empty if it has it.
+    pub fn hint(&self, parameter: &str) -> Result<String> {
+        let names = self.names(&[])?;
+        match names.iter().any(|name| name == parameter) {
+            true => Ok(String::new()),
+            false => Ok(names::hint(parameter, names.iter().map(String::as_str), &[])),
+        }
     }
 
     /// The names of its parameters, sorted; with prefixes, only those that begin with one of them.

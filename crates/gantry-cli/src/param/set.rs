@@ -30,9 +30,9 @@ pub struct LoadArguments {
     parameter_file: PathBuf,
 }
 
-/// A parameter that was set.
+/// A parameter that was set or deleted.
 #[derive(Serialize)]
-struct Success<'a> {
+pub struct Success<'a> {
     /// In the words of `ros2 param`.
     #[serde(skip)]
     sentence: String,
@@ -47,13 +47,8 @@ impl SetArguments {
         let domain = session.join()?;
         let node = RemoteNode::new(&domain, &self.node_name)?;
         let value: ParameterValue = self.value.parse().map_err(Failure::new)?;
-        match &set(&node, vec![Parameter { name: self.parameter_name.clone(), value }])?[..] {
-            [Ok(reason)] => {
-                session.output.print(&Success::new("Set parameter successful", &self.parameter_name, reason))
-            }
-            [Err(reason)] => Err(with("Setting parameter failed", reason).into()),
-            results => Err(Failure::new(format!("the node sent {} results for one parameter", results.len()))),
-        }
+        let reason = set_one(&node, &self.parameter_name, value, "Setting parameter failed")?;
+        session.output.print(&Success::new("Set parameter successful", &self.parameter_name, &reason))
     }
 }
 
@@ -88,7 +83,7 @@ impl LoadArguments {
 }
 
 impl<'a> Success<'a> {
-    fn new(sentence: &str, name: &'a str, reason: &'a str) -> Success<'a> {
+    pub fn new(sentence: &str, name: &'a str, reason: &'a str) -> Success<'a> {
         Success { sentence: with(sentence, reason), name, successful: true, reason }
     }
 }
@@ -102,6 +97,16 @@ impl fmt::Display for Success<'_> {
 /// A sentence with the node's reason, if it has one.
 fn with(sentence: &str, reason: &str) -> String {
     if reason.is_empty() { sentence.to_owned() } else { format!("{sentence}: {reason}") }
+}
+
+/// Sets one parameter; the node's remark. `failure` begins the sentence of its refusal.
+pub fn set_one(node: &RemoteNode<'_>, name: &str, value: ParameterValue, failure: &str) -> Result<String> {
+    let mut results = set(node, vec![Parameter { name: name.to_owned(), value }])?;
+    match (results.pop(), results.len()) {
+        (Some(Ok(reason)), 0) => Ok(reason),
+        (Some(Err(reason)), 0) => Err(format!("{}{}", with(failure, &reason), node.hint(name)?).into()),
+        (_, others) => Err(Failure::new(format!("the node sent {} results for one parameter", others))),
+    }
 }
 
 /// Sets parameters, each for itself; the node's reason for each.

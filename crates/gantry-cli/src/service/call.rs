@@ -121,6 +121,7 @@ fn wait_for_type(
         }
         if std::mem::take(&mut is_first) {
             session.output.remark("waiting for service to become available...")?;
+            eprintln!("WARNING: service [{service}] has no server yet{}", domain.service_hint(service)?);
         }
         let left = end.map_or(WAIT, |end| end.saturating_duration_since(Instant::now()).min(WAIT));
         if left.is_zero() {

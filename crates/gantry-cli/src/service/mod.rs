@@ -2,8 +2,10 @@
 
 mod call;
 mod explain;
+mod find;
 mod info;
 mod list;
+mod type_name;
 
 use crate::{cli::Session, error::Result};
 use clap::Subcommand;
@@ -14,6 +16,10 @@ pub enum Command {
     List(list::Arguments),
     /// Show the type of a service, and the number of its clients and servers
     Info(info::Arguments),
+    /// Print the type of a service
+    Type(type_name::Arguments),
+    /// List the services of a type
+    Find(find::Arguments),
     /// Call a service and print the response
     Call(call::Arguments),
     /// Say of each client and server whether they are connected, or why not
@@ -25,6 +31,8 @@ impl Command {
         match self {
             Command::List(arguments) => arguments.run(session),
             Command::Info(arguments) => arguments.run(session),
+            Command::Type(arguments) => arguments.run(session),
+            Command::Find(arguments) => arguments.run(session),
             Command::Call(arguments) => arguments.run(session),
             Command::Explain(arguments) => arguments.run(session),
         }
@@ -35,4 +43,22 @@ impl Command {
 /// The names of other topics begin with a slash.
 pub fn is_of_service(topic: &str) -> bool {
     topic.starts_with("rq/") || topic.starts_with("rr/")
+}
+
+/// The services of ROS 2 for the parameters of a node, below its name.
+const PARAMETER_SERVICES: [&str; 6] = [
+    "describe_parameters",
+    "get_parameters",
+    "get_parameter_types",
+    "list_parameters",
+    "set_parameters",
+    "set_parameters_atomically",
+];
+
+/// The full name of the node whose parameter service has this topic; `None` for other topics.
+pub fn parameter_node(topic: &str) -> Option<&str> {
+    let requests = topic.strip_prefix("rq").and_then(|rest| rest.strip_suffix("Request"));
+    let service = requests.or_else(|| topic.strip_prefix("rr")?.strip_suffix("Reply"))?;
+    let (node, name) = service.rsplit_once('/')?;
+    (!node.is_empty() && PARAMETER_SERVICES.contains(&name)).then_some(node)
 }

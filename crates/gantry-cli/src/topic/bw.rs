@@ -1,9 +1,8 @@
 //! `gantry topic bw`: the bytes of messages that arrive here in a second.
 
-use super::{hz::REPORT, source::Source, window::Sizes};
+use super::{source::Source, window::Sizes};
 use crate::{cli::Session, error::Result, qos::QosOptions};
 use clap::Args;
-use std::time::Instant;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -21,20 +20,14 @@ impl Arguments {
             return Ok(());
         };
         session.output.remark(&format!("Subscribed to [{}]", source.topic))?;
-        let (start, mut sizes) = (Instant::now(), Sizes::new(self.window as usize));
-        let mut report = start + REPORT;
-        while source.goes_on() {
-            while let Some(sample) = source.next(Some(report))? {
-                sizes.add(start.elapsed(), sample.bytes().len());
-                if Instant::now() >= report {
-                    break;
-                }
-            }
-            report += REPORT;
-            if let Some(bandwidth) = sizes.bandwidth(start.elapsed()) {
-                session.output.print(&bandwidth)?;
-            }
-        }
-        Ok(())
+        source.report_each_second(
+            session.output,
+            Sizes::new(self.window as usize),
+            |sizes, _, sample, time| {
+                sizes.add(time, sample.bytes().len());
+                Ok(())
+            },
+            |sizes, time| sizes.bandwidth(time),
+        )
     }
 }

@@ -74,13 +74,15 @@ pub fn no_pair(topic: &str, publishers: &[TopicEndpointInfo], subscriptions: &[T
 
 impl From<Connection> for Pair {
     fn from(connection: Connection) -> Pair {
+        let topic = format!("topic {}: ", connection.publisher.topic_name);
         Pair {
             is_connected: connection.state == ConnectionState::ZeroCopy,
             publisher_node: connection.publisher.node_fully_qualified_name(),
             publisher_process: connection.publisher.process.clone(),
             subscription_node: connection.subscription.node_fully_qualified_name(),
             subscription_process: connection.subscription.process.clone(),
-            sentence: connection.to_string(),
+            // The topic comes first in the output.
+            sentence: connection.to_string().replace(&topic, ""),
         }
     }
 }

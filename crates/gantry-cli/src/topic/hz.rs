@@ -3,10 +3,6 @@
 use super::{source::Source, window::Periods};
 use crate::{cli::Session, error::Result, qos::QosOptions};
 use clap::Args;
-use std::time::{Duration, Instant};
-
-/// The time between two reports.
-pub const REPORT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -23,20 +19,14 @@ impl Arguments {
         let Some(mut source) = Source::open(&domain, &self.topic_name, None, &QosOptions::default(), None)? else {
             return Ok(());
         };
-        let (start, mut periods) = (Instant::now(), Periods::new(self.window as usize));
-        let mut report = start + REPORT;
-        while source.goes_on() {
-            while source.next(Some(report))?.is_some() {
-                periods.add(start.elapsed());
-                if Instant::now() >= report {
-                    break;
-                }
-            }
-            report += REPORT;
-            if let Some(rate) = periods.rate() {
-                session.output.print(&rate)?;
-            }
-        }
-        Ok(())
+        source.report_each_second(
+            session.output,
+            Periods::new(self.window as usize),
+            |periods, _, _, time| {
+                periods.add(time);
+                Ok(())
+            },
+            |periods, _| periods.rate(),
+        )
     }
 }

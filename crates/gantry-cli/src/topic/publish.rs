@@ -4,7 +4,7 @@ use crate::{
     cli::Session,
     domain::Domain,
     error::{Failure, Result},
-    message::{Repr, TopicType, standard_type},
+    message::{KnownTypes, Repr, TopicType},
     names,
     number::{positive_rate, positive_seconds},
     qos::{Profile, QosOptions},
@@ -66,7 +66,7 @@ impl Arguments {
         let mut publisher = domain.node.create_generic_publisher(&topic, description, qos)?;
         let times = if self.once { Some(1) } else { self.times };
         let count = self.wait_matching_subscriptions.unwrap_or(times.is_some().into());
-        if !self.wait_for_subscriptions(session, &mut publisher, count)? {
+        if !self.wait_for_subscriptions(session, &domain, &mut publisher, count)? {
             return Ok(());
         }
         session.output.remark("publisher: beginning loop")?;
@@ -89,21 +89,38 @@ impl Arguments {
     }
 
     /// `false` if the program shuts down.
-    fn wait_for_subscriptions(&self, session: Session, publisher: &mut GenericPublisher, count: usize) -> Result<bool> {
-        let start = Instant::now();
+    ///
+    /// # Errors
+    /// The time is over; subscriptions are there, and too few of them can be matched.
+    fn wait_for_subscriptions(
+        &self,
+        session: Session,
+        domain: &Domain,
+        publisher: &mut GenericPublisher,
+        count: usize,
+    ) -> Result<bool> {
+        let (start, mut is_first) = (Instant::now(), true);
         while gantry::ok() && publisher.subscription_count()? < count {
+            let there = domain.node.count_subscribers(publisher.topic())?;
+            let mismatches = publisher.mismatches()?;
+            if !mismatches.is_empty() && there < count + mismatches.len() {
+                return Err(mismatches.join("; ").into());
+            }
             let second = Duration::from_secs(1);
             let left = self.max_wait_time_secs.map_or(second, |most| most.saturating_sub(start.elapsed()));
             if left.is_zero() {
-                let (found, why) = (publisher.subscription_count()?, publisher.mismatches()?.join("; "));
-                let why = if why.is_empty() { why } else { format!(": {why}") };
+                let found = publisher.subscription_count()?;
                 return Err(format!(
-                    "Timed out waiting for subscribers: Expected {count} subscribers but only got {found} subscribers{why}"
+                    "Timed out waiting for subscribers: Expected {count} subscribers but only got {found} subscribers"
                 )
                 .into());
             }
+            if std::mem::take(&mut is_first) && there == 0 {
+                let topic = publisher.topic();
+                eprintln!("WARNING: topic [{topic}] has no subscription yet{}", domain.topic_hint(topic)?);
+            }
             session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
-            // A subscription of another type is no error before the time is over.
+            // A subscription of another type is an error of the next round.
             let _ = publisher.wait_for_subscriptions(count, left.min(second));
         }
         Ok(gantry::ok())
@@ -112,20 +129,10 @@ impl Arguments {
 
 /// The type of this name: as an endpoint of the topic has it, a standard one, or as any endpoint has it.
 fn type_named(domain: &Domain, topic: &str, name: &str) -> Result<TypeDescription> {
-    let of_endpoint = |topic: Option<&str>| -> Result<Option<TypeDescription>> {
-        let types = domain.endpoints(topic)?.into_iter().map(|endpoint| endpoint.message_type);
-        Ok(types.into_iter().find(|description| description.name == name))
-    };
-    if let Some(found) = of_endpoint(Some(topic))? {
+    let mut types = domain.endpoints(Some(topic))?.into_iter().map(|endpoint| endpoint.message_type);
+    if let Some(found) = types.find(|description| description.name == name) {
         return Ok(found);
     }
-    match standard_type(name) {
-        Some(found) => Ok(found),
-        None => of_endpoint(None)?.ok_or_else(|| {
-            Failure::new(format!(
-                "The passed message type is invalid: {name} is neither a standard type nor one that a program of domain {} uses",
-                domain.node.domain_id()
-            ))
-        }),
-    }
+    let known = KnownTypes::new(domain)?;
+    known.get(name).cloned().ok_or_else(|| known.unknown("The passed message type is invalid", name))
 }

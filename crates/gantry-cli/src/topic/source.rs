@@ -5,10 +5,18 @@ use crate::{
     error::{Failure, Result},
     message::TopicType,
     names,
+    output::Output,
     qos::{Profile, QosOptions},
 };
 use gantry::{Durability, GenericSample, GenericSubscription, Qos, Reliability, TopicEndpointInfo};
-use std::time::{Duration, Instant};
+use serde::Serialize;
+use std::{
+    fmt::Display,
+    time::{Duration, Instant},
+};
+
+/// The time between two reports.
+const REPORT: Duration = Duration::from_secs(1);
 
 /// A subscription to a topic of which only the name was known.
 pub struct Source {
@@ -85,9 +93,30 @@ impl Source {
         }
     }
 
-    /// Whether the run goes on.
-    pub fn goes_on(&self) -> bool {
-        remaining(self.end).is_some()
+    /// Takes messages until the run ends, and prints a report each second, if there is one. `window` is that of the messages;
+    /// times are those since the call.
+    pub fn report_each_second<W, R: Display + Serialize>(
+        &mut self,
+        output: Output,
+        mut window: W,
+        add: impl Fn(&mut W, &TopicType, &GenericSample, Duration) -> Result<()>,
+        report: impl Fn(&mut W, Duration) -> Option<R>,
+    ) -> Result<()> {
+        let start = Instant::now();
+        let mut due = start + REPORT;
+        while remaining(self.end).is_some() {
+            while let Some(sample) = self.next(Some(due))? {
+                add(&mut window, &self.topic_type, &sample, start.elapsed())?;
+                if Instant::now() >= due {
+                    break;
+                }
+            }
+            due += REPORT;
+            if let Some(report) = report(&mut window, start.elapsed()) {
+                output.print(&report)?;
+            }
+        }
+        Ok(())
     }
 
     /// The number of messages that left the history before they were taken.
@@ -129,10 +158,8 @@ fn not_published(domain: &Domain, topic: &str) -> Result<String> {
             count => format!(" and {} more", count - 1),
         };
         remark.push_str(&format!("; {name}{more} subscribed to it"));
-    } else if let Err(Failure::Sentence(sentence)) = domain.topic(topic)
-        && let Some((_, hint)) = sentence.split_once("; ")
-    {
-        remark.push_str(&format!("; {hint}"));
+    } else {
+        remark.push_str(&domain.topic_hint(topic)?);
     }
     Ok(remark)
 }

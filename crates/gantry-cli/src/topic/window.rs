@@ -1,71 +1,138 @@
-//! The last messages of a topic: their times and sizes, for rates.
+//! The last messages of a topic: their times, delays and sizes.
 
 use serde::Serialize;
 use std::{collections::VecDeque, fmt, time::Duration};
 
-/// The times between messages, up to a number of them.
+/// Times of messages in seconds, up to a number of them.
+#[derive(Debug)]
+struct Times {
+    most: usize,
+    seconds: VecDeque<f64>,
+    /// Whether a time was added since the last look at the statistics.
+    is_new: bool,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Statistics {
+    #[serde(skip)]
+    mean_s: f64,
+    min_s: f64,
+    max_s: f64,
+    std_dev_s: f64,
+    window: usize,
+}
+
+impl Times {
+    fn new(most: usize) -> Times {
+        Times { most, seconds: VecDeque::new(), is_new: false }
+    }
+
+    fn add(&mut self, seconds: f64) {
+        self.seconds.push_back(seconds);
+        self.is_new = true;
+        if self.seconds.len() > self.most {
+            self.seconds.pop_front();
+        }
+    }
+
+    /// `None` if nothing was added since the last call.
+    fn statistics(&mut self) -> Option<Statistics> {
+        if !std::mem::take(&mut self.is_new) {
+            return None;
+        }
+        let (seconds, count) = (|| self.seconds.iter().copied(), self.seconds.len() as f64);
+        let mean_s = seconds().sum::<f64>() / count;
+        Some(Statistics {
+            mean_s,
+            min_s: seconds().fold(f64::INFINITY, f64::min),
+            max_s: seconds().fold(f64::NEG_INFINITY, f64::max),
+            std_dev_s: (seconds().map(|second| (second - mean_s).powi(2)).sum::<f64>() / count).sqrt(),
+            window: self.seconds.len(),
+        })
+    }
+}
+
+impl fmt::Display for Statistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Statistics { min_s, max_s, std_dev_s, window, .. } = self;
+        writeln!(f, "\tmin: {min_s:.3}s max: {max_s:.3}s std dev: {std_dev_s:.5}s window: {window}")
+    }
+}
+
+/// The times between messages.
 #[derive(Debug)]
 pub struct Periods {
-    most: usize,
     last: Option<Duration>,
-    periods: VecDeque<Duration>,
-    /// Whether a message came since the last report.
-    is_new: bool,
+    times: Times,
 }
 
 /// The rate of a topic, in the words of `ros2 topic hz`.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Rate {
-    pub average_rate_hz: f64,
-    pub min_s: f64,
-    pub max_s: f64,
-    pub std_dev_s: f64,
-    pub window: usize,
+    average_rate_hz: f64,
+    #[serde(flatten)]
+    periods: Statistics,
 }
 
 impl Periods {
+    /// The last `most` of them.
     pub fn new(most: usize) -> Periods {
-        Periods { most, last: None, periods: VecDeque::new(), is_new: false }
+        Periods { last: None, times: Times::new(most) }
     }
 
     /// Adds a message that came at that time since any fixed one.
     pub fn add(&mut self, time: Duration) {
         if let Some(last) = self.last.replace(time) {
-            self.periods.push_back(time.saturating_sub(last));
-            self.is_new = true;
-        }
-        if self.periods.len() > self.most {
-            self.periods.pop_front();
+            self.times.add(time.saturating_sub(last).as_secs_f64());
         }
     }
 
     /// The rate; `None` if no message came since the last call.
     pub fn rate(&mut self) -> Option<Rate> {
-        if !std::mem::take(&mut self.is_new) {
-            return None;
-        }
-        let periods: Vec<f64> = self.periods.iter().map(Duration::as_secs_f64).collect();
-        let count = periods.len() as f64;
-        let mean = periods.iter().sum::<f64>() / count;
-        let variance = periods.iter().map(|period| (period - mean).powi(2)).sum::<f64>() / count;
-        Some(Rate {
-            average_rate_hz: if mean > 0.0 { 1.0 / mean } else { 0.0 },
-            min_s: periods.iter().copied().fold(f64::INFINITY, f64::min),
-            max_s: periods.iter().copied().fold(0.0, f64::max),
-            std_dev_s: variance.sqrt(),
-            window: periods.len(),
-        })
+        let periods = self.times.statistics()?;
+        Some(Rate { average_rate_hz: if periods.mean_s > 0.0 { 1.0 / periods.mean_s } else { 0.0 }, periods })
     }
 }
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "average rate: {:.3}", self.average_rate_hz)?;
-        writeln!(
-            f,
-            "\tmin: {:.3}s max: {:.3}s std dev: {:.5}s window: {}",
-            self.min_s, self.max_s, self.std_dev_s, self.window
-        )
+        write!(f, "average rate: {:.3}\n{}", self.average_rate_hz, self.periods)
+    }
+}
+
+/// The times from the stamps in the headers of messages to their arrival.
+#[derive(Debug)]
+pub struct Delays(Times);
+
+/// The delay of a topic, in the words of `ros2 topic delay`.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Delay {
+    average_delay_s: f64,
+    #[serde(flatten)]
+    delays: Statistics,
+}
+
+impl Delays {
+    /// The last `most` of them.
+    pub fn new(most: usize) -> Delays {
+        Delays(Times::new(most))
+    }
+
+    /// Adds a message; its delay is negative if the clock of its stamp is ahead.
+    pub fn add(&mut self, delay_ns: i128) {
+        self.0.add(delay_ns as f64 / 1e9);
+    }
+
+    /// The delay; `None` if no message came since the last call.
+    pub fn delay(&mut self) -> Option<Delay> {
+        let delays = self.0.statistics()?;
+        Some(Delay { average_delay_s: delays.mean_s, delays })
+    }
+}
+
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "average delay: {:.3}\n{}", self.average_delay_s, self.delays)
     }
 }
 
@@ -148,6 +215,16 @@ mod tests {
         periods.add(ms(2600));
         let rate = periods.rate().unwrap();
         assert_eq!(rate.to_string(), "average rate: 2.727\n\tmin: 0.100s max: 0.500s std dev: 0.18856s window: 3\n");
+    }
+
+    #[test]
+    fn a_delay_is_printed_as_ros_2_prints_it() {
+        let mut delays = Delays::new(2);
+        assert_eq!(delays.delay(), None);
+        [9_000_000_000, 250_000_000, -50_000_000].into_iter().for_each(|delay_ns| delays.add(delay_ns));
+        let delay = delays.delay().unwrap().to_string();
+        assert_eq!(delay, "average delay: 0.100\n\tmin: -0.050s max: 0.250s std dev: 0.15000s window: 2\n");
+        assert_eq!(delays.delay(), None, "nothing new came");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `gantry doctor`.
 
 use crate::support::*;
-use gantry::Qos;
+use gantry::{Node, Qos};
 use gantry_msgs::{
     std_msgs::msg::{Int32, String as Text},
     std_srvs::srv::{SetBool, Trigger},
@@ -9,6 +9,7 @@ use gantry_msgs::{
 
 tests![
     processes_publishers_and_readers_are_shown,
+    parameter_services_are_counted_unless_they_are_asked_for,
     mismatches_of_any_topic_and_service_are_problems,
     a_killed_program_leaves_no_problem,
     a_subscription_without_a_publisher_is_a_doubt,
@@ -41,6 +42,31 @@ fn processes_publishers_and_readers_are_shown() {
     assert_eq!(process["subscriptions"][0]["qos_profile"]["reliability"], "RELIABLE");
 }
 
+fn parameter_services_are_counted_unless_they_are_asked_for() {
+    let node = Node::builder("arm").namespace("/robot").domain_id(88).build().unwrap();
+    node.declare_parameter("power", 50).unwrap();
+    let _stop = node.create_service::<Trigger>("stop").unwrap();
+    let text = prints(88, &["doctor"]);
+    for part in [
+        "    node /robot/arm, 6 parameter services\n",
+        "/robot/arm subscribes to rq/robot/stopRequest (",
+        "  12 topics of parameter services: shown with --include-hidden-services\n",
+    ] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    assert!(!text.contains("get_parameters"), "{text}");
+    let all = prints(88, &["doctor", "--include-hidden-services"]);
+    for part in [
+        "    node /robot/arm\n",
+        "subscribes to rq/robot/arm/get_parametersRequest (",
+        "  rr/robot/arm/set_parametersReply: ",
+    ] {
+        assert!(all.contains(part), "{part} is not in {all}");
+    }
+    let shown = gantry(88, &["doctor", "--json"]).json();
+    assert!(shown["domains"][0]["processes"][0]["subscriptions"].as_array().unwrap().len() > 6);
+}
+
 fn mismatches_of_any_topic_and_service_are_problems() {
     let node = node_in(81, "robot");
     let _twist = node.create_publisher::<Int32>("cmd_vel", Qos::default()).unwrap();
@@ -51,6 +77,7 @@ fn mismatches_of_any_topic_and_service_are_problems() {
     let _client = node.create_client::<SetBool>("stop").unwrap();
     let run = gantry(81, &["doctor"]);
     assert_eq!((run.code, &*run.err), (Some(1), "There are 3 problems.\n"), "{}", run.out);
+    assert!(run.out.starts_with("PROBLEM: "), "{}", run.out);
     for part in [
         "PROBLEM: domain 81: topic /cmd_vel: node /robot publishes std_msgs/msg/Int32 and node /robot expects std_msgs/msg/String",
         "PROBLEM: domain 81: topic /image: node /robot and node /robot do not agree on reliability (offered BEST_EFFORT, ",
@@ -75,7 +102,7 @@ fn a_killed_program_leaves_no_problem() {
     let found = run(&mut gantry(&["doctor"]));
     assert_eq!((found.code, &*found.err), (Some(0), ""), "{}", found.out);
     let text = found.out;
-    assert!(text.contains("leftover: gantry (pid ") && text.ends_with("No problem was found.\n"), "{text}");
+    assert!(text.contains("leftover: gantry (pid ") && text.starts_with("No problem was found.\n"), "{text}");
     // The next program cleans up.
     assert_eq!(run(&mut gantry(&["node", "list"])).out, "");
     assert!(run(&mut gantry(&["doctor"])).out.contains("No Gantry program runs there.\n"));

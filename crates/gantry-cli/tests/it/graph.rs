@@ -10,6 +10,7 @@ tests![
     a_node_is_shown_with_its_topics_and_services,
     topics_are_listed_in_all_forms,
     a_topic_is_shown_as_ros_2_shows_it,
+    the_type_of_a_topic_is_printed_and_topics_are_found_by_it,
     a_misspelt_name_is_corrected,
     a_topic_of_another_domain_is_found_there,
     each_pair_is_explained_in_a_sentence,
@@ -97,6 +98,19 @@ fn a_topic_is_shown_as_ros_2_shows_it() {
     assert_eq!(shown["subscriptions"][0]["gid"], gids[1].to_string());
 }
 
+fn the_type_of_a_topic_is_printed_and_topics_are_found_by_it() {
+    let node = node_in(10, "robot");
+    let _texts = ["chatter", "_hidden"].map(|topic| node.create_publisher::<Text>(topic, Qos::default()).unwrap());
+    let _count = node.create_subscription::<Int32>("count", Qos::default()).unwrap();
+    assert_eq!(prints(10, &["topic", "type", "/count"]), "std_msgs/msg/Int32\n");
+    assert_eq!(fails(10, &["topic", "type", "/coun"]), "Unknown topic '/coun' in domain 10; did you mean '/count'?\n");
+    assert_eq!(prints(10, &["topic", "find", "std_msgs/msg/String"]), "/chatter\n");
+    let all = ["topic", "find", "std_msgs/String", "--include-hidden-topics"];
+    assert_eq!(prints(10, &all), "/_hidden\n/chatter\n");
+    assert_eq!(prints(10, &[&all[..], &["-c"]].concat()), "2\n");
+    assert_eq!(gantry(10, &["topic", "find", "std_msgs/msg/Bool", "--json"]).json(), json!([]));
+}
+
 fn a_misspelt_name_is_corrected() {
     let node = node_in(5, "talker");
     let _publisher = node.create_publisher::<Text>("/robot/chatter", Qos::default()).unwrap();
@@ -126,13 +140,14 @@ fn each_pair_is_explained_in_a_sentence() {
         ("listener", "zero-copy".to_owned()),
         (
             "talker",
-            "not connected: topic /chatter: node /talker and node /talker do not agree on reliability (offered BEST_EFFORT, \
+            "not connected: node /talker and node /talker do not agree on reliability (offered BEST_EFFORT, \
              requested RELIABLE)"
                 .to_owned(),
         ),
     ] {
         let is_it = |line: &str| {
-            line.starts_with("/chatter: /talker in ") && line.contains(&format!(" to /{node} in "))
+            line.starts_with("/chatter: /talker in ")
+                && line.contains(&format!(" to /{node} in "))
                 && line.ends_with(&format!("{we}: {state}"))
         };
         assert!(text.lines().any(is_it), "{node}: {text}");

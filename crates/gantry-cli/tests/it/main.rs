@@ -7,6 +7,7 @@
 mod doctor;
 mod echo;
 mod graph;
+mod interfaces;
 mod parameters;
 mod rates;
 mod services;
@@ -21,7 +22,15 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 
 fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
-        let tests = [doctor::TESTS, echo::TESTS, graph::TESTS, parameters::TESTS, rates::TESTS, services::TESTS];
+        let tests = [
+            doctor::TESTS,
+            echo::TESTS,
+            graph::TESTS,
+            interfaces::TESTS,
+            parameters::TESTS,
+            rates::TESTS,
+            services::TESTS,
+        ];
         return libtest_mimic::run(&Arguments::from_args(), trials(tests)).exit_code();
     }
     let directory = tempfile::Builder::new().prefix("gantry-cli-test-").tempdir_in("/dev/shm").unwrap();

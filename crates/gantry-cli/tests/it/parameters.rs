@@ -1,7 +1,7 @@
 //! `gantry param`.
 
 use crate::support::*;
-use gantry::{Executor, Node, ParameterValue, SingleThreadedExecutor};
+use gantry::{Node, ParameterValue};
 use gantry_msgs::rcl_interfaces::msg::{IntegerRange, ParameterDescriptor};
 use serde_json::json;
 
@@ -9,6 +9,7 @@ tests![
     parameters_are_listed_with_and_without_types,
     values_are_printed_as_ros_2_prints_them,
     values_are_set_by_yaml,
+    a_parameter_with_dynamic_typing_is_deleted,
     descriptions_and_ranges_are_shown,
     a_dump_is_a_parameter_file_that_is_loaded,
     values_of_all_kinds_survive_a_dump_and_a_load,
@@ -28,28 +29,6 @@ fn with_robot(domain_id: u32, work: impl FnOnce(&Node)) {
     node.declare_parameter("name", "rosie").unwrap();
     node.declare_parameter("is_on", true).unwrap();
     with_executor(&node, || work(&node));
-}
-
-/// Runs the node in an executor, as long as the function.
-fn with_executor(node: &Node, work: impl FnOnce()) {
-    let mut executor = SingleThreadedExecutor::new();
-    executor.add_node(node).unwrap();
-    let canceler = executor.handle();
-    std::thread::scope(|threads| {
-        threads.spawn(move || executor.spin().unwrap());
-        let cancel = Cancel(canceler);
-        work();
-        drop(cancel);
-    });
-}
-
-/// Ends the executor, also after a panic.
-struct Cancel(gantry::ExecutorHandle);
-
-impl Drop for Cancel {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
 
 fn parameters_are_listed_with_and_without_types() {
@@ -102,6 +81,22 @@ fn values_are_set_by_yaml() {
             assert!(error.starts_with("Setting parameter failed: ") && error.contains(why), "{error}");
         }
         assert_eq!(node.get_parameter::<i64>("power").unwrap(), 60);
+    });
+}
+
+fn a_parameter_with_dynamic_typing_is_deleted() {
+    with_robot(110, |node| {
+        let any_type = ParameterDescriptor { dynamic_typing: true, ..Default::default() };
+        node.declare_parameter_with_descriptor("grip", 5, any_type).unwrap();
+        assert_eq!(prints(110, &["param", "delete", "/robot", "grip"]), "Deleted parameter successfully\n");
+        assert!(!node.has_parameter("grip"));
+        let error = fails(110, &["param", "delete", "/robot", "power"]);
+        assert!(error.starts_with("Deleting parameter failed: ") && error.contains("dynamic typing"), "{error}");
+        let error = fails(110, &["param", "delete", "/robot", "powr"]);
+        assert!(
+            error.starts_with("Deleting parameter failed: ") && error.ends_with("; did you mean 'power'?\n"),
+            "{error}"
+        );
     });
 }
 
@@ -256,7 +251,11 @@ fn unknown_nodes_and_parameters_are_errors() {
         let error = fails(106, &["param", "get", "/robo", "power"]);
         assert_eq!(error, "Unknown node '/robo' in domain 106; did you mean '/robot'?\n");
         let error = fails(106, &["param", "get", "/robot", "powr"]);
-        assert!(error.contains("node /robot has no 'powr'"), "{error}");
+        assert_eq!(error, "Parameter not set: node /robot has no 'powr'; did you mean 'power'?\n");
+        let error = fails(106, &["param", "set", "/robot", "powr", "5"]);
+        assert!(error.ends_with("; did you mean 'power'?\n"), "{error}");
+        let error = fails(106, &["param", "describe", "/robot", "powr"]);
+        assert!(error.ends_with("; did you mean 'power'?\n"), "{error}");
         let error = fails(106, &["param", "load", "/robot", "/no/such/file"]);
         assert!(error.contains("/no/such/file"), "{error}");
     });

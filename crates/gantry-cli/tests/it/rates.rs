@@ -11,15 +11,18 @@ use std::io::Write;
 tests![
     a_rate_is_printed_each_second,
     a_bandwidth_is_printed_each_second,
+    the_delay_since_the_stamp_is_printed_each_second,
     messages_are_published_from_yaml,
     a_type_of_a_subscription_is_used,
     values_come_from_standard_input,
     wrong_values_and_types_are_refused_before_anything_is_published,
     a_missing_subscription_is_an_error_after_the_time,
+    subscriptions_that_do_not_match_are_an_error_at_once,
+    a_misspelt_topic_without_a_subscription_is_corrected,
 ];
 
 /// A publisher in another process, at 100 Hz.
-fn publish(domain_id: u32) -> Peer {
+fn publish(domain_id: u32) -> Running {
     let run = start(domain_id, &["topic", "pub", "/a", "std_msgs/msg/Int32", "data: 5", "-r", "100", "-p", "1000000"]);
     let node = node_in(domain_id, "observer");
     eventually("it publishes", || node.count_publishers("a").unwrap() == 1);
@@ -35,12 +38,12 @@ fn a_rate_is_printed_each_second() {
     for word in ["\tmin: ", "s max: ", "s std dev: ", "s window: "] {
         assert!(second.contains(word), "{word} is not in {second}");
     }
-    interrupt(run);
+    run.interrupt();
     let mut run = start(40, &["topic", "hz", "a", "--json"]);
     let rate: serde_json::Value = serde_json::from_str(&run.line()).unwrap();
     assert!(rate["window"].as_u64() > Some(0) && rate["average_rate_hz"].as_f64() > Some(0.0), "{rate}");
-    interrupt(run);
-    interrupt(talker);
+    run.interrupt();
+    talker.interrupt();
 }
 
 fn a_bandwidth_is_printed_each_second() {
@@ -50,8 +53,31 @@ fn a_bandwidth_is_printed_each_second() {
     let (first, second) = (run.line(), run.line());
     assert!(first.contains("B/s from ") && first.ends_with(" messages"), "{first}");
     assert_eq!(second, "\tMessage size mean: 4 B min: 4 B max: 4 B");
-    interrupt(run);
-    interrupt(talker);
+    run.interrupt();
+    talker.interrupt();
+}
+
+fn the_delay_since_the_stamp_is_printed_each_second() {
+    let pose = ["topic", "pub", "-r", "100", "goal", "geometry_msgs/msg/PoseStamped"];
+    // A stamp of 1970, and the time of publication.
+    for (domain_id, header, is_long) in [(49, "header: {stamp: {sec: 1}}", true), (50, "header: {stamp: now}", false)] {
+        let talker = start(domain_id, &[&pose[..], &[header]].concat());
+        let mut run = start(domain_id, &["topic", "delay", "goal"]);
+        let first = run.line();
+        let delay: f64 = first.strip_prefix("average delay: ").unwrap().parse().unwrap();
+        assert_eq!(delay > 1e9, is_long, "{first}");
+        assert!(delay > -1.0, "{first}");
+        let second = run.line();
+        for word in ["\tmin: ", "s max: ", "s std dev: ", "s window: "] {
+            assert!(second.contains(word), "{word} is not in {second}");
+        }
+        run.interrupt();
+        talker.interrupt();
+    }
+    let node = node_in(49, "talker");
+    let _publisher = node.create_publisher::<Int32>("count", Qos::default()).unwrap();
+    let error = fails(49, &["topic", "delay", "count"]);
+    assert_eq!(error, "the delay of /count is not known: its messages have no header with a stamp\n");
 }
 
 /// The next messages of a subscription.
@@ -122,7 +148,10 @@ fn wrong_values_and_types_are_refused_before_anything_is_published() {
         ),
         (["a", "std_msgs/Int32", "data: x"], "Failed to populate field: `data`: \"x\" is no int32"),
         (["a", "std_msgs/Int32", "data: [1"], "Failed to populate field: the YAML cannot be read"),
-        (["a", "my_msgs/Foo", "{}"], "The passed message type is invalid: my_msgs/msg/Foo is neither a standard type"),
+        (
+            ["a", "my_msgs/Foo", "{}"],
+            "The passed message type is invalid: 'my_msgs/msg/Foo' is neither a standard type",
+        ),
     ] {
         let error = fails(45, &[&["topic", "pub", "-1"], &arguments[..]].concat());
         assert!(error.starts_with(why), "{error}");
@@ -136,8 +165,32 @@ fn a_missing_subscription_is_an_error_after_the_time() {
         fails(46, &wait)
             .contains("Timed out waiting for subscribers: Expected 1 subscribers but only got 0 subscribers")
     );
-    let node = node_in(46, "listener");
+}
+
+fn subscriptions_that_do_not_match_are_an_error_at_once() {
+    let node = node_in(47, "listener");
     let _other = node.create_subscription::<Text>("a", Qos::default()).unwrap();
-    let error = fails(46, &wait);
-    assert!(error.contains("only got 0 subscribers: ") && error.contains("std_msgs/msg/String"), "{error}");
+    let patience = ["--max-wait-time-secs", "60"];
+    let error = fails(47, &[&["topic", "pub", "--once", "a", "std_msgs/Int32"][..], &patience].concat());
+    let why =
+        "publishes std_msgs/msg/Int32 and node /listener expects std_msgs/msg/String; use one type on both sides\n";
+    assert!(error.lines().last().unwrap().starts_with("topic /a: node /") && error.ends_with(why), "{error}");
+    let best_effort = ["topic", "pub", "-t", "3", "a", "std_msgs/String", "--qos-reliability", "best_effort"];
+    let best_effort = [&best_effort[..], &patience].concat();
+    let error = fails(47, &best_effort);
+    assert!(error.contains("do not agree on reliability (offered BEST_EFFORT, requested RELIABLE)\n"), "{error}");
+    // One that matches is enough, unless more are asked for.
+    let mut good = node.create_subscription::<Text>("a", Qos::default().best_effort()).unwrap();
+    assert_eq!(gantry(47, &[&best_effort[..], &["-r", "1000"]].concat()).code, Some(0));
+    assert_eq!(take(&mut good, 3), ["", "", ""]);
+    let error = fails(47, &[&best_effort[..], &["-w", "2"]].concat());
+    assert!(error.contains("do not agree on reliability"), "{error}");
+}
+
+fn a_misspelt_topic_without_a_subscription_is_corrected() {
+    let node = node_in(48, "listener");
+    let _subscription = node.create_subscription::<Text>("chatter", Qos::default()).unwrap();
+    let mut run = start(48, &["topic", "pub", "--once", "chater", "std_msgs/String"]);
+    assert_eq!(run.error_line(), "WARNING: topic [/chater] has no subscription yet; did you mean '/chatter'?");
+    assert_eq!(run.interrupt(), "");
 }

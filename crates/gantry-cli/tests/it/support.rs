@@ -1,10 +1,11 @@
 //! Runs of the command, and the nodes that it asks.
 
-use gantry::Node;
-use rustix::process::{Pid, Signal, kill_process};
+use gantry::{Executor, ExecutorHandle, Node, SingleThreadedExecutor};
+use rustix::process::{Signal, kill_process};
 use std::{
-    io::Read,
+    io::{BufRead, BufReader},
     process::{Command, Stdio},
+    sync::mpsc::Receiver,
 };
 pub use test_support::{PATIENCE, Peer, eventually, tests};
 
@@ -59,20 +60,64 @@ pub fn fails(domain_id: u32, arguments: &[&str]) -> String {
     run.err
 }
 
-/// Starts the command, to read its lines while it runs; what it writes to standard error is read at its end.
-pub fn start(domain_id: u32, arguments: &[&str]) -> Peer {
-    Peer::start(command(domain_id, arguments).stderr(Stdio::piped()))
+/// A run that goes on; killed when dropped.
+pub struct Running {
+    peer: Peer,
+    errors: Receiver<String>,
 }
 
-/// Ctrl-C; the end is in order, and this is the standard error.
-#[track_caller]
-pub fn interrupt(mut run: Peer) -> String {
-    kill_process(Pid::from_child(&run.child), Signal::INT).unwrap();
-    let status = run.child.wait().unwrap();
-    let mut error = String::new();
-    run.child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-    assert!(status.success(), "{status}: {error}");
-    error
+/// Starts the command, to read its lines while it runs.
+pub fn start(domain_id: u32, arguments: &[&str]) -> Running {
+    let mut peer = Peer::start(command(domain_id, arguments).stderr(Stdio::piped()));
+    let stderr = BufReader::new(peer.child.stderr.take().unwrap());
+    let (sender, errors) = std::sync::mpsc::channel();
+    std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    Running { peer, errors }
+}
+
+impl Running {
+    /// The next line of the output.
+    #[track_caller]
+    pub fn line(&mut self) -> String {
+        self.peer.line()
+    }
+
+    /// The next line of the standard error.
+    #[track_caller]
+    pub fn error_line(&mut self) -> String {
+        self.errors.recv_timeout(PATIENCE).unwrap()
+    }
+
+    /// Ctrl-C; the end is in order, and this is the rest of the standard error.
+    #[track_caller]
+    pub fn interrupt(mut self) -> String {
+        kill_process(self.peer.pid(), Signal::INT).unwrap();
+        let status = self.peer.child.wait().unwrap();
+        let error: String = self.errors.iter().map(|line| line + "\n").collect();
+        assert!(status.success(), "{status}: {error}");
+        error
+    }
+}
+
+/// Runs the node in an executor, as long as the function.
+pub fn with_executor(node: &Node, work: impl FnOnce()) {
+    let mut executor = SingleThreadedExecutor::new();
+    executor.add_node(node).unwrap();
+    let cancel = Cancel(executor.handle());
+    std::thread::scope(|threads| {
+        threads.spawn(move || executor.spin().unwrap());
+        let _cancel = cancel;
+        work();
+    });
+}
+
+/// Ends the executor, also after a panic.
+struct Cancel(ExecutorHandle);
+
+impl Drop for Cancel {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }
 
 pub fn node_in(domain_id: u32, name: &str) -> Node {

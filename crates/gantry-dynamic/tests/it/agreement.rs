@@ -40,7 +40,6 @@ struct Test;
 impl Kind for Test {
     type Owned = Self;
     type Layout = Start;
-    type Shape<'a> = ();
     type Ref<'a> = ();
     type Mut<'a> = ();
 
@@ -59,10 +58,6 @@ impl Kind for Test {
         cursor.field::<FixedList<WideText, 2>>("wides")?;
         cursor.field::<Number<u32>>("last")?;
         Ok(Start)
-    }
-
-    fn compose(_: &mut Composer<'_>, (): ()) -> Result<Start> {
-        unimplemented!("never called")
     }
 
     fn get(_: &[u8], _: Start) {}

@@ -32,8 +32,8 @@ pub(super) enum BaseCode {
     Text { kind: String, wide: bool },
     /// The path of the struct.
     Plain { path: String },
-    /// The path of the struct, the type of its shape if it has one, and whether an owned message converts to the shape.
-    Message { path: String, shape: Option<String>, shape_from: bool },
+    /// The path of the struct, the type of its shape if it has one, and whether that has type parameters.
+    Message { path: String, shape: Option<String>, is_generic: bool },
 }
 
 impl BaseCode {
@@ -51,7 +51,7 @@ impl BaseCode {
                 let (path, its_shape) = (scope.path(name), scope.shape(name));
                 let lifetime = if its_shape.borrows { "<'a>" } else { "" };
                 let shape = its_shape.exists.then(|| format!("{path}Shape{lifetime}"));
-                BaseCode::Message { path, shape, shape_from: its_shape.from_owned }
+                BaseCode::Message { path, shape, is_generic: its_shape.is_generic }
             }
         }
     }

@@ -41,6 +41,16 @@ pub(super) struct ShapeExpressions {
     pub view: String,
 }
 
+/// The field's part of the message's shape.
+pub(super) struct ShapeField {
+    /// Its type, or the default of its type parameter, for a shape of the lifetime `'a`.
+    pub rust_type: String,
+    /// Its default.
+    pub default: String,
+    /// Whether its type is a parameter: it has the shapes of a list's elements.
+    pub is_parameter: bool,
+}
+
 /// The parts of a field's code. Types are Rust code.
 pub(super) struct FieldCode<'a> {
     /// The name of the field in errors.
@@ -59,8 +69,8 @@ pub(super) struct FieldCode<'a> {
     pub setter: Setter,
     /// The way in which the field is built in place.
     pub initializer: Initializer,
-    /// The type and the default in the shape, if the shape has the field.
-    pub shape: Option<(String, String)>,
+    /// Its part of the shape, if the shape has the field.
+    pub shape: Option<ShapeField>,
     /// The expressions in `Shape::from`, if an existing message has the shape without allocation.
     pub shape_from: Option<ShapeExpressions>,
     /// The default in the owned struct, if `Default::default()` does not exist or differs from it.
@@ -140,12 +150,14 @@ fn initializer(
     count: Count,
     default: Option<&Value>,
     identifier: &str,
-) -> (Initializer, Option<(String, String)>, Option<ShapeExpressions>) {
+) -> (Initializer, Option<ShapeField>, Option<ShapeExpressions>) {
     let field = format!("message.{identifier}");
     let defaults = match default {
         Some(Value::List(values)) => values.as_slice(),
         _ => &[],
     };
+    let part = |rust_type: String, default: String, is_parameter| Some(ShapeField { rust_type, default, is_parameter });
+    let count_of = |default: usize| part("usize".to_owned(), default.to_string(), false);
     let length = || Some(ShapeExpressions { owned: format!("{field}.len()"), view: format!("{field}().len()") });
     match (base, count, base.shape()) {
         (BaseCode::Number(number, zero), Count::One, _) => {
@@ -163,34 +175,30 @@ fn initializer(
         (BaseCode::Text { .. }, Count::One, Some((shape, zero))) => {
             let value = default.map_or(zero, text::literal);
             let of = ShapeExpressions { owned: format!("&{field}"), view: format!("{field}()") };
-            (Initializer::Shape, Some((shape, value)), Some(of))
+            (Initializer::Shape, part(shape, value, false), Some(of))
         }
-        (BaseCode::Message { shape_from, .. }, Count::One, Some(shape)) => {
+        (BaseCode::Message { is_generic, .. }, Count::One, Some((shape, zero))) => {
             let of = ShapeExpressions { owned: format!("(&{field}).into()"), view: format!("{field}().into()") };
-            (Initializer::Shape, Some(shape), shape_from.then_some(of))
+            (Initializer::Shape, part(shape, zero, *is_generic), (!is_generic).then_some(of))
         }
         (BaseCode::Number(number, _), Count::Sequence { .. }, _) if !defaults.is_empty() => {
-            let elements = Initializer::Elements(format!("shape.{identifier}"), typed_list(number, defaults));
-            (elements, Some(("usize".to_owned(), defaults.len().to_string())), length())
+            let elements = Initializer::Elements(format!("self.{identifier}"), typed_list(number, defaults));
+            (elements, count_of(defaults.len()), length())
         }
         (BaseCode::Number(number, _), Count::Array(_), _) if !defaults.is_empty() => {
             (Initializer::Elements("()".to_owned(), typed_list(number, defaults)), None, None)
         }
-        (_, Count::Sequence { .. }, _) if base.is_flat() => {
-            (Initializer::Shape, Some(("usize".to_owned(), "0".to_owned())), length())
-        }
+        (_, Count::Sequence { .. }, _) if base.is_flat() => (Initializer::Shape, count_of(0), length()),
         (_, Count::Array(_), None) if base.is_flat() => (Initializer::Fixed("()"), None, None),
-        (_, Count::Array(_), None) => (Initializer::Fixed("&[(); _]"), None, None),
-        (_, Count::Sequence { .. }, None) => {
-            (Initializer::Counted, Some(("usize".to_owned(), "0".to_owned())), length())
-        }
+        (_, Count::Array(_), None) => (Initializer::Fixed("[(); _]"), None, None),
+        (_, Count::Sequence { .. }, None) => (Initializer::Counted, count_of(0), length()),
         (_, Count::Array(length), Some((shape, zero))) => {
             let value = default.map_or_else(|| format!("[{zero}; {length}]"), text::literal);
-            (Initializer::Shape, Some((format!("&'a [{shape}; {length}]"), format!("&{value}"))), None)
+            (Initializer::Shape, part(format!("&'a [{shape}; {length}]"), format!("&{value}"), true), None)
         }
         (_, Count::Sequence { .. }, Some((shape, _))) => {
             let value = default.map_or_else(|| "[]".to_owned(), text::literal);
-            (Initializer::Shape, Some((format!("&'a [{shape}]"), format!("&{value}"))), None)
+            (Initializer::Shape, part(format!("&'a [{shape}]"), format!("&{value}"), true), None)
         }
     }
 }

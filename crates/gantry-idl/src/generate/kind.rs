@@ -1,48 +1,109 @@
 //! The code of a message's shape and of its implementations of `Kind` and `Message`.
 
 use super::{
-    field::{FieldCode, Initializer, ShapeExpressions},
+    field::{FieldCode, Initializer, ShapeExpressions, ShapeField},
     message::{Scope, constants},
     text,
 };
 use crate::model::MessageDefinition;
 use std::fmt::Write as _;
 
-/// The struct of a message's shape: the lengths and texts that fix its size before it is built.
+/// The struct of a message's shape: the lengths and texts that fix its size before it is built in place.
 pub(super) fn shape(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let name = &text::type_name(&definition.name.name);
-    let lifetime = if scope.shape(&definition.name).borrows { "<'a>" } else { "" };
+    let properties = scope.shape(&definition.name);
+    let (lifetime, anonymous) = if properties.borrows { ("<'a>", "<'_>") } else { ("", "") };
+    let shaped: Vec<_> = fields.iter().filter_map(|field| Some((field, field.shape.as_ref()?))).collect();
     let mut code = format!(
         "/// The texts and sequence lengths of a [`{name}`](struct@{name}), which fix its size before it is built in place.\n\
-         #[derive(Clone, Copy, Debug, PartialEq)]\npub struct {name}Shape{lifetime} {{\n"
+         #[derive(Clone, Copy, Debug, PartialEq)]\npub struct {name}Shape{} {{\n",
+        with_defaults(&shaped, properties.borrows)
     );
-    let shaped = || fields.iter().filter_map(|field| Some((field, field.shape.as_ref()?)));
-    for (field, (shape, _)) in shaped() {
-        let length = if shape == "usize" { "/// The number of elements.\n///\n" } else { "" };
-        code.push_str(&text::indented(&format!("{length}{}", field.documentation), 4));
-        let _ = writeln!(code, "    pub {}: {shape},", field.identifier);
+    for (field, part) in &shaped {
+        let note = match (part.is_parameter, part.rust_type.as_str()) {
+            (true, list) if list.starts_with('&') => {
+                "/// The shapes of the elements: a slice, an array or an iterator.\n///\n"
+            }
+            (false, "usize") => "/// The number of elements.\n///\n",
+            _ => "",
+        };
+        code.push_str(&text::indented(&format!("{note}{}", field.documentation), 4));
+        let rust_type = if part.is_parameter { text::parameter(field.name) } else { part.rust_type.clone() };
+        let _ = writeln!(code, "    pub {}: {rust_type},", field.identifier);
     }
-    let anonymous = lifetime.replace("'a", "'_");
+    let slices = if properties.is_generic {
+        "\n    /// Its lists are slices: beside `..DEFAULT`, write `&list[..]`."
+    } else {
+        ""
+    };
     let _ = writeln!(
         code,
-        "}}\n\nimpl {name}Shape{anonymous} {{\n    /// The default texts and sequence lengths of the definition, or empty ones.\n    \
+        "}}\n\nimpl {name}Shape{anonymous} {{\n    /// The default texts and sequence lengths of the definition, or empty ones.{slices}\n    \
          pub const DEFAULT: Self = Self {{"
     );
-    for (field, (_, default)) in shaped() {
-        let _ = writeln!(code, "        {}: {default},", field.identifier);
+    for (field, part) in &shaped {
+        let _ = writeln!(code, "        {}: {},", field.identifier, part.default);
     }
     let _ = write!(
         code,
         "    }};\n}}\n\nimpl ::core::default::Default for {name}Shape{anonymous} {{\n    fn default() -> Self {{\n        \
          Self::DEFAULT\n    }}\n}}\n\n"
     );
-    if scope.shape(&definition.name).from_owned {
+    if !properties.is_generic {
         code.push_str(&shape_from(name, lifetime, &format!("&'a {name}"), &|of| of.owned.clone(), fields));
     }
-    if scope.shape(&definition.name).from_view {
+    if properties.from_view {
         code.push_str(&shape_from(name, lifetime, &format!("{name}Ref<'a>"), &|of| of.view.clone(), fields));
     }
+    code.push_str(&shape_impl(name, fields, &shaped, properties.borrows));
     code
+}
+
+/// The lifetime and the type parameters of a shape, with their defaults. Fields that are no parameters are the only ones to use the
+/// lifetime, so a shape without them has none.
+fn with_defaults(shaped: &[(&FieldCode<'_>, &ShapeField)], borrows: bool) -> String {
+    let lifetime = if borrows { "'a" } else { "'static" };
+    let own = borrows.then(|| lifetime.to_owned());
+    let parameters = shaped
+        .iter()
+        .filter(|(_, part)| part.is_parameter)
+        .map(|(field, part)| format!("{} = {}", text::parameter(field.name), part.rust_type.replace("'a", lifetime)));
+    in_angle_brackets(own.into_iter().chain(parameters))
+}
+
+fn in_angle_brackets(arguments: impl Iterator<Item = String>) -> String {
+    let arguments: Vec<String> = arguments.collect();
+    if arguments.is_empty() { String::new() } else { format!("<{}>", arguments.join(", ")) }
+}
+
+/// The implementations of `Shape`, for the struct and, as the element of a slice, for a reference to it.
+fn shape_impl(name: &str, fields: &[FieldCode<'_>], shaped: &[(&FieldCode<'_>, &ShapeField)], borrows: bool) -> String {
+    let parameters = || shaped.iter().filter(|(_, part)| part.is_parameter).map(|(field, _)| field);
+    let bounds = in_angle_brackets(
+        parameters().map(|field| format!("{}: ::gantry_cdr::Shape<{}>", text::parameter(field.name), field.kind)),
+    );
+    let own = borrows.then(|| "'_".to_owned());
+    let arguments = in_angle_brackets(own.into_iter().chain(parameters().map(|field| text::parameter(field.name))));
+    let compose: String =
+        fields.iter().map(|field| format!("            {}: {}?,\n", field.identifier, composed(field))).collect();
+    let head = "#[inline]\n    fn compose(self, composer: &mut ::gantry_cdr::Composer<'_>)";
+    format!(
+        "impl{bounds} ::gantry_cdr::Shape<{name}> for {name}Shape{arguments} {{
+    {head} -> ::gantry_cdr::Result<{name}Layout> {{
+        Ok({name}Layout {{
+            start_: composer.position(),
+{compose}        }})
+    }}
+}}
+
+impl{bounds} ::gantry_cdr::Shape<{name}> for &{name}Shape{arguments} {{
+    {head} -> ::gantry_cdr::Result<{name}Layout> {{
+        ::gantry_cdr::Shape::compose(::core::clone::Clone::clone(self), composer)
+    }}
+}}
+
+"
+    )
 }
 
 /// The conversion of an existing message, owned or in place, to its shape.
@@ -65,35 +126,20 @@ fn shape_from(
     code
 }
 
-/// The type of a message's shape.
-fn shape_type(definition: &MessageDefinition, scope: &Scope<'_>) -> String {
-    let (name, shape) = (text::type_name(&definition.name.name), scope.shape(&definition.name));
-    match (shape.exists, shape.borrows) {
-        (false, _) => "()".to_owned(),
-        (true, false) => format!("{name}Shape"),
-        (true, true) => format!("{name}Shape<'a>"),
-    }
-}
-
 /// The implementation of `Kind`.
 pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
-    let (name, shape) = (text::type_name(&definition.name.name), shape_type(definition, scope));
+    let name = text::type_name(&definition.name.name);
     let has_shape = scope.shape(&definition.name).exists;
-    let argument = if has_shape { "shape" } else { "()" };
-    let anonymous = shape.replace("'a", "'_");
     let lines = |line: &dyn Fn(&FieldCode<'_>) -> String| fields.iter().map(line).collect::<String>();
     // In a message of fixed size the positions of all fields follow from its start.
     let part = |identifier: &str| if has_shape { format!("            {identifier}: ") } else { "        ".to_owned() };
     let end = if has_shape { "?,\n" } else { "?;\n" };
     let locate =
         lines(&|field| format!("{}cursor.field::<{}>(\"{}\"){end}", part(&field.identifier), field.kind, field.name));
-    let compose = lines(&|field| format!("{}{}{end}", part(&field.identifier), composed(field)));
-    let found = |place: &str, fields: &str| {
-        if has_shape {
-            format!("        Ok({name}Layout {{\n            start_: {place}.position(),\n{fields}        }})\n")
-        } else {
-            format!("        let start_ = {place}.position();\n{fields}        Ok({name}Layout {{ start_ }})\n")
-        }
+    let locate = if has_shape {
+        format!("        Ok({name}Layout {{\n            start_: cursor.position(),\n{locate}        }})\n")
+    } else {
+        format!("        let start_ = cursor.position();\n{locate}        Ok({name}Layout {{ start_ }})\n")
     };
     let each = |call: &str, reference: &str| {
         lines(&|field| {
@@ -104,17 +150,12 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], sco
         "impl ::gantry_cdr::Kind for {name} {{
     type Owned = {name};
     type Layout = {name}Layout;
-    type Shape<'a> = {shape};
     type Ref<'a> = {name}Ref<'a>;
     type Mut<'a> = {name}View<&'a mut [u8]>;
 
     #[inline]
     fn locate(cursor: &mut ::gantry_cdr::Cursor<'_>) -> ::gantry_cdr::Result<{name}Layout> {{
-{}    }}
-
-    #[inline]
-    fn compose(composer: &mut ::gantry_cdr::Composer<'_>, {argument}: {anonymous}) -> ::gantry_cdr::Result<{name}Layout> {{
-{}    }}
+{locate}    }}
 
     #[inline]
     fn get(body: &[u8], layout: {name}Layout) -> {name}Ref<'_> {{
@@ -136,8 +177,6 @@ pub(super) fn kind(definition: &MessageDefinition, fields: &[FieldCode<'_>], sco
 }}
 
 ",
-        found("cursor", &locate),
-        found("composer", &compose),
         each("composer.write", "&"),
         each("input.field", "&mut ")
     )
@@ -152,22 +191,25 @@ fn composed(field: &FieldCode<'_>) -> String {
             return format!("composer.field_from::<{kind}, _>(\"{name}\", {shape}, {defaults})");
         }
         Initializer::Fixed(shape) => (*shape).to_owned(),
-        // A list of units takes no memory.
-        Initializer::Counted => format!("&::gantry_cdr::alloc::vec![(); shape.{identifier}]"),
-        Initializer::Shape => format!("shape.{identifier}"),
+        Initializer::Counted => format!("::core::iter::repeat_n((), self.{identifier})"),
+        Initializer::Shape => format!("self.{identifier}"),
     };
     format!("composer.field::<{kind}>(\"{name}\", {shape})")
 }
 
 /// The implementation of `Message`.
-pub(super) fn message(definition: &MessageDefinition, has_shape: bool, scope: &Scope<'_>) -> String {
+pub(super) fn message(
+    definition: &MessageDefinition,
+    fields: &[FieldCode<'_>],
+    has_shape: bool,
+    scope: &Scope<'_>,
+) -> String {
     let name = &text::type_name(&definition.name.name);
     let max_bytes = match scope.definitions.max_size_bytes(&definition.name) {
         Some(bytes) => bytes.to_string(),
         None => "usize::MAX".to_owned(),
     };
-    let fixed_size =
-        if has_shape { String::new() } else { format!("impl ::gantry_cdr::FixedSize for {name} {{}}\n\n") };
+    let fixed_size = if has_shape { String::new() } else { fixed_size(definition, fields) };
     let new_box =
         if has_shape { "::gantry_cdr::alloc::boxed::Box::new(Self::default())" } else { "::gantry_cdr::zeroed_box()" };
     format!(
@@ -187,5 +229,22 @@ pub(super) fn message(definition: &MessageDefinition, has_shape: bool, scope: &S
 
 {fixed_size}",
         constants(definition, scope)
+    )
+}
+
+/// The implementation of `FixedSize` for a message that is not plain.
+pub(super) fn fixed_size(definition: &MessageDefinition, fields: &[FieldCode<'_>]) -> String {
+    let name = text::type_name(&definition.name.name);
+    let compose: String = fields.iter().map(|field| format!("        {}?;\n", composed(field))).collect();
+    format!(
+        "impl ::gantry_cdr::FixedSize for {name} {{
+    #[inline]
+    fn compose(composer: &mut ::gantry_cdr::Composer<'_>) -> ::gantry_cdr::Result<{name}Layout> {{
+        let start_ = composer.position();
+{compose}        Ok({name}Layout {{ start_ }})
+    }}
+}}
+
+"
     )
 }

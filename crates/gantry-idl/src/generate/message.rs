@@ -67,9 +67,10 @@ pub(super) fn code(definition: &MessageDefinition, scope: &Scope<'_>) -> String 
     code.push_str(&view::code(&definition.name, &fields, has_shape));
     code.push_str(&kind::kind(definition, &fields, scope));
     if plain_body {
+        code.push_str(&kind::fixed_size(definition, &fields));
         code.push_str(&owned::plain_body(definition, &fields, scope));
     } else {
-        code.push_str(&kind::message(definition, has_shape, scope));
+        code.push_str(&kind::message(definition, &fields, has_shape, scope));
     }
     code
 }

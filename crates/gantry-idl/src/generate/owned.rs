@@ -87,7 +87,7 @@ pub(super) fn plain(definition: &MessageDefinition, fields: &[FieldCode<'_>], sc
 pub(super) fn plain_body(definition: &MessageDefinition, fields: &[FieldCode<'_>], scope: &Scope<'_>) -> String {
     let (name, constants) = (text::type_name(&definition.name.name), constants(definition, scope));
     format!(
-        "impl ::gantry_cdr::FixedSize for {name} {{}}\n\nimpl ::gantry_cdr::PlainBody for {name} {{\n{}}}\n\n\
+        "impl ::gantry_cdr::PlainBody for {name} {{\n{}}}\n\n\
          impl ::gantry_cdr::Message for {name} {{\n{constants}\n    ::gantry_cdr::plain_body!();\n}}\n\n",
         in_place(definition, fields, scope)
     )

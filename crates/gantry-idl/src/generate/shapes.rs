@@ -12,16 +12,16 @@ use std::collections::HashMap;
 pub(super) struct Shape {
     /// Whether the type has a shape: its messages differ in length.
     pub(super) exists: bool,
-    /// Whether the shape holds references: to texts, or to the shapes of a list's elements.
+    /// Whether the shape holds texts, which are references.
     pub(super) borrows: bool,
-    /// Whether an owned message converts to the shape without allocation: no list has elements with shapes of their own.
-    pub(super) from_owned: bool,
-    /// Whether a view converts to the shape, too: its texts are `&str`, but its wide texts are not.
+    /// Whether the shape has type parameters: a list has elements with shapes of their own, given in any iterator.
+    pub(super) is_generic: bool,
+    /// Whether a view converts to the shape as an owned message does: its texts are `&str`, but its wide texts are not.
     pub(super) from_view: bool,
 }
 
 /// The properties for a message of fixed size, which has no shape.
-const NONE: Shape = Shape { exists: false, borrows: false, from_owned: true, from_view: true };
+const NONE: Shape = Shape { exists: false, borrows: false, is_generic: false, from_view: true };
 
 /// The shapes of all message types.
 pub(super) struct Shapes<'a>(HashMap<&'a TypeName, Shape>);
@@ -50,7 +50,7 @@ impl<'a> Shapes<'a> {
         message.fields.iter().map(|field| self.of_field(&field.field_type)).fold(NONE, |all, field| Shape {
             exists: all.exists || field.exists,
             borrows: all.borrows || field.borrows,
-            from_owned: all.from_owned && field.from_owned,
+            is_generic: all.is_generic || field.is_generic,
             from_view: all.from_view && field.from_view,
         })
     }
@@ -59,19 +59,17 @@ impl<'a> Shapes<'a> {
         let one = field.count == Count::One;
         let element = match &field.base {
             BaseType::Primitive(_) => NONE,
-            BaseType::String { .. } => Shape { exists: true, borrows: true, from_owned: true, from_view: true },
-            BaseType::WString { .. } => Shape { exists: true, borrows: true, from_owned: true, from_view: false },
+            BaseType::String { .. } => Shape { exists: true, borrows: true, ..NONE },
+            BaseType::WString { .. } => Shape { exists: true, borrows: true, from_view: false, ..NONE },
             BaseType::Message(name) => self.of(name),
         };
-        if one {
-            return element;
-        }
-        let from = !element.exists;
+        let is_generic = element.is_generic || (element.exists && !one);
         Shape {
             exists: element.exists || matches!(field.count, Count::Sequence { .. }),
-            borrows: element.exists,
-            from_owned: from,
-            from_view: from,
+            // The type of a generic field has the references.
+            borrows: element.borrows && !is_generic,
+            is_generic,
+            from_view: element.from_view && !is_generic,
         }
     }
 }

@@ -18,6 +18,25 @@ pub(super) fn type_name(name: &str) -> String {
     if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
 }
 
+/// The name of the type parameter for a field, as `PoseArray_` for `pose_array`: no type has such a name, and no other field. An
+/// underscore stays before a digit, since `a_1` and `a1` are two names.
+pub(super) fn parameter(field: &str) -> String {
+    let mut name = String::new();
+    let mut begins = true;
+    for character in field.chars() {
+        if character == '_' {
+            begins = true;
+            continue;
+        }
+        if begins && character.is_ascii_digit() {
+            name.push('_');
+        }
+        name.push(if begins { character.to_ascii_uppercase() } else { character });
+        begins = false;
+    }
+    name + "_"
+}
+
 /// Whether the character changes the text direction. Rust refuses such characters in comments and in texts.
 fn turns_direction(character: char) -> bool {
     matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -117,4 +136,13 @@ pub(super) fn indented(code: &str, spaces: usize) -> String {
         raw = (raw || line.contains("r#\"")) && !line.contains("\"#");
     }
     indented
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn fields_of_different_names_have_type_parameters_of_different_names() {
+        let names = ["joint_names", "a1", "a_1", "a_1b", "a1_b", "a1b"].map(super::parameter);
+        assert_eq!(names, ["JointNames_", "A1_", "A_1_", "A_1b_", "A1B_", "A1b_"]);
+    }
 }

@@ -3,7 +3,7 @@
 //! `build/by_field.rs` writes its implementations.
 
 use gantry_msgs::gantry_cdr::{
-    AlignedBytes, Kind, Message, Result, Service,
+    AlignedBytes, Kind, Message, Result, Service, Shape,
     kind::ListRef,
     zerocopy::{Immutable, IntoBytes},
 };
@@ -11,8 +11,8 @@ use gantry_msgs::gantry_cdr::{
 /// A message with all its fields.
 #[allow(dead_code, reason = "some tests use only a part")]
 pub trait ByField: Message {
-    /// The shape with which this message is built. Its heap memory is leaked.
-    fn shape(&self) -> <Self as Kind>::Shape<'_>;
+    /// The shape with which this message is built. It is an iterator for each list, and has no memory on the heap.
+    fn shape(&self) -> impl Shape<Self>;
     /// Writes this message with setters to a message of the same shape.
     fn fill(&self, target: <Self as Kind>::Mut<'_>);
     /// Whether every field is the same, numbers to the bit.
@@ -43,10 +43,6 @@ pub struct ServiceEntry {
 
 const fn service<S: Service>(module: &'static str) -> ServiceEntry {
     ServiceEntry { module, name: S::TYPE_NAME, hash: S::TYPE_HASH }
-}
-
-fn leaked<'a, T>(value: T) -> &'a T {
-    Box::leak(Box::new(value))
 }
 
 fn same_bytes<T: IntoBytes + Immutable + ?Sized>(got: &T, owned: &T) -> bool {

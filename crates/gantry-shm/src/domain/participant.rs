@@ -30,11 +30,14 @@ type Joined = HashMap<(PathBuf, u32, u64), Arc<Mutex<Weak<Participant>>>>;
 
 static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
 
-/// The participants of this process, without those that are being joined.
-pub(crate) fn joined() -> Vec<Arc<Participant>> {
-    let joined = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
-    let present = |one: &Arc<Mutex<Weak<Participant>>>| one.try_lock().ok().and_then(|weak| weak.upgrade());
-    joined.iter().flat_map(HashMap::values).filter_map(present).collect()
+/// The domains that this process joined.
+static DOMAINS: Mutex<Vec<Weak<Domain>>> = Mutex::new(Vec::new());
+
+/// The domains that this process is in. They are no participants: the last handle of one waits for its control thread.
+pub(crate) fn joined_domains() -> Vec<Arc<Domain>> {
+    let domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
+    // Those of the parent of a fork cannot be accessed.
+    domains.iter().filter_map(Weak::upgrade).filter(|domain| domain.epoch.is_current()).collect()
 }
 
 impl Participant {
@@ -75,6 +78,10 @@ impl Participant {
             return Ok(participant);
         }
         let domain = Arc::new(Domain::join(root, domain_id)?);
+        let mut domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
+        domains.retain(|domain| domain.strong_count() > 0);
+        domains.push(Arc::downgrade(&domain));
+        drop(domains);
         let control = Control::start(domain.clone())?;
         let participant = Arc::new(Participant { domain, control, sender: Mutex::new(None) });
         *joined = Arc::downgrade(&participant);

@@ -47,7 +47,7 @@ impl Generation {
 impl Participant {
     /// Makes a watcher and has it updated, now and by the control thread, for as long as the caller keeps the `Arc`: whenever
     /// endpoints of that role come to the topic or leave it, when it is due, and at other times. With [`Role::Node`] and the topic
-    /// "", it watches the graph.
+    /// "", it watches the graph. A watcher that has a due time only later is asked for it after the thread's next update.
     ///
     /// # Errors
     /// The process forked.
@@ -57,7 +57,9 @@ impl Participant {
         let topic = self.domain.topic(topic);
         let watcher = Arc::new(make(Generation { domain: self.domain.clone(), topic, side }));
         self.control.register(topic, side, &watcher);
-        self.control.wake(); // its sleep does not end at the due time of a new task
+        if ControlTask::due_ns(&*watcher).is_some() {
+            self.control.wake(); // its sleep does not end at the due time of a new task
+        }
         Ok(watcher)
     }
 }

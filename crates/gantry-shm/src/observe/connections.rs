@@ -10,7 +10,8 @@ use crate::{
         process_file::publisher_file_name,
     },
     error::Result,
-    observe::{graph::GraphEntry, matches::joined},
+    observe::graph::GraphEntry,
+    publish::discovery::joined,
     subscribe::mapping::PublisherMapping,
 };
 use std::{fmt, sync::Arc};

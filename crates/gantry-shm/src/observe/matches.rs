@@ -5,19 +5,14 @@
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
-    domain::{
-        Domain,
-        peer::{Peer, PeerRecord},
-    },
+    domain::Domain,
     error::Result,
     protocol::{
         layout::{PUBLISHER_LEFT, PublisherHeader},
         sync::Ordering::Relaxed,
     },
-    publish::{publisher::Publisher, publisher_file::PublisherFile},
-    subscribe::{
-        connection::record_words, discovery::PublisherDiscovery, mapping::PublisherMapping, subscription::Subscription,
-    },
+    publish::{discovery::joined, publisher::Publisher, publisher_file::PublisherFile},
+    subscribe::{discovery::PublisherDiscovery, mapping::PublisherMapping, subscription::Subscription},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -93,24 +88,6 @@ impl SubscriptionMatches {
         let matched = joined(&self.description, records, there.iter().map(|(peer, endpoint)| (peer, endpoint)));
         Ok((matched, there.into_iter().map(|(_, subscription)| subscription).collect()))
     }
-}
-
-/// The subscriptions that have a record for that publisher. Records do not name their subscriptions: of those of one process with
-/// equal records, the first have them.
-pub(crate) fn joined<'a>(
-    publisher: &EndpointDescription,
-    mut records: Vec<PeerRecord>,
-    subscriptions: impl Iterator<Item = (&'a Arc<Peer>, &'a EndpointDescription)>,
-) -> BTreeSet<Gid> {
-    let mut has_record = |peer: &Peer, subscription: &EndpointDescription| {
-        let words = record_words(&publisher.qos, &subscription.qos);
-        let is_its = |(record, home): &PeerRecord| {
-            home.id == peer.id && (record.state.load(Relaxed), record.depth.load(Relaxed)) == words
-        };
-        records.iter().position(is_its).map(|index| records.swap_remove(index)).is_some()
-    };
-    let compatible = subscriptions.filter(|(_, subscription)| publisher.mismatch(subscription).is_none());
-    compatible.filter(|(peer, subscription)| has_record(peer, subscription)).map(|(_, joined)| joined.gid).collect()
 }
 
 impl Subscription {

@@ -4,6 +4,7 @@
 //! nothing is reclaimed: an unseen pin would be a use after free.
 
 use crate::{
+    describe::description::{EndpointDescription, Gid},
     domain::{
         Domain,
         board::TopicIndex,
@@ -17,8 +18,12 @@ use crate::{
         sleep::Side,
         sync::{Ordering::Relaxed, acquire},
     },
+    subscribe::connection::record_words,
 };
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 /// The records of a publisher's readers, each with the process in whose file it lies.
 pub(crate) type Readers = Roster<Arc<Peer>>;
@@ -95,6 +100,24 @@ impl ControlTask for ReaderDiscovery {
             Err(error) => discovered.mapping_error = Some(error.to_string()),
         }
     }
+}
+
+/// The subscriptions that have a record for that publisher. Records do not name their subscriptions: of those of one process with
+/// equal records, the first have them.
+pub(crate) fn joined<'a>(
+    publisher: &EndpointDescription,
+    mut records: Vec<PeerRecord>,
+    subscriptions: impl Iterator<Item = (&'a Arc<Peer>, &'a EndpointDescription)>,
+) -> BTreeSet<Gid> {
+    let mut has_record = |peer: &Peer, subscription: &EndpointDescription| {
+        let words = record_words(&publisher.qos, &subscription.qos);
+        let is_its = |(record, home): &PeerRecord| {
+            home.id == peer.id && (record.state.load(Relaxed), record.depth.load(Relaxed)) == words
+        };
+        records.iter().position(is_its).map(|index| records.swap_remove(index)).is_some()
+    };
+    let compatible = subscriptions.filter(|(_, subscription)| publisher.mismatch(subscription).is_none());
+    compatible.filter(|(peer, subscription)| has_record(peer, subscription)).map(|(_, joined)| joined.gid).collect()
 }
 
 /// Probes the processes of the readers and removes the dead; returns whether there were any.

@@ -13,7 +13,8 @@ use std::sync::{
 };
 
 static IS_SET: AtomicBool = AtomicBool::new(false);
-/// Held while the bells are rung.
+/// Held while the bells are rung. A waker on a control thread may wait for it ([`is_interrupted`]), so its holder must not wait for a
+/// control thread: it keeps domains, and no participant.
 static RINGING: Mutex<()> = Mutex::new(());
 
 /// Interrupts all waits of this process in all domains, present and later ones, or (`false`) lets waits be again. An interrupted
@@ -31,10 +32,9 @@ pub fn interrupt_waits(on: bool) {
 
 /// Rings the bells of all waiters of this process.
 fn ring_all() {
-    for participant in participant::joined() {
-        let domain = &participant.domain;
+    for domain in participant::joined_domains() {
         let own = domain.board.waiters_of(waiter_owner(domain.process.id()));
-        own.into_iter().chain([SHARED_WAITER]).for_each(|waiter| Bell::new(domain, waiter).ring());
+        own.into_iter().chain([SHARED_WAITER]).for_each(|waiter| Bell::new(&domain, waiter).ring());
     }
 }
 
@@ -51,7 +51,11 @@ pub fn is_interrupted() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{domain::participant::Participant, wait::waiter::Waiter};
+    use crate::{
+        domain::participant::{Participant, joined_domains},
+        wait::waiter::Waiter,
+    };
+    use std::sync::Arc;
 
     /// Without the rings, waits would end with the slices of their sleeps, after seconds.
     #[test]
@@ -69,5 +73,14 @@ mod tests {
         super::ring_all();
         let after = rings();
         assert!(after[0] != before[0] && after[1] != before[1], "{before:?}, {after:?}");
+    }
+    /// Its control thread may wait for the thread that rings.
+    #[test]
+    fn a_participant_can_end_while_the_bells_are_rung() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let ringing = joined_domains();
+        assert!(ringing.iter().any(|domain| Arc::ptr_eq(domain, &participant.domain)));
+        assert!(Arc::into_inner(participant).is_some(), "the thread that rings would wait for the control thread");
     }
 }

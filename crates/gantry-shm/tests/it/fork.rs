@@ -11,6 +11,7 @@ use crate::{
 };
 use gantry_shm::{
     Collector, Error, Generation, Participant, PublisherMatches, Qos, Role, SourceTime, Subscription, WaitSet, Watcher,
+    interrupt_waits,
 };
 use rustix::{
     io::Errno,
@@ -149,6 +150,7 @@ pub fn forked_child_gets_errors(root: &Path, participant: Arc<Participant>) {
         publisher.count_copy();
         subscription.count_copy();
         bell.ring();
+        [true, false].into_iter().for_each(interrupt_waits); // rings no bell of the parent
         drop(collector);
         // Memory that the parent may write is not mapped in the child, and nothing else takes its place.
         // SAFETY: this process has one thread.

@@ -1,5 +1,6 @@
 //! A callback without the type of its source, and the outcomes of its runs.
 
+use super::run_state::RunState;
 use crate::{
     error::Result,
     wait::{WaitSource, Waitable},
@@ -45,12 +46,14 @@ pub(crate) struct KeptEvent {
 pub(crate) trait AnyCallback: Send {
     /// The source.
     fn waitable(&mut self) -> &mut dyn Waitable;
+    /// Whether there is a value to call the closure with.
+    fn has_work(&mut self) -> bool;
     /// Takes one value and calls the closure with it.
-    fn run(&mut self, order: TakeOrder) -> Result<RunOutcome>;
+    fn run(&mut self, order: TakeOrder, runs: &RunState) -> Result<RunOutcome>;
     /// Takes the oldest value and keeps it under its time and `number`; `None` if there is none.
     fn enqueue(&mut self, number: u64) -> Result<Option<KeptEvent>>;
     /// Calls the closure with that kept value, if it is still valid.
-    fn run_queued(&mut self, key: EventKey) -> RunOutcome;
+    fn run_queued(&mut self, key: EventKey, runs: &RunState) -> RunOutcome;
     /// Drops that kept value.
     fn discard(&mut self, key: EventKey);
     /// Makes the kept values the next ones to be taken.
@@ -68,7 +71,11 @@ impl AnyCallback for RemovedCallback {
         self
     }
 
-    fn run(&mut self, _: TakeOrder) -> Result<RunOutcome> {
+    fn has_work(&mut self) -> bool {
+        false
+    }
+
+    fn run(&mut self, _: TakeOrder, _: &RunState) -> Result<RunOutcome> {
         Ok(RunOutcome::Nothing)
     }
 
@@ -76,7 +83,7 @@ impl AnyCallback for RemovedCallback {
         Ok(None)
     }
 
-    fn run_queued(&mut self, _: EventKey) -> RunOutcome {
+    fn run_queued(&mut self, _: EventKey, _: &RunState) -> RunOutcome {
         RunOutcome::Nothing
     }
 

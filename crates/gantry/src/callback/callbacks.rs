@@ -23,6 +23,8 @@ pub struct CallbackHandle {
 /// The callbacks of a node.
 #[derive(Default)]
 pub(crate) struct Callbacks {
+    /// The node's full name.
+    pub(super) node_name: String,
     list: Mutex<List>,
     /// The number of changes of the list.
     version: AtomicU64,
@@ -46,6 +48,10 @@ impl List {
             .filter(|callback| callback.group.is_added_with_node() && self.executor_of(&callback.group).is_none())
     }
 
+    fn of_group(&self, group: &Arc<Group>) -> impl Iterator<Item = &Arc<Callback>> {
+        self.callbacks.iter().filter(|callback| Arc::ptr_eq(&callback.group, group))
+    }
+
     /// The executor that has the group by itself.
     fn executor_of(&self, group: &Arc<Group>) -> Option<&Waker> {
         self.groups.iter().rev().find(|(other, _)| Arc::ptr_eq(other, group)).map(|(_, executor)| executor)
@@ -62,6 +68,11 @@ impl CallbackHandle {
 }
 
 impl Callbacks {
+    /// For a node of that full name.
+    pub(crate) fn new(node_name: String) -> Callbacks {
+        Callbacks { node_name, ..Callbacks::default() }
+    }
+
     /// Adds a callback to a group.
     pub(crate) fn add<W>(
         self: &Arc<Self>,
@@ -111,7 +122,7 @@ impl Callbacks {
         if !list.executor_of(group).is_some_and(|other| is_same(other, executor)) {
             return Vec::new();
         }
-        list.callbacks.iter().filter(|callback| Arc::ptr_eq(&callback.group, group)).cloned().collect()
+        list.of_group(group).cloned().collect()
     }
 
     /// Removes all callbacks.
@@ -122,7 +133,7 @@ impl Callbacks {
 
     /// Whether a group has callbacks.
     pub(crate) fn has_any_of(&self, group: &Arc<Group>) -> bool {
-        lock(&self.list).callbacks.iter().any(|callback| Arc::ptr_eq(&callback.group, group))
+        lock(&self.list).of_group(group).next().is_some()
     }
 
     /// Gives the node to an executor, which is woken when the list changes; `false` if another executor has it.
@@ -144,7 +155,9 @@ impl Callbacks {
     /// has it, by itself or with its node. `parent` may pass on its groups.
     pub(crate) fn attach_group(&self, group: &Arc<Group>, executor: &Waker, parent: Option<&Waker>) -> bool {
         self.change(|list| {
-            let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node());
+            // It lets go of a group that is no longer added with its node at its next gathering that finds none running.
+            let has_still = || list.of_group(group).any(|callback| callback.is_registered());
+            let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node() || has_still());
             let holder = list.executor_of(group).or(node_executor);
             let is_free = holder.is_none_or(|holder| parent.is_some_and(|parent| is_same(holder, parent)));
             if is_free {

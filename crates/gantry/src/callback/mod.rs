@@ -6,6 +6,7 @@
 mod any_callback;
 mod callbacks;
 mod group;
+mod run_state;
 mod typed_callback;
 
 pub(crate) use any_callback::{EventKey, KeptEvent, RunOutcome, TakeOrder};
@@ -17,33 +18,32 @@ pub(crate) use group::Group;
 use crate::{
     error::Error,
     log,
-    wait::{TakeSource, lock},
+    wait::{TakeSource, lock, try_lock},
 };
 use any_callback::{AnyCallback, RemovedCallback};
+use run_state::RunState;
 use std::{
     mem::{Discriminant, discriminant},
     sync::{
-        Arc, Mutex, MutexGuard, TryLockError, Weak,
+        Arc, Mutex, MutexGuard, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
-    thread::yield_now,
 };
 use typed_callback::TypedCallback;
 
-/// The number of tries of a removal while an executor looks at the callback's source, which takes some nanoseconds.
-const REMOVAL_TRIES: usize = 1000;
+/// The index of a callback that no executor has.
+pub(crate) const NO_INDEX: usize = usize::MAX;
 
 /// A callback of a node.
 pub(crate) struct Callback {
     /// The list of its node.
     node: Weak<Callbacks>,
     pub(crate) group: Arc<Group>,
-    /// Its index in the executor that has it. W, R: that executor, under its lock if it has one.
+    /// Its index in the executor that has it, or [`NO_INDEX`]. W, R: that executor, under its lock if it has one.
     pub(crate) index: AtomicUsize,
-    removed: AtomicBool,
-    /// The closure runs. SeqCst, as `removed`: of a removal and the end of a run, one sees the other and drops the
-    /// closure.
-    is_running: AtomicBool,
+    /// The source as a part of a sentence: the log names it while the callback is locked, too.
+    pub(crate) source: String,
+    runs: RunState,
     /// A slow run was said.
     is_known_slow: AtomicBool,
     is_failing: AtomicBool,
@@ -66,18 +66,17 @@ impl Callback {
         W: TakeSource + 'static,
         W::Taken: Send,
     {
-        let inner = Mutex::new(Box::new(TypedCallback::new(waitable, callback)) as Box<dyn AnyCallback>);
-        let [removed, is_running, is_known_slow, is_failing] = [const { AtomicBool::new(false) }; 4];
+        let mut typed = TypedCallback::new(waitable, callback);
         Callback {
             node,
             group,
-            index: AtomicUsize::new(0),
-            removed,
-            is_running,
-            is_known_slow,
-            is_failing,
+            index: AtomicUsize::new(NO_INDEX),
+            source: typed.waitable().describe(),
+            runs: RunState::default(),
+            is_known_slow: AtomicBool::new(false),
+            is_failing: AtomicBool::new(false),
             failures: Mutex::default(),
-            inner,
+            inner: Mutex::new(Box::new(typed)),
         }
     }
 
@@ -88,23 +87,23 @@ impl Callback {
 
     /// As [`Callback::lock`]; `None` while the callback runs.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Box<dyn AnyCallback>>> {
-        match self.inner.try_lock() {
-            Ok(inner) => Some(inner),
-            Err(TryLockError::Poisoned(inner)) => Some(inner.into_inner()), // it panicked once
-            Err(TryLockError::WouldBlock) => None,
-        }
+        try_lock(&self.inner)
     }
 
     /// Runs the callback for one value, if there is one.
     pub(crate) fn run(&self, order: TakeOrder) -> RunOutcome {
-        self.running(|inner| {
-            inner.run(order).inspect(|_| self.forget_failures()).unwrap_or_else(|error| self.log_error(&error))
-        })
+        match self.running(|inner| inner.run(order, &self.runs)) {
+            Ok(outcome) => {
+                self.forget_failures();
+                outcome
+            }
+            Err(error) => self.log_error(&error),
+        }
     }
 
     /// Runs the callback for a value that [`Callback::enqueue`] kept.
     pub(crate) fn run_queued(&self, key: EventKey) -> RunOutcome {
-        self.running(|inner| inner.run_queued(key))
+        self.running(|inner| inner.run_queued(key, &self.runs))
     }
 
     /// Takes the oldest value and keeps it for a later run under `number`; else says why there is none.
@@ -112,21 +111,16 @@ impl Callback {
         if self.is_removed() {
             return Err(RunOutcome::Nothing);
         }
-        let kept = self.lock().enqueue(number).map_err(|error| self.log_error(&error))?;
+        let kept = self.lock().enqueue(number); // the lock ends here
+        let kept = kept.map_err(|error| self.log_error(&error))?;
         self.forget_failures();
         kept.ok_or(RunOutcome::Nothing)
     }
 
-    fn running(&self, run: impl FnOnce(&mut dyn AnyCallback) -> RunOutcome) -> RunOutcome {
+    fn running<R>(&self, run: impl FnOnce(&mut dyn AnyCallback) -> R) -> R {
         let mut inner = self.lock();
-        let outcome = if self.is_removed() {
-            RunOutcome::Nothing
-        } else {
-            let _running = RunningFlag::set(&self.is_running);
-            run(&mut **inner)
-        };
-        // After the flag fell: a removal that saw the flag came before, and is seen here.
-        let removed = self.is_removed().then(|| std::mem::replace(&mut *inner, Box::new(RemovedCallback)));
+        let outcome = run(&mut **inner);
+        let removed = self.runs.is_left_to_run().then(|| std::mem::replace(&mut *inner, Box::new(RemovedCallback)));
         drop(inner);
         drop(removed); // after the lock: it may own anything
         outcome
@@ -135,19 +129,21 @@ impl Callback {
     /// Keeps the callback from running again, and drops its closure and source: now, or at the end of the run that is
     /// under way.
     fn remove(&self) {
-        self.removed.store(true, SeqCst);
-        for _ in 0..REMOVAL_TRIES {
-            if let Some(mut inner) = self.try_lock() {
-                let removed = std::mem::replace(&mut *inner, Box::new(RemovedCallback));
-                drop(inner);
-                drop(removed);
-                return;
-            }
-            if self.is_running.load(SeqCst) {
-                return;
-            }
-            yield_now();
+        if self.runs.remove() {
+            // No closure runs from here on: a thread that looks at the source has the lock for some microseconds.
+            let removed = std::mem::replace(&mut *self.lock(), Box::new(RemovedCallback));
+            drop(removed); // after the lock
         }
+    }
+
+    /// The full name of its node, for the log; empty if the node is gone.
+    pub(crate) fn node_name(&self) -> String {
+        self.node.upgrade().map_or_else(String::new, |node| node.node_name.clone())
+    }
+
+    /// Whether the callback has something to do, on any thread; not while it is locked, as when it runs.
+    pub(crate) fn has_work(&self) -> bool {
+        self.try_lock().is_some_and(|mut inner| inner.has_work())
     }
 
     /// Whether it was added to that node.
@@ -157,7 +153,7 @@ impl Callback {
 
     /// Logs an error of the source: no caller can receive it. One that lasts is logged once, though it is tried again.
     fn log_error(&self, error: &Error) -> RunOutcome {
-        let say = || log::error("", format_args!("a callback got nothing: {error}"));
+        let say = || log::error(&self.node_name(), format_args!("a callback got nothing: {error}"));
         if matches!(error, Error::Malformed { .. }) {
             say();
             return RunOutcome::Skipped;
@@ -181,29 +177,33 @@ impl Callback {
         }
     }
 
-    /// Whether it was asked before.
+    /// Whether a slow run was said.
     pub(crate) fn is_known_slow(&self) -> bool {
-        self.is_known_slow.swap(true, Relaxed)
+        self.is_known_slow.load(Relaxed)
+    }
+
+    /// Notes that a slow run is said; `false` if one was before.
+    pub(crate) fn set_known_slow(&self) -> bool {
+        !self.is_known_slow.swap(true, Relaxed)
+    }
+
+    /// The beginning of the newest run, CLOCK_MONOTONIC_COARSE, for the thread that runs it.
+    pub(crate) fn began_ns(&self) -> u64 {
+        self.runs.began_ns()
+    }
+
+    /// The beginning of the run that is under way, if there is one, for another thread.
+    pub(crate) fn running_since_ns(&self) -> Option<u64> {
+        self.runs.running_since_ns()
+    }
+
+    /// Whether an executor has it.
+    pub(crate) fn is_registered(&self) -> bool {
+        self.index.load(Acquire) != NO_INDEX // partner: the executor that lets it go
     }
 
     pub(crate) fn is_removed(&self) -> bool {
-        self.removed.load(SeqCst)
-    }
-}
-
-/// A flag that is set until it is dropped, also by a panic.
-struct RunningFlag<'a>(&'a AtomicBool);
-
-impl RunningFlag<'_> {
-    fn set(flag: &AtomicBool) -> RunningFlag<'_> {
-        flag.store(true, SeqCst);
-        RunningFlag(flag)
-    }
-}
-
-impl Drop for RunningFlag<'_> {
-    fn drop(&mut self) {
-        self.0.store(false, SeqCst);
+        self.runs.is_removed()
     }
 }
 

@@ -2,7 +2,10 @@
 //!
 //! Invariant: the kept values are in the order of their keys.
 
-use super::any_callback::{AnyCallback, EventKey, KeptEvent, RunOutcome, TakeOrder};
+use super::{
+    any_callback::{AnyCallback, EventKey, KeptEvent, RunOutcome, TakeOrder},
+    run_state::RunState,
+};
 use crate::{
     error::Result,
     time::monotonic_ns,
@@ -67,9 +70,15 @@ where
         &mut self.waitable
     }
 
-    fn run(&mut self, order: TakeOrder) -> Result<RunOutcome> {
+    fn has_work(&mut self) -> bool {
+        !self.queue.is_empty() || !self.returned.is_empty() || self.waitable.is_ready().unwrap_or(false)
+    }
+
+    fn run(&mut self, order: TakeOrder, runs: &RunState) -> Result<RunOutcome> {
         let Some(taken) = self.take(order)? else { return Ok(RunOutcome::Nothing) };
+        let Some(run) = runs.begin() else { return Ok(RunOutcome::Nothing) };
         (self.callback)(&mut self.waitable, taken);
+        drop(run);
         Ok(self.after_run())
     }
 
@@ -83,11 +92,12 @@ where
         Ok(Some(KeptEvent { key, size_bytes }))
     }
 
-    fn run_queued(&mut self, key: EventKey) -> RunOutcome {
-        match self.take_queued(key) {
-            Some(taken) if self.waitable.is_current(&taken) => (self.callback)(&mut self.waitable, taken),
-            _ => return RunOutcome::Skipped,
-        }
+    fn run_queued(&mut self, key: EventKey, runs: &RunState) -> RunOutcome {
+        let current = self.take_queued(key).filter(|taken| self.waitable.is_current(taken));
+        let Some(taken) = current else { return RunOutcome::Skipped };
+        let Some(run) = runs.begin() else { return RunOutcome::Nothing };
+        (self.callback)(&mut self.waitable, taken);
+        drop(run);
         self.after_run()
     }
 

@@ -8,24 +8,32 @@ mod signals;
 
 use crate::{
     error::{Error, Result},
+    lock::lock,
     log,
-    wait::lock,
 };
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Mutex,
     task::Waker,
 };
 
-static STATE: Mutex<State> = Mutex::new(State { phase: Phase::New, functions: VecDeque::new(), wakers: Vec::new() });
+static STATE: Mutex<State> =
+    Mutex::new(State { phase: Phase::New, functions: VecDeque::new(), wakers: BTreeMap::new(), last_waker: 0 });
 
 struct State {
     phase: Phase,
     /// The functions of [`on_shutdown`], in their order.
     functions: VecDeque<Box<dyn FnOnce() + Send>>,
-    /// They wake threads that sleep outside the engine.
-    wakers: Vec<Waker>,
+    /// They wake tasks, and threads that sleep outside the engine.
+    wakers: BTreeMap<u64, Waker>,
+    last_waker: u64,
+}
+
+/// A waker that is called at the end of each shutdown, and when the program begins anew, until this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct ShutdownWaker {
+    number: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +56,7 @@ pub(crate) fn begin() -> Result<()> {
     gantry_shm::interrupt_waits(false);
     let wakers = state.wakers.clone();
     drop(state);
-    wakers.into_iter().for_each(Waker::wake);
+    wakers.into_values().for_each(Waker::wake);
     Ok(())
 }
 
@@ -70,8 +78,9 @@ pub(crate) fn is_shut_down() -> bool {
 /// Shuts the program down, as SIGINT and SIGTERM do after [`init`](crate::init): runs the functions of [`on_shutdown`],
 /// then ends all spins and waits of this process, present and later ones. `false` if a shutdown has begun before.
 ///
-/// A function that panics is logged, and the next one runs. A spin returns `Ok` after the callback that runs; a wait returns `false`, as after its time; a call of a service
-/// fails. Futures are not ended. Nodes and endpoints stay usable, and leave when they are dropped: return from `main`.
+/// A function that panics is logged, and the next one runs. A spin returns `Ok` after the callback that runs; a wait
+/// returns `false`, as after its time; a call of a service, and a future of this library that has nothing to return, fail
+/// with [`Error::ShutDown`]. Nodes and endpoints stay usable, and leave when they are dropped: return from `main`.
 /// A signal that comes after the shutdown began ends the process at once.
 pub fn shutdown() -> bool {
     {
@@ -102,14 +111,37 @@ pub fn on_shutdown(function: impl FnOnce() + Send + 'static) {
     state.functions.push_back(Box::new(function));
 }
 
-/// Has `waker` called at the end of each shutdown, and when the program begins anew.
-pub(crate) fn wake_at_shutdown(waker: &Waker) {
-    lock(&STATE).wakers.push(waker.clone());
+impl ShutdownWaker {
+    pub(crate) fn new(waker: Waker) -> ShutdownWaker {
+        let mut this = ShutdownWaker::default();
+        this.set(waker);
+        this
+    }
+
+    /// Replaces the waker.
+    fn set(&mut self, waker: Waker) {
+        let mut state = lock(&STATE);
+        let number = *self.number.get_or_insert_with(|| {
+            state.last_waker += 1;
+            state.last_waker
+        });
+        let old = state.wakers.insert(number, waker);
+        drop(state);
+        drop(old); // after the lock: it may own anything
+    }
+
+    /// Whether a task that waits is to end, since the program shuts down; else has `task` woken when it does.
+    pub(crate) fn ends(&mut self, task: &Waker) -> bool {
+        self.set(task.clone()); // before the look
+        is_shut_down()
+    }
 }
 
-/// Takes the waker back.
-pub(crate) fn forget_waker(waker: &Waker) {
-    lock(&STATE).wakers.retain(|other| !other.will_wake(waker));
+impl Drop for ShutdownWaker {
+    fn drop(&mut self) {
+        let old = self.number.and_then(|number| lock(&STATE).wakers.remove(&number));
+        drop(old); // after the lock, as above
+    }
 }
 
 /// The next function to be called. Without one, no function is added any more, and spins and waits end: both under one lock, so
@@ -122,7 +154,7 @@ fn next_function() -> Option<Box<dyn FnOnce() + Send>> {
         gantry_shm::interrupt_waits(true);
         let wakers = state.wakers.clone();
         drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_values().for_each(Waker::wake);
     }
     next
 }

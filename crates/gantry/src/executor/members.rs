@@ -163,6 +163,15 @@ impl Members {
         (list.members.clone(), list.leaving.clone())
     }
 
+    /// The callbacks that the executor runs, each with the full name of its node.
+    pub(crate) fn callbacks(&self, executor: &Waker) -> Vec<(Arc<str>, Arc<Callback>)> {
+        let (members, _) = self.list();
+        let named = members.iter().map(|member| (Arc::from(member.node_name()), member.callbacks(executor)));
+        named
+            .flat_map(|(node, callbacks): (Arc<str>, _)| callbacks.into_iter().map(move |one| (node.clone(), one)))
+            .collect()
+    }
+
     /// Lets another executor have a member that left, unless it came back. Returns the list's handle of it.
     pub(crate) fn release(&self, member: &Member, executor: &Waker) -> Option<Member> {
         let mut list = lock(&self.list);

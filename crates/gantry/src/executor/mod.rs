@@ -23,6 +23,7 @@ mod steps;
 mod tests;
 mod wait_set;
 mod wake_signal;
+mod watchdog;
 mod worker_pool;
 
 pub use event_queue::Overflow;

@@ -1,15 +1,18 @@
 //! A callback with the state that its executor keeps for it.
 
 use super::wake_signal::{CallbackWaker, WakeSignal};
-use crate::{callback::Callback, log};
+use crate::{
+    callback::{Callback, NO_INDEX},
+    log,
+};
 use gantry_shm::{Attachment, Collector};
 use std::{
     cmp::Reverse,
-    sync::{Arc, atomic::Ordering::Relaxed},
+    sync::{
+        Arc,
+        atomic::Ordering::{Relaxed, Release},
+    },
 };
-
-/// The index of a callback that no executor has.
-const NO_INDEX: usize = usize::MAX;
 
 /// A callback of one of the executor's nodes.
 pub(crate) struct RegisteredCallback {
@@ -49,8 +52,8 @@ impl RegisteredCallback {
         waitable.set_waker(Some(Arc::new(waker).into()));
         // It fails for a subscription of another domain: the callback was added before an executor's domain was known.
         let attached = waitable.subscription().map(|subscription| collector.attach(subscription)).transpose();
-        let attached =
-            attached.inspect_err(|error| log::error("", format_args!("a callback will not be run: {error}")));
+        let say = |error: &_| log::error(&callback.node_name(), format_args!("a callback will not be run: {error}"));
+        let attached = attached.inspect_err(say);
         let (is_timed, is_lossy) = (waitable.is_timed(), waitable.is_lossy());
         drop(inner);
         RegisteredCallback {
@@ -98,13 +101,13 @@ impl RegisteredCallback {
 
     /// Lets the callback go, and returns what may be its last handle.
     pub(super) fn detach(self, collector: &mut Collector) -> Arc<Callback> {
-        self.callback.index.store(NO_INDEX, Relaxed);
         // A running callback may wait for another one of this executor. Its waker stays, unused and harmless.
         if let Some(mut inner) = self.callback.try_lock() {
             inner.waitable().set_waker(None);
             inner.return_queued();
         }
         self.attachment.into_iter().for_each(|attachment| collector.detach(attachment));
+        self.callback.index.store(NO_INDEX, Release); // partner: `Callback::is_registered`; another executor may have it
         self.callback
     }
 }

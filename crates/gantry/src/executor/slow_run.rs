@@ -1,47 +1,53 @@
-//! A run of a callback that took long on the only thread of its executor: other callbacks waited.
+//! A run of a callback that takes long while others wait, and the sentence that says so: after a run on the only thread of
+//! an executor, or during it (`watchdog`).
 
-use super::members::Member;
-use crate::{callback::Callback, log, time::coarse_ns};
-use std::{sync::Arc, task::Waker, time::Duration};
+use crate::{
+    callback::{Callback, RunOutcome},
+    log,
+    time::coarse_ns,
+};
+use std::time::Duration;
 
 /// The time after which a run is slow: a control loop or a person would notice a pause of that length.
-const LIMIT: Duration = Duration::from_millis(250);
+pub(super) const LIMIT_NS: u64 = 250_000_000;
 
-/// A slow run that is said if another callback waited.
+/// A slow run that is over, and is said if another callback waited.
 pub(super) struct SlowRun {
     pub(super) index: usize,
-    took: Duration,
+    ran_ns: u64,
 }
 
 impl SlowRun {
-    /// Runs a callback, and returns the outcome and whether it was slow: two cheap readings of the clock.
-    pub(super) fn watch<R>(index: usize, run: impl FnOnce() -> R) -> (R, Option<SlowRun>) {
-        let begin_ns = coarse_ns();
-        let outcome = run();
-        let took = Duration::from_nanos(coarse_ns().saturating_sub(begin_ns));
-        (outcome, (took >= LIMIT).then_some(SlowRun { index, took }))
+    /// Looks at a run that has ended: one cheap reading of the clock.
+    pub(super) fn after(index: usize, callback: &Callback, outcome: RunOutcome) -> Option<SlowRun> {
+        if !matches!(outcome, RunOutcome::More | RunOutcome::Last) {
+            return None;
+        }
+        let ran_ns = coarse_ns().saturating_sub(callback.began_ns());
+        (ran_ns >= LIMIT_NS).then_some(SlowRun { index, ran_ns })
     }
 
     /// Logs a warning, once for each callback.
-    pub(super) fn say<'a>(
-        &self,
-        callback: &Arc<Callback>,
-        members: impl Iterator<Item = &'a Member>,
-        executor: &Waker,
-    ) {
-        if callback.is_known_slow() {
-            return;
-        }
-        let (source, ms) = (callback.lock().waitable().describe(), self.took.as_millis());
-        let mut members =
-            members.filter(|member| member.callbacks(executor).iter().any(|other| Arc::ptr_eq(other, callback)));
-        let node = members.next().map(Member::node_name).unwrap_or_default();
-        log::warn(
-            &node,
-            format_args!(
-                "the callback of {source} ran for {ms} ms, and other callbacks of its executor waited meanwhile; shorten \
-                 it, or give it a callback group of its own in a MultiThreadedExecutor or a CallbackIsolatedExecutor"
-            ),
-        );
+    pub(super) fn say(&self, callback: &Callback, node: &str) {
+        say(callback, node, "ran", self.ran_ns, "waited meanwhile");
     }
+}
+
+/// Logs that a callback runs still, once for each.
+pub(super) fn say_running(callback: &Callback, node: &str, ran_ns: u64) {
+    say(callback, node, "has been running", ran_ns, "wait for it");
+}
+
+fn say(callback: &Callback, node: &str, ran: &str, ran_ns: u64, wait: &str) {
+    if !callback.set_known_slow() {
+        return;
+    }
+    let (source, ms) = (&callback.source, Duration::from_nanos(ran_ns).as_millis());
+    log::warn(
+        node,
+        format_args!(
+            "the callback of {source} {ran} for {ms} ms, and other callbacks of its executor {wait}; shorten it, or give \
+             it a callback group of its own in a MultiThreadedExecutor or a CallbackIsolatedExecutor"
+        ),
+    );
 }

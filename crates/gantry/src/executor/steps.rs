@@ -110,14 +110,14 @@ impl Spinning {
     /// Begins a spin; refuses without a node or a group.
     pub(super) fn begin(ready_queue: &mut ReadyQueue) -> Result<Spinning> {
         ready_queue.check()?;
-        ready_queue.signal.set_spinning(true);
+        ready_queue.signal.set_threads(1);
         Ok(Spinning(ready_queue.signal.clone()))
     }
 }
 
 impl Drop for Spinning {
     fn drop(&mut self) {
-        self.0.set_spinning(false);
+        self.0.set_threads(0);
     }
 }
 

@@ -6,7 +6,7 @@ use gantry_shm::Bell;
 use std::{
     sync::{
         Arc, Mutex, Weak,
-        atomic::{AtomicBool, Ordering::*},
+        atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
     task::Wake,
 };
@@ -17,7 +17,10 @@ pub(crate) struct WakeSignal {
     /// A callback was notified, or the callbacks of a node changed.
     is_notified: AtomicBool,
     is_canceled: AtomicBool,
-    is_spinning: AtomicBool,
+    /// The number of threads that run callbacks; 0 between spins.
+    threads: AtomicUsize,
+    /// The number of gatherings. W: the executor, under its lock if it has one.
+    gatherings: AtomicUsize,
     /// The callbacks that were notified since the last gathering, each once.
     notified: Mutex<Vec<Arc<CallbackWaker>>>,
     /// The bell on which the executor sleeps, while it has a node.
@@ -41,11 +44,23 @@ impl WakeSignal {
     }
 
     pub(crate) fn is_spinning(&self) -> bool {
-        self.is_spinning.load(Relaxed)
+        self.threads() > 0
     }
 
-    pub(super) fn set_spinning(&self, is_spinning: bool) {
-        self.is_spinning.store(is_spinning, Relaxed);
+    pub(super) fn gatherings(&self) -> usize {
+        self.gatherings.load(Relaxed)
+    }
+
+    pub(super) fn count_gathering(&self) {
+        self.gatherings.store(self.gatherings().wrapping_add(1), Relaxed);
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.threads.load(Relaxed)
+    }
+
+    pub(super) fn set_threads(&self, threads: usize) {
+        self.threads.store(threads, Relaxed);
     }
 
     /// Ends the executor's sleep.

@@ -73,6 +73,7 @@ pub(super) fn spin_on_threads<O: Order>(
     mut goes_on: Option<GoesOn<'_>>,
 ) -> PoolEnd<O> {
     let pool = WorkerPool::new(order);
+    pool.signal.set_threads(threads);
     let has_condition = goes_on.is_some() || deadline.is_some();
     let is_over = has_condition && !pool.holds(&mut goes_on);
     let started = std::thread::scope(|scope| {

@@ -249,7 +249,7 @@ impl NodeBuilder {
         overrides.extend(own.parameters.of_node(&names.fully_qualified_name()));
         let parameters = Arc::new(ParameterStore::new(overrides, self.parameters));
         let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name())?;
-        let callbacks = Arc::<Callbacks>::default();
+        let callbacks = Arc::new(Callbacks::new(names.fully_qualified_name()));
         let default_group = Arc::new(Group::new(CallbackGroupType::MutuallyExclusive));
         log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));
         let (presence, clock) = (Arc::new(presence), Clock::of_node());

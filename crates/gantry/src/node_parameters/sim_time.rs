@@ -3,7 +3,7 @@
 //! A thread of its own, as rclcpp has it by default: time goes on while a callback runs, or where nothing spins.
 
 use crate::{
-    context,
+    context::{self, ShutdownWaker},
     error::Result,
     executor::WaitSet,
     log,
@@ -118,13 +118,12 @@ fn follow(
 /// Waits until the program, which is shut down, begins anew, or the follower is to stop.
 fn wait_for_init(stop: &mut GuardCondition) -> Result<()> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    context::wake_at_shutdown(&waker);
-    stop.set_waker(Some(waker.clone()));
+    let _at_shutdown = ShutdownWaker::new(waker.clone());
+    stop.set_waker(Some(waker));
     while context::is_shut_down() && !stop.is_ready()? {
         thread::park();
     }
     stop.set_waker(None);
-    context::forget_waker(&waker);
     Ok(())
 }
 

@@ -1,19 +1,26 @@
 //! Callbacks of changes: before a change is checked, while it may be refused, and after it was made.
 
 use super::value::Parameter;
+use crate::wait::{lock, try_lock};
 use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering::Relaxed},
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering::SeqCst, fence},
 };
 
 /// A callback of parameter changes that was added to a node. Dropping the handle does not remove the callback.
-#[derive(Clone, Debug)]
-pub struct ParameterCallbackHandle(Arc<AtomicBool>);
+#[derive(Clone)]
+pub struct ParameterCallbackHandle(Arc<dyn Remove>);
 
 impl ParameterCallbackHandle {
-    /// Removes the callback: it runs at no later change.
+    /// Removes the callback, and drops it before it returns; while the callback runs, at the end of that run.
     pub fn remove(self) {
-        self.0.store(true, Relaxed);
+        self.0.remove();
+    }
+}
+
+impl std::fmt::Debug for ParameterCallbackHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ParameterCallbackHandle(removed: {})", self.0.is_removed())
     }
 }
 
@@ -21,8 +28,21 @@ pub(super) type PreSet = dyn FnMut(&mut Vec<Parameter>) + Send;
 pub(super) type OnSet = dyn FnMut(&[Parameter]) -> Result<(), String> + Send;
 pub(super) type PostSet = dyn FnMut(&[Parameter]) + Send;
 
+/// A callback, until it is removed.
+struct Slot<F: ?Sized> {
+    /// Locked while it runs.
+    callback: Mutex<Option<Box<F>>>,
+    is_removed: AtomicBool,
+}
+
+/// A slot of any kind.
+trait Remove: Send + Sync {
+    fn remove(&self);
+    fn is_removed(&self) -> bool;
+}
+
 /// Callbacks of one kind, in the order in which they were added.
-pub(super) struct List<F: ?Sized>(Vec<(Arc<AtomicBool>, Box<F>)>);
+pub(super) struct List<F: ?Sized>(Vec<Arc<Slot<F>>>);
 
 /// The callbacks of a node.
 #[derive(Default)]
@@ -32,22 +52,55 @@ pub(super) struct Callbacks {
     pub(super) post_set: List<PostSet>,
 }
 
+impl<F: ?Sized> Slot<F> {
+    fn run<R>(&self, run: impl FnOnce(&mut F) -> R) -> Option<R> {
+        let mut callback = lock(&self.callback);
+        let result = callback.as_deref_mut().map(run);
+        drop(callback);
+        self.drop_removed();
+        result
+    }
+
+    /// Drops a removed callback, unless it runs: the thread that runs it comes here, too.
+    fn drop_removed(&self) {
+        fence(SeqCst); // of a removal that finds it locked and the end of that run, the latter sees the flag
+        if self.is_removed.load(SeqCst)
+            && let Some(mut callback) = try_lock(&self.callback)
+        {
+            let removed = callback.take();
+            drop(callback);
+            drop(removed); // after the lock: it may own anything
+        }
+    }
+}
+
+impl<F: ?Sized + Send> Remove for Slot<F> {
+    fn remove(&self) {
+        self.is_removed.store(true, SeqCst);
+        self.drop_removed();
+    }
+
+    fn is_removed(&self) -> bool {
+        self.is_removed.load(SeqCst)
+    }
+}
+
 impl<F: ?Sized> Default for List<F> {
     fn default() -> List<F> {
         List(Vec::new())
     }
 }
 
-impl<F: ?Sized> List<F> {
+impl<F: ?Sized + Send + 'static> List<F> {
     pub(super) fn add(&mut self, callback: Box<F>) -> ParameterCallbackHandle {
-        let removed = Arc::new(AtomicBool::new(false));
-        self.0.push((removed.clone(), callback));
-        ParameterCallbackHandle(removed)
+        self.0.retain(|slot| !slot.is_removed());
+        let slot = Arc::new(Slot { callback: Mutex::new(Some(callback)), is_removed: AtomicBool::new(false) });
+        self.0.push(slot.clone());
+        ParameterCallbackHandle(slot)
     }
 
-    /// The callbacks that were not removed.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Box<F>> {
-        self.0.retain(|(removed, _)| !removed.load(Relaxed));
-        self.0.iter_mut().map(|(_, callback)| callback)
+    /// Runs the callbacks that were not removed.
+    pub(super) fn run<R>(&self, mut run: impl FnMut(&mut F) -> R) -> impl Iterator<Item = R> {
+        self.0.iter().filter(|slot| !slot.is_removed()).filter_map(move |slot| slot.run(&mut run))
     }
 }

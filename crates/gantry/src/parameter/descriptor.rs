@@ -11,6 +11,9 @@ pub(super) fn check(descriptor: &ParameterDescriptor, value: &ParameterValue) ->
     let (wanted, given) = (descriptor.r#type, value.parameter_type());
     if !descriptor.dynamic_typing && wanted != given as u8 {
         let wanted = type_of(wanted);
+        if given == ParameterType::NotSet {
+            return Err(format!("it is of type {wanted}, and only one with dynamic typing can be deleted"));
+        }
         let hint = match (wanted, value) {
             (ParameterType::Double, ParameterValue::Integer(value)) => format!("; write {value}.0"),
             (

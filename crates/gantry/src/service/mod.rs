@@ -6,23 +6,21 @@
 
 mod client;
 mod connections;
-mod generic_service;
-mod reply_publishers;
 mod server;
 mod service_type;
 
 pub use client::{Client, GenericClient, GenericResponse, Response, SharedClient};
 pub use connections::ServiceConnection;
-pub use generic_service::{GenericRequest, GenericService};
-pub use server::{Request, Service};
+pub use server::{GenericRequest, GenericService, Request, Service};
 pub use service_type::ServiceTypeDescription;
 
-use gantry_shm::Qos;
+use crate::error::{Error, Result};
+use gantry_shm::{History, Qos, Reliability};
 
 /// The most requests that a client has in flight if its QoS does not say so.
 const DEFAULT_DEPTH: u32 = 100;
-/// The largest depth of a client.
-const MAX_CLIENT_DEPTH: u32 = 10_000;
+/// The largest depth of a client or a server.
+const MAX_DEPTH: u32 = 10_000;
 /// The fewest requests that a client keeps for a server that leaves them, so that such a server does not soon stop a client of
 /// a small depth.
 const MIN_KEPT_REQUESTS: u32 = 1024;
@@ -33,14 +31,31 @@ fn request_qos(depth: u32) -> Qos {
     Qos { depth, ..Qos::default().reliable().keep_all() }
 }
 
+/// The bound of requests in flight that the QoS of a client means; a server's is checked, and others see it.
+fn depth_of(qos: &Qos) -> Result<u32> {
+    let refused = |what, value, range| Err(Error::Engine(gantry_shm::Error::OutOfRange { what, value, range }));
+    if qos.reliability == Reliability::BestEffort {
+        let range = "no request and no response is lost; use reliable()".to_owned();
+        return refused("the reliability of a service's QoS", "BEST_EFFORT".to_owned(), range);
+    }
+    match qos.history {
+        History::KeepAll => Ok(MAX_DEPTH),
+        History::KeepLast if (1..=MAX_DEPTH).contains(&qos.depth) => Ok(qos.depth),
+        History::KeepLast => {
+            let range = format!("a client has 1 to {MAX_DEPTH} requests in flight");
+            refused("the depth of a service's QoS", qos.depth.to_string(), range)
+        }
+    }
+}
+
 /// The requests of a client of that depth that its publisher keeps for a server that leaves them, while other servers answer
 /// them or the client gives them up; then the client waits for that server. The depth may be another process's.
 fn kept_requests(depth: u32) -> u32 {
-    (4 * depth.clamp(1, MAX_CLIENT_DEPTH)).max(MIN_KEPT_REQUESTS)
+    (4 * depth.clamp(1, MAX_DEPTH)).max(MIN_KEPT_REQUESTS)
 }
 
 /// The replies that are kept for a client of that depth, at both ends. So many that a server may answer all requests that it
 /// left at once, and nothing that the client waits for is overwritten.
 fn kept_replies(depth: u32) -> u32 {
-    kept_requests(depth) + 2 * depth.clamp(1, MAX_CLIENT_DEPTH)
+    kept_requests(depth) + 2 * depth.clamp(1, MAX_DEPTH)
 }

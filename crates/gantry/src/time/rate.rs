@@ -2,7 +2,7 @@
 
 use super::{clock::Clock, timer::Timer};
 use crate::{
-    context,
+    context::{self, ShutdownWaker},
     error::{Error, Result},
     wait::{WaitSource, Waitable, lock},
 };
@@ -33,7 +33,8 @@ pub struct Rate {
     timer: Timer,
     period: Duration,
     alarm: Arc<Alarm>,
-    waker: Waker,
+    /// Ends a sleep.
+    _at_shutdown: ShutdownWaker,
 }
 
 /// Ends a sleep.
@@ -63,8 +64,7 @@ impl Rate {
         let (mut timer, alarm) = (Timer::new(clock, period)?, Arc::<Alarm>::default());
         let waker: Waker = alarm.clone().into();
         timer.set_waker(Some(waker.clone()));
-        context::wake_at_shutdown(&waker);
-        Ok(Rate { timer, period, alarm, waker })
+        Ok(Rate { timer, period, alarm, _at_shutdown: ShutdownWaker::new(waker) })
     }
 
     /// The length of a round.
@@ -93,12 +93,6 @@ impl Rate {
     /// Begins a round now.
     pub fn reset(&mut self) {
         self.timer.reset();
-    }
-}
-
-impl Drop for Rate {
-    fn drop(&mut self) {
-        context::forget_waker(&self.waker);
     }
 }
 

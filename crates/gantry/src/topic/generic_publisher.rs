@@ -3,7 +3,7 @@
 //! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry checks
 //! the length of messages whose type has only one, and not that the bytes are a message of the described type.
 
-use super::{fixed_size::is_fixed_size, other_domains::OtherDomains};
+use super::{fixed_size::is_fixed_size, other_domains::WaitingPublisher};
 use crate::{
     error::{Error, Result},
     events::{Events, PublisherEventSource, PublisherEvents},
@@ -31,7 +31,7 @@ pub struct GenericPublisher {
     pub(super) clock: SampleClock,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
-    other_domains: OtherDomains,
+    other_domains: WaitingPublisher,
     /// The length of every message, if it is stated and the definition shows that it is fixed.
     fixed_bytes: Option<usize>,
 }
@@ -76,7 +76,7 @@ impl GenericPublisher {
         let message_type = &engine.description().message_type;
         let stated_bytes = Some(message_type.payload_bytes).filter(|bytes| *bytes != usize::MAX);
         let fixed_bytes = stated_bytes.filter(|_| is_fixed_size(&message_type.definition));
-        let (clock, other_domains) = (SampleClock::new(), OtherDomains::new());
+        let (clock, other_domains) = (SampleClock::new(), WaitingPublisher::new());
         GenericPublisher { engine, clock, presence, other_domains, fixed_bytes }
     }
 

@@ -3,7 +3,7 @@
 //! Recorders, bridges, bindings and tools use it; the typed [`Subscription`](crate::Subscription) is a layer over it.
 //! The bytes come from another process and are not checked.
 
-use super::other_domains::OtherDomains;
+use super::other_domains::LonelySubscription;
 use crate::{
     error::Result,
     events::{Events, SubscriptionEventSource, SubscriptionEvents},
@@ -28,7 +28,8 @@ pub struct GenericSubscription {
     pub(crate) engine: gantry_shm::Subscription,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
-    other_domains: OtherDomains,
+    /// Its look at other domains.
+    _lonely: Option<Arc<LonelySubscription>>,
 }
 
 /// A taken message, in place. It owns its pin: keep it, send it to another thread, drop it in any order.
@@ -40,7 +41,13 @@ pub struct GenericSample(gantry_shm::Sample);
 
 impl GenericSubscription {
     pub(crate) fn new(engine: gantry_shm::Subscription, presence: Arc<Presence>) -> GenericSubscription {
-        GenericSubscription { engine, presence, other_domains: OtherDomains::new() }
+        GenericSubscription { engine, presence, _lonely: None }
+    }
+
+    /// Has a warning logged if its publisher is in another domain.
+    pub(super) fn look_at_other_domains(mut self) -> Result<GenericSubscription> {
+        self._lonely = LonelySubscription::watch(self.presence.participant(), &self.engine)?;
+        Ok(self)
     }
 
     /// The next message, in place; `None` if there is none now. Publishers take turns. Samples older than their
@@ -91,11 +98,7 @@ impl GenericSubscription {
     /// mapped ([`EngineError::UnmatchedPublisher`](crate::EngineError::UnmatchedPublisher)); as
     /// [`GenericSubscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
-        let is_ready = self.engine.wait(timeout)?;
-        if !is_ready && self.other_domains.is_due() && self.engine.publisher_count()? == 0 {
-            self.other_domains.warn(self.engine.description());
-        }
-        Ok(is_ready)
+        Ok(self.engine.wait(timeout)?)
     }
 
     /// Waits until at least `count` publishers are matched; `false` after `timeout` or a shutdown.

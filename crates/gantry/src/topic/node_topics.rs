@@ -88,7 +88,7 @@ impl Node {
         message_type: TypeDescription,
         qos: impl Into<Qos>,
     ) -> Result<GenericSubscription> {
-        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos.into())
+        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos.into())?.look_at_other_domains()
     }
 
     /// A publisher on a topic whose full name is known.
@@ -100,11 +100,9 @@ impl Node {
         options: PublisherOptions,
     ) -> Result<GenericPublisher> {
         let (node, participant) = (self.fully_qualified_name(), self.participant().clone());
-        let engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
+        let mut engine = gantry_shm::Publisher::new(participant, &node, topic, message_type, qos, options)?;
         log::debug(&node, format_args!("publishes {topic}"));
-        if log::is_warn_enabled(&node) {
-            engine.mismatches()?.iter().for_each(|why| log::warn(&node, why));
-        }
+        engine.take_first_mismatches().iter().for_each(|why| log::warn(&node, why));
         Ok(GenericPublisher::new(engine, self.presence().clone()))
     }
 

@@ -2,7 +2,7 @@
 
 use super::generic_publisher::{GenericLoan, GenericPublisher, PublishError};
 use crate::error::{Error, Result};
-use gantry_cdr::{FixedSize, Message, View};
+use gantry_cdr::{FixedSize, Message, Shape, View};
 use gantry_shm::{Gid, RequestId, SourceTime};
 use std::{
     marker::PhantomData,
@@ -84,14 +84,14 @@ impl<T: Message> Publisher<T> {
         self.loan_uninit_with(())
     }
 
-    /// Memory for one message of that shape (texts, and lengths of sequences), which starts from its
+    /// Memory for one message of that [shape](Shape) (texts, and lengths of sequences), which starts from its
     /// [defaults](Loan#defaults). See [`GenericPublisher::loan`].
     ///
     /// # Errors
     /// A length above its bound; as [`GenericPublisher::loan`].
     #[inline]
-    pub fn loan_with(&mut self, shape: T::Shape<'_>) -> Result<Loan<T>> {
-        let length_bytes = T::shape_bytes(shape).map_err(|error| self.cannot_build(error))?;
+    pub fn loan_with(&mut self, shape: impl Shape<T>) -> Result<Loan<T>> {
+        let length_bytes = T::shape_bytes(shape.clone()).map_err(|error| self.cannot_build(error))?;
         let loan = self.generic.loan_of_type(length_bytes)?;
         let view = T::build(loan, shape).map_err(|error| self.cannot_build(error))?;
         Ok(Loan { view })
@@ -103,8 +103,8 @@ impl<T: Message> Publisher<T> {
     /// # Errors
     /// As [`Publisher::loan_with`].
     #[inline]
-    pub fn loan_uninit_with(&mut self, shape: T::Shape<'_>) -> Result<Loan<T>> {
-        let length_bytes = T::shape_bytes(shape).map_err(|error| self.cannot_build(error))?;
+    pub fn loan_uninit_with(&mut self, shape: impl Shape<T>) -> Result<Loan<T>> {
+        let length_bytes = T::shape_bytes(shape.clone()).map_err(|error| self.cannot_build(error))?;
         let loan = self.generic.loan_of_type(length_bytes)?;
         let view = T::build_uninit(loan, shape).map_err(|error| self.cannot_build(error))?;
         Ok(Loan { view })

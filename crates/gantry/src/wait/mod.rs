@@ -1,12 +1,11 @@
 //! Sources that can be waited for and taken from: the traits that wait sets, futures and executors stand on.
 
 mod guard_condition;
-mod lock;
 mod take_future;
 mod waitable;
 
+pub(crate) use crate::lock::{lock, try_lock};
 pub use guard_condition::GuardCondition;
-pub(crate) use lock::lock;
 pub use take_future::TakeFuture;
 pub(crate) use waitable::WaitSource;
 pub use waitable::{TakeSource, Waitable};

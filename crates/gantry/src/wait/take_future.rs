@@ -2,13 +2,17 @@
 //! not need.
 
 use super::waitable::TakeSource;
-use crate::error::Result;
+use crate::{
+    context::ShutdownWaker,
+    error::{Error, Result},
+};
 use std::{
     pin::Pin,
     task::{Context, Poll},
 };
 
-/// The next value of a source, when there is one. Dropping the future loses nothing.
+/// The next value of a source, when there is one, or [`Error::ShutDown`] when the program shuts down. Dropping the future
+/// loses nothing.
 ///
 /// # Real-time
 /// Each wait costs locks, system calls and a hop over the control thread.
@@ -16,12 +20,13 @@ use std::{
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct TakeFuture<'a, W: TakeSource> {
     source: &'a mut W,
+    at_shutdown: ShutdownWaker,
 }
 
 impl<'a, W: TakeSource> TakeFuture<'a, W> {
     /// For a source that is not timed: no wake-up comes when it is due.
     pub(crate) fn new(source: &'a mut W) -> TakeFuture<'a, W> {
-        TakeFuture { source }
+        TakeFuture { source, at_shutdown: ShutdownWaker::default() }
     }
 }
 
@@ -29,7 +34,7 @@ impl<W: TakeSource> Future for TakeFuture<'_, W> {
     type Output = Result<W::Taken>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<W::Taken>> {
-        let source = &mut *self.source;
+        let TakeFuture { source, at_shutdown } = &mut *self;
         if let Some(taken) = source.take_next()? {
             return Poll::Ready(Ok(taken));
         }
@@ -38,7 +43,14 @@ impl<W: TakeSource> Future for TakeFuture<'_, W> {
             subscription.set_waker(Some(context.waker().clone()))?; // wakes at once if there is something by now
         }
         // Earlier news wakes no task: a client's server that is gone is no sample.
-        source.take_next()?.map_or(Poll::Pending, |taken| Poll::Ready(Ok(taken)))
+        if let Some(taken) = source.take_next()? {
+            return Poll::Ready(Ok(taken));
+        }
+        if at_shutdown.ends(context.waker()) {
+            let wait = format!("the wait for news of {}", source.describe());
+            return Poll::Ready(Err(Error::ShutDown { what: wait }));
+        }
+        Poll::Pending
     }
 }
 

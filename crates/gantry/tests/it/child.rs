@@ -43,7 +43,7 @@ pub fn play(role: &str, topic: &str) {
         "place-listener" => crate::one_allocation::listen(&node, topic),
         other => match other.strip_prefix("realtime-") {
             Some(role) => crate::realtime::play(&node, role, topic),
-            None if crate::logging::play(&node, other, topic) => {}
+            None if crate::logging::play(other, topic) => {}
             None => crate::services::play(other, topic),
         },
     }

@@ -18,7 +18,7 @@ tests! {
 /// Plays a role of this file; `false` for another one.
 pub fn play(role: &str) -> bool {
     let arguments = match role {
-        "arguments" => "x --ros-args -r __ns:=/left -r a:=b -p rate:=5",
+        "arguments" => "x --ros-args -r __ns:=/left -r a:=b -p rate:=5 -p size:=6",
         "arguments-unused" => "x --ros-args -e /safe --log-level info --disable-external-lib-logs --log-file-name y",
         "arguments-quiet" => "x a:=b --ros-args --disable-stdout-logs",
         "arguments-wrong" => "x --ros-args --rate 5",
@@ -28,14 +28,19 @@ pub fn play(role: &str) -> bool {
         say(&error.to_string());
         return true;
     }
-    let own = ["--ros-args", "-r", "a:=c"].map(str::to_owned);
-    let name = |node: gantry::Result<Node>| node.unwrap().resolve_topic_name("a").unwrap();
+    let own = ["--ros-args", "-r", "a:=c", "-p", "rate:=7"].map(str::to_owned);
+    let name = |node: gantry::Result<Node>| {
+        let node = node.unwrap();
+        let [rate, size] = ["rate", "size"].map(|name| node.declare_parameter(name, 1).unwrap());
+        format!("{} {rate} {size}", node.resolve_topic_name("a").unwrap())
+    };
+    let tester = role.replace('-', "_"); // other roles run at the same time
     let names = [
-        name(Node::new("tester")),
-        name(Node::builder("tester").ros_arguments(own).build()),
-        name(Node::builder("tester").use_global_arguments(false).build()),
+        name(Node::new(&tester)),
+        name(Node::builder(&tester).ros_arguments(own).build()),
+        name(Node::builder(&tester).use_global_arguments(false).build()),
     ];
-    say(&names.join(" "));
+    say(&names.join(", "));
     true
 }
 
@@ -47,9 +52,10 @@ fn output(role: &str) -> (String, String) {
     (text(output.stdout), text(output.stderr))
 }
 
+/// A node's own arguments are stronger, for names and for parameters.
 fn nodes_heed_the_program_s_arguments() {
     let (names, _) = output("arguments");
-    assert_eq!(names, "/left/b /left/c /a");
+    assert_eq!(names, "/left/b 5 6, /left/c 7 6, /a 1 1");
     let (refusal, _) = output("arguments-wrong");
     assert!(refusal.starts_with("the ROS argument \"--rate\" cannot be used: ROS 2 does not know it"), "{refusal}");
 }

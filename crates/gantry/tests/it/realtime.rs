@@ -13,6 +13,9 @@ use gantry::{
     GenericPublisher, GenericSubscription, Node, PublishMode, Publisher, PublisherOptions, Qos, Sample, Subscription,
 };
 use gantry_msgs::{
+    diagnostic_msgs::msg::{
+        DiagnosticArray, DiagnosticArrayShape, DiagnosticStatus, DiagnosticStatusShape, KeyValueShape,
+    },
     sensor_msgs::msg::{Image, PointCloud2, PointCloud2Shape, PointFieldShape},
     std_msgs::msg::HeaderShape,
 };
@@ -41,8 +44,14 @@ type Cycle = Box<dyn FnMut(u64)>;
 /// Makes the cycle of a scenario for a node, a topic and a publish mode.
 type Scenario = fn(&Node, &str, PublishMode) -> Cycle;
 
-const SCENARIOS: [(&str, Scenario); 5] =
-    [("plain", plain), ("any_length", any_length), ("copies", copies), ("bytes", bytes), ("held", held)];
+const SCENARIOS: [(&str, Scenario); 6] = [
+    ("plain", plain),
+    ("any_length", any_length),
+    ("nested", nested),
+    ("copies", copies),
+    ("bytes", bytes),
+    ("held", held),
+];
 const MODES: [(&str, PublishMode); 2] =
     [("sync", PublishMode::Sync), ("async", PublishMode::Async { period: Duration::from_micros(100) })];
 
@@ -165,6 +174,35 @@ fn any_length(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
         let sample = subscription.take().unwrap().unwrap();
         assert_eq!((sample.header().frame_id().len(), sample.fields().len()), (number as usize % 20, 2));
         assert_eq!(sample.data().last(), Some(&(number as u8)));
+        step("release");
+    })
+}
+
+/// A list of messages that contain a list of messages with texts. The shapes of both lists are iterators over the program's own data.
+fn nested(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
+    let (mut publisher, mut subscription) = pair::<DiagnosticArray>(node, topic, mode);
+    let devices =
+        [("motor", vec![("current", "3.5"), ("temperature", "70")]), ("fan", vec![]), ("light", vec![("on", "1")])];
+    Box::new(move |number| {
+        step("loan");
+        let devices = &devices[..number as usize % 4];
+        let header = HeaderShape { frame_id: "base" };
+        let value = |&(key, value)| KeyValueShape { key, value };
+        let status = devices.iter().map(|(name, values)| {
+            let values = values.iter().map(value);
+            DiagnosticStatusShape { name, message: "ok", hardware_id: "", values }
+        });
+        let mut loan = publisher.loan_with(DiagnosticArrayShape { header, status }).unwrap();
+        loan.status_mut().for_each(|mut status| status.set_level(DiagnosticStatus::STALE));
+        step("publish");
+        publisher.publish(loan).unwrap();
+        step("take");
+        let sample = subscription.take().unwrap().unwrap();
+        assert_eq!(sample.status().len(), devices.len());
+        for (status, (name, values)) in sample.status().zip(devices) {
+            assert_eq!((status.name(), status.level()), (*name, DiagnosticStatus::STALE));
+            assert!(status.values().map(|value| (value.key(), value.value())).eq(values.iter().copied()));
+        }
         step("release");
     })
 }

@@ -1,7 +1,7 @@
 //! Services whose servers or clients die, end, are slow, give up, or have another type.
 
 use crate::{services::*, support::*};
-use gantry::{EngineError, Error, Qos, Service, WaitSet};
+use gantry::{EngineError, Error, Qos, Service, ServiceTypeDescription, WaitSet};
 use gantry_msgs::{
     example_interfaces::srv::{AddTwoInts, AddTwoInts_Request},
     std_srvs::srv::{SetBool, SetBool_Request},
@@ -23,9 +23,12 @@ tests![
     while_one_server_is_left_its_answer_is_waited_for,
     a_server_that_comes_later_does_not_save_a_request,
     without_a_server_a_request_is_refused,
+    a_request_to_a_misspelt_service_names_the_service,
     a_call_that_times_out_says_whether_the_servers_took_the_request,
     a_request_that_was_given_up_is_not_answered,
     a_client_has_as_many_requests_in_flight_as_its_depth,
+    a_service_refuses_a_qos_that_it_cannot_keep,
+    no_request_is_lost_by_the_depth_of_a_server,
     requests_wait_for_a_slow_server_and_none_is_lost,
     a_response_that_late_ones_overwrote_is_told,
     a_request_ends_when_one_server_ended_and_the_other_overwrote_its_responses,
@@ -115,7 +118,7 @@ fn a_server_that_comes_later_does_not_save_a_request() {
 }
 
 fn without_a_server_a_request_is_refused() {
-    let mut client = node().create_client::<AddTwoInts>("no_server").unwrap();
+    let mut client = node().create_client::<AddTwoInts>("nobody_offers").unwrap();
     assert!(!client.service_is_ready().unwrap());
     assert!(!client.wait_for_service(Duration::ZERO).unwrap());
     let mut request = client.loan_request().unwrap();
@@ -123,13 +126,24 @@ fn without_a_server_a_request_is_refused() {
     let unsent = client.send_request(request).unwrap_err();
     assert_eq!(
         unsent.to_string(),
-        "no server offers /no_server as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
+        "no server offers /nobody_offers as example_interfaces/srv/AddTwoInts; start one, or wait with wait_for_service"
     );
     // The request came back, and can be sent when there is a server.
-    let mut service = node().create_service::<AddTwoInts>("no_server").unwrap();
+    let mut service = node().create_service::<AddTwoInts>("nobody_offers").unwrap();
     assert!(client.wait_for_service(PATIENCE).unwrap());
     client.send_request(unsent.loan).unwrap();
     assert_eq!(take(&mut service).a, 7);
+}
+
+fn a_request_to_a_misspelt_service_names_the_service() {
+    let node = node();
+    let services =
+        ["/calibrated_gripper", "/left/open_gripper"].map(|name| node.create_service::<SetBool>(name).unwrap());
+    for (misspelt, service) in [("calibrate_gripper", &services[0]), ("open_gripper", &services[1])] {
+        let mut client = node.create_client::<AddTwoInts>(misspelt).unwrap();
+        let error = client.send_request_copy(&AddTwoInts_Request::default()).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("AddTwoInts: did you mean {}?", service.service_name())), "{error}");
+    }
 }
 
 fn a_call_that_times_out_says_whether_the_servers_took_the_request() {
@@ -214,10 +228,36 @@ fn a_client_has_as_many_requests_in_flight_as_its_depth() {
     for expected in 1..4 {
         assert_eq!(outcome(&mut client).unwrap(), expected);
     }
-    for depth in [0, 10_001] {
-        let qos = Qos::default().keep_last(depth);
-        let error = node().create_client_with_qos::<AddTwoInts>("bound", qos).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("the depth of a client is {depth}, which is out of range")), "{error}");
+}
+
+fn a_service_refuses_a_qos_that_it_cannot_keep() {
+    let (node, add_two_ints) = (node(), ServiceTypeDescription::of::<AddTwoInts>);
+    let refused = [
+        (Qos::default().keep_last(0), "the depth of a service's QoS is 0, which is out of range"),
+        (Qos::default().keep_last(10_001), "the depth of a service's QoS is 10001, which is out of range"),
+        (Qos::default().best_effort(), "the reliability of a service's QoS is BEST_EFFORT, which is out of range"),
+    ];
+    for (qos, sentence) in refused {
+        let errors = [
+            node.create_client_with_qos::<AddTwoInts>("refused", qos).unwrap_err(),
+            node.create_generic_client_with_qos("refused", add_two_ints(), qos).unwrap_err(),
+            node.create_service_with_qos::<AddTwoInts>("refused", qos).unwrap_err(),
+            node.create_generic_service_with_qos("refused", add_two_ints(), qos).unwrap_err(),
+        ];
+        errors.iter().for_each(|error| assert!(error.to_string().starts_with(sentence), "{error}"));
+    }
+}
+
+/// Not even by a server of depth 1 that looks late, of a client of depth 3.
+fn no_request_is_lost_by_the_depth_of_a_server() {
+    let mut service = node().create_service_with_qos::<AddTwoInts>("shallow", 1).unwrap();
+    let mut client = node().create_client_with_qos::<AddTwoInts>("shallow", 3).unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    (0..3).for_each(|a| _ = ask(&mut client, a));
+    for expected in 0..3 {
+        let request = take(&mut service);
+        add(&mut service, &request);
+        assert_eq!(outcome(&mut client).unwrap(), expected);
     }
 }
 

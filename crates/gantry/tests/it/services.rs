@@ -1,5 +1,7 @@
 //! Services and clients without failures: in one process and between several, in place, by waiting, taking and awaiting.
 
+pub use crate::awaiting::block_on;
+
 use crate::{
     child::{say, told},
     support::*,
@@ -16,12 +18,7 @@ use gantry_msgs::{
     std_msgs::msg::HeaderShape,
     std_srvs::srv::{SetBool, SetBool_Response},
 };
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    task::{Context, Poll, Wake, Waker},
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, time::Duration};
 
 tests![
     a_service_is_called_by_waiting_and_by_taking,
@@ -322,27 +319,6 @@ fn a_name_that_ros_2_refuses_is_refused() {
     assert_eq!(service.service_name(), "/robot/caller/enable");
     let error = node.create_client::<SetBool>("en able").unwrap_err().to_string();
     assert!(error.starts_with("service name \"en able\" is not allowed: "), "{error}");
-}
-
-/// A minimal async runtime: one task on one thread.
-pub fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(std::thread::Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut future = std::pin::pin!(future);
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        let left = deadline.saturating_duration_since(Instant::now());
-        assert!(!left.is_zero(), "the task was not woken");
-        std::thread::park_timeout(left);
-    }
 }
 
 fn calls_are_awaited() {

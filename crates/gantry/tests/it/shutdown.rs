@@ -2,10 +2,10 @@
 //!
 //! Children run in directories of their own, in which they must leave nothing.
 
-use crate::{child::say, support::*};
+use crate::{awaiting::block_on, child::say, support::*};
 use gantry::{
-    Clock, Error, EventsExecutor, Executor, MultiThreadedExecutor, Node, Qos, Rate, SingleThreadedExecutor,
-    Subscription, WaitSet,
+    Client, Clock, Error, EventsExecutor, Executor, GuardCondition, MultiThreadedExecutor, Node, Qos, Rate,
+    SingleThreadedExecutor, Subscription, WaitSet,
 };
 use gantry_msgs::{
     builtin_interfaces::msg::Time,
@@ -15,10 +15,13 @@ use gantry_msgs::{
 };
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use std::{
+    future::poll_fn,
     os::unix::process::ExitStatusExt,
     path::Path,
+    pin::pin,
     process::{Command, ExitStatus},
     sync::mpsc,
+    thread::JoinHandle,
     time::Duration,
 };
 use tempfile::TempDir;
@@ -30,6 +33,7 @@ tests! {
     without_init_a_signal_ends_the_process_as_ever,
     shutdown_ends_a_spin_and_init_begins_anew,
     a_call_that_a_shutdown_ends_says_so,
+    a_shutdown_ends_futures,
     an_executor_that_goes_after_a_shutdown_frees_nodes_that_callbacks_own,
     a_server_that_never_looked_leaves_no_file,
     a_function_that_panics_stops_no_shutdown,
@@ -50,6 +54,7 @@ pub fn play(role: &str) -> bool {
         "spin-again" => spin_again(),
         "waits" => wait_in_all_ways(),
         "call" => call(),
+        "futures" => await_in_all_ways(),
         "stuck" => {
             gantry::init().unwrap();
             gantry::on_shutdown(|| say("shuts down"));
@@ -158,6 +163,55 @@ fn call() {
     say("ready");
     let error = client.call_copy(&Default::default(), EVER).unwrap_err();
     say(&format!("{error}; {}", matches!(error, Error::ShutDown { .. })));
+}
+
+fn await_in_all_ways() {
+    gantry::init().unwrap();
+    let node = node();
+    let mut service = node.create_service::<Trigger>("silent").unwrap();
+    let (mut calls, shared) = (client(&node, "silent"), client(&node, "silent").into_shared());
+    let (mut waits, shared_waits) = (client(&node, "no_server"), client(&node, "no_server").into_shared());
+    let (mut topic, mut guard) = (subscription(&node), GuardCondition::new());
+    assert!(calls.wait_for_service(PATIENCE).unwrap());
+    block_on(shared.wait_for_service_async()).unwrap();
+    let request = Trigger_Request::default;
+    let ends = [
+        await_to_end(async move { calls.call_copy_async(&request()).await.map(drop) }),
+        await_to_end(async move { shared.call_copy_async(&request()).await.map(drop) }),
+        await_to_end(async move { waits.wait_for_service_async().await }),
+        await_to_end(async move { shared_waits.wait_for_service_async().await }),
+        await_to_end(async move { topic.take_async().await.map(drop) }),
+        await_to_end(async move { guard.take_async().await }),
+    ];
+    say("ready");
+    for end in ends {
+        let error = end.join().unwrap().unwrap_err();
+        say(&format!("{error}; {}", matches!(error, Error::ShutDown { .. })));
+    }
+    let late = [(); 3]
+        .map(|()| block_on(service.take_request_async()).map_or_else(|error| error.to_string(), |_| "taken".into()));
+    say(&late.join("; "));
+}
+
+/// Awaits on a thread of its own, and returns when the task waits.
+fn await_to_end(future: impl Future<Output = gantry::Result<()>> + Send + 'static) -> JoinHandle<gantry::Result<()>> {
+    let (sender, waits) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let mut future = pin!(future);
+        block_on(poll_fn(|context| {
+            let polled = future.as_mut().poll(context);
+            if polled.is_pending() {
+                let _ = sender.send(()); // the first one is received
+            }
+            polled
+        }))
+    });
+    waits.recv().unwrap();
+    thread
+}
+
+fn client(node: &Node, service: &str) -> Client<Trigger> {
+    node.create_client(service).unwrap()
 }
 
 fn spin_again() {
@@ -336,6 +390,22 @@ fn a_call_that_a_shutdown_ends_says_so() {
     let mut child = Child::start("call");
     child.signal(Signal::TERM);
     assert_eq!(child.peer.line(), "request 1 to /silent was given up: the program shuts down; true");
+    let (status, files) = child.end();
+    assert!(status.success() && files == 0, "{status}, {files} files");
+}
+
+fn a_shutdown_ends_futures() {
+    let mut child = Child::start("futures");
+    child.signal(Signal::INT);
+    let service = "the wait for service /no_server";
+    let ended =
+        ["request 1 to /silent", "request 1 to /silent", service, service, "the wait for news of topic /nothing"];
+    for what in ended.into_iter().chain(["the wait for news of an event"]) {
+        assert_eq!(child.peer.line(), format!("{what} was given up: the program shuts down; true"));
+    }
+    // The requests that came before can be taken.
+    let late = "taken; taken; the wait for news of service /silent was given up: the program shuts down";
+    assert_eq!(child.peer.line(), late);
     let (status, files) = child.end();
     assert!(status.success() && files == 0, "{status}, {files} files");
 }

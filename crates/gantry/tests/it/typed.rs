@@ -419,8 +419,7 @@ fn a_loan_without_defaults_holds_an_older_message() {
     assert!(loans.iter().any(|loan| loan.angular.z == 9.0), "nothing was written to the slot");
     loans.clear();
     let mut publisher = node.create_publisher::<JointState>("older/joints", Qos::default()).unwrap();
-    let shape =
-        JointStateShape { header: HeaderShape { frame_id: "" }, name: &[], position: 3, velocity: 0, effort: 1 };
+    let shape = JointStateShape { position: 3, effort: 1, ..JointStateShape::DEFAULT };
     let mut joints = publisher.loan_uninit_with(shape).unwrap();
     joints.position_mut().fill(1.0);
     assert_eq!((joints.position(), joints.effort().len()), (&[1.0; 3][..], 1));
@@ -428,7 +427,7 @@ fn a_loan_without_defaults_holds_an_older_message() {
 
 fn a_list_that_does_not_fit_is_an_error_of_the_library() {
     fn publish(publisher: &mut Publisher<PointCloud2>, fields: &[PointField]) -> gantry::Result<()> {
-        let shape = PointCloud2Shape { fields: &[PointFieldShape { name: "x" }], ..PointCloud2Shape::DEFAULT };
+        let shape = PointCloud2Shape { fields: &[PointFieldShape { name: "x" }][..], ..PointCloud2Shape::DEFAULT };
         let mut cloud = publisher.loan_with(shape)?;
         cloud.fields_mut().assign(fields)?;
         publisher.publish(cloud)?;

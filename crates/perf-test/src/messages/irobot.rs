@@ -2,7 +2,10 @@
 
 use std::hint::black_box;
 
-use gantry::gantry_cdr::zerocopy::{FromZeros, IntoBytes};
+use gantry::gantry_cdr::{
+    Shape,
+    zerocopy::{FromZeros, IntoBytes},
+};
 use gantry::{Loan, Message, Sample};
 use gantry_msgs::builtin_interfaces::msg::Time;
 use gantry_msgs::irobot_interfaces_plugin::msg as plugin;
@@ -119,7 +122,7 @@ impl Benchmark for plugin::StampedVector {
         black_box(&mut self.data).fill(0x5a);
     }
 
-    fn shape(&self) -> Self::Shape<'_> {
-        self.into()
+    fn shape(&self) -> impl Shape<Self> {
+        plugin::StampedVectorShape::from(self)
     }
 }

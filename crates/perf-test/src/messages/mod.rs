@@ -8,7 +8,7 @@ mod idl;
 mod irobot;
 mod performance_test;
 
-use gantry::{Loan, Message, Sample};
+use gantry::{Loan, Message, Sample, gantry_cdr::Shape};
 
 use crate::{
     run_spec::Content,
@@ -26,7 +26,7 @@ macro_rules! fixed_size {
             black_box(self).zero();
         }
 
-        fn shape(&self) {}
+        fn shape(&self) -> impl Shape<Self> {}
     };
 }
 use fixed_size;
@@ -69,7 +69,7 @@ pub trait Benchmark: Message {
     /// Touches every page, so that no page fault falls into the measurement.
     fn touch(&mut self);
     /// The shape of a loan for such a message.
-    fn shape(&self) -> Self::Shape<'_>;
+    fn shape(&self) -> impl Shape<Self>;
     /// Stamps the owned message.
     fn stamp(&mut self, stamp: Stamp);
     /// Stamps a loan in place.

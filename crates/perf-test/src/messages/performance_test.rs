@@ -2,7 +2,10 @@
 
 use std::hint::black_box;
 
-use gantry::gantry_cdr::zerocopy::{FromZeros, IntoBytes};
+use gantry::gantry_cdr::{
+    Shape,
+    zerocopy::{FromZeros, IntoBytes},
+};
 use gantry::{Loan, Message, Sample};
 use gantry_msgs::performance_test::msg as v2;
 use gantry_msgs::v1::performance_test::msg as v1;
@@ -142,7 +145,7 @@ fixed!(Fields, fields: v1 { NavSatFix Range RadarDetection RadarTrack });
 
 /// A sequence of `$length` bytes.
 macro_rules! sequence {
-    ($content:ident, $field:ident, $field_mut:ident, |$unbounded_bytes:pat_param|: $($name:ident $length:expr;)+) => {
+    ($content:ident, $field:ident, $field_mut:ident, |$unbounded_bytes:pat_param|: $($name:ident $shape:ident $length:expr;)+) => {
         $(impl Benchmark for v2::$name {
             const CONTENT: Content = Content::$content;
 
@@ -158,25 +161,26 @@ macro_rules! sequence {
                 black_box(&mut self.$field).fill(0x5a);
             }
 
-            fn shape(&self) -> Self::Shape<'_> {
-                self.into()
+            fn shape(&self) -> impl Shape<Self> {
+                v2::$shape::from(self)
             }
         })+
     };
 }
 
 sequence!(BoundedSequence, bounded_sequence, bounded_sequence_mut, |_|:
-    BoundedSequence1k 1024;
-    BoundedSequence4k 4096;
-    BoundedSequence16k 16384;
-    BoundedSequence32k 32768;
-    BoundedSequence64k 65536;
-    BoundedSequence256k 262_144;
-    BoundedSequence1m 1_048_576;
-    BoundedSequence2m 2_097_152;
-    BoundedSequence4m 4_194_304;
-    BoundedSequence8m 8_388_608;);
-sequence!(Sequence, unbounded_sequence, unbounded_sequence_mut, |unbounded_bytes|: UnboundedSequence unbounded_bytes;);
+    BoundedSequence1k BoundedSequence1kShape 1024;
+    BoundedSequence4k BoundedSequence4kShape 4096;
+    BoundedSequence16k BoundedSequence16kShape 16384;
+    BoundedSequence32k BoundedSequence32kShape 32768;
+    BoundedSequence64k BoundedSequence64kShape 65536;
+    BoundedSequence256k BoundedSequence256kShape 262_144;
+    BoundedSequence1m BoundedSequence1mShape 1_048_576;
+    BoundedSequence2m BoundedSequence2mShape 2_097_152;
+    BoundedSequence4m BoundedSequence4mShape 4_194_304;
+    BoundedSequence8m BoundedSequence8mShape 8_388_608;);
+sequence!(Sequence, unbounded_sequence, unbounded_sequence_mut, |unbounded_bytes|:
+    UnboundedSequence UnboundedSequenceShape unbounded_bytes;);
 
 impl Benchmark for v2::UnboundedString {
     const CONTENT: Content = Content::Text;
@@ -191,7 +195,7 @@ impl Benchmark for v2::UnboundedString {
 
     fn touch(&mut self) {}
 
-    fn shape(&self) -> Self::Shape<'_> {
-        self.into()
+    fn shape(&self) -> impl Shape<Self> {
+        v2::UnboundedStringShape::from(self)
     }
 }

@@ -7,6 +7,7 @@ mod mock_script;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use crate::backend::Settings;
 use crate::clock::SECOND_NS;
 
 pub use mock_script::{MockScript, Timed, is_nth};
@@ -177,6 +178,10 @@ pub fn name_of(value: impl ValueEnum) -> String {
 pub struct RunSpec {
     /// The middleware, by the name of its back end: `Gantry`, `Mock`, or another program's.
     pub communicator: String,
+    /// Its version.
+    pub middleware_version: String,
+    /// Its settings, those that have their defaults included.
+    pub settings: Settings,
     /// Name of the message type, as `Array4m`.
     pub message: String,
     /// Generation of its layout.

@@ -123,6 +123,8 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
     let before = Usage::of_this_thread()?;
     let session: Arc<dyn Session> = Arc::from(backend.open(&spec)?);
     let opening = Usage::of_this_thread()?.since(&before);
+    let opened = Report::Opened { settings: session.settings() };
+    write_line(&opened).map_err(|error| format!("a worker cannot report: {error}"))?;
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
     let mut senders = Vec::new();

@@ -2,14 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use gantry_cdr::{AlignedBytes, Message, View};
+use gantry_cdr::{AlignedBytes, Message, Shape, View};
 use gantry_idl_ugly::ugly_msgs::{
     self,
     msg::{Keywords, KeywordsShape, Odd, OddPart, OddTextShape, OddView, Odds, OddsShape, StringShape},
 };
 
 /// Memory with the remains of another message.
-fn used<T: Message>(shape: T::Shape<'_>) -> AlignedBytes {
+fn used<T: Message>(shape: impl Shape<T>) -> AlignedBytes {
     let mut memory = AlignedBytes::zeroed(T::shape_bytes(shape).unwrap());
     memory.as_mut().fill(0xee);
     memory
@@ -19,7 +19,7 @@ fn used<T: Message>(shape: T::Shape<'_>) -> AlignedBytes {
 fn elements_of_lists_in_place_are_borrowed_at_once() {
     let string = |text, numbers| StringShape { text, numbers };
     let strings = [string("a", 1), string("", 0), string("abcdefg", 2)];
-    let shape = KeywordsShape { r#dyn: &strings, ..KeywordsShape::DEFAULT };
+    let shape = KeywordsShape { r#dyn: &strings[..], ..KeywordsShape::DEFAULT };
     let mut view = Keywords::build(used::<Keywords>(shape), shape).unwrap();
     let mut elements: Vec<_> = view.dyn_mut().collect();
     assert_eq!(elements.iter().map(|element| element.text()).collect::<Vec<_>>(), ["a", "", "abcdefg"]);
@@ -78,7 +78,7 @@ fn elements_of_lists_begin_at_any_offset() {
 #[test]
 fn an_element_of_another_length_is_named() {
     let strings = [StringShape { text: "ab", numbers: 1 }, StringShape { text: "cd", numbers: 1 }];
-    let shape = KeywordsShape { r#dyn: &strings, ..KeywordsShape::DEFAULT };
+    let shape = KeywordsShape { r#dyn: &strings[..], ..KeywordsShape::DEFAULT };
     let mut view = Keywords::build(used::<Keywords>(shape), shape).unwrap();
     let own =
         |text: &str, numbers: usize| ugly_msgs::msg::String { text: text.into(), numbers: vec![0; numbers], yes: true };

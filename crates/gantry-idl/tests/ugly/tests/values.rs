@@ -2,15 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use gantry_cdr::{AlignedBytes, Message};
+use gantry_cdr::{AlignedBytes, Message, Shape};
 use gantry_idl_ugly::{r#try, ugly_msgs::msg::*};
 
-fn zeroed<T: Message>(shape: T::Shape<'_>) -> AlignedBytes {
+fn zeroed<T: Message>(shape: impl Shape<T>) -> AlignedBytes {
     AlignedBytes::zeroed(T::shape_bytes(shape).unwrap())
 }
 
 /// Memory with the remains of another message.
-fn used<T: Message>(shape: T::Shape<'_>) -> AlignedBytes {
+fn used<T: Message>(shape: impl Shape<T>) -> AlignedBytes {
     let mut memory = zeroed::<T>(shape);
     memory.as_mut().fill(0xee);
     memory
@@ -123,7 +123,7 @@ fn only_large_arrays_and_sequences_keep_the_bytes_of_the_memory() {
 
 #[test]
 fn sequences_start_from_the_defaults_of_their_first_elements() {
-    let shape = DefaultsShape { list: 5, some: 1, flags: 3, texts: &["t"], ..DefaultsShape::default() };
+    let shape = DefaultsShape { list: 5, some: 1, flags: 3, texts: &["t"][..], ..DefaultsShape::default() };
     let built = Defaults::build(used::<Defaults>(shape), shape).unwrap();
     assert_eq!(
         (built.list(), built.some(), built.flags()),
@@ -137,7 +137,7 @@ fn fields_of_any_name_are_written_and_read() {
     let shape = KeywordsShape {
         r#match: "m",
         self_: 3,
-        r#dyn: &[StringShape { text: "inner", numbers: 2 }],
+        r#dyn: &[StringShape { text: "inner", numbers: 2 }][..],
         r#yield: &["a", "b"],
         layout: "l",
         start: 1,

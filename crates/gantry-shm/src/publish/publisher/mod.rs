@@ -1,33 +1,28 @@
 //! A publisher: loans, publishing, and the memory for both.
 //!
 //! `&mut self` makes it belong to one thread at a time; `gantry::Publisher` is a typed layer over it. The protocol is in
-//! `protocol::writer`. Here are its memory (`slots`), its subscriptions (`readers`), and the wait for gating readers
+//! `protocol::writer`. Here are its memory (`slots`, `loans`), its subscriptions (`readers`), and the wait for gating readers
 //! (`backpressure`).
 
 mod backpressure;
 mod liveliness;
+mod loans;
 mod readers;
 mod slots;
+mod source_time;
+
+pub use source_time::SourceTime;
 
 use crate::{
     crash::{self, Point},
     describe::{
-        description::{EndpointDescription, Role},
+        description::{EndpointDescription, Gid, Role},
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{
-        Domain,
-        board::TopicIndex,
-        control::{self, ControlTask},
-        participant::Participant,
-        process_file::EndpointBlock,
-    },
+    domain::{Domain, board::TopicIndex, participant::Participant, process_file::EndpointBlock},
     error::{Error, Result},
-    os::{
-        clock::{monotonic_ns, realtime_ns},
-        fork::Epoch,
-    },
+    os::fork::Epoch,
     protocol::{
         entry::InlineInfo,
         history::Slot,
@@ -41,32 +36,15 @@ use crate::{
         writer::{BATCH_SAMPLES, Writer, ring_entries},
     },
     publish::{
-        discovery::{Discovered, ReaderDiscovery},
+        discovery::ReaderDiscovery,
         loan::{Loan, PublishError},
-        memory::{Memory, slot_bytes},
+        memory::Memory,
         options::PublisherOptions,
         publisher_file::PublisherFile,
     },
     wait::waiter::Waiter,
 };
-use std::{sync::Arc, time::Instant};
-
-/// Time at which a sample was published.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SourceTime {
-    /// CLOCK_MONOTONIC, ns.
-    pub monotonic_ns: u64,
-    /// CLOCK_REALTIME, ns.
-    pub wall_ns: u64,
-}
-
-impl SourceTime {
-    /// The current time: two readings of clocks, without a system call.
-    #[must_use]
-    pub fn now() -> SourceTime {
-        SourceTime { monotonic_ns: monotonic_ns(), wall_ns: realtime_ns() }
-    }
-}
+use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
 /// A publisher: it writes samples into its own shared memory.
 ///
@@ -105,8 +83,9 @@ pub struct Publisher {
     records_activity: bool,
     waiter: Waiter,
     created: Instant,
-    /// The matching subscriptions that were there before it: they get its first samples.
-    first_readers: usize,
+    /// The matching subscriptions that were there before it and get its first samples; none once all of them joined.
+    first_readers: BTreeSet<Gid>,
+    first_mismatches: Vec<String>,
 }
 
 impl Publisher {
@@ -182,13 +161,14 @@ impl Publisher {
             records_activity,
             waiter,
             created: Instant::now(),
-            first_readers: 0,
+            first_readers: BTreeSet::new(),
+            first_mismatches: Vec::new(),
         };
         publisher.domain.board.topic_changed(topic, Side::Publishers);
         publisher.domain.board.graph_changed();
-        publisher.first_readers = publisher.matching_subscriptions();
         publisher.participant.control.update(topic, Side::Publishers);
         publisher.discover();
+        publisher.find_first_readers();
         Ok(publisher)
     }
 
@@ -200,55 +180,6 @@ impl Publisher {
     pub fn try_clone(&self) -> Result<Publisher> {
         let EndpointDescription { node, topic, message_type, qos, .. } = &self.description;
         Publisher::new(self.participant.clone(), node, topic, message_type.clone(), *qos, self.options)
-    }
-
-    /// Loans a slot for `length_bytes` of payload. Several may be on loan at once.
-    ///
-    /// # Errors
-    /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; there is no room for more.
-    ///
-    /// # Real-time
-    /// If no slot of about that size is free and no sample of that size can be reclaimed, memory is allocated anew or added.
-    // Inlined with what it calls: a loan that is returned in memory is loaded again before its store is complete.
-    #[inline(always)]
-    pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
-        if self.is_inline(length_bytes)
-            && self.epoch.is_current()
-            && let Some(loan) = self.inline_loan.take()
-        {
-            return Ok(loan.again(length_bytes));
-        }
-        self.loan_slot(length_bytes)
-    }
-
-    /// A loan of another slot.
-    fn loan_slot(&mut self, length_bytes: usize) -> Result<Loan> {
-        if !self.epoch.is_current() || length_bytes > self.description.message_type.payload_bytes {
-            return Err(self.refused_loan(length_bytes));
-        }
-        // A message that will be copied into the ring's entry is written in a slot of one size, to the end of the entry's line.
-        let room_bytes = if self.is_inline(length_bytes) { self.entry_bytes - INLINE_OFFSET } else { length_bytes };
-        let bytes = slot_bytes(room_bytes)?;
-        let slot = match self.writer.history.take_free(bytes) {
-            Some(slot) => slot,
-            None => self.make_room(bytes)?,
-        };
-        crash::point(Point::SlotLoaned);
-        let file = self.spare.pop().unwrap_or_else(|| self.file.clone());
-        Loan::new(file, slot, length_bytes)
-    }
-
-    /// A loan for a message that is copied into it, for which the lines of the last one's slot are the best if readers have
-    /// released it. To read their pins for each message is little beside a large copy.
-    ///
-    /// # Errors
-    /// As [`Publisher::loan`].
-    pub fn loan_for_copy(&mut self, length_bytes: usize) -> Result<Loan> {
-        self.domain.epoch.check()?;
-        if length_bytes >= slots::GROWTH_BYTES {
-            self.retire_unwanted();
-        }
-        self.loan(length_bytes)
     }
 
     /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL, and the
@@ -281,30 +212,6 @@ impl Publisher {
         Ok(sequence)
     }
 
-    /// Keeps the loan of an inline message that was published; of several, the others are free again.
-    #[inline(always)]
-    fn keep_for_next(&mut self, loan: Loan) {
-        match self.inline_loan {
-            None => self.inline_loan = Some(loan),
-            Some(_) => self.free(loan),
-        }
-    }
-
-    /// Makes the slot of a loan free.
-    fn free(&mut self, loan: Loan) {
-        self.writer.history.return_loan(loan.offset());
-        self.keep_file(loan);
-    }
-
-    /// Keeps the reference of a loan without a slot.
-    #[inline]
-    fn keep_file(&mut self, loan: Loan) {
-        let file = loan.into_file();
-        if self.spare.len() < self.spare.capacity() {
-            self.spare.push(file);
-        }
-    }
-
     /// Publishes a loan in its slot.
     fn publish_slot(&mut self, mut loan: Loan, slot: Slot, time: SourceTime) -> u64 {
         self.write_header(&mut loan, time);
@@ -331,12 +238,6 @@ impl Publisher {
             self.record_activity(time);
         }
         Ok(())
-    }
-
-    /// Whether a message of that length travels in the ring's entry.
-    #[inline]
-    fn is_inline(&self, length_bytes: usize) -> bool {
-        length_bytes <= self.inline_bytes
     }
 
     /// The properties of a message that travels inline. `None`: it is too long, or an entry has no room for its properties.
@@ -383,53 +284,10 @@ impl Publisher {
         self.file.region.length_bytes()
     }
 
-    /// Discovers the readers on this thread. Control path.
-    fn discover(&mut self) {
-        let discovery = self.discovery.clone();
-        discovery.update(&self.domain);
-        self.apply_discovered(&mut discovery.discovered());
-    }
-
-    /// Applies the result of the control thread, unless a discovery is under way.
-    #[cold]
-    fn try_apply_discovered(&mut self) {
-        let discovery = self.discovery.clone();
-        if let Some(mut discovered) = control::lock_soon(&discovery.discovered) {
-            self.apply_discovered(&mut discovered);
-        }
-    }
-
-    fn apply_discovered(&mut self, discovered: &mut Discovered) {
-        if !std::mem::take(&mut discovered.is_new) {
-            return;
-        }
-        let change = self.writer.exchange_roster(&mut discovered.readers);
-        self.has_remote_readers =
-            self.writer.roster.records.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
-        if let Some(capacity) = change.needed_ring {
-            // Without room for a larger ring, readers are granted the depth that the old one allows (`granted_depth`).
-            let _ = self.grow_ring(capacity);
-        }
-        self.writer.grant(change);
-    }
-
     #[cold]
     fn refused(&self) -> Box<Error> {
         let foreign = || Error::ForeignLoan { topic: self.description.topic.clone() };
         Box::new(self.epoch.check().err().unwrap_or_else(foreign))
-    }
-
-    #[cold]
-    fn refused_loan(&self, length_bytes: usize) -> Error {
-        if !self.epoch.is_current() {
-            return Error::Forked;
-        }
-        let most = self.description.message_type.payload_bytes;
-        Error::OutOfRange {
-            what: "the length of a loan",
-            value: format!("{length_bytes} bytes"),
-            range: format!("messages on {} have at most {most} bytes", self.description.topic),
-        }
     }
 }
 

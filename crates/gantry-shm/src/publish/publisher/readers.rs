@@ -2,11 +2,15 @@
 
 use super::Publisher;
 use crate::{
-    describe::description::{EndpointDescription, Gid, Role},
-    domain::pace::Pace,
+    describe::description::{Gid, Role},
+    domain::{
+        PeerEndpoint,
+        control::{self, ControlTask},
+        pace::Pace,
+    },
     error::{Error, Result},
     protocol::sleep::Side,
-    publish::discovery::{drop_dead_readers, slow_readers},
+    publish::discovery::{Discovered, drop_dead_readers, joined, slow_readers},
     wait::interrupt::is_interrupted,
 };
 use std::time::{Duration, Instant};
@@ -15,6 +19,39 @@ use std::time::{Duration, Instant};
 const LINGER: Duration = Duration::from_millis(100);
 
 impl Publisher {
+    /// Discovers the readers on this thread. Control path.
+    pub(super) fn discover(&mut self) {
+        let discovery = self.discovery.clone();
+        discovery.update(&self.domain);
+        self.apply_discovered(&mut discovery.discovered());
+    }
+
+    /// Applies the result of the control thread, unless a discovery is under way.
+    #[cold]
+    pub(super) fn try_apply_discovered(&mut self) {
+        let discovery = self.discovery.clone();
+        if let Some(mut discovered) = control::lock_soon(&discovery.discovered) {
+            self.apply_discovered(&mut discovered);
+        }
+    }
+
+    fn apply_discovered(&mut self, discovered: &mut Discovered) {
+        if !std::mem::take(&mut discovered.is_new) {
+            return;
+        }
+        let change = self.writer.exchange_roster(&mut discovered.readers);
+        self.has_remote_readers =
+            self.writer.roster.records.iter().any(|(_, peer)| peer.id != *self.domain.process.id());
+        if let Some(capacity) = change.needed_ring {
+            // Without room for a larger ring, readers are granted the depth that the old one allows (`granted_depth`).
+            let _ = self.grow_ring(capacity);
+        }
+        self.writer.grant(change);
+        if !self.first_readers.is_empty() {
+            self.check_first_readers();
+        }
+    }
+
     /// Number of subscriptions that are matched now.
     ///
     /// # Errors
@@ -48,14 +85,27 @@ impl Publisher {
 
     fn wait_for_readers(&mut self, count: usize, deadline: Option<Instant>) -> Result<bool> {
         self.domain.epoch.check()?;
+        let has_count = |this: &mut Publisher| Ok(this.known_count()? >= count && this.subscription_count()? >= count);
+        match self.wait_until(deadline, has_count)? {
+            true => Ok(true),
+            false => self.domain.mismatch(&self.description).map_or(Ok(false), Err),
+        }
+    }
+
+    /// Discovers readers until `is_done`; `false` after the deadline, and if waits are interrupted.
+    fn wait_until(
+        &mut self,
+        deadline: Option<Instant>,
+        mut is_done: impl FnMut(&mut Publisher) -> Result<bool>,
+    ) -> Result<bool> {
         let mut pace = Pace::new();
         loop {
             pace.round(&self.domain.clone(), || self.discover());
-            if self.known_count()? >= count && self.subscription_count()? >= count {
+            if is_done(self)? {
                 return Ok(true);
             }
             if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return self.domain.mismatch(&self.description).map_or(Ok(false), Err);
+                return Ok(false);
             }
             let (writer, line) = (&self.writer, self.domain.board.line(self.topic));
             let watchers = std::iter::once(line.watchers(Side::Readers));
@@ -64,17 +114,49 @@ impl Publisher {
         }
     }
 
-    /// Number of subscriptions that are there and match; none after an error.
-    pub(super) fn matching_subscriptions(&self) -> usize {
-        let there = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut Vec::new());
-        let matches = |subscription: &EndpointDescription| self.description.mismatch(subscription).is_none();
-        there.map_or(0, |there| there.iter().filter(|(_, subscription)| matches(subscription)).count())
+    /// Finds the subscriptions that are there: those that may still join, and the reasons why others do not match.
+    pub(super) fn find_first_readers(&mut self) {
+        let there = self.subscriptions();
+        for (_, subscription) in &there {
+            match self.description.mismatch(subscription) {
+                None => _ = self.first_readers.insert(subscription.gid),
+                Some(why) => self.first_mismatches.push(why),
+            }
+        }
+        self.forget_first_readers(there);
+    }
+
+    /// Forgets the first readers that left, or all when each that is there has joined or the time for it is over. An allocation
+    /// and some loads for each endpoint of the topic.
+    #[cold]
+    pub(super) fn check_first_readers(&mut self) {
+        match self.created.elapsed() < LINGER {
+            true => self.forget_first_readers(self.subscriptions()),
+            false => self.first_readers.clear(),
+        }
+    }
+
+    fn forget_first_readers(&mut self, mut there: Vec<PeerEndpoint>) {
+        self.first_readers.retain(|first| there.iter().any(|(_, subscription)| subscription.gid == *first));
+        // Records do not name their subscriptions: of those that have equal ones, a later subscription has it, so that no first
+        // reader is taken for joined that is not.
+        there.sort_by_key(|(_, subscription)| self.first_readers.contains(&subscription.gid));
+        let records = self.writer.roster.active().cloned().collect();
+        let joined = joined(&self.description, records, there.iter().map(|(peer, endpoint)| (peer, endpoint)));
+        if self.first_readers.is_subset(&joined) {
+            self.first_readers.clear();
+        }
+    }
+
+    /// The topic's subscriptions; none after an error.
+    fn subscriptions(&self) -> Vec<PeerEndpoint> {
+        self.domain.endpoints(&self.description.topic, Role::Subscription, &mut Vec::new()).unwrap_or_default()
     }
 
     /// Whether subscriptions that were there before this publisher may still join it, and want its first samples. Not longer than
     /// [`LINGER`] after the creation.
     pub(super) fn awaits_first_readers(&self) -> bool {
-        self.writer.roster.count() < self.first_readers && self.created.elapsed() < LINGER
+        !self.first_readers.is_empty() && self.created.elapsed() < LINGER
     }
 
     /// Waits for the first readers, so that none loses the samples of a publisher that ends at once: its file can be joined by name
@@ -82,7 +164,7 @@ impl Publisher {
     pub(super) fn linger(&mut self) {
         if self.writer.history.head() > 0 && self.awaits_first_readers() {
             // A drop cannot return errors.
-            let _ = self.wait_for_readers(self.first_readers, Some(self.created + LINGER));
+            let _ = self.wait_until(Some(self.created + LINGER), |this| Ok(this.first_readers.is_empty()));
         }
     }
 
@@ -106,6 +188,11 @@ impl Publisher {
         slow_readers(&self.writer.roster, sequence)
     }
 
+    /// Those of [`Publisher::mismatches`] that it found when it was created; none at a second call.
+    pub fn take_first_mismatches(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.first_mismatches)
+    }
+
     /// The reasons why subscriptions to this topic are not matched, a sentence each.
     ///
     /// # Errors
@@ -116,5 +203,37 @@ impl Publisher {
         let others = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut sentences)?;
         sentences.extend(others.iter().filter_map(|(_, subscription)| self.description.mismatch(subscription)));
         Ok(sentences)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Participant, PublisherOptions, Qos, Subscription, TypeDescription};
+
+    #[test]
+    fn a_first_reader_is_awaited_though_a_later_one_has_joined() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let bytes =
+            || TypeDescription { name: "bytes".into(), hash: [0; 32], definition: String::new(), payload_bytes: 64 };
+        let domain = &participant.domain;
+        // It is there, and does not join.
+        let describe = || domain.describe(Role::Subscription, "/tester", "/topic", bytes(), Qos::default()).unwrap();
+        let first = [(); 2].map(|()| domain.process.add_endpoint(&domain.directory, &describe()).unwrap());
+        let (qos, options) = (Qos::default(), PublisherOptions::default());
+        let mut publisher = Publisher::new(participant.clone(), "/tester", "/topic", bytes(), qos, options).unwrap();
+        let _later =
+            [(); 2].map(|()| Subscription::new(participant.clone(), "/tester", "/topic", bytes(), qos).unwrap());
+        publisher.discover();
+        let mut awaited = || {
+            publisher.forget_first_readers(publisher.subscriptions());
+            publisher.first_readers.len()
+        };
+        assert_eq!(awaited(), 2);
+        domain.process.remove_endpoint(first[0]).unwrap();
+        assert_eq!(awaited(), 1);
+        domain.process.remove_endpoint(first[1]).unwrap();
+        assert_eq!(awaited(), 0);
     }
 }

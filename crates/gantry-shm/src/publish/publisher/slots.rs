@@ -26,6 +26,8 @@ const LARGE_SLOTS: usize = 3;
 const FIRST_SLOTS: usize = 2;
 /// Bytes of the small slots that are added at a time.
 pub(super) const GROWTH_BYTES: usize = 256 << 10;
+/// Discoveries for one loan, if readers come or go during each. Each join and each leave stops one at most.
+const DISCOVERIES: usize = 100;
 
 impl Publisher {
     /// A larger ring, for deeper or more readers.
@@ -76,15 +78,7 @@ impl Publisher {
         if let Some(slot) = self.writer.history.take_free(bytes) {
             return Ok(slot);
         }
-        if self.writer.may_be_outdated() {
-            self.discover(); // on this thread, since the loan needs them
-        }
-        self.retire_unwanted();
-        self.add_slots(bytes, self.useful_slots(bytes));
-        if let Some(slot) = self.writer.history.take_free(bytes) {
-            return Ok(slot);
-        }
-        if let Ok(Some(slot)) = self.replace_free(bytes) {
+        if let Some(slot) = self.reclaim_slot(bytes) {
             return Ok(slot);
         }
         if drop_dead_readers(&mut self.writer.roster) {
@@ -97,6 +91,26 @@ impl Publisher {
             return Ok(slot);
         }
         self.replace_free(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
+    }
+
+    /// A slot of samples that can be retired and reclaimed, or in free memory. Readers that come or go between a discovery and
+    /// the reclaiming stop it, so it is tried again.
+    fn reclaim_slot(&mut self, bytes: usize) -> Option<Slot> {
+        for _ in 0..DISCOVERIES {
+            if self.writer.may_be_outdated() {
+                self.discover(); // on this thread, since the loan needs them
+            }
+            self.retire_unwanted();
+            self.add_slots(bytes, self.useful_slots(bytes));
+            let free = self.writer.history.take_free(bytes);
+            if let Some(slot) = free.or_else(|| self.replace_free(bytes).ok().flatten()) {
+                return Some(slot);
+            }
+            if !self.writer.may_be_outdated() || self.discovery.discovered().mapping_error.is_some() {
+                break;
+            }
+        }
+        None
     }
 
     fn take_returned(&mut self) {
@@ -220,6 +234,7 @@ pub(super) fn first_slots(
 #[cfg(all(test, not(loom)))]
 mod tests {
     use crate::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, TypeDescription};
+    use std::sync::atomic::Ordering::Relaxed;
 
     /// Else each message would cost a fence and a line of each reader.
     #[test]
@@ -246,5 +261,31 @@ mod tests {
             }
             assert!(reads <= COUNT / 12, "{reads} of {COUNT} loans read pins: {qos:?}, {held_count} held");
         }
+    }
+
+    /// Each of them makes the roster outdated, also between the discovery and the reclaiming of a loan that needs it.
+    #[test]
+    fn readers_that_come_and_go_fail_no_loan() {
+        const BYTES: usize = 64 << 10;
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let bytes =
+            TypeDescription { name: "bytes".into(), hash: [0; 32], definition: String::new(), payload_bytes: BYTES };
+        let (node, topic, qos) = ("/tester", "/topic", Qos::default().keep_last(2));
+        let options = PublisherOptions { max_memory_bytes: Some(8 * BYTES), ..Default::default() };
+        let mut publisher = Publisher::new(participant.clone(), node, topic, bytes.clone(), qos, options).unwrap();
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..300 {
+                    Subscription::new(participant.clone(), node, topic, bytes.clone(), qos).unwrap();
+                }
+                is_done.store(true, Relaxed);
+            });
+            while !is_done.load(Relaxed) {
+                let loan = publisher.loan(BYTES).unwrap();
+                publisher.publish(loan, SourceTime::now()).unwrap();
+            }
+        });
     }
 }

@@ -59,10 +59,10 @@ macro_rules! common_methods {
         /// Waits until a server is matched, on any async runtime.
         ///
         /// # Errors
-        #[doc = concat!("As [`", stringify!($client), "::service_is_ready`].")]
+        #[doc = concat!("[`Error::ShutDown`](crate::Error::ShutDown); as [`", stringify!($client), "::service_is_ready`].")]
         pub async fn wait_for_service_async(&mut self) -> Result<()> {
             let (requests, tracker) = self.parts();
-            ServiceFuture { tracker, requests }.await
+            ServiceFuture { tracker, requests, at_shutdown: ShutdownWaker::default() }.await
         }
 
         /// A sentence for each server under this name that is not matched.

@@ -1,7 +1,7 @@
-//! The futures of a client: the outcome of one request, and the match with a server.
+//! The futures of a client: the outcome of one request, and the match with a server. A shutdown ends them.
 
 use super::request_tracker::{Outcome, RequestTracker};
-use crate::{error::Result, topic::GenericPublisher};
+use crate::{context::ShutdownWaker, error::Result, topic::GenericPublisher};
 use std::{
     pin::Pin,
     task::{Context, Poll, Waker},
@@ -9,17 +9,24 @@ use std::{
 
 /// The outcome of one request. Dropping the future gives up the request.
 pub(super) struct OutcomeFuture<'a> {
-    pub(super) tracker: &'a mut RequestTracker,
-    pub(super) sequence: u64,
+    tracker: &'a mut RequestTracker,
+    sequence: u64,
+    at_shutdown: ShutdownWaker,
 }
 
 /// The match with a server.
 pub(super) struct ServiceFuture<'a> {
     pub(super) tracker: &'a mut RequestTracker,
     pub(super) requests: &'a mut GenericPublisher,
+    pub(super) at_shutdown: ShutdownWaker,
 }
 
 impl RequestTracker {
+    /// The outcome of one request.
+    pub(super) fn outcome(&mut self, sequence: u64) -> OutcomeFuture<'_> {
+        OutcomeFuture { tracker: self, sequence, at_shutdown: ShutdownWaker::default() }
+    }
+
     /// Polls the outcome of one request.
     pub(super) fn poll_outcome(&mut self, sequence: u64, waker: &Waker) -> Poll<Result<Outcome>> {
         let mut outcome = self.outcome_of(sequence)?;
@@ -55,8 +62,12 @@ impl Future for OutcomeFuture<'_> {
     type Output = Result<Outcome>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let sequence = self.sequence;
-        self.tracker.poll_outcome(sequence, context.waker())
+        let OutcomeFuture { tracker, sequence, at_shutdown } = &mut *self;
+        let polled = tracker.poll_outcome(*sequence, context.waker());
+        if polled.is_pending() && at_shutdown.ends(context.waker()) {
+            return Poll::Ready(Err(tracker.shut_down(*sequence)));
+        }
+        polled
     }
 }
 
@@ -71,8 +82,12 @@ impl Future for ServiceFuture<'_> {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        this.tracker.poll_service(this.requests, context.waker())
+        let ServiceFuture { tracker, requests, at_shutdown } = &mut *self;
+        let polled = tracker.poll_service(requests, context.waker());
+        if polled.is_pending() && at_shutdown.ends(context.waker()) {
+            return Poll::Ready(Err(tracker.wait_shut_down()));
+        }
+        polled
     }
 }
 

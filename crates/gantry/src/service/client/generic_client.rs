@@ -2,11 +2,12 @@
 
 use super::{
     super::{DEFAULT_DEPTH, service_type::ServiceTypeDescription},
-    futures::{OutcomeFuture, ServiceFuture},
+    futures::ServiceFuture,
     request_tracker::{Outcome, RequestTracker},
     response::GenericResponse,
 };
 use crate::{
+    context::ShutdownWaker,
     error::Result,
     node::Node,
     time::remaining,
@@ -48,8 +49,20 @@ impl Node {
     /// # Errors
     /// As [`Node::create_client`]; a description of more than 1 MiB.
     pub fn create_generic_client(&self, name: &str, service_type: ServiceTypeDescription) -> Result<GenericClient> {
-        let qos = Qos::default().keep_last(DEFAULT_DEPTH);
-        let (requests, tracker) = RequestTracker::new(self, name, service_type, qos)?;
+        self.create_generic_client_with_qos(name, service_type, DEFAULT_DEPTH)
+    }
+
+    /// As [`Node::create_generic_client`], with a QoS, as [`Node::create_client_with_qos`].
+    ///
+    /// # Errors
+    /// As both.
+    pub fn create_generic_client_with_qos(
+        &self,
+        name: &str,
+        service_type: ServiceTypeDescription,
+        qos: impl Into<Qos>,
+    ) -> Result<GenericClient> {
+        let (requests, tracker) = RequestTracker::new(self, name, service_type, qos.into())?;
         Ok(GenericClient { requests, tracker })
     }
 }
@@ -120,7 +133,7 @@ impl GenericClient {
     /// As there.
     pub async fn call_async(&mut self, request: GenericLoan) -> Result<GenericResponse> {
         let RequestId { sequence, .. } = self.send_request(request)?;
-        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        let outcome = self.tracker.outcome(sequence).await?;
         self.response(outcome)
     }
 
@@ -130,7 +143,7 @@ impl GenericClient {
     /// As there.
     pub async fn call_copy_async(&mut self, request: &[u8]) -> Result<GenericResponse> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
-        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        let outcome = self.tracker.outcome(sequence).await?;
         self.response(outcome)
     }
 

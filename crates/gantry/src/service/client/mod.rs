@@ -7,6 +7,7 @@ mod common_methods;
 mod futures;
 mod generic_client;
 mod pending_requests;
+mod request_errors;
 mod request_tracker;
 mod response;
 mod shared_client;
@@ -18,14 +19,15 @@ pub use shared_client::SharedClient;
 
 use super::{DEFAULT_DEPTH, service_type::ServiceTypeDescription};
 use crate::{
+    context::ShutdownWaker,
     error::{Error, Result},
     node::Node,
     time::remaining,
     topic::{GenericPublisher, Loan, PublishError, Publisher, Sample},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use futures::{OutcomeFuture, ServiceFuture};
-use gantry_cdr::{FixedSize, Kind, Message, Service as ServiceType};
+use futures::ServiceFuture;
+use gantry_cdr::{FixedSize, Message, Service as ServiceType, Shape};
 use gantry_shm::{Qos, RequestId};
 use request_tracker::{Outcome, RequestTracker};
 use std::time::{Duration, Instant};
@@ -78,18 +80,18 @@ impl Node {
     /// # Errors
     /// A name that ROS 2 does not allow; no room in shared memory.
     pub fn create_client<S: ServiceType>(&self, name: &str) -> Result<Client<S>> {
-        self.create_client_with_qos(name, Qos::default().keep_last(DEFAULT_DEPTH))
+        self.create_client_with_qos(name, DEFAULT_DEPTH)
     }
 
     /// As [`Node::create_client`], with a QoS. Its depth is the most requests that the client has in flight (KEEP_ALL:
     /// 10,000). For servers that leave its requests the client keeps four times as many, at least 1024, and each server keeps
-    /// twice the depth more than that of responses for it. The other policies are those of services: no request is lost, and
-    /// no response to a request in flight.
+    /// twice the depth more than that of responses for it. It must be RELIABLE; the other policies are those of services: no
+    /// request is lost, and no response to a request in flight.
     ///
     /// # Errors
-    /// As [`Node::create_client`]; a depth of 0 or above 10,000.
-    pub fn create_client_with_qos<S: ServiceType>(&self, name: &str, qos: Qos) -> Result<Client<S>> {
-        let (requests, tracker) = RequestTracker::new(self, name, ServiceTypeDescription::of::<S>(), qos)?;
+    /// As [`Node::create_client`]; BEST_EFFORT; a depth of 0 or above 10,000.
+    pub fn create_client_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Client<S>> {
+        let (requests, tracker) = RequestTracker::new(self, name, ServiceTypeDescription::of::<S>(), qos.into())?;
         Ok(Client { requests: Publisher::new(requests), tracker })
     }
 }
@@ -99,7 +101,7 @@ impl<S: ServiceType> Client<S> {
     ///
     /// # Errors
     /// As there.
-    pub fn loan_request_with(&mut self, shape: <S::Request as Kind>::Shape<'_>) -> Result<Loan<S::Request>> {
+    pub fn loan_request_with(&mut self, shape: impl Shape<S::Request>) -> Result<Loan<S::Request>> {
         self.requests.loan_with(shape)
     }
 
@@ -176,7 +178,7 @@ impl<S: ServiceType> Client<S> {
     /// As [`Client::send_request`] and [`Client::take_response`].
     pub async fn call_async(&mut self, request: Loan<S::Request>) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request(request)?;
-        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        let outcome = self.tracker.outcome(sequence).await?;
         self.response(outcome)
     }
 
@@ -186,7 +188,7 @@ impl<S: ServiceType> Client<S> {
     /// As [`Client::send_request_copy`] and [`Client::take_response`].
     pub async fn call_copy_async(&mut self, request: &S::Request) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
-        let outcome = OutcomeFuture { tracker: &mut self.tracker, sequence }.await?;
+        let outcome = self.tracker.outcome(sequence).await?;
         self.response(outcome)
     }
 

@@ -3,14 +3,11 @@
 //!
 //! A server is known by its publisher of responses for this client: a server that is gone stays among the publishers until
 //! its responses were taken, so its end is seen after its last response. Invariant: each request that was sent ends once,
-//! in a response, in an error that names it, or by its sender giving it up.
+//! in a response, in an error that names it (`request_errors`), or by its sender giving it up.
 
 use super::{
-    super::{
-        MAX_CLIENT_DEPTH, kept_replies, kept_requests, request_qos,
-        service_type::{ServiceTypeDescription, type_mismatch},
-    },
-    pending_requests::{PendingRequest, PendingRequests, State},
+    super::{depth_of, kept_replies, kept_requests, request_qos, service_type::ServiceTypeDescription},
+    pending_requests::PendingRequests,
 };
 use crate::{
     context,
@@ -19,7 +16,7 @@ use crate::{
     time::remaining,
     topic::GenericPublisher,
 };
-use gantry_shm::{Gid, History, PublisherOptions, Qos, RequestId, Role};
+use gantry_shm::{Gid, PublisherOptions, Qos, RequestId};
 use std::{
     collections::VecDeque,
     sync::Arc,
@@ -35,8 +32,8 @@ pub(super) type Outcome = (u64, Result<gantry_shm::Sample>);
 /// The requests of one client. Its publisher of requests is an argument, since it may be typed.
 pub(super) struct RequestTracker {
     pub(super) name: String,
-    service_type: ServiceTypeDescription,
-    presence: Arc<Presence>,
+    pub(super) service_type: ServiceTypeDescription,
+    pub(super) presence: Arc<Presence>,
     pub(super) gid: Gid,
     /// The most requests in flight.
     depth: usize,
@@ -50,7 +47,7 @@ pub(super) struct RequestTracker {
     /// The version of the publishers of responses at the last check of `pending`.
     checked_publishers: u64,
     /// The losses of responses that `pending` has accounted for, in all and of each server that has any.
-    noted_losses: u64,
+    pub(super) noted_losses: u64,
     noted_losses_of: Vec<(Gid, u64)>,
     pub(super) dropped_responses: u64,
 }
@@ -101,8 +98,7 @@ impl RequestTracker {
         if !self.servers.is_empty() || self.server_count(requests)? > 0 {
             return Ok(());
         }
-        let type_name = self.service_type.name.clone();
-        Err(Error::NoServer { service: self.name.clone(), type_name, why: self.mismatches()?.join("; ") })
+        Err(self.no_server()?)
     }
 
     /// Without a pending request, responses are late: drops them, and does not count overwritten ones as losses.
@@ -271,17 +267,6 @@ impl RequestTracker {
         }
     }
 
-    #[cold]
-    fn failure(&self, request: &PendingRequest) -> Error {
-        let (service, sequence) = (self.name.clone(), request.sequence);
-        match request.state {
-            State::Lost => Error::ResponseLost { service, sequence, overwritten: self.noted_losses },
-            State::ServerGone | State::Waiting => {
-                Error::ServerGone { service, sequence, servers: request.server_count }
-            }
-        }
-    }
-
     /// The outcome of that request, sent at `begin`; an error after `timeout`.
     pub(super) fn wait_for_outcome(
         &mut self,
@@ -298,9 +283,7 @@ impl RequestTracker {
             }
             match self.responses.wait_for_change(remaining(deadline)) {
                 Ok(true) => {}
-                Ok(false) if context::is_shut_down() => {
-                    break Error::ShutDown { service: self.name.clone(), sequence };
-                }
+                Ok(false) if context::is_shut_down() => break self.shut_down(sequence),
                 Ok(false) => break self.timed_out(requests, sequence, timeout),
                 Err(error) => break error.into(),
             }
@@ -325,58 +308,5 @@ impl RequestTracker {
             self.arrived.push_back(outcome);
         }
         Ok(None)
-    }
-
-    #[cold]
-    fn timed_out(&self, requests: &GenericPublisher, sequence: u64, timeout: Duration) -> Error {
-        let slow_readers = requests.engine.slow_readers(sequence);
-        let advice = match slow_readers.iter().any(|reader| reader.starts_with("this process ")) {
-            true => ": the executor or thread that serves it here must run while the call waits",
-            false => "",
-        };
-        Error::CallTimeout {
-            service: self.name.clone(),
-            sequence,
-            waited_ms: timeout.as_millis() as u64,
-            progress: match &slow_readers[..] {
-                [] => "all servers have taken it".to_owned(),
-                slow_readers => format!("not taken yet by {}{advice}", slow_readers.join(", ")),
-            },
-        }
-    }
-
-    /// A sentence for each server that is not matched.
-    pub(super) fn mismatches(&self) -> Result<Vec<String>> {
-        let sentences = self.type_mismatches()?;
-        Ok(if sentences.is_empty() { self.responses.mismatches() } else { sentences })
-    }
-
-    /// A sentence for each server of another type.
-    fn type_mismatches(&self) -> Result<Vec<String>> {
-        let participant = self.presence.participant();
-        let servers = participant.endpoints_of(&request_topic(&self.name))?.into_iter();
-        let servers = servers.filter(|entry| entry.description.role == Role::Subscription);
-        let repliers = participant.endpoints_of(&client_reply_topic(&self.name, self.gid))?.into_iter();
-        let repliers = repliers.filter(|entry| entry.description.role == Role::Publisher);
-        let ServiceTypeDescription { request, response, .. } = &self.service_type;
-        let ends = servers.map(|server| (server, request)).chain(repliers.map(|server| (server, response)));
-        let mismatch = |(server, asked)| {
-            let gantry_shm::GraphEntry { description, .. } = server;
-            type_mismatch(&self.name, (&description.node, &description.message_type), ("you ask", asked))
-        };
-        Ok(ends.filter_map(mismatch).collect())
-    }
-}
-
-/// The bound of requests in flight that the QoS of a client means.
-fn depth_of(qos: &Qos) -> Result<u32> {
-    match qos.history {
-        History::KeepAll => Ok(MAX_CLIENT_DEPTH),
-        History::KeepLast if (1..=MAX_CLIENT_DEPTH).contains(&qos.depth) => Ok(qos.depth),
-        History::KeepLast => Err(Error::Engine(gantry_shm::Error::OutOfRange {
-            what: "the depth of a client",
-            value: qos.depth.to_string(),
-            range: format!("a client has 1 to {MAX_CLIENT_DEPTH} requests in flight"),
-        })),
     }
 }

@@ -7,8 +7,8 @@ use super::{
     Client, Outcome, Response,
     tasks::{Deferral, Task, Tasks},
 };
-use crate::{error::Result, topic::Loan, wait::lock};
-use gantry_cdr::{FixedSize, Kind, Service as ServiceType};
+use crate::{context::ShutdownWaker, error::Result, topic::Loan, wait::lock};
+use gantry_cdr::{FixedSize, Service as ServiceType, Shape};
 use gantry_shm::RequestId;
 use std::{
     collections::BTreeMap,
@@ -61,6 +61,7 @@ struct SharedResponse<S: ServiceType> {
     inner: Arc<Inner<S>>,
     sequence: u64,
     task: Task,
+    at_shutdown: ShutdownWaker,
 }
 
 impl<S: ServiceType> SharedClient<S> {
@@ -73,7 +74,7 @@ impl<S: ServiceType> SharedClient<S> {
     ///
     /// # Errors
     /// As there.
-    pub fn loan_request_with(&self, shape: <S::Request as Kind>::Shape<'_>) -> Result<Loan<S::Request>> {
+    pub fn loan_request_with(&self, shape: impl Shape<S::Request>) -> Result<Loan<S::Request>> {
         self.0.state().client.loan_request_with(shape)
     }
 
@@ -101,14 +102,18 @@ impl<S: ServiceType> SharedClient<S> {
     /// # Errors
     /// As [`Client::service_is_ready`].
     pub async fn wait_for_service_async(&self) -> Result<()> {
-        let task = Task::new(&self.0.tasks);
+        let (task, mut at_shutdown) = (Task::new(&self.0.tasks), ShutdownWaker::default());
         std::future::poll_fn(|context| {
             let waker = task.wait(context.waker());
+            let is_over = at_shutdown.ends(context.waker()); // unlocked: it drops a waker
             let mut state = self.0.state();
             let (requests, tracker) = state.client.parts();
             let polled = tracker.poll_service(requests, &waker);
             if state.keep_outcomes() {
                 waker.wake();
+            }
+            if polled.is_pending() && is_over {
+                return Poll::Ready(Err(state.client.tracker.wait_shut_down()));
             }
             polled
         })
@@ -130,7 +135,8 @@ impl<S: ServiceType> SharedClient<S> {
     }
 
     fn response(&self, request: RequestId) -> SharedResponse<S> {
-        SharedResponse { inner: self.0.clone(), sequence: request.sequence, task: Task::new(&self.0.tasks) }
+        let (sequence, task) = (request.sequence, Task::new(&self.0.tasks));
+        SharedResponse { inner: self.0.clone(), sequence, task, at_shutdown: ShutdownWaker::default() }
     }
 }
 
@@ -182,13 +188,18 @@ impl<S: ServiceType> DerefMut for LockedState<'_, S> {
 impl<S: ServiceType> Future for SharedResponse<S> {
     type Output = Result<Response<S>>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let waker = self.task.wait(context.waker());
-        let mut state = self.inner.state();
-        let ended = match state.outcomes.remove(&self.sequence) {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let SharedResponse { inner, sequence, task, at_shutdown } = &mut *self;
+        let waker = task.wait(context.waker());
+        let is_over = at_shutdown.ends(context.waker()); // unlocked, as above
+        let mut state = inner.state();
+        let mut ended = match state.outcomes.remove(sequence) {
             Some(outcome) => Poll::Ready(Ok(outcome)),
-            None => state.client.tracker.poll_outcome(self.sequence, &waker),
+            None => state.client.tracker.poll_outcome(*sequence, &waker),
         };
+        if ended.is_pending() && is_over {
+            ended = Poll::Ready(Err(state.client.tracker.shut_down(*sequence)));
+        }
         if state.keep_outcomes() || ended.is_ready() {
             waker.wake(); // the others' outcomes are there, or one of them has to set the engine's waker
         }

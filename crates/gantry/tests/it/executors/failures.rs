@@ -22,9 +22,10 @@ fn a_sample_that_is_no_message_is_logged_and_the_rest_comes(case: &Case) {
             assert_eq!(listener.next(), ("bad", 0));
         }
     });
-    let own = logged(&topic);
+    let (own, node) = (logged(&topic), format!("node={:?} ", listener.node.fully_qualified_name()));
     assert_eq!(own.len(), 3, "{own:?}");
     assert!(own.iter().all(|line| line.contains("a callback got nothing")
+        && line.contains(&node)
         && line.contains("is no test_msgs/msg/Point")
         && line.contains("it was skipped")));
 }

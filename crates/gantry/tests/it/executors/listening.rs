@@ -79,6 +79,33 @@ impl Deref for Listener {
     }
 }
 
+/// A callback that blocks until this is dropped.
+pub struct Blocker {
+    publisher: Publisher<Point>,
+    begins: Told<()>,
+    _release: Sender<()>,
+}
+
+impl Blocker {
+    /// In that group; its topic has that name.
+    pub fn new(case: &Case, group: &CallbackGroup, name: &str) -> Blocker {
+        let ((begun, begins), (release, released)) = (telling(), telling::<()>());
+        let block = move |_: Sample<Point>| {
+            begun.send(()).unwrap();
+            let _ = released.0.recv();
+        };
+        group.create_subscription_with_callback(&case.topic(name), Qos::default(), block).unwrap();
+        let publisher = group.node().create_publisher::<Point>(&case.topic(name), Qos::default()).unwrap();
+        Blocker { publisher, begins, _release: release }
+    }
+
+    /// Has the callback run; returns when it blocks.
+    pub fn start(&mut self) {
+        self.publisher.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap();
+        self.begins.next();
+    }
+}
+
 /// Adds a callback each of whose runs causes the next one; the returned function starts it.
 pub fn feed_itself(node: &Node, topic: &str, mut each: impl FnMut() + Send + 'static) -> Box<dyn FnOnce()> {
     let publisher = Arc::new(Mutex::new(node.create_publisher::<Point>(topic, Qos::default()).unwrap()));

@@ -2,12 +2,17 @@
 
 use super::{
     failures::{collect_log, logged},
+    listening::Blocker,
     *,
 };
 
 behaviours! {
     with_a_far_end: [],
-    alone: [a_callback_that_holds_up_others_is_said_once],
+    alone: [
+        a_callback_that_holds_up_others_is_said_once,
+        a_callback_that_runs_still_is_said_if_it_holds_up_its_group,
+        callbacks_that_run_still_are_said_if_they_hold_up_all_threads,
+    ],
 }
 
 fn a_callback_that_holds_up_others_is_said_once(case: &Case) {
@@ -41,4 +46,40 @@ fn a_callback_that_holds_up_others_is_said_once(case: &Case) {
     for line in lines {
         assert!(line.contains("the callback of topic") && line.contains("/tester"), "{line}");
     }
+}
+
+fn a_callback_that_runs_still_is_said_if_it_holds_up_its_group(case: &Case) {
+    collect_log();
+    let (mut executor, node) = (case.executor(), node());
+    let [group, other] = [0, 1].map(|_| node.create_callback_group(CallbackGroupType::MutuallyExclusive));
+    let alone = case.runs_several().then(|| Blocker::new(case, &other, "alone"));
+    let mut blockers: Vec<_> = alone.into_iter().chain([Blocker::new(case, &group, "holds_up")]).collect();
+    group.create_timer_with_callback(ms(10), |_| ()).unwrap();
+    executor.add_node(&node).unwrap();
+    spinning(&mut *executor, move || {
+        blockers.iter_mut().for_each(Blocker::start);
+        eventually("it is said", || !logged(&case.topic("holds_up")).is_empty());
+        assert_eq!(logged(&case.topic("alone")), [""; 0]);
+    });
+    let [line] = &logged(&case.topic("holds_up"))[..] else { panic!("{:#?}", logged(&case.topic("holds_up"))) };
+    assert!(line.contains("/tester") && line.contains("has been running for"), "{line}");
+}
+
+fn callbacks_that_run_still_are_said_if_they_hold_up_all_threads(case: &Case) {
+    if case.kind == Kind::CallbackIsolated {
+        return; // a group has its own thread
+    }
+    collect_log();
+    let (mut executor, node) = (case.executor(), node());
+    let group = || node.create_callback_group(CallbackGroupType::MutuallyExclusive);
+    let names = &["first", "second", "third"][..if case.kind.has_threads() { 3 } else { 1 }];
+    let mut blockers: Vec<_> = names.iter().map(|name| Blocker::new(case, &group(), name)).collect();
+    group().create_timer_with_callback(ms(10), |_| ()).unwrap();
+    executor.add_node(&node).unwrap();
+    spinning(&mut *executor, move || {
+        blockers.iter_mut().for_each(Blocker::start);
+        for name in names {
+            eventually("it is said", || !logged(&case.topic(name)).is_empty());
+        }
+    });
 }

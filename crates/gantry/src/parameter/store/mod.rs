@@ -1,7 +1,11 @@
 //! The declared parameters of a node. The rules are rclcpp's (`node_parameters.cpp`).
+//! `change` has the right to change them, `lookup` reads them.
 //!
 //! Invariants: one thread at a time changes parameters, and callbacks run on it; they may read parameters and not change them. A
 //! change is made as a whole or not at all.
+
+mod change;
+mod lookup;
 
 use super::{
     callbacks::{Callbacks, OnSet, ParameterCallbackHandle, PostSet, PreSet},
@@ -12,19 +16,16 @@ use crate::{
     error::{Error, Result},
     wait::lock,
 };
-use gantry_msgs::rcl_interfaces::msg::{ListParametersResult, ParameterDescriptor};
+use gantry_msgs::rcl_interfaces::msg::ParameterDescriptor;
 use std::{
     any::Any,
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{
-        Mutex, MutexGuard, OnceLock,
+        Mutex, OnceLock,
         atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread::ThreadId,
 };
-
-/// The separator of a name's parts.
-const SEPARATOR: &str = ".";
 
 /// A declared parameter.
 #[derive(Clone, Debug, Default)]
@@ -69,18 +70,6 @@ pub(crate) struct ParameterStore {
     kept: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
-/// The right to change parameters.
-struct Change<'a> {
-    callbacks: MutexGuard<'a, Callbacks>,
-    store: &'a ParameterStore,
-}
-
-impl Drop for Change<'_> {
-    fn drop(&mut self) {
-        *lock(&self.store.changer) = None;
-    }
-}
-
 impl ParameterStore {
     /// No parameters; `overrides` are those of the ROS arguments.
     pub(crate) fn new(
@@ -110,7 +99,7 @@ impl ParameterStore {
 
     /// Sets the function that learns of changes, once, and tells it of the parameters that have a value.
     pub(crate) fn set_listener(&self, listener: impl Fn(Changes) + Send + Sync + 'static) -> Result<()> {
-        let mut change = self.change("a listener")?;
+        let change = self.change("a listener")?;
         if self.listener.set(Box::new(listener)).is_ok() {
             let declared = self.by_prefix("").into_iter().filter(|(_, value)| *value != ParameterValue::NotSet);
             let new = declared.map(|(name, value)| Parameter { name, value }).collect();
@@ -143,7 +132,7 @@ impl ParameterStore {
         if name.is_empty() {
             return Err(refused(name, "its name is empty"));
         }
-        let mut change = self.change(name)?;
+        let change = self.change(name)?;
         if self.has(name) {
             return Err(Error::ParameterAlreadyDeclared { name: name.to_owned() });
         }
@@ -171,8 +160,8 @@ impl ParameterStore {
 
     /// Sets all of the parameters, or none.
     pub(crate) fn set_atomically(&self, mut parameters: Vec<Parameter>) -> Result<()> {
-        let mut change = self.change(parameters.first().map_or("", |first| &first.name))?;
-        change.callbacks.pre_set.iter_mut().for_each(|callback| callback(&mut parameters));
+        let change = self.change(parameters.first().map_or("", |first| &first.name))?;
+        change.callbacks.pre_set.run(|callback| callback(&mut parameters)).for_each(drop);
         if parameters.is_empty() {
             return Err(refused("", "there is none to be set; a callback before the change may have removed all"));
         }
@@ -246,63 +235,6 @@ impl ParameterStore {
         Ok(())
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
-        lock(&self.declared).contains_key(name)
-    }
-
-    /// The value of a declared parameter; `NotSet` also for one that is not declared, where these are allowed.
-    pub(crate) fn get(&self, name: &str) -> Result<ParameterValue> {
-        let declared = lock(&self.declared);
-        match declared.get(name) {
-            Some(Declared { value: ParameterValue::NotSet, descriptor }) if !descriptor.dynamic_typing => {
-                Err(Error::ParameterNotSet { name: name.to_owned() })
-            }
-            Some(parameter) => Ok(parameter.value.clone()),
-            None if self.options.allows_undeclared => Ok(ParameterValue::NotSet),
-            None => Err(Error::ParameterNotDeclared { name: name.to_owned() }),
-        }
-    }
-
-    /// The descriptor and the value of a declared parameter.
-    pub(crate) fn describe(&self, name: &str) -> Result<(ParameterDescriptor, ParameterValue)> {
-        match lock(&self.declared).get(name) {
-            Some(parameter) => Ok((parameter.descriptor.clone(), parameter.value.clone())),
-            None if self.options.allows_undeclared => {
-                let descriptor = ParameterDescriptor { name: name.to_owned(), ..ParameterDescriptor::default() };
-                Ok((descriptor, ParameterValue::NotSet))
-            }
-            None => Err(Error::ParameterNotDeclared { name: name.to_owned() }),
-        }
-    }
-
-    /// The parameters below the prefixes, or all without prefixes, up to `depth` parts below (0: any number).
-    pub(crate) fn list(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
-        let is_within = |name: &str| depth == 0 || (name.matches(SEPARATOR).count() as u64) < depth;
-        let is_below = |name: &str, prefix: &String| {
-            name == prefix
-                || name
-                    .strip_prefix(prefix.as_str())
-                    .and_then(|rest| rest.strip_prefix(SEPARATOR))
-                    .is_some_and(is_within)
-        };
-        let is_meant = |name: &&String| match prefixes {
-            [] => is_within(name),
-            prefixes => prefixes.iter().any(|prefix| is_below(name, prefix)),
-        };
-        let names: Vec<String> = lock(&self.declared).keys().filter(is_meant).cloned().collect();
-        let prefixes = names.iter().filter_map(|name| Some(name.rsplit_once(SEPARATOR)?.0.to_owned()));
-        ListParametersResult { prefixes: prefixes.collect::<BTreeSet<_>>().into_iter().collect(), names }
-    }
-
-    /// The parameters below a prefix, without it; all with an empty one.
-    pub(crate) fn by_prefix(&self, prefix: &str) -> BTreeMap<String, ParameterValue> {
-        let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}{SEPARATOR}") };
-        let declared = lock(&self.declared);
-        let below =
-            declared.iter().filter_map(|(name, it)| Some((name.strip_prefix(&prefix)?.to_owned(), it.value.clone())));
-        below.collect()
-    }
-
     pub(crate) fn add_pre_set_callback(&self, callback: Box<PreSet>) -> Result<ParameterCallbackHandle> {
         Ok(self.change("a callback")?.callbacks.pre_set.add(callback))
     }
@@ -313,38 +245,6 @@ impl ParameterStore {
 
     pub(crate) fn add_post_set_callback(&self, callback: Box<PostSet>) -> Result<ParameterCallbackHandle> {
         Ok(self.change("a callback")?.callbacks.post_set.add(callback))
-    }
-
-    /// Waits until no other thread changes parameters. A callback of a change would wait for itself, and gets an error.
-    fn change(&self, name: &str) -> Result<Change<'_>> {
-        let this = std::thread::current().id();
-        if *lock(&self.changer) == Some(this) {
-            return Err(refused(name, "callbacks of parameter changes cannot change parameters themselves"));
-        }
-        let change = Change { callbacks: lock(&self.callbacks), store: self };
-        *lock(&self.changer) = Some(this);
-        Ok(change)
-    }
-}
-
-impl Change<'_> {
-    /// Asks the callbacks whether the values are allowed.
-    fn ask(&mut self, parameters: &[Parameter]) -> Result<()> {
-        let name = parameters.first().map_or("", |first| &first.name);
-        let mut callbacks = self.callbacks.on_set.iter_mut();
-        callbacks.try_for_each(|callback| callback(parameters)).map_err(|why| refused(name, why))
-    }
-
-    /// Tells callbacks and listener of the change that was made.
-    fn tell(&mut self, parameters: &[Parameter], changes: Changes) {
-        self.callbacks.post_set.iter_mut().for_each(|callback| callback(parameters));
-        self.publish(changes);
-    }
-
-    fn publish(&mut self, changes: Changes) {
-        if let Some(listener) = self.store.listener.get() {
-            listener(changes);
-        }
     }
 }
 

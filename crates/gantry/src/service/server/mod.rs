@@ -1,15 +1,26 @@
-//! The typed server: [`GenericService`](crate::GenericService) with the views of `S`.
+//! The server of a service: takes requests in place, builds responses in place.
+//!
+//! `reply_publishers` has the memory for the responses to each client, `reply_watcher` makes and frees it.
 
-use super::{DEFAULT_DEPTH, reply_publishers::ReplyPublishers, request_qos, service_type::ServiceTypeDescription};
+#[macro_use]
+mod common_methods;
+mod generic_service;
+mod reply_publishers;
+mod reply_watcher;
+
+pub use generic_service::{GenericRequest, GenericService};
+
+use super::{DEFAULT_DEPTH, depth_of, request_qos, service_type::ServiceTypeDescription};
 use crate::{
     callback::CallbackHandle,
     error::{Error, Result},
     node::{CallbackGroup, Node, request_topic},
-    topic::{Loan, PublishError, Publisher, Sample, Subscription},
+    topic::{GenericPublisher, GenericSubscription, Loan, PublishError, Publisher, Sample, Subscription},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_cdr::{FixedSize, Kind, Service as ServiceType};
-use gantry_shm::RequestId;
+use gantry_cdr::{FixedSize, Service as ServiceType, Shape};
+use gantry_shm::{Error as EngineError, Qos, RequestId};
+use reply_publishers::ReplyPublishers;
 use std::{ops::Deref, time::Duration};
 
 /// Answers the requests of a service's clients; belongs to one thread at a time.
@@ -38,17 +49,17 @@ use std::{ops::Deref, time::Duration};
 /// ```
 ///
 /// A server has memory of its own for the replies to each client, from which
-/// [`loan_response`](Service::loan_response) loans. The control thread makes it when the client comes; the server frees it
-/// when the client left and another request is taken.
+/// [`loan_response`](Service::loan_response) loans. The control thread makes it when the client comes. It frees it after
+/// the client left and another request was taken.
 ///
 /// # Real-time
 /// Data path: [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
 /// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name), with the
 /// exceptions that they and the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
 /// [`GenericSubscription`](crate::GenericSubscription) name, and two more. If clients came or left since the last call,
-/// each of them takes a lock, allocates, and unmaps and removes the memory for the replies to those that left. While the
-/// control thread makes the memory for a client, a response to a client without such memory takes a lock, and a response to
-/// that client waits until it is made. The other methods are control path.
+/// each of them takes a lock and allocates. While the control thread makes the memory for a client, a response to a client
+/// without such memory takes a lock, and a response to that client waits until it is made. The other methods are control
+/// path.
 pub struct Service<S: ServiceType> {
     name: String,
     requests: Subscription<S::Request>,
@@ -67,22 +78,40 @@ pub struct Request<S: ServiceType> {
 impl Node {
     /// A server of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`).
     ///
-    /// It has no QoS: no request is lost, and the QoS of each client says how many replies are kept for it
-    /// ([`Node::create_client_with_qos`]).
-    ///
     /// # Errors
     /// A name that ROS 2 does not allow; no room in shared memory.
     pub fn create_service<S: ServiceType>(&self, name: &str) -> Result<Service<S>> {
-        let name = self.resolve_service_name(name)?;
+        self.create_service_with_qos(name, DEFAULT_DEPTH)
+    }
+
+    /// As [`Node::create_service`], with a QoS, which must be RELIABLE. Its depth limits nothing: requests wait in the memory
+    /// of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds them and the responses that
+    /// are kept for it. The other policies are those of services.
+    ///
+    /// # Errors
+    /// As [`Node::create_service`]; BEST_EFFORT; a depth of 0 or above 10,000.
+    pub fn create_service_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Service<S>> {
         let service_type = ServiceTypeDescription::of::<S>();
-        let request_type = service_type.request.clone();
-        let requests = self.subscription_on(&request_topic(&name), request_type, request_qos(DEFAULT_DEPTH))?;
-        let replies = ReplyPublishers::new(self, &name, service_type, &requests.engine, Publisher::new)?;
+        let (name, requests, replies) = self.server_on(name, service_type, qos.into(), Publisher::new)?;
         Ok(Service { name, requests: Subscription::new(requests), replies })
     }
 
+    /// The name and the endpoints of a server.
+    fn server_on<P: Send + 'static>(
+        &self,
+        name: &str,
+        service_type: ServiceTypeDescription,
+        qos: Qos,
+        wrap: fn(GenericPublisher) -> P,
+    ) -> Result<(String, GenericSubscription, ReplyPublishers<P>)> {
+        let (name, qos) = (self.resolve_service_name(name)?, request_qos(depth_of(&qos)?));
+        let requests = self.subscription_on(&request_topic(&name), service_type.request.clone(), qos)?;
+        let replies = ReplyPublishers::new(self, &name, service_type, &requests.engine, wrap)?;
+        Ok((name, requests, replies))
+    }
+
     /// A server with a callback, to which this node's executor gives the requests one at a time, with the server to
-    /// answer them.
+    /// answer them. [`Node::add_callback`] adds a callback to a server of another QoS.
     ///
     /// # Errors
     /// As [`Node::create_service`].
@@ -132,14 +161,6 @@ impl<S: ServiceType> Service<S> {
         Ok(self.requests.take()?.map(|sample| Request { sample }))
     }
 
-    /// The next request, in place, when there is one, on any async runtime.
-    ///
-    /// # Errors
-    /// As [`Service::take_request`].
-    pub fn take_request_async(&mut self) -> TakeFuture<'_, Service<S>> {
-        TakeFuture::new(self)
-    }
-
     /// Memory for the response to that request, of that shape, as [`Publisher::loan_with`]. It lies where the client of
     /// the request reads its responses.
     ///
@@ -148,7 +169,7 @@ impl<S: ServiceType> Service<S> {
     pub fn loan_response_with(
         &mut self,
         request: RequestId,
-        shape: <S::Response as Kind>::Shape<'_>,
+        shape: impl Shape<S::Response>,
     ) -> Result<Loan<S::Response>> {
         self.replies.of(request.client_gid).loan_with(shape)
     }
@@ -177,44 +198,7 @@ impl<S: ServiceType> Service<S> {
         self.replies.of(request.client_gid).publish_copy_for(request, response).map(drop)
     }
 
-    /// Waits until there is a request to take; `false` after `timeout`. A client of another type is no error here: that
-    /// client gets an error, and [`Service::mismatches`] shows it.
-    ///
-    /// # Errors
-    /// As [`Service::take_request`].
-    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
-        ignore_mismatch(self.requests.wait(timeout))
-    }
-
-    /// The number of clients that are matched now.
-    ///
-    /// # Errors
-    /// As [`Service::take_request`].
-    pub fn client_count(&mut self) -> Result<usize> {
-        self.requests.publisher_count()
-    }
-
-    /// A sentence for each client of this service that is not matched.
-    #[must_use]
-    pub fn mismatches(&self) -> Vec<String> {
-        self.replies.mismatches(&self.requests.engine)
-    }
-
-    /// The service's full name.
-    #[must_use]
-    pub fn service_name(&self) -> &str {
-        &self.name
-    }
-}
-
-/// The result of a wait for requests.
-pub(super) fn ignore_mismatch(waited: Result<bool>) -> Result<bool> {
-    match waited {
-        Err(Error::Engine(gantry_shm::Error::TypeMismatch { .. } | gantry_shm::Error::IncompatibleQos { .. })) => {
-            Ok(false)
-        }
-        waited => waited,
-    }
+    common_methods!(Service);
 }
 
 impl<S: ServiceType> Service<S>

@@ -1,16 +1,13 @@
 //! The generic server and its requests: bytes of types that are known at run time.
 
-use super::{
-    DEFAULT_DEPTH, reply_publishers::ReplyPublishers, request_qos, server::ignore_mismatch,
-    service_type::ServiceTypeDescription,
-};
+use super::{super::DEFAULT_DEPTH, ReplyPublishers, ServiceTypeDescription};
 use crate::{
-    error::Result,
-    node::{Node, request_topic},
+    error::{Error, Result},
+    node::Node,
     topic::{GenericLoan, GenericPublisher, GenericSample, GenericSubscription, PublishError},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_shm::{RequestId, SampleInfo};
+use gantry_shm::{Error as EngineError, Qos, RequestId, SampleInfo};
 use std::time::Duration;
 
 /// Answers requests as bytes, as [`Service`](crate::Service) answers messages; belongs to one thread at a time.
@@ -42,10 +39,20 @@ impl Node {
     /// # Errors
     /// As [`Node::create_service`]; a description of more than 1 MiB.
     pub fn create_generic_service(&self, name: &str, service_type: ServiceTypeDescription) -> Result<GenericService> {
-        let name = self.resolve_service_name(name)?;
-        let request_type = service_type.request.clone();
-        let requests = self.subscription_on(&request_topic(&name), request_type, request_qos(DEFAULT_DEPTH))?;
-        let replies = ReplyPublishers::new(self, &name, service_type, &requests.engine, |publisher| publisher)?;
+        self.create_generic_service_with_qos(name, service_type, DEFAULT_DEPTH)
+    }
+
+    /// As [`Node::create_generic_service`], with a QoS, as [`Node::create_service_with_qos`].
+    ///
+    /// # Errors
+    /// As both.
+    pub fn create_generic_service_with_qos(
+        &self,
+        name: &str,
+        service_type: ServiceTypeDescription,
+        qos: impl Into<Qos>,
+    ) -> Result<GenericService> {
+        let (name, requests, replies) = self.server_on(name, service_type, qos.into(), |publisher| publisher)?;
         Ok(GenericService { name, requests, replies })
     }
 }
@@ -59,14 +66,6 @@ impl GenericService {
     pub fn take_request(&mut self) -> Result<Option<GenericRequest>> {
         self.replies.update();
         Ok(self.requests.take()?.map(|sample| GenericRequest { sample }))
-    }
-
-    /// The next request, in place, when there is one, on any async runtime.
-    ///
-    /// # Errors
-    /// As [`GenericService::take_request`].
-    pub fn take_request_async(&mut self) -> TakeFuture<'_, GenericService> {
-        TakeFuture::new(self)
     }
 
     /// Memory for the response to that request, as [`GenericPublisher::loan`]. It lies where the client of the request
@@ -103,33 +102,7 @@ impl GenericService {
         self.replies.of(request.client_gid).publish_copy_for(request, response).map(drop)
     }
 
-    /// As [`Service::wait`](crate::Service::wait).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
-        ignore_mismatch(self.requests.wait(timeout))
-    }
-
-    /// As [`Service::client_count`](crate::Service::client_count).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn client_count(&mut self) -> Result<usize> {
-        self.requests.publisher_count()
-    }
-
-    /// As [`Service::mismatches`](crate::Service::mismatches).
-    #[must_use]
-    pub fn mismatches(&self) -> Vec<String> {
-        self.replies.mismatches(&self.requests.engine)
-    }
-
-    /// The service's full name.
-    #[must_use]
-    pub fn service_name(&self) -> &str {
-        &self.name
-    }
+    common_methods!(GenericService);
 }
 
 impl WaitSource for GenericService {

@@ -1,0 +1,121 @@
+//! The elements of a list in place, to be written.
+
+use super::{Kind, Span};
+use crate::{
+    composer::Composer,
+    cursor::Cursor,
+    error::{Error, Problem, Result},
+};
+use core::{iter::FusedIterator, marker::PhantomData};
+
+/// The elements of a [`List`](super::List) or [`FixedList`](super::FixedList) in place, to be written. It is an iterator.
+pub struct ListMut<'a, K> {
+    /// The body from the next element on.
+    rest: &'a mut [u8],
+    /// The number of elements that are left, and that were taken.
+    left: u32,
+    taken: u32,
+    /// The list's field and the type of its message, for errors.
+    field: &'static str,
+    type_name: &'static str,
+    kind: PhantomData<K>,
+}
+
+impl<'a, K: Kind> ListMut<'a, K> {
+    pub(super) fn new(body: &'a mut [u8], span: Span) -> ListMut<'a, K> {
+        // A body that was changed and does not contain the list any more has no elements.
+        let rest = body.get_mut(span.start as usize..).unwrap_or_default();
+        ListMut { rest, left: span.count, taken: 0, field: "", type_name: "", kind: PhantomData }
+    }
+
+    /// The list with the names of its field and of its message's type, for errors. For generated code.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn of(self, field: &'static str, type_name: &'static str) -> ListMut<'a, K> {
+        ListMut { field, type_name, ..self }
+    }
+
+    /// The number of elements that are left.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.left as usize
+    }
+
+    /// Whether no element is left.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Copies owned elements over the elements that are left. Each must have the lengths that its element was built with.
+    ///
+    /// # Errors
+    /// The number of elements differs; a text, sequence or list in an element has another length. All that was copied before the
+    /// error stays.
+    pub fn assign<'v>(
+        &mut self,
+        values: impl IntoIterator<Item = &'v K::Owned, IntoIter: ExactSizeIterator>,
+    ) -> Result<()>
+    where
+        K::Owned: 'v,
+    {
+        let values = values.into_iter();
+        let (length, expected) = (values.len(), self.len());
+        if length != expected {
+            return Err(self.error(Error::new(Problem::OtherLength { length, expected }, 0)));
+        }
+        for value in values {
+            let index = self.taken as usize;
+            let mut composer = Composer::overwriting(self.rest);
+            let written = K::write(value, &mut composer).map(|()| composer.position());
+            self.skip(written.map_err(|error| self.error(error.inside_element(index)))?);
+        }
+        Ok(())
+    }
+
+    /// Takes the next `length_bytes`, which are an element.
+    #[inline]
+    fn skip(&mut self, length_bytes: u32) -> &'a mut [u8] {
+        let (element, rest) = core::mem::take(&mut self.rest).split_at_mut(length_bytes as usize);
+        (self.rest, self.left, self.taken) = (rest, self.left - 1, self.taken + 1);
+        element
+    }
+
+    #[cold]
+    fn error(&self, error: Error) -> Error {
+        error.inside(self.field).of(self.type_name)
+    }
+}
+
+impl<'a, K: Kind> Iterator for ListMut<'a, K> {
+    type Item = K::Mut<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<K::Mut<'a>> {
+        if self.left == 0 {
+            return None;
+        }
+        let mut cursor = Cursor::of_checked(self.rest, 0);
+        match K::locate(&mut cursor) {
+            Ok(layout) => {
+                let length_bytes = cursor.position();
+                Some(K::get_mut(self.skip(length_bytes), layout))
+            }
+            // The bytes were changed since the check.
+            Err(_) => {
+                self.left = 0;
+                None
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len(), Some(self.len()))
+    }
+}
+
+impl<K: Kind> ExactSizeIterator for ListMut<'_, K> {}
+impl<K: Kind> FusedIterator for ListMut<'_, K> {}

@@ -1,0 +1,38 @@
+//! The trait of shapes: texts and lengths, which fix the size of a field before it is built in place.
+
+use crate::{composer::Composer, error::Result, kind::Kind, message::FixedSize};
+
+/// A shape of a field of the kind `K`, or of a message of the type `K`: its texts and the lengths of its sequences, which
+/// fix its size before it is built in place.
+///
+/// | the field | its shape |
+/// | --- | --- |
+/// | a sequence of numbers, booleans or messages of fixed size | the number of elements |
+/// | a text | a `&str` or any other `AsRef<str>` |
+/// | a message with texts or sequences | its struct, as `ImageShape` for an `Image` |
+/// | a list of texts, or of such messages | its elements' shapes: a slice, an array, or an iterator |
+/// | a field of fixed size | `()` |
+///
+/// An iterator is `Clone`. It may yield shapes with iterators of their own, so that a list in a list needs no temporary `Vec`.
+///
+/// A shape is cloned once, because it is used twice: to count the bytes of the message and to build it. A `Vec` allocates
+/// then; a reference to it does not, nor does an iterator over it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shape of a `{K}`",
+    note = "the shape of a message `Image` is an `ImageShape`, that of a sequence of numbers its length, that of a text a `&str`",
+    note = "the shape of a list is a slice or an array of its elements' shapes, or an iterator that is `Clone`"
+)]
+pub trait Shape<K: Kind>: Clone {
+    /// Lays out a field of this shape. Allocates nothing.
+    ///
+    /// # Errors
+    /// The memory is too short; a length is above its bound.
+    fn compose(self, composer: &mut Composer<'_>) -> Result<K::Layout>;
+}
+
+impl<T: FixedSize> Shape<T> for () {
+    #[inline]
+    fn compose(self, composer: &mut Composer<'_>) -> Result<T::Layout> {
+        T::compose(composer)
+    }
+}

@@ -1,0 +1,59 @@
+//! The definition of a type as text.
+
+use super::TopicType;
+use crate::error::Result;
+use gantry_idl::{BaseType, MessageDefinition};
+
+/// The most bytes of a text: messages of another process that nest each other make it long quickly.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+
+impl TopicType {
+    /// The definition in the form of `ros2 interface show`: below a field, the fields of its message, one tab further in.
+    pub fn definition(&self) -> Result<String> {
+        let mut text = String::new();
+        if let Some(message) = self.definitions.message(&self.name) {
+            self.write(message, 0, &mut text)?;
+        }
+        Ok(text)
+    }
+
+    fn write(&self, message: &MessageDefinition, indent: usize, text: &mut String) -> Result<()> {
+        // Constants, then fields, one in each line; below them, the messages that they nest.
+        let lines = self.definitions.definition_text(&message.name).unwrap_or_default();
+        let fields = message.constants.iter().map(|_| None).chain(message.fields.iter().map(Some));
+        for (line, field) in lines.lines().zip(fields) {
+            text.extend(std::iter::repeat_n('\t', indent).chain(line.chars()).chain(['\n']));
+            if text.len() > MAX_TEXT_BYTES {
+                return Err(format!("the definition of {} is longer than {MAX_TEXT_BYTES} bytes", self.name).into());
+            }
+            if let Some(field) = field
+                && let BaseType::Message(name) = &field.field_type.base
+                && let Some(nested) = self.definitions.message(name)
+            {
+                self.write(nested, indent + 1, text)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_that_grows_without_bound_is_refused() {
+        let separator = "=".repeat(80);
+        let mut definition = "test_msgs/A1 a\n".to_owned();
+        for depth in 1..40 {
+            let next = depth + 1;
+            definition += &format!("{separator}\nMSG: test_msgs/A{depth}\ntest_msgs/A{next} a\ntest_msgs/A{next} b\n");
+        }
+        definition += &format!("{separator}\nMSG: test_msgs/A40\nint8 a\n");
+        let name = "test_msgs/msg/Test".to_owned();
+        let description = gantry::TypeDescription { name, hash: [0; 32], definition, payload_bytes: usize::MAX };
+        let error = TopicType::new(&description).and_then(|test| test.definition()).err();
+        let expected = "the definition of test_msgs/msg/Test is longer than 1048576 bytes";
+        assert!(matches!(error, Some(crate::error::Failure::Sentence(sentence)) if sentence == expected));
+    }
+}

@@ -1,0 +1,81 @@
+//! The types that a command can use: the standard ones of ROS 2, before any program does, and those of the programs of a domain.
+
+use crate::{
+    domain::Domain,
+    error::{Failure, Result},
+    names,
+};
+use gantry::{Message, TypeDescription};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Types by their names, as `std_msgs/msg/String` or, of a service, `std_srvs/srv/SetBool_Request`.
+pub struct KnownTypes(BTreeMap<String, TypeDescription>);
+
+impl KnownTypes {
+    /// The standard types.
+    pub fn standard() -> KnownTypes {
+        let mut types = BTreeMap::new();
+        // The older messages of performance_test have names of newer ones, which come first.
+        macro_rules! add {
+            ($message:ty) => {
+                let name = <$message as Message>::TYPE_NAME.to_owned();
+                types.entry(name.clone()).or_insert_with(|| TypeDescription {
+                    name,
+                    hash: <$message as Message>::TYPE_HASH,
+                    definition: <$message as Message>::DEFINITION.to_owned(),
+                    payload_bytes: <$message as Message>::MAX_BYTES,
+                });
+            };
+        }
+        gantry_msgs::for_each_message!(add);
+        KnownTypes(types)
+    }
+
+    /// The standard types and those of the domain's endpoints.
+    pub fn new(domain: &Domain) -> Result<KnownTypes> {
+        let mut types = KnownTypes::standard();
+        for endpoint in domain.endpoints(None)? {
+            types.0.entry(endpoint.message_type.name.clone()).or_insert(endpoint.message_type);
+        }
+        Ok(types)
+    }
+
+    pub fn get(&self, name: &str) -> Option<&TypeDescription> {
+        self.0.get(name)
+    }
+
+    /// The names of messages and services, sorted. A service stands for its request and response.
+    pub fn interfaces(&self) -> BTreeSet<&str> {
+        self.0.keys().map(|name| interface(name)).collect()
+    }
+
+    /// The sentence about a type that is not among these; `why` begins it.
+    pub fn unknown(&self, why: &str, name: &str) -> Failure {
+        let hint = names::hint(name, self.interfaces(), &[]);
+        Failure::new(format!(
+            "{why}: '{name}' is neither a standard type nor one that a program of the domain uses{hint}"
+        ))
+    }
+}
+
+/// The service whose request or response has this name; the name of another message.
+fn interface(name: &str) -> &str {
+    let service = name.strip_suffix("_Request").or_else(|| name.strip_suffix("_Response"));
+    service.filter(|service| service.contains("/srv/")).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_types_are_found_by_their_names() {
+        let types = KnownTypes::standard();
+        let string = types.get("std_msgs/msg/String").map(|found| found.definition.as_str());
+        assert_eq!(string.map(str::trim), Some("string data"));
+        assert!(types.get("std_srvs/srv/SetBool_Request").is_some());
+        assert!(types.get("std_msgs/msg/Strong").is_none());
+        let interfaces = types.interfaces();
+        assert!(interfaces.contains("std_srvs/srv/SetBool") && !interfaces.contains("std_srvs/srv/SetBool_Request"));
+    }
+}

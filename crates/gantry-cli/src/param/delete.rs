@@ -1,0 +1,27 @@
+//! `gantry param delete`.
+
+use super::{
+    remote::RemoteNode,
+    set::{Success, set_one},
+};
+use crate::{cli::Session, error::Result};
+use clap::Args;
+use gantry::ParameterValue;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The full name of the node, as /talker
+    node_name: String,
+    /// The name of the parameter; only one with dynamic typing can be deleted
+    parameter_name: String,
+}
+
+impl Arguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let domain = session.join()?;
+        let node = RemoteNode::new(&domain, &self.node_name)?;
+        // Without a value, a parameter is deleted.
+        let reason = set_one(&node, &self.parameter_name, ParameterValue::NotSet, "Deleting parameter failed")?;
+        session.output.print(&Success::new("Deleted parameter successfully", &self.parameter_name, &reason))
+    }
+}

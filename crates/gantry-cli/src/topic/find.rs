@@ -1,0 +1,25 @@
+//! `gantry topic find`.
+
+use crate::{cli::Session, error::Result, names, output::Names};
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The type, as std_msgs/msg/String
+    topic_type: String,
+    /// Print only the number of topics
+    #[arg(short, long)]
+    count_topics: bool,
+    /// Also show hidden topics: a part of their names begins with an underscore
+    #[arg(long)]
+    include_hidden_topics: bool,
+}
+
+impl Arguments {
+    pub fn run(self, session: Session) -> Result<()> {
+        let wanted = names::long_type(&self.topic_type, "msg");
+        let mut topics = session.join()?.topics(self.include_hidden_topics)?;
+        topics.retain(|_, types| types.contains(&wanted));
+        session.output.print(&Names::new(topics.into_keys().collect(), self.count_topics))
+    }
+}

@@ -1,0 +1,103 @@
+//! The loans of a publisher, and the references that it keeps for the next ones.
+
+use super::{Publisher, slots};
+use crate::{
+    crash::{self, Point},
+    error::{Error, Result},
+    protocol::layout::INLINE_OFFSET,
+    publish::{loan::Loan, memory::slot_bytes},
+};
+
+impl Publisher {
+    /// Loans a slot for `length_bytes` of payload. Several may be on loan at once.
+    ///
+    /// # Errors
+    /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; there is no room for more.
+    ///
+    /// # Real-time
+    /// If no slot of about that size is free and no sample of that size can be reclaimed, memory is allocated anew or added.
+    // Inlined with what it calls: a loan that is returned in memory is loaded again before its store is complete.
+    #[inline(always)]
+    pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
+        if self.is_inline(length_bytes)
+            && self.epoch.is_current()
+            && let Some(loan) = self.inline_loan.take()
+        {
+            return Ok(loan.again(length_bytes));
+        }
+        self.loan_slot(length_bytes)
+    }
+
+    /// A loan of another slot.
+    fn loan_slot(&mut self, length_bytes: usize) -> Result<Loan> {
+        if !self.epoch.is_current() || length_bytes > self.description.message_type.payload_bytes {
+            return Err(self.refused_loan(length_bytes));
+        }
+        // A message that will be copied into the ring's entry is written in a slot of one size, to the end of the entry's line.
+        let room_bytes = if self.is_inline(length_bytes) { self.entry_bytes - INLINE_OFFSET } else { length_bytes };
+        let bytes = slot_bytes(room_bytes)?;
+        let slot = match self.writer.history.take_free(bytes) {
+            Some(slot) => slot,
+            None => self.make_room(bytes)?,
+        };
+        crash::point(Point::SlotLoaned);
+        let file = self.spare.pop().unwrap_or_else(|| self.file.clone());
+        Loan::new(file, slot, length_bytes)
+    }
+
+    /// A loan for a message that is copied into it, for which the lines of the last one's slot are the best if readers have
+    /// released it. To read their pins for each message is little beside a large copy.
+    ///
+    /// # Errors
+    /// As [`Publisher::loan`].
+    pub fn loan_for_copy(&mut self, length_bytes: usize) -> Result<Loan> {
+        self.domain.epoch.check()?;
+        if length_bytes >= slots::GROWTH_BYTES {
+            self.retire_unwanted();
+        }
+        self.loan(length_bytes)
+    }
+
+    /// Keeps the loan of an inline message that was published; of several, the others are free again.
+    #[inline(always)]
+    pub(super) fn keep_for_next(&mut self, loan: Loan) {
+        match self.inline_loan {
+            None => self.inline_loan = Some(loan),
+            Some(_) => self.free(loan),
+        }
+    }
+
+    /// Makes the slot of a loan free.
+    pub(super) fn free(&mut self, loan: Loan) {
+        self.writer.history.return_loan(loan.offset());
+        self.keep_file(loan);
+    }
+
+    /// Keeps the reference of a loan without a slot.
+    #[inline]
+    pub(super) fn keep_file(&mut self, loan: Loan) {
+        let file = loan.into_file();
+        if self.spare.len() < self.spare.capacity() {
+            self.spare.push(file);
+        }
+    }
+
+    /// Whether a message of that length travels in the ring's entry.
+    #[inline]
+    pub(super) fn is_inline(&self, length_bytes: usize) -> bool {
+        length_bytes <= self.inline_bytes
+    }
+
+    #[cold]
+    fn refused_loan(&self, length_bytes: usize) -> Error {
+        if !self.epoch.is_current() {
+            return Error::Forked;
+        }
+        let most = self.description.message_type.payload_bytes;
+        Error::OutOfRange {
+            what: "the length of a loan",
+            value: format!("{length_bytes} bytes"),
+            range: format!("messages on {} have at most {most} bytes", self.description.topic),
+        }
+    }
+}

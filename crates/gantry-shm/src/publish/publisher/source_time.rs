@@ -1,0 +1,20 @@
+//! The time of a sample.
+
+use crate::os::clock::{monotonic_ns, realtime_ns};
+
+/// Time at which a sample was published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceTime {
+    /// CLOCK_MONOTONIC, ns.
+    pub monotonic_ns: u64,
+    /// CLOCK_REALTIME, ns.
+    pub wall_ns: u64,
+}
+
+impl SourceTime {
+    /// The current time: two readings of clocks, without a system call.
+    #[must_use]
+    pub fn now() -> SourceTime {
+        SourceTime { monotonic_ns: monotonic_ns(), wall_ns: realtime_ns() }
+    }
+}

@@ -1,0 +1,97 @@
+//! A connection before its join: its record is there, but the publisher does not look for it yet. Control path.
+
+use super::Connection;
+use crate::{
+    describe::{
+        description::EndpointDescription,
+        qos::{Durability, History, MAX_DEPTH, Qos, Reliability, limit_ns},
+    },
+    domain::{Domain, board::TopicIndex},
+    error::Result,
+    protocol::{
+        layout::*,
+        reader::{Reader, Start},
+    },
+    subscribe::{mapping::PublisherMapping, owned_record::OwnedRecord},
+};
+use std::sync::Arc;
+
+/// State and depth of the record that a subscription has for a publisher that it is matched with.
+pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
+    let is_keep_all = |qos: &Qos| qos.history == History::KeepAll && qos.reliability == Reliability::Reliable;
+    let state = if is_keep_all(subscription) && is_keep_all(publisher) { READER_GATING } else { READER_ACTIVE };
+    let depth = if subscription.history == History::KeepLast { subscription.depth } else { MAX_DEPTH };
+    (state, depth)
+}
+
+/// A connection before its join: its record is there, but the publisher does not look for it yet. Several are made before the
+/// generation is raised, once.
+pub(crate) struct PendingConnection {
+    topic_name: String,
+    mapping: Arc<PublisherMapping>,
+    record: Arc<OwnedRecord>,
+    start: Start,
+    depth: u32,
+    is_gating: bool,
+    lifespan_ns: u64,
+}
+
+impl PendingConnection {
+    /// Maps the publisher and makes the record, with a cursor that wants everything. `is_older`: the publisher was there before
+    /// the subscription, which misses what was published until now. `NotFound` in the error if the publisher left meanwhile.
+    pub(crate) fn new(
+        domain: &Arc<Domain>,
+        publisher: &EndpointDescription,
+        file_name: &str,
+        qos: &Qos,
+        is_older: bool,
+    ) -> Result<PendingConnection> {
+        let mapping = Arc::new(PublisherMapping::open(&domain.directory, file_name, publisher.key)?);
+        mapping.region.prefault_new(&domain.directory);
+        let (state, depth) = record_words(&publisher.qos, qos);
+        // The publisher may have more samples than its depth, for others or not retired yet; a late joiner cannot count on them.
+        let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
+        let start = match qos.durability {
+            Durability::TransientLocal => Start::History(depth.min(offered).into()),
+            // Read before the record is visible: a sample that is published after its publisher saw the record must be taken.
+            Durability::Volatile if is_older => Start::At(mapping.newest()?.1 + 1),
+            Durability::Volatile => Start::At(1),
+        };
+        let record = domain.process.take_record(&domain.directory, publisher.key, state, depth)?;
+        let record = OwnedRecord::new(domain.clone(), mapping.clone(), record);
+        let is_gating = state == READER_GATING;
+        let lifespan_ns = limit_ns(publisher.qos.lifespan);
+        let topic_name = publisher.topic.clone();
+        Ok(PendingConnection { topic_name, mapping, record, start, depth, is_gating, lifespan_ns })
+    }
+
+    /// Joins: chooses the first sample. `generation` was raised after [`PendingConnection::new`], so that a publisher that
+    /// reclaims from here on sees the record.
+    pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Connection> {
+        let (ring, newest) = self.mapping.newest()?;
+        let limits = (self.depth.into(), self.mapping.inline_bytes().min(self.mapping.payload_bytes));
+        let reader = Reader::new(self.mapping.header, ring, self.record.record, limits, self.start);
+        let kept_from = (!self.is_gating).then(|| reader.oldest_kept());
+        let connection = Connection {
+            domain: domain.clone(),
+            topic,
+            topic_name: self.topic_name,
+            mapping: self.mapping,
+            reader,
+            records: vec![self.record],
+            is_gating: self.is_gating,
+            lifespan_ns: self.lifespan_ns,
+            joined_generation: generation,
+            kept_from,
+            history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
+            lost: 0,
+            max_held_samples: usize::MAX,
+            peeked: None,
+            is_gone: false,
+        };
+        if self.is_gating {
+            connection.ring_blocked_publisher(); // it may wait since it saw the cursor of 0
+        }
+        Ok(connection)
+    }
+}

@@ -1,0 +1,256 @@
+//! A subscription of the engine, without a message type: it takes the samples of all matched publishers and waits for new ones.
+//!
+//! All operations that change it take `&mut self`, so one thread uses it at a time. `gantry::Subscription` adds the message type.
+//! `new` connects to the publishers that exist; the control thread connects to later ones (module `discovery`), and `take` only
+//! adopts the new connections.
+
+mod take;
+mod wait;
+
+use crate::{
+    describe::{
+        description::{EndpointDescription, Gid, Role},
+        qos::{Durability, Qos},
+        type_description::TypeDescription,
+    },
+    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
+    error::{Error, Result},
+    os::{event_fd::EventFd, fork::Epoch},
+    protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
+    subscribe::{
+        connection::{Connection, Losses},
+        discovery::{Discovered, PublisherDiscovery},
+    },
+    wait::waiter::Waiter,
+};
+use std::sync::Arc;
+
+/// A subscription: it takes samples of all matched publishers of its topic, in place.
+///
+/// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded time (not at
+/// all where only one CPU is usable), then sleep by a futex call. All other operations are on the control path, unless they say
+/// otherwise.
+// Aligned as `Publisher`, and for the same reason.
+#[repr(align(128))]
+pub struct Subscription {
+    participant: Arc<Participant>,
+    pub(crate) domain: Arc<Domain>,
+    epoch: Epoch,
+    block: EndpointBlock,
+    pub(crate) topic: TopicIndex,
+    /// The topic's line on the board, which `domain` keeps.
+    line: InRegion<TopicLine>,
+    pub(crate) discovery: Arc<PublisherDiscovery>,
+    /// Version of the discovery, and generation of the topic, to which `connections` belong.
+    seen_version: u64,
+    seen_generation: Option<u64>,
+    connections: Vec<Connection>,
+    /// Counts changes of `connections`.
+    connections_version: u64,
+    /// The connection from which the next take begins, so that no publisher starves another.
+    next_connection: usize,
+    /// A connection may have samples from before its join: these are taken oldest first.
+    may_have_history: bool,
+    losses: Losses,
+    max_held_samples: usize,
+    event_fd: Option<EventFd>,
+    /// `None` while it waits.
+    waiter: Option<Waiter>,
+}
+
+impl Subscription {
+    /// Creates a subscription and matches it with the present publishers.
+    ///
+    /// # Errors
+    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH), or no room.
+    pub fn new(
+        participant: Arc<Participant>,
+        node: &str,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<Subscription> {
+        let domain = participant.domain.clone();
+        let description = domain.describe(Role::Subscription, node, topic, message_type, qos)?;
+        let block = domain.process.add_endpoint(&domain.directory, &description)?;
+        let topic = domain.topic(topic);
+        // SAFETY: the subscription keeps the domain, which keeps the board.
+        let line = unsafe { InRegion::new(domain.board.line(topic)) };
+        let discovery = Arc::new(PublisherDiscovery::new(description, topic));
+        participant.control.register(topic, Side::Publishers, &discovery);
+        let waiter = Some(Waiter::new(domain.clone()));
+        let mut subscription = Subscription {
+            participant,
+            epoch: domain.epoch,
+            domain,
+            block,
+            topic,
+            line,
+            discovery,
+            seen_version: 0,
+            seen_generation: None,
+            connections: Vec::new(),
+            connections_version: 0,
+            next_connection: 0,
+            may_have_history: false,
+            losses: Losses::default(),
+            max_held_samples: usize::MAX,
+            event_fd: None,
+            waiter,
+        };
+        subscription.discover();
+        subscription.domain.board.graph_changed();
+        if subscription.connections.is_empty() {
+            // A join raises the generation; without one, publishers that are incompatible must still learn of this subscription.
+            subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
+        }
+        subscription.participant.control.update(subscription.topic, Side::Readers);
+        Ok(subscription)
+    }
+
+    /// An error if no publisher is matched because one could not be read or joined.
+    fn check_joined(&self) -> Result<()> {
+        match &self.discovery.discovered().failure {
+            Some(why) if self.matched_count() == 0 => {
+                Err(Error::UnmatchedPublisher { topic: self.description().topic.clone(), why: why.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn matched_count(&self) -> usize {
+        self.connections.iter().filter(|connection| !connection.is_gone).count()
+    }
+
+    /// Number of publishers that are matched now.
+    ///
+    /// # Errors
+    /// No publisher is matched, and there is one that could not be opened or mapped; as [`Subscription::take`].
+    pub fn publisher_count(&mut self) -> Result<usize> {
+        self.domain.epoch.check()?;
+        self.domain.reap_dead()?;
+        self.discover();
+        self.check_joined()?;
+        Ok(self.matched_count())
+    }
+
+    /// The publishers from which there may be something to take: those that are matched, and those that are gone and not
+    /// drained. As of the last take or wait.
+    pub fn publishers(&self) -> impl Iterator<Item = Gid> {
+        self.connections.iter().map(|connection| Gid(connection.mapping.gid))
+    }
+
+    /// A number that changes whenever [`Subscription::publishers`] changed.
+    #[must_use]
+    pub fn publishers_version(&self) -> u64 {
+        self.connections_version
+    }
+
+    /// Sets whether the death of a publisher's process is noticed soon, not only within a second. A system call, unless an
+    /// endpoint of this process asked for that lately.
+    pub fn poll_liveness(&self, closely: bool) {
+        self.discovery.polls_liveness.store(closely, SeqCst); // before the look at `is_polling`
+        if closely && self.domain.epoch.is_current() {
+            self.participant.control.wake_to_poll_liveness();
+        }
+    }
+
+    /// Samples that were lost or skipped since the creation.
+    #[must_use]
+    pub fn losses(&self) -> Losses {
+        self.losses
+    }
+
+    /// The samples of each of [`Subscription::publishers`] that left its history before they were taken. Those that had left it
+    /// when that publisher was joined do not count.
+    pub fn lost_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
+        self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
+    }
+
+    /// The reasons why publishers of this topic are not matched, a sentence each; none in a forked child.
+    #[must_use]
+    pub fn mismatches(&self) -> Vec<String> {
+        if !self.domain.epoch.is_current() {
+            return Vec::new(); // the control thread may have held the lock at the fork
+        }
+        self.discovery.discovered().mismatches.clone()
+    }
+
+    /// Calls `listener` with each reason of [`Subscription::mismatches`]: with those of now at once, and with later ones in the
+    /// thread that finds them, once each. The first listener stays.
+    pub fn on_mismatch(&self, listener: impl Fn(&str) + Send + Sync + 'static) {
+        let listener = self.discovery.mismatch_listener.get_or_init(|| Box::new(listener));
+        self.mismatches().iter().for_each(|why| listener(why));
+    }
+
+    /// Counts a sample that was copied out of its slot, for [`Participant::connections`]. One store; none in a
+    /// forked child.
+    pub fn count_copy(&mut self) {
+        if self.domain.epoch.is_current() {
+            self.block.count_copy();
+        }
+    }
+
+    /// The description of this subscription that other processes read.
+    #[must_use]
+    pub fn description(&self) -> &EndpointDescription {
+        &self.discovery.description
+    }
+
+    /// Discovers the publishers on this thread: joins new ones, and marks those that are gone. Control path.
+    #[cold]
+    pub(crate) fn discover(&mut self) {
+        let discovery = self.discovery.clone();
+        discovery.update(&self.domain);
+        self.apply_discovered(&mut discovery.discovered());
+    }
+
+    fn apply_discovered(&mut self, discovered: &mut Discovered) {
+        if discovered.version != self.seen_version {
+            self.seen_version = discovered.version;
+            self.connections.append(&mut discovered.connections);
+            self.connections_version += 1;
+            for connection in &mut self.connections {
+                connection.is_gone = !discovered.is_present(connection.mapping.key);
+                connection.max_held_samples = self.max_held_samples;
+            }
+            let wants_history = self.discovery.description.qos.durability == Durability::TransientLocal;
+            self.may_have_history = wants_history && self.connections.iter().any(Connection::is_in_history);
+        }
+        let generation = self.line.publishers_generation.load(Relaxed);
+        self.seen_generation = (discovered.generation == Some(generation)).then_some(generation);
+        self.drop_drained();
+    }
+
+    /// Unmaps publishers that are gone and have nothing left to take.
+    fn drop_drained(&mut self) {
+        let before = self.connections.len();
+        self.connections.retain(|connection| !connection.is_gone || connection.has_news());
+        if self.connections.len() < before {
+            self.connections_version += 1;
+            self.next_connection = 0;
+        }
+    }
+}
+
+impl std::fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Subscription({})", self.description().topic)
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if !self.domain.epoch.is_current() {
+            return;
+        }
+        self.connections.clear();
+        let closed = self.discovery.discovered().close();
+        drop(closed); // its waker may own a handle that looks at the discovery, so not while that is locked
+        // A drop cannot return errors; the reaper removes the rest when this process is gone.
+        let _ = self.domain.process.remove_endpoint(self.block);
+        self.domain.board.topic_changed(self.topic, Side::Readers);
+        self.domain.board.graph_changed();
+        self.domain.process.free_endpoint(self.block);
+    }
+}

@@ -1,0 +1,211 @@
+//! The waits of a subscription for something to take, and the looks whether there is something.
+
+use super::Subscription;
+use crate::{
+    domain::Domain,
+    error::{Error, Result},
+    os::event_fd::EventFd,
+    protocol::sync::Ordering::*,
+    subscribe::connection::Connection,
+    wait::{interrupt::is_interrupted, waiter::Waiter},
+};
+use std::{
+    os::fd::BorrowedFd,
+    task::Waker,
+    time::{Duration, Instant},
+};
+
+impl Subscription {
+    /// Whether there is something to take now: a look at each publisher. When publishers came or went it joins the new ones, and
+    /// unmaps those that are gone and drained (control path).
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn is_ready(&mut self) -> Result<bool> {
+        self.domain.epoch.check()?;
+        if self.generation_changed() {
+            self.discover();
+        }
+        let has_news = self.has_news();
+        if !has_news {
+            self.drop_drained();
+        }
+        Ok(has_news)
+    }
+
+    /// Whether [`Subscription::is_ready`] is worth a call: there is something to take, or publishers came or went. A few loads.
+    #[must_use]
+    pub fn may_be_ready(&self) -> bool {
+        !self.domain.epoch.is_current() || self.generation_changed() || self.has_news()
+    }
+
+    /// Waits until there is something to take; `false` if there was nothing within `timeout`.
+    ///
+    /// # Errors
+    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped, or whose type or QoS do
+    /// not match; as [`Subscription::take`].
+    pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
+        match self.wait_or(timeout, |_| false) {
+            Ok(false) => self.mismatch().map_or(Ok(false), Err),
+            waited => waited,
+        }
+    }
+
+    /// Sets whether [`Subscription::wait`] spins before it sleeps; the default is `true`. A spin finds a sample that comes within
+    /// 20 µs without a sleep and a wake-up, and costs CPU time if none does (so it gets shorter then). Without it every wait for
+    /// a sample that is not there yet sleeps at once. A [`WaitSet`](crate::WaitSet) is not affected. No allocation or lock; a
+    /// system call reads the number of usable CPUs.
+    pub fn set_busy_wait(&mut self, on: bool) {
+        let waiter = self.waiter.get_or_insert_with(|| Waiter::new(self.domain.clone()));
+        waiter.set_busy_wait(on);
+    }
+
+    /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither happened within
+    /// `timeout`. It suits a caller that waits for an answer of the present publishers.
+    ///
+    /// # Errors
+    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped; the process forked; no
+    /// waiter could be set up.
+    pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
+        let version = self.connections_version;
+        self.wait_or(timeout, |this| this.connections_version != version)
+    }
+
+    /// Waits until at least `count` publishers are matched; `false` if they were not within `timeout`.
+    ///
+    /// # Errors
+    /// As [`Subscription::wait`].
+    pub fn wait_for_publishers(&mut self, count: usize, timeout: Duration) -> Result<bool> {
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            if self.publisher_count()? >= count {
+                return Ok(true);
+            }
+            if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                self.check_joined()?;
+                return self.mismatch().map_or(Ok(false), Err);
+            }
+            let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
+            let sleepers = std::iter::once(&self.line.sleepers);
+            waiter.sleep_once(deadline, sleepers, || self.generation_changed() || is_interrupted());
+            self.waiter = Some(waiter);
+        }
+    }
+
+    /// Waits until there is something to take, or `look` returns `true`.
+    fn wait_or(&mut self, timeout: Duration, mut look: impl FnMut(&Subscription) -> bool) -> Result<bool> {
+        // Moved out, since `wait_with` borrows the subscription.
+        let mut waiter = self.waiter.take().unwrap_or_else(|| Waiter::new(self.domain.clone()));
+        let waited =
+            Subscription::wait_with(&mut waiter, &mut [self], timeout, |this| this.iter().any(|this| look(this)));
+        self.waiter = Some(waiter);
+        match waited {
+            Ok(false) => self.check_joined().map(|()| false),
+            waited => waited,
+        }
+    }
+
+    /// The wait of [`WaitSet::wait`].
+    pub(crate) fn wait_with(
+        waiter: &mut Waiter,
+        subscriptions: &mut [&mut Subscription],
+        timeout: Duration,
+        mut look: impl FnMut(&[&mut Subscription]) -> bool,
+    ) -> Result<bool> {
+        waiter.domain.epoch.check()?;
+        // On another board this waiter's line belongs to another process.
+        subscriptions.iter().try_for_each(|subscription| subscription.check_waiter(&waiter.domain))?;
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            for subscription in subscriptions.iter_mut() {
+                if subscription.generation_changed() {
+                    subscription.discover();
+                }
+            }
+            if subscriptions.iter().any(|subscription| subscription.has_news()) || look(subscriptions) {
+                return Ok(true);
+            }
+            if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(false);
+            }
+            let waited: &[&mut Subscription] = subscriptions;
+            let sleepers = waited.iter().map(|subscription| &subscription.line.sleepers);
+            waiter.sleep_once(deadline, sleepers, || {
+                waited.iter().any(|subscription| subscription.has_news() || subscription.generation_changed())
+                    || look(waited)
+                    || is_interrupted()
+            });
+        }
+    }
+
+    /// The error if no publisher is matched because of its type or QoS.
+    fn mismatch(&self) -> Option<Error> {
+        let has_mismatch = self.matched_count() == 0 && !self.mismatches().is_empty();
+        has_mismatch.then(|| self.domain.mismatch(self.description())).flatten()
+    }
+
+    /// A descriptor that is readable while there is something to take (rarely also just after the take), for epoll and poll; call
+    /// [`Subscription::take`] until it returns `None` before waiting on it again. Each burst of samples costs a hop over the
+    /// control thread, unlike in [`Subscription::wait`].
+    ///
+    /// # Errors
+    /// No descriptor could be made; the process forked.
+    pub fn descriptor(&mut self) -> Result<BorrowedFd<'_>> {
+        self.domain.epoch.check()?;
+        let event_fd = match self.event_fd.take() {
+            Some(event_fd) => event_fd,
+            None => {
+                let event_fd = EventFd::new()?;
+                if self.has_news() {
+                    event_fd.set(); // the control thread does not see a sample that was peeked
+                }
+                self.discovery.discovered().listener.event_fd = Some(event_fd.clone());
+                self.participant.control.wake();
+                event_fd
+            }
+        };
+        Ok(self.event_fd.insert(event_fd).descriptor())
+    }
+
+    /// Sets the waker that is woken once, when there is something to take or publishers came or went: at once if there is now. It
+    /// costs a hop over the control thread, as [`Subscription::descriptor`] does. `None`: no task is woken any more.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn set_waker(&mut self, waker: Option<Waker>) -> Result<()> {
+        self.domain.epoch.check()?;
+        match waker {
+            Some(waker) if self.is_ready()? => waker.wake(),
+            waker => {
+                let calls = waker.is_some();
+                let old = std::mem::replace(&mut self.discovery.discovered().listener.waker, waker);
+                drop(old); // it may own a handle that looks at the discovery, so not while that is locked
+                if calls {
+                    self.participant.control.wake();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether [`Subscription::take`] has something to do.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        self.connections.iter().any(Connection::has_news)
+    }
+
+    #[inline]
+    pub(crate) fn generation_changed(&self) -> bool {
+        // Relaxed: the discovery reads it again with acquire.
+        Some(self.line.publishers_generation.load(Relaxed)) != self.seen_generation
+    }
+
+    /// Whether a waiter of that domain can wait for it: it was not made in the parent of a fork, or on another board.
+    pub(crate) fn check_waiter(&self, waiters: &Domain) -> Result<()> {
+        self.domain.epoch.check()?;
+        if self.domain.board.id() == waiters.board.id() {
+            return Ok(());
+        }
+        Err(Error::ForeignSubscription { topic: self.description().topic.clone() })
+    }
+}

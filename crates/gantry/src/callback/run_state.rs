@@ -1,0 +1,73 @@
+//! The state of a callback's runs, which other threads read: whether its closure runs, since when, and whether the callback
+//! was removed.
+//!
+//! Invariant: exactly one thread drops the closure of a removed callback: the one that removed it, or, if the closure ran
+//! then, the one that runs it.
+
+use crate::time::coarse_ns;
+use std::sync::atomic::{
+    AtomicU8, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
+
+/// The closure does not run; a thread may look at the source.
+const IDLE: u8 = 0;
+/// The closure runs.
+const RUNNING: u8 = 1;
+/// The closure runs, or ran, and its thread drops it.
+const REMOVED_WHILE_RUNNING: u8 = 2;
+/// The thread that removed the callback drops its closure.
+const REMOVED: u8 = 3;
+
+#[derive(Default)]
+pub(crate) struct RunState {
+    state: AtomicU8,
+    /// The beginning of the newest run, CLOCK_MONOTONIC_COARSE. Stored before `state`.
+    began_ns: AtomicU64,
+}
+
+/// A run of the closure, until it is dropped, also by a panic.
+pub(super) struct Run<'a>(&'a RunState);
+
+impl RunState {
+    /// Begins a run of the closure; `None` if the callback was removed.
+    pub(super) fn begin(&self) -> Option<Run<'_>> {
+        self.began_ns.store(coarse_ns(), Relaxed);
+        self.state.compare_exchange(IDLE, RUNNING, AcqRel, Acquire).ok().map(|_| Run(self))
+    }
+
+    /// Marks the callback as removed; `true` if the caller is to drop its closure.
+    pub(super) fn remove(&self) -> bool {
+        let removed = |state| match state {
+            IDLE => Some(REMOVED),
+            RUNNING => Some(REMOVED_WHILE_RUNNING),
+            _ => None,
+        };
+        self.state.fetch_update(AcqRel, Acquire, removed) == Ok(IDLE)
+    }
+
+    pub(super) fn is_removed(&self) -> bool {
+        matches!(self.state.load(Acquire), REMOVED | REMOVED_WHILE_RUNNING)
+    }
+
+    /// Whether the thread that ran the closure is to drop it.
+    pub(super) fn is_left_to_run(&self) -> bool {
+        self.state.load(Acquire) == REMOVED_WHILE_RUNNING
+    }
+
+    /// The beginning of the newest run, CLOCK_MONOTONIC_COARSE, for the thread that runs it.
+    pub(super) fn began_ns(&self) -> u64 {
+        self.began_ns.load(Relaxed)
+    }
+
+    /// The beginning of the run that is under way, if there is one, for another thread.
+    pub(super) fn running_since_ns(&self) -> Option<u64> {
+        (self.state.load(Acquire) == RUNNING).then(|| self.began_ns.load(Relaxed))
+    }
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.state.compare_exchange(RUNNING, IDLE, AcqRel, Acquire); // a removal stays
+    }
+}

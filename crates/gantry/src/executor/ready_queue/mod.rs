@@ -1,0 +1,240 @@
+//! The ready queue: the callbacks that may have something to do, the time at which the next is due, and the sleep until
+//! then.
+//!
+//! Invariants:
+//! - A callback is *pending* from the moment that it may have something until a run finds nothing. Only gathering makes
+//!   it pending.
+//! - A callback that may have something and is not pending has set a bit of the collector, is due, or was notified
+//!   (`WakeSignal`): each of these ends a sleep.
+//! - A callback whose subscription is muted is pending.
+//! - A timed callback that is not pending has its due time in `due`: its source calls its waker whenever that changes.
+//!   A callback whose source failed is pending, and in `due` with the time of the next try.
+
+mod registration;
+mod run;
+
+use registration::RegisteredMember;
+pub(super) use registration::Released;
+pub(crate) use run::{Running, Work};
+
+use super::{
+    members::Members, registered_callback::RegisteredCallback, slow_run::SlowRun, wake_signal::WakeSignal,
+    watchdog::Watchdog,
+};
+use crate::{
+    callback::{Callback, Group, RunOutcome},
+    error::Result,
+    time::monotonic_ns,
+};
+use gantry_shm::Collector;
+use std::{
+    collections::{BTreeSet, HashMap},
+    mem::take,
+    sync::{Arc, atomic::Ordering::*},
+    time::{Duration, Instant},
+};
+
+/// The callbacks of an executor's nodes, and which of them may run.
+#[derive(Default)]
+pub struct ReadyQueue {
+    pub(crate) signal: Arc<WakeSignal>,
+    pub(crate) members: Arc<Members>,
+    /// The number of changes of the members, and the members, that `callbacks` holds.
+    members_version: u64,
+    registered_members: Vec<RegisteredMember>,
+    /// `None` without a member, as the watchdog.
+    pub(crate) collector: Option<Collector>,
+    watchdog: Option<Arc<Watchdog>>,
+    /// In the order of registration.
+    callbacks: Vec<RegisteredCallback>,
+    /// Indices of callbacks, by the bit of the collector; empty before the first registration.
+    by_bit: Vec<Vec<usize>>,
+    /// The times at which callbacks become ready by themselves, or are tried again, with their indices.
+    due: BTreeSet<(u64, usize)>,
+    /// Indices of pending callbacks that are not taken for a run yet, by their levels.
+    ready: Vec<Vec<usize>>,
+    /// Empty: room for the indices of callbacks whose news are of no use at present.
+    useless: Vec<usize>,
+    lanes: usize,
+    /// The lanes of mutually exclusive groups, by the groups' addresses.
+    lanes_of_groups: HashMap<usize, usize>,
+    /// The callback that [`ReadyQueue::run`] runs, or that panicked in it.
+    current: Option<usize>,
+    slow_run: Option<SlowRun>,
+    /// Callbacks have other indices than at the last gathering.
+    is_changed: bool,
+    /// The members and callbacks that gatherings let go. They are dropped where no lock is held: they may own anything.
+    pub(super) released: Released,
+}
+
+impl ReadyQueue {
+    /// Makes the callbacks pending that may have something. Returns whether callbacks have other indices than at the
+    /// last gathering.
+    pub(crate) fn gather(&mut self) -> bool {
+        // The notifications first: a change of the callbacks after the look at them notifies again.
+        let notified = self.signal.take_notified();
+        self.signal.count_gathering();
+        if self.is_outdated() {
+            self.update_callbacks();
+        }
+        if let Some(index) = self.current.take() {
+            self.report(index, RunOutcome::More);
+        }
+        for waker in notified {
+            if let Some(callback) = waker.take_callback() {
+                self.set_notified(callback);
+            }
+        }
+        let ReadyQueue { collector, callbacks, by_bit, ready, useless, .. } = self;
+        if let Some(collector) = collector {
+            let mut useless = take(useless);
+            collector.collect(|bit| {
+                let is_shared = by_bit[bit].len() > 1;
+                for &index in &by_bit[bit] {
+                    if !callbacks[index].set_pending(ready, index, is_shared) {
+                        useless.push(index);
+                    }
+                }
+            });
+            for index in useless.drain(..) {
+                if let Some(attachment) = &mut callbacks[index].attachment {
+                    collector.mute(attachment);
+                }
+            }
+            self.useless = useless;
+        }
+        self.set_due_pending();
+        if let Some(slow) = self.slow_run.take() {
+            self.say_slow_run(&slow);
+        }
+        take(&mut self.is_changed)
+    }
+
+    /// Makes a callback pending that was notified. The due time of a timed one may have changed.
+    fn set_notified(&mut self, callback: Arc<Callback>) {
+        let Some(index) = self.index_of(&callback) else { return self.released.callbacks.push(callback) };
+        let registered = &mut self.callbacks[index];
+        if !registered.is_timed {
+            registered.set_pending(&mut self.ready, index, false);
+        } else if !registered.is_pending {
+            self.update_due(index);
+        }
+    }
+
+    /// The index of a callback; `None` if it was removed, or another executor has it now.
+    fn index_of(&self, callback: &Arc<Callback>) -> Option<usize> {
+        let index = callback.index.load(Relaxed);
+        let registered = self.callbacks.get(index)?;
+        Arc::ptr_eq(&registered.callback, callback).then_some(index)
+    }
+
+    /// Makes the callbacks pending that are due.
+    fn set_due_pending(&mut self) {
+        if self.due.is_empty() {
+            return;
+        }
+        let now_ns = monotonic_ns();
+        while let Some(&(due_ns, index)) = self.due.first()
+            && due_ns <= now_ns
+        {
+            self.set_due(index, None);
+            let registered = &mut self.callbacks[index];
+            registered.is_pending = true;
+            self.ready[registered.level].push(index);
+        }
+    }
+
+    /// Asks a callback's source when it is due.
+    fn update_due(&mut self, index: usize) {
+        // A callback that runs is pending, and its due time is not asked: its mutex is never waited for.
+        let due_ns = self.callbacks[index].callback.lock().waitable().due_ns();
+        self.set_due(index, due_ns);
+    }
+
+    fn set_due(&mut self, index: usize, due_ns: Option<u64>) {
+        let old_ns = std::mem::replace(&mut self.callbacks[index].due_ns, due_ns);
+        if let Some(old_ns) = old_ns {
+            self.due.remove(&(old_ns, index));
+        }
+        self.due.extend(due_ns.map(|due_ns| (due_ns, index)));
+    }
+
+    /// The number of lanes: of mutually exclusive groups, and of callbacks of reentrant ones.
+    pub(crate) fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// The lane of a mutually exclusive group; `None` before the callbacks that changed are gathered.
+    pub(crate) fn lane_of(&self, group: &Arc<Group>) -> Option<usize> {
+        if self.is_changed {
+            return None;
+        }
+        self.lanes_of_groups.get(&(Arc::as_ptr(group) as usize)).copied()
+    }
+
+    /// The lane of a callback of a reentrant group; `None` if it was removed, or the next gathering changes the lanes.
+    pub(crate) fn lane_of_callback(&self, callback: &Arc<Callback>) -> Option<usize> {
+        self.index_of(callback).filter(|_| !self.is_changed).map(|index| self.callbacks[index].lane)
+    }
+
+    /// The number of levels, one for each priority.
+    pub(crate) fn levels(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// The callback at that index.
+    pub(crate) fn registered(&self, index: usize) -> &RegisteredCallback {
+        &self.callbacks[index]
+    }
+
+    /// Takes the ready callbacks in the order of registration. Each is to be run and reported.
+    pub(crate) fn take_ready(&mut self, into: &mut impl Extend<usize>) {
+        if let Some((first, others)) = self.ready.split_first_mut() {
+            others.iter_mut().for_each(|level| first.append(level));
+            self.take_ready_at(0, into);
+        }
+    }
+
+    /// Takes the ready callbacks of one priority.
+    pub(crate) fn take_ready_at(&mut self, level: usize, into: &mut impl Extend<usize>) {
+        self.ready[level].sort_unstable();
+        into.extend(self.ready[level].drain(..));
+    }
+
+    /// The next time at which a callback becomes ready by itself or is tried again, CLOCK_MONOTONIC; `u64::MAX` if none
+    /// will.
+    pub(crate) fn next_due_ns(&self) -> u64 {
+        self.due.first().map_or(u64::MAX, |&(due_ns, _)| due_ns)
+    }
+
+    /// The end of the next sleep: the next due time or `limit`; `Some(None)`: none of these, so only news ends it.
+    /// `None`: a callback is ready, so there is no sleep.
+    pub(crate) fn sleep_deadline(&self, limit: Option<Instant>) -> Option<Option<Instant>> {
+        if self.ready.iter().any(|ready| !ready.is_empty()) {
+            return None;
+        }
+        let due = self.due.first().and_then(|&(due_ns, _)| {
+            Instant::now().checked_add(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())))
+        });
+        Some(limit.into_iter().chain(due).min())
+    }
+
+    /// Sleeps until there is news, or `limit`.
+    pub(crate) fn sleep(&mut self, limit: Option<Instant>) -> Result<()> {
+        if let Some(until) = self.sleep_deadline(limit)
+            && let Some(collector) = &mut self.collector
+        {
+            collector.wait(until, || self.signal.should_wake())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for ReadyQueue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} nodes and groups, {} callbacks", self.registered_members.len(), self.callbacks.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

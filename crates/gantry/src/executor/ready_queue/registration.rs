@@ -1,0 +1,172 @@
+//! The registration of the members' callbacks: what the queue holds follows the members.
+
+use super::{
+    super::{members::Member, registered_callback::RegisteredCallback, watchdog::Watchdog},
+    ReadyQueue,
+};
+use crate::{
+    callback::{Callback, CallbackGroupType},
+    context,
+    error::{Error, Result},
+};
+use gantry_shm::Collector;
+use std::{
+    collections::BTreeSet,
+    mem::take,
+    sync::{Arc, atomic::Ordering::*},
+    task::Waker,
+};
+
+/// Members and callbacks that an executor let go, perhaps the last handles of them.
+#[derive(Default)]
+pub(crate) struct Released {
+    members: Vec<Member>,
+    pub(super) callbacks: Vec<Arc<Callback>>,
+}
+
+/// A member whose callbacks are registered.
+pub(super) struct RegisteredMember {
+    pub(super) member: Member,
+    /// The version of the node's callbacks that `callbacks` holds.
+    version: u64,
+}
+
+impl Released {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.callbacks.is_empty()
+    }
+}
+
+impl ReadyQueue {
+    /// Adds a member. `parent` is the waker of an executor that passes on groups of its nodes.
+    pub(crate) fn add(&mut self, member: Member, parent: Option<&Waker>) -> Result<()> {
+        self.members.add(member.clone(), &self.signal, parent)?;
+        self.make_collector().inspect_err(|_| self.remove(&member))
+    }
+
+    pub(crate) fn remove(&mut self, member: &Member) {
+        self.members.remove(member, &self.signal);
+        self.end_spin();
+    }
+
+    /// Refuses to spin without a member.
+    pub(crate) fn check(&mut self) -> Result<()> {
+        if self.members.is_empty() { Err(Error::NoNode) } else { self.make_collector() }
+    }
+
+    fn make_collector(&mut self) -> Result<()> {
+        if self.collector.is_none()
+            && let Some(participant) = self.members.participant()
+        {
+            let collector = Collector::new(&participant)?;
+            self.watchdog = Some(Watchdog::start(&participant, &self.signal, &self.members)?);
+            self.signal.set_bell(Some(collector.bell()));
+            self.collector = Some(collector);
+        }
+        Ok(())
+    }
+
+    /// Lets go of members and callbacks that were removed during a spin and after its last gathering.
+    pub(crate) fn end_spin(&mut self) {
+        if self.is_outdated() {
+            self.update_callbacks();
+        }
+        if self.members.release_participant() {
+            (self.collector, self.watchdog) = (None, None);
+            self.signal.set_bell(None);
+        }
+        drop(take(&mut self.released));
+    }
+
+    pub(super) fn is_outdated(&self) -> bool {
+        self.members_version != self.members.version()
+            || self.registered_members.iter().any(|RegisteredMember { member, version }| *version != member.version())
+    }
+
+    /// Registers the nodes' current callbacks. All become pending: their sources were not looked at yet.
+    pub(super) fn update_callbacks(&mut self) {
+        let Some(collector) = &mut self.collector else {
+            // Before its first spin: members that came and left by a handle have no callbacks here.
+            let waker = self.signal.clone().into();
+            let (_, leaving) = self.members.list();
+            self.released.members.extend(leaving.iter().filter_map(|member| self.members.release(member, &waker)));
+            return self.released.members.extend(leaving);
+        };
+        let mut current = Vec::new();
+        // Versions first: a later change raises them again.
+        self.members_version = self.members.version();
+        let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.list());
+        let before = self.registered_members.drain(..).map(|registered| registered.member);
+        self.released.members.extend(before);
+        for member in members {
+            self.registered_members.push(RegisteredMember { version: member.version(), member: member.clone() });
+            current.extend(member.callbacks(&waker));
+        }
+        let mut old: Vec<_> = take(&mut self.callbacks).into_iter().map(Some).collect();
+        for callback in current {
+            let known = old
+                .get_mut(callback.index.load(Relaxed))
+                .and_then(|registered| registered.take_if(|registered| Arc::ptr_eq(&registered.callback, &callback)));
+            let attach = || RegisteredCallback::attach(callback, &self.signal, collector);
+            let registered = known.unwrap_or_else(attach);
+            self.callbacks.push(RegisteredCallback { is_leaving: false, ..registered });
+        }
+        // Those that run stay until `finish`: nobody else may have them or their groups before.
+        let (running, idle): (Vec<_>, Vec<_>) = old.into_iter().flatten().partition(|registered| registered.is_running);
+        self.released.callbacks.extend(idle.into_iter().map(|registered| registered.detach(collector)));
+        for member in &leaving {
+            if !running.iter().any(|registered| member.has(&registered.callback)) {
+                self.released.members.extend(self.members.release(member, &waker));
+            }
+        }
+        self.released.members.extend(leaving);
+        let stays = |registered| RegisteredCallback { is_leaving: true, ..registered };
+        self.callbacks.extend(running.into_iter().map(stays));
+        self.index_callbacks();
+    }
+
+    /// Gives the callbacks their indices, lanes and levels.
+    fn index_callbacks(&mut self) {
+        self.by_bit = vec![Vec::new(); Collector::BITS];
+        (self.due, self.lanes, self.current, self.is_changed) = (BTreeSet::new(), 0, None, true);
+        let priorities: BTreeSet<_> = self.callbacks.iter().map(RegisteredCallback::priority).collect();
+        self.ready = vec![Vec::new(); priorities.len()];
+        self.lanes_of_groups.clear();
+        for (index, registered) in self.callbacks.iter_mut().enumerate() {
+            registered.callback.index.store(index, Relaxed);
+            (registered.is_pending, registered.due_ns) = (true, None);
+            registered.level = priorities.range(..registered.priority()).count();
+            let group = &registered.callback.group;
+            registered.lane = match group.kind {
+                CallbackGroupType::Reentrant => self.lanes,
+                CallbackGroupType::MutuallyExclusive => {
+                    *self.lanes_of_groups.entry(Arc::as_ptr(group) as usize).or_insert(self.lanes)
+                }
+            };
+            self.lanes = self.lanes.max(registered.lane + 1);
+            if let Some(attachment) = &registered.attachment {
+                self.by_bit[attachment.bit()].push(index);
+            }
+            if !registered.is_running {
+                self.ready[registered.level].push(index); // the thread that runs a callback reports it
+            }
+        }
+    }
+}
+
+impl Drop for ReadyQueue {
+    fn drop(&mut self) {
+        let members = self.members.close();
+        if let Some(collector) = &mut self.collector {
+            self.callbacks.drain(..).for_each(|registered| drop(registered.detach(collector)));
+        }
+        let waker = self.signal.clone().into();
+        for member in &members {
+            member.detach(&waker);
+            if context::is_shut_down() {
+                member.clear(); // its callbacks run no more; one that owns its node would keep it for ever
+            }
+        }
+        self.signal.set_bell(None);
+    }
+}

@@ -1,0 +1,124 @@
+//! The runs of callbacks: their beginning, their end, and what follows from their outcomes.
+
+use super::{super::slow_run::SlowRun, ReadyQueue};
+use crate::{
+    callback::{Callback, EventKey, RunOutcome, TakeOrder},
+    time::monotonic_ns,
+};
+use std::{mem::take, sync::Arc};
+
+/// The pause before a callback whose source failed is tried again.
+const RETRY_AFTER_NS: u64 = 100_000_000;
+
+/// A callback that was started: [`ReadyQueue::finish`] takes it.
+#[must_use = "a run that is not finished keeps its callback from running again"]
+pub(crate) struct Running {
+    pub(crate) callback: Arc<Callback>,
+    pub(crate) work: Work,
+}
+
+/// The work of a run.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// Takes a value, and calls the callback with it.
+    Take(TakeOrder),
+    /// Calls the callback with a kept value. A lossy one was reported when it was queued.
+    Queued { key: EventKey, is_lossy: bool },
+}
+
+impl Running {
+    pub(crate) fn run(&self) -> RunOutcome {
+        match self.work {
+            Work::Take(order) => self.callback.run(order),
+            Work::Queued { key, .. } => self.callback.run_queued(key),
+        }
+    }
+}
+
+impl ReadyQueue {
+    /// Runs a callback on the thread that gathers, and reports the outcome: whether the callback ran. A panic is
+    /// reported at the next gathering.
+    pub(crate) fn run(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> bool {
+        self.current = Some(index);
+        let outcome = self.run_reported(index, run);
+        self.current = None;
+        self.report(index, outcome);
+        matches!(outcome, RunOutcome::More | RunOutcome::Last)
+    }
+
+    /// The same for a callback whose outcome was reported before.
+    pub(crate) fn run_reported(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
+        let callback = &self.callbacks[index].callback;
+        let outcome = run(callback);
+        self.slow_run = SlowRun::after(index, callback, outcome).or(self.slow_run.take());
+        outcome
+    }
+
+    /// Says a slow run if another callback has something to do after it.
+    pub(super) fn say_slow_run(&self, slow: &SlowRun) {
+        let mut others = self.callbacks.iter().enumerate().filter(|(index, _)| *index != slow.index);
+        let callback = &self.callbacks[slow.index].callback;
+        if !self.is_changed && !callback.is_known_slow() && others.any(|(_, registered)| registered.is_pending) {
+            slow.say(callback, &callback.node_name());
+        }
+    }
+
+    /// Starts the run of a callback on another thread than the one that gathers.
+    pub(crate) fn start(&mut self, index: usize, work: Work) -> Running {
+        self.callbacks[index].is_running = true;
+        Running { callback: self.callbacks[index].callback.clone(), work }
+    }
+
+    /// Makes all kept values the next ones to be taken; those of a callback that runs, at the end of the run.
+    pub(crate) fn return_queued(&mut self) {
+        for registered in &mut self.callbacks {
+            registered.has_orphans = registered.is_running;
+            if !registered.is_running {
+                registered.callback.lock().return_queued();
+            }
+        }
+    }
+
+    /// Ends a run.
+    pub(crate) fn finish(&mut self, Running { callback, work }: Running, outcome: RunOutcome) {
+        let Some(index) = self.index_of(&callback) else { return };
+        let registered = &mut self.callbacks[index];
+        registered.is_running = false;
+        if registered.is_leaving {
+            self.members.touch(); // the next gathering lets it go, before another start
+        }
+        let (has_news, has_orphans) = (take(&mut registered.has_news), take(&mut registered.has_orphans));
+        if has_orphans {
+            callback.lock().return_queued();
+        }
+        let is_over = matches!(outcome, RunOutcome::Last | RunOutcome::Nothing);
+        if !matches!(work, Work::Queued { is_lossy: true, .. }) || has_orphans {
+            self.report(index, if has_orphans || is_over && has_news { RunOutcome::More } else { outcome });
+        } else if has_news {
+            registered.set_pending(&mut self.ready, index, false);
+        }
+    }
+
+    /// Records the outcome of a run.
+    pub(crate) fn report(&mut self, index: usize, outcome: RunOutcome) {
+        match outcome {
+            RunOutcome::More | RunOutcome::Skipped => self.ready[self.callbacks[index].level].push(index),
+            RunOutcome::Last | RunOutcome::Nothing if self.unmute(index) => self.report(index, RunOutcome::More),
+            RunOutcome::Last | RunOutcome::Nothing => {
+                self.callbacks[index].is_pending = false;
+                if self.callbacks[index].is_timed {
+                    self.update_due(index);
+                }
+            }
+            RunOutcome::Failed => self.set_due(index, Some(monotonic_ns() + RETRY_AFTER_NS)),
+        }
+    }
+
+    /// Lets news of a callback be reported again; `true` if they were not: then it must be looked at.
+    fn unmute(&mut self, index: usize) -> bool {
+        match (&mut self.collector, &mut self.callbacks[index].attachment) {
+            (Some(collector), Some(attachment)) => collector.unmute(attachment),
+            _ => false,
+        }
+    }
+}

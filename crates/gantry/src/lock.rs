@@ -1,0 +1,17 @@
+//! The lock of a mutex whose poison is ignored: a panic of a callback leaves no state half changed.
+
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// Locks a mutex, also after a panic of another holder.
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same; `None` while another holder has it.
+pub(crate) fn try_lock<T: ?Sized>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}

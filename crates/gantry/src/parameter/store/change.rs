@@ -1,0 +1,54 @@
+//! A change of a node's parameters, with the callbacks and the listener that learn of it.
+
+use super::{
+    super::{callbacks::Callbacks, value::Parameter},
+    Changes, ParameterStore, refused,
+};
+use crate::{error::Result, wait::lock};
+use std::sync::MutexGuard;
+
+/// The right to change parameters.
+pub(super) struct Change<'a> {
+    pub(super) callbacks: MutexGuard<'a, Callbacks>,
+    store: &'a ParameterStore,
+}
+
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        *lock(&self.store.changer) = None;
+    }
+}
+
+impl ParameterStore {
+    /// Waits until no other thread changes parameters. A callback of a change would wait for itself, and gets an error.
+    pub(super) fn change(&self, name: &str) -> Result<Change<'_>> {
+        let this = std::thread::current().id();
+        if *lock(&self.changer) == Some(this) {
+            return Err(refused(name, "callbacks of parameter changes cannot change parameters themselves"));
+        }
+        let change = Change { callbacks: lock(&self.callbacks), store: self };
+        *lock(&self.changer) = Some(this);
+        Ok(change)
+    }
+}
+
+impl Change<'_> {
+    /// Asks the callbacks whether the values are allowed.
+    pub(super) fn ask(&self, parameters: &[Parameter]) -> Result<()> {
+        let name = parameters.first().map_or("", |first| &first.name);
+        let refusal = self.callbacks.on_set.run(|callback| callback(parameters)).find_map(std::result::Result::err);
+        refusal.map_or(Ok(()), |why| Err(refused(name, why)))
+    }
+
+    /// Tells callbacks and listener of the change that was made.
+    pub(super) fn tell(&self, parameters: &[Parameter], changes: Changes) {
+        self.callbacks.post_set.run(|callback| callback(parameters)).for_each(drop);
+        self.publish(changes);
+    }
+
+    pub(super) fn publish(&self, changes: Changes) {
+        if let Some(listener) = self.store.listener.get() {
+            listener(changes);
+        }
+    }
+}

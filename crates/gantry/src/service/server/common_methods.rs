@@ -1,0 +1,46 @@
+//! The methods that do not depend on the form of messages, for typed and generic servers.
+
+/// Implements them for a server with the fields `name`, `requests` and `replies`.
+macro_rules! common_methods {
+    ($service:ident) => {
+        /// The next request, in place, when there is one, on any async runtime.
+        ///
+        /// # Errors
+        #[doc = concat!("[`Error::ShutDown`](crate::Error::ShutDown); as [`", stringify!($service), "::take_request`].")]
+        pub fn take_request_async(&mut self) -> TakeFuture<'_, Self> {
+            TakeFuture::new(self)
+        }
+
+        /// Waits until there is a request to take; `false` after `timeout` or a shutdown. A client of another type is no
+        #[doc = concat!("error here: that client gets an error, and [`", stringify!($service), "::mismatches`] shows it.")]
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($service), "::take_request`].")]
+        pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
+            match self.requests.wait(timeout) {
+                Err(Error::Engine(EngineError::TypeMismatch { .. } | EngineError::IncompatibleQos { .. })) => Ok(false),
+                waited => waited,
+            }
+        }
+
+        /// The number of clients that are matched now.
+        ///
+        /// # Errors
+        #[doc = concat!("As [`", stringify!($service), "::take_request`].")]
+        pub fn client_count(&mut self) -> Result<usize> {
+            self.requests.publisher_count()
+        }
+
+        /// A sentence for each client of this service that is not matched.
+        #[must_use]
+        pub fn mismatches(&self) -> Vec<String> {
+            self.replies.mismatches(&self.requests.engine)
+        }
+
+        /// The service's full name.
+        #[must_use]
+        pub fn service_name(&self) -> &str {
+            &self.name
+        }
+    };
+}

@@ -1,0 +1,109 @@
+//! The publishers of a server's replies: one for each client, on a topic that only this client reads.
+//!
+//! So the replies to a client are kept for that client alone, whatever the others do. The control thread makes a publisher
+//! when a client is matched (`reply_watcher`), and a client counts a server as ready when it has mapped that publisher;
+//! therefore a client that asks can be answered.
+
+use super::{
+    super::service_type::ServiceTypeDescription,
+    reply_watcher::{Maker, ReplyWatcher},
+};
+use crate::{
+    error::Result,
+    node::{Node, reply_topic, request_topic},
+    topic::GenericPublisher,
+};
+use gantry_shm::{Gid, Role};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering::Acquire},
+};
+
+/// The publishers of one server, as its own thread sees them. `P` is a generic or a typed publisher.
+pub(super) struct ReplyPublishers<P> {
+    clients: BTreeMap<Gid, P>,
+    /// For replies to clients that left. Its description tells other processes the type of the replies.
+    unread: P,
+    watcher: Arc<ReplyWatcher<P>>,
+    /// The count of changes to which `clients` belongs.
+    seen_changes: u64,
+}
+
+impl<P: Send + 'static> ReplyPublishers<P> {
+    /// For the clients that are matched with `requests`, now and later.
+    pub(super) fn new(
+        node: &Node,
+        service: &str,
+        service_type: ServiceTypeDescription,
+        requests: &gantry_shm::Subscription,
+        wrap: fn(GenericPublisher) -> P,
+    ) -> Result<ReplyPublishers<P>> {
+        let presence = node.presence();
+        let maker = Maker {
+            presence: Arc::downgrade(presence),
+            node: node.fully_qualified_name(),
+            service: service.to_owned(),
+            service_type,
+            wrap,
+        };
+        let unread = maker.publisher(presence, &reply_topic(service), 1)?;
+        let watcher = |_| ReplyWatcher::new(requests.matches(), maker);
+        let watcher = node.participant().watch(&request_topic(service), Role::Publisher, watcher)?;
+        Ok(ReplyPublishers { clients: BTreeMap::new(), unread, watcher, seen_changes: 0 })
+    }
+
+    /// The publisher for a client's replies, or for those that no client reads if it left.
+    #[inline]
+    pub(super) fn of(&mut self, client: Gid) -> &mut P {
+        self.find(client);
+        match self.clients.get_mut(&client) {
+            Some(publisher) => publisher,
+            None => &mut self.unread,
+        }
+    }
+
+    /// The publisher for a client's replies; `None` if the client left.
+    #[inline]
+    pub(super) fn of_present(&mut self, client: Gid) -> Option<&mut P> {
+        self.find(client);
+        self.clients.get_mut(&client)
+    }
+
+    #[inline]
+    fn find(&mut self, client: Gid) {
+        self.update();
+        if !self.clients.contains_key(&client) {
+            self.wait_for(client);
+        }
+    }
+
+    /// A sentence for each client that is not matched.
+    pub(super) fn mismatches(&self, requests: &gantry_shm::Subscription) -> Vec<String> {
+        let sentences = self.watcher.maker.mismatches();
+        if sentences.is_empty() { requests.mismatches() } else { sentences }
+    }
+
+    /// Adopts the publishers of new clients, and gives back those of clients that left.
+    #[inline]
+    pub(super) fn update(&mut self) {
+        let changes = self.watcher.changes.load(Acquire); // partner: `ReplyWatcher::make`, `ReplyWatcher::let_go`
+        if changes != self.seen_changes {
+            self.seen_changes = changes;
+            self.watcher.hand_over(&mut self.clients);
+        }
+    }
+
+    /// A client may ask as soon as it has mapped its publisher. One whose publisher is not there counts on other servers, or
+    /// left.
+    #[cold]
+    fn wait_for(&mut self, client: Gid) {
+        self.watcher.wait_until_made(client);
+        self.update();
+    }
+}
+
+impl<P> Drop for ReplyPublishers<P> {
+    fn drop(&mut self) {
+        self.watcher.close();
+    }
+}

@@ -1,0 +1,271 @@
+//! The work of a server on the control thread: it makes the publisher of replies for each client that comes, and drops those of
+//! clients that left, which makes system calls.
+//!
+//! Invariant: a publisher that a client can map is in `Handover::made` or with its server, or its client is `Handover::making`.
+
+use super::super::{
+    kept_replies,
+    service_type::{ServiceTypeDescription, type_mismatch},
+};
+use crate::{
+    error::Result,
+    log,
+    node::{Presence, client_reply_topic, request_topic},
+    time::monotonic_ns,
+    topic::GenericPublisher,
+    wait::{lock, try_lock},
+};
+use gantry_shm::{EndpointDescription, Gid, PublisherMatches, PublisherOptions, Qos, Role, Watcher};
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc, Condvar, Mutex, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering::*},
+    },
+};
+
+/// Time until the next attempt to make a publisher for which there was no room.
+const RETRY_AFTER_NS: u64 = 1_000_000_000;
+
+thread_local! {
+    /// This thread works for a server.
+    static IS_WORKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The clients of one server, as the control thread sees them. It keeps neither the node nor the participant.
+pub(super) struct ReplyWatcher<P> {
+    requests: PublisherMatches,
+    pub(super) maker: Maker<P>,
+    /// Clients may have come or left since the last work.
+    is_due: AtomicBool,
+    work: Mutex<Work>,
+    /// When the work is to be tried again; 0: never.
+    retry_ns: AtomicU64,
+    handover: Mutex<Handover<P>>,
+    /// `Handover::making` may be a client. It is cleared after `changes` was raised.
+    is_making: AtomicBool,
+    /// `Handover::making` changed.
+    is_made: Condvar,
+    /// Counts the changes of `handover`.
+    pub(super) changes: AtomicU64,
+}
+
+/// The means to make a publisher.
+pub(super) struct Maker<P> {
+    pub(super) presence: Weak<Presence>,
+    pub(super) node: String,
+    pub(super) service: String,
+    pub(super) service_type: ServiceTypeDescription,
+    pub(super) wrap: fn(GenericPublisher) -> P,
+}
+
+#[derive(Default)]
+struct Work {
+    seen_version: Option<u64>,
+    /// The clients that have publishers.
+    clients: BTreeSet<Gid>,
+}
+
+/// The publishers that pass from the control thread to the server and back.
+struct Handover<P> {
+    /// The client whose publisher is being made.
+    making: Option<Gid>,
+    /// The publishers that the server has not seen.
+    made: BTreeMap<Gid, P>,
+    /// The clients that left, whose publishers the server has.
+    left: Vec<Gid>,
+    /// The publishers of clients that left, which the control thread drops at its next look.
+    gone: Vec<P>,
+    /// The server is gone.
+    is_closed: bool,
+}
+
+impl<P> Maker<P> {
+    pub(super) fn publisher(&self, presence: &Arc<Presence>, topic: &str, depth: u32) -> Result<P> {
+        let (participant, response_type) = (presence.participant().clone(), self.service_type.response.clone());
+        let qos = Qos::default().reliable().keep_last(depth);
+        let options = PublisherOptions { max_inline_bytes: 0, ..PublisherOptions::default() }; // responses travel in slots
+        let engine = gantry_shm::Publisher::new(participant, &self.node, topic, response_type, qos, options)?;
+        Ok((self.wrap)(GenericPublisher::new(engine, presence.clone())))
+    }
+
+    /// A sentence for each client of another type.
+    pub(super) fn mismatches(&self) -> Vec<String> {
+        let Some(presence) = self.presence.upgrade() else { return Vec::new() };
+        let entries = presence.participant().endpoints_of(&request_topic(&self.service)).unwrap_or_default();
+        let clients = entries.into_iter().map(|entry| entry.description);
+        let clients = clients.filter(|endpoint| endpoint.role == Role::Publisher);
+        clients.filter_map(|client| self.mismatch(&client)).collect()
+    }
+
+    fn mismatch(&self, client: &EndpointDescription) -> Option<String> {
+        let (served, asks) = (&self.service_type.request, format!("{} asks", client.node));
+        type_mismatch(&self.service, (&self.node, served), (&asks, &client.message_type))
+    }
+}
+
+impl<P> ReplyWatcher<P> {
+    pub(super) fn new(requests: PublisherMatches, maker: Maker<P>) -> ReplyWatcher<P> {
+        let (made, left, gone) = (BTreeMap::new(), Vec::new(), Vec::new());
+        ReplyWatcher {
+            requests,
+            maker,
+            is_due: AtomicBool::new(false),
+            work: Mutex::default(),
+            retry_ns: AtomicU64::new(0),
+            handover: Mutex::new(Handover { making: None, made, left, gone, is_closed: false }),
+            is_making: AtomicBool::new(false),
+            is_made: Condvar::new(),
+            changes: AtomicU64::new(0),
+        }
+    }
+
+    /// Gives the server the publishers that were made, and takes back those of clients that left.
+    #[cold]
+    pub(super) fn hand_over(&self, clients: &mut BTreeMap<Gid, P>) {
+        let mut handover = lock(&self.handover);
+        let left = std::mem::take(&mut handover.left);
+        handover.gone.extend(left.iter().filter_map(|client| clients.remove(client)));
+        clients.append(&mut handover.made);
+    }
+
+    /// Waits while the publisher for that client is being made.
+    pub(super) fn wait_until_made(&self, client: Gid) {
+        // Acquire, partner: `ReplyWatcher::make`. A client that asked saw its publisher, so we see that it is being made.
+        if self.is_making.load(Acquire) {
+            let handover = lock(&self.handover);
+            drop(self.is_made.wait_while(handover, |handover| handover.making == Some(client)));
+        }
+    }
+
+    fn work(&self, work: &mut Work) {
+        let mut handover = lock(&self.handover);
+        if handover.is_closed {
+            return;
+        }
+        let gone = std::mem::take(&mut handover.gone);
+        drop(handover);
+        drop(gone);
+        // `None`: the server is being dropped.
+        let Some(presence) = self.maker.presence.upgrade() else { return };
+        if (1..=monotonic_ns()).contains(&self.retry_ns.load(Relaxed)) {
+            self.retry_ns.store(0, Relaxed);
+            work.seen_version = None;
+        }
+        let found = match self.requests.look(work.seen_version) {
+            Ok(Some(found)) => found,
+            Ok(None) => return,
+            Err(_) => return self.retry(), // a process that cannot be read
+        };
+        work.seen_version = Some(found.version);
+        let matched: BTreeSet<Gid> = found.matched.iter().map(gantry_shm::MatchedPublisher::gid).collect();
+        let left: Vec<Gid> = work.clients.difference(&matched).copied().collect();
+        work.clients.retain(|client| matched.contains(client));
+        self.let_go(left);
+        for endpoint in found.endpoints {
+            let client = endpoint.gid;
+            if matched.contains(&client) && !work.clients.contains(&client) {
+                match self.make(&presence, client, endpoint.qos.depth) {
+                    Ok(()) => _ = work.clients.insert(client),
+                    Err(error) => {
+                        let (service, node) = (&self.maker.service, &endpoint.node);
+                        log::warn(
+                            &self.maker.node,
+                            format_args!("{service} cannot serve a client of {node} yet: {error}"),
+                        );
+                    }
+                }
+            }
+        }
+        if matched.iter().any(|client| !work.clients.contains(client)) {
+            self.retry(); // no room, or its description could not be read
+        }
+    }
+
+    fn make(&self, presence: &Arc<Presence>, client: Gid, depth: u32) -> Result<()> {
+        lock(&self.handover).making = Some(client);
+        self.is_making.store(true, Release);
+        let topic = client_reply_topic(&self.maker.service, client);
+        let made = self.maker.publisher(presence, &topic, kept_replies(depth));
+        let mut handover = lock(&self.handover);
+        handover.making = None;
+        let mut unwanted = None;
+        let made = made.map(|publisher| match handover.is_closed {
+            false => drop(handover.made.insert(client, publisher)),
+            true => unwanted = Some(publisher),
+        });
+        // Before the unlock: a server that waited for this publisher must see it.
+        self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
+        self.is_making.store(false, Release); // partner: `ReplyPublishers::wait_for`
+        drop(handover);
+        self.is_made.notify_all();
+        drop(unwanted);
+        made
+    }
+
+    /// The server is dropped. Publishers and `presence` keep the participant, so the control thread must have none from here on:
+    /// a program that ends now would leave its files.
+    pub(super) fn close(&self) {
+        let mut handover = lock(&self.handover);
+        handover.is_closed = true;
+        let publishers = (std::mem::take(&mut handover.made), std::mem::take(&mut handover.gone));
+        drop(handover);
+        drop(publishers);
+        // A thread that works for a server, and drops one in a waker, does not wait for itself.
+        if !IS_WORKING.get() {
+            drop(lock(&self.work));
+        }
+    }
+
+    fn let_go(&self, left: Vec<Gid>) {
+        if left.is_empty() {
+            return;
+        }
+        let mut handover = lock(&self.handover);
+        let mut unseen = Vec::new();
+        for client in left {
+            match handover.made.remove(&client) {
+                Some(publisher) => unseen.push(publisher), // the server may never look
+                None => handover.left.push(client),
+            }
+        }
+        drop(handover);
+        self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
+        drop(unseen);
+    }
+
+    fn retry(&self) {
+        self.retry_ns.store(monotonic_ns() + RETRY_AFTER_NS, Relaxed);
+    }
+}
+
+impl<P: Send + 'static> Watcher for ReplyWatcher<P> {
+    /// Called by the control thread, and by a thread that makes a client in this process, which returns when the client has
+    /// its publisher. It may be called again by a thread that it already runs on, since it makes publishers: that thread
+    /// does not wait for the work of any server, since its holder may wait for this thread.
+    fn update(&self) {
+        self.is_due.store(true, SeqCst);
+        let was_working = IS_WORKING.replace(true);
+        loop {
+            let mut work = if was_working {
+                let Some(work) = try_lock(&self.work) else { return }; // its holder looks at `is_due` when it has unlocked it
+                work
+            } else {
+                lock(&self.work)
+            };
+            while self.is_due.swap(false, SeqCst) {
+                self.work(&mut work);
+            }
+            drop(work);
+            if !self.is_due.load(SeqCst) {
+                break;
+            }
+        }
+        IS_WORKING.set(was_working);
+    }
+
+    fn due_ns(&self) -> Option<u64> {
+        Some(self.retry_ns.load(Relaxed)).filter(|&retry_ns| retry_ns > 0)
+    }
+}
