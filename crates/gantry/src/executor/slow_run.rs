@@ -25,7 +25,8 @@ pub(super) struct SlowRunWarning {
     sentence: String,
 }
 
-/// The time that a run took which has ended, if it was slow and none of the callback was said: one cheap reading of the clock.
+/// The time of a run that has ended, if it was slow and no run of the callback was said: one cheap reading of the
+/// clock.
 pub(super) fn slow_ns(callback: &Callback, outcome: RunOutcome) -> Option<u64> {
     if !matches!(outcome, RunOutcome::More | RunOutcome::Last) {
         return None;
