@@ -15,8 +15,9 @@ use crate::{composer::Composer, error::Result, kind::Kind, message::FixedSize};
 ///
 /// An iterator is `Clone`. It may yield shapes with iterators of their own, so that a list in a list needs no temporary `Vec`.
 ///
-/// A shape is cloned once, because it is used twice: to count the bytes of the message and to build it. A `Vec` allocates
-/// then; a reference to it does not, nor does an iterator over it.
+/// A shape is used twice, to count the bytes of the message and to build it, so it is cloned once. Of a list by reference, as
+/// `&shapes`, each element that is a message's shape is cloned at each use. The clone of a `Vec` or a `String` in a shape allocates;
+/// that of a reference or of an iterator over it does not, nor do texts in a list by reference.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of a `{K}`",
     note = "the shape of a message `Image` is an `ImageShape`, that of a sequence of numbers its length, that of a text a `&str`",

@@ -5,6 +5,7 @@
 //! for wrong arguments.
 
 #![forbid(unsafe_code)]
+#![deny(clippy::print_stderr)] // it panics on a closed pipe
 
 mod cli;
 mod doctor;
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
         // The reader of the pipe has all it wants, as `head` does.
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Sentence(sentence)) => {
-            eprintln!("{sentence}");
+            output::print_error(sentence);
             ExitCode::FAILURE
         }
     }

@@ -27,6 +27,11 @@ impl Output {
     }
 }
 
+/// Prints a line on standard error: a warning or an error. A closed pipe there ends no command.
+pub fn print_error(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// Names, one a line, or only their number.
 #[derive(Serialize)]
 #[serde(untagged)]

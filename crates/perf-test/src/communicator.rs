@@ -1,15 +1,41 @@
 //! The communicator (`-c`): a back end in this program, or another program that contains one.
 
-use std::path::PathBuf;
-use std::process::Command;
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::{
-    backend::{BUILT_IN, Backend},
+    backend::{BUILT_IN, Backend, Description},
     run_spec::RunSpec,
+    worker::protocol::PROTOCOL,
 };
 
 /// The prefix of the names of worker programs.
 const PREFIX: &str = "perf_test_";
+
+/// Other middlewares, by their names in performance_test, its forks and elsewhere, in lower case, with descriptions.
+pub const FOREIGN: [(&str, &str); 19] = [
+    ("ros2", "ROS 2's rclcpp over the RMW implementation that RMW_IMPLEMENTATION names"),
+    ("ros2pollingsubscription", "Apex.AI's polling subscriptions for ROS 2"),
+    ("rclcpp-single-threaded-executor", "ROS 2's rclcpp with its SingleThreadedExecutor"),
+    ("rclcpp-static-single-threaded-executor", "ROS 2's rclcpp with its StaticSingleThreadedExecutor"),
+    ("rclcpp-events-executor", "ROS 2's rclcpp with its EventsExecutor"),
+    ("rclcpp-waitset", "ROS 2's rclcpp with its WaitSet"),
+    ("apexospollingsubscription", "Apex.OS"),
+    ("fastrtps", "eProsima's Fast DDS"),
+    ("fastdds", "eProsima's Fast DDS"),
+    ("cyclonedds", "Eclipse Cyclone DDS"),
+    ("cyclonedds-cxx", "Eclipse Cyclone DDS by its C++ interface"),
+    ("iceoryx", "Eclipse iceoryx"),
+    ("iceoryx2", "Eclipse iceoryx2"),
+    ("opendds", "OpenDDS"),
+    ("connextdds", "RTI Connext DDS"),
+    ("connextddsmicro", "RTI Connext DDS Micro"),
+    ("ecal-raw", "Eclipse eCAL with bytes"),
+    ("ecal-proto", "Eclipse eCAL with protobuf"),
+    ("zenoh", "Eclipse Zenoh"),
+];
 
 /// The program that workers run.
 #[derive(Clone)]
@@ -29,6 +55,19 @@ pub struct Communicator {
     pub program: Program,
 }
 
+/// The file name of the worker program of the middleware `name`.
+#[must_use]
+pub fn worker_file(name: &str) -> String {
+    format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"))
+}
+
+/// The folders in which worker programs are, in order: that of this program, and those on the PATH.
+fn places() -> Vec<PathBuf> {
+    let folders = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+    let beside = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.to_owned()));
+    beside.into_iter().chain::<Vec<PathBuf>>(folders).collect()
+}
+
 impl Communicator {
     /// The middleware `name`, in any mixture of cases.
     ///
@@ -38,11 +77,8 @@ impl Communicator {
         if let Some(backend) = BUILT_IN.into_iter().find(|backend| backend.name().eq_ignore_ascii_case(name)) {
             return Ok(Communicator { name: backend.name().to_owned(), program: Program::This(backend) });
         }
-        let file = format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"));
-        let folders = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-        let beside = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.to_owned()));
-        let places: Vec<PathBuf> = beside.into_iter().chain::<Vec<PathBuf>>(folders).collect();
-        let found = places.into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
+        let file = worker_file(name);
+        let found = places().into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
         let names: Vec<&str> = BUILT_IN.iter().map(|backend| backend.name()).collect();
         let program = found.filter(|_| !name.contains('/')).ok_or_else(|| {
             format!(
@@ -53,11 +89,48 @@ impl Communicator {
         Ok(Communicator { name: name.to_owned(), program: Program::Other(program) })
     }
 
-    /// The meaning of an option that is always on with it. Of other programs only their workers know.
+    /// The worker programs that [`find`](Self::find) finds, by name.
     #[must_use]
-    pub fn implied_option(&self, option: &str) -> Option<&'static str> {
-        let Program::This(backend) = self.program else { return None };
-        backend.implied_options().iter().find_map(|(name, what)| (*name == option).then_some(*what))
+    pub fn installed() -> BTreeMap<String, PathBuf> {
+        let is_executable = |path: &Path| {
+            let found = path.metadata();
+            found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        };
+        let mut programs = BTreeMap::new();
+        for folder in places() {
+            for entry in folder.read_dir().into_iter().flatten().flatten() {
+                let (path, file) = (entry.path(), entry.file_name());
+                let name = file.to_str().and_then(|file| file.strip_prefix(PREFIX)).filter(|name| !name.is_empty());
+                // The program of a name with other letters is never looked for.
+                if let Some(name) = name.filter(|name| file == *worker_file(name) && is_executable(&path)) {
+                    programs.entry(name.to_owned()).or_insert(path);
+                }
+            }
+        }
+        programs
+    }
+
+    /// The description of the middleware. Worker programs are asked for it.
+    ///
+    /// # Errors
+    /// A sentence: the program does not start or does not describe itself.
+    pub fn describe(&self) -> Result<Description, String> {
+        let path = match &self.program {
+            Program::This(backend) => return Ok(backend.describe()),
+            Program::Other(path) => path,
+        };
+        let output = Command::new(path).arg("describe").stdin(Stdio::null()).output();
+        let output = output.map_err(|error| format!("cannot start {}: {error}", path.display()))?;
+        let failed = |why: &dyn std::fmt::Display| {
+            format!(
+                "{} does not describe itself ({why}): it must speak version {PROTOCOL} of the worker protocol",
+                path.display()
+            )
+        };
+        if !output.status.success() {
+            return Err(failed(&String::from_utf8_lossy(&output.stderr).trim()));
+        }
+        serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))
     }
 
     /// Checks whether it supports the options of the run. Other programs leave this to their workers.

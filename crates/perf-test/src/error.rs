@@ -9,7 +9,7 @@ pub enum Failure {
     /// The measurement failed: exit code 1.
     #[error("{0}")]
     Measurement(String),
-    /// The measurement is good, and a requirement is not met: exit code 3.
+    /// The measurement is good, and a requirement is not met or a regression beyond its bound is shown: exit code 3.
     #[error("{0}")]
     NotMet(String),
 }

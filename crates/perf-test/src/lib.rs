@@ -7,24 +7,28 @@
 //! ```text
 //! cli ─► run_spec, requirement ─► program ─► session ─► coordinator ─► report ─► plot
 //!                                      │                   │    ▲ rows
-//!                    repeat, compare ◄─┘             orders▼    │
+//!            repeat, result_analysis ◄─┘             orders▼    │
 //!                                                         worker ─► measure, pacing, payload
 //!                                                          └─► backend ─► gantry (messages) │ mock
 //! ```
+//! `comparison` compares the logs of several runs, `listing` shows the middlewares and messages.
 //! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
 //! latencies are differences of one clock.
 #![deny(unsafe_code)]
 
 pub mod backend;
+pub mod change;
 pub mod cli;
 pub mod clock;
 pub mod communicator;
-pub mod compare;
+pub mod comparison;
 pub mod coordinator;
 pub mod endpoint;
 pub mod error;
+pub mod figures;
 pub mod idle;
 pub mod interrupt;
+pub mod listing;
 pub mod measure;
 pub mod messages;
 pub mod pacing;
@@ -33,6 +37,7 @@ pub mod program;
 pub mod repeat;
 pub mod report;
 pub mod requirement;
+pub mod result_analysis;
 pub mod row;
 pub mod run_spec;
 pub mod session;

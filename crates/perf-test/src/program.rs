@@ -4,22 +4,29 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
+use serde::Serialize;
+
 use crate::{
     backend::BUILT_IN,
-    cli::{self, Command, Defaults, PlotOptions, Question, Resolved, RunOptions, SystemOptions},
-    compare::compare,
+    cli::{
+        self, Command, CompareOptions, Defaults, IdlOptions, ListOptions, PlotOptions, Question, Resolved, RunOptions,
+        SystemOptions,
+    },
+    comparison::Comparison,
     error::Failure,
     interrupt::Interrupt,
+    listing::{Listing, message_lines},
     messages,
     repeat::{paired, repeated},
     report::{cannot_write, plot, terminal::write_lines},
-    run_spec::{RunSpec, name_of},
+    result_analysis::result_analysis,
+    run_spec::RunSpec,
     session::Session,
     system::{self, Description, Noise, System},
     worker,
 };
 
-/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met.
+/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met, or a regression is beyond its bound.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match cli::parse(arguments) {
@@ -35,6 +42,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),
+        Some(Command::Compare(options)) => compare_logs(&options),
+        Some(Command::List(options)) => list(options),
+        Some(Command::Idl(options)) => print_idl(&options),
         None => one_run(&cli.options),
     };
     match done {
@@ -48,7 +58,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn one_run(options: &RunOptions) -> Result<(), Failure> {
     if options.messages.msg_list {
-        return list_messages(options);
+        return print_messages(options);
     }
     let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::Run)?;
     let session = Session { outputs, requirements, interrupt: Interrupt::install()? };
@@ -71,7 +81,7 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
 
 fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
     if options.messages.msg_list {
-        return list_messages(options);
+        return print_messages(options);
     }
     let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
     let session = Session { outputs, requirements, interrupt: Interrupt::install()? };
@@ -89,7 +99,7 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
         }
     }
     match (copy.as_slice(), zero_copy.as_slice()) {
-        ([copy], [zero_copy]) => print_lines(&compare(copy, zero_copy)),
+        ([copy], [zero_copy]) => print_lines(&result_analysis(copy, zero_copy)),
         pairs => print_lines(&paired(["copy", "zero copy"], [pairs.0, pairs.1])),
     }
 }
@@ -122,26 +132,44 @@ fn describe_system(options: SystemOptions) -> Result<(), Failure> {
     let advice = system::advice::advice(&found);
     let lines = if options.json {
         let description = Description { system: found, noise, advice };
-        let text = serde_json::to_string_pretty(&description);
-        vec![text.map_err(|error| Failure::Measurement(format!("cannot write the system as JSON: {error}")))?]
+        vec![as_json(&description)?]
     } else {
         system::text::lines(&found, noise.as_ref(), &advice)
     };
     print_lines(&lines)
 }
 
-fn list_messages(options: &RunOptions) -> Result<(), Failure> {
-    let layout = options.messages.message_layout.unwrap_or_default();
-    let mut lines =
-        vec![format!("messages of the {} layout, sizes in bytes as they are sent, with time and id:", name_of(layout))];
+fn print_idl(options: &IdlOptions) -> Result<(), Failure> {
+    let text = messages::idl(&options.msg, options.message_layout.unwrap_or_default()).map_err(Failure::Usage)?;
+    print_lines(&text.lines().map(str::to_owned).collect::<Vec<_>>())
+}
+
+fn compare_logs(options: &CompareOptions) -> Result<(), Failure> {
+    let (base, new) = options.sides().map_err(Failure::Usage)?;
+    let comparison = Comparison::of_logs(base, new, &options.fail_above).map_err(Failure::Usage)?;
+    print_lines(&if options.json { vec![as_json(&comparison)?] } else { comparison.lines() })?;
+    match comparison.exceeded()[..] {
+        [] => Ok(()),
+        ref exceeded => Err(Failure::NotMet(exceeded.join("; "))),
+    }
+}
+
+fn list(options: ListOptions) -> Result<(), Failure> {
+    let layout = options.message_layout.unwrap_or_default();
+    let listing = Listing::new(layout);
+    print_lines(&if options.json {
+        vec![as_json(&listing)?]
+    } else {
+        [listing.lines(), message_lines(layout, 0)].concat()
+    })
+}
+
+fn as_json(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::Measurement(format!("cannot write the result as JSON: {error}")))
+}
+
+fn print_messages(options: &RunOptions) -> Result<(), Failure> {
     let unbounded_bytes = options.messages.unbounded_msg_size.unwrap_or(0);
-    lines.extend(messages::list(layout, unbounded_bytes as usize).map(|message| {
-        let by_option = if message.content.is_unbounded() {
-            format!(", with --unbounded-msg-size {unbounded_bytes}")
-        } else {
-            String::new()
-        };
-        format!("  {:<20}{:>9}  {}{by_option}", message.name, message.bytes, message.type_name)
-    }));
-    print_lines(&lines)
+    print_lines(&message_lines(options.messages.message_layout.unwrap_or_default(), unbounded_bytes))
 }

@@ -156,9 +156,12 @@ impl<K: Kind + 'static, S: Shape<K>, const N: usize> Shape<FixedList<K, N>> for 
     }
 }
 
-impl<K: Kind + 'static, S: Shape<K>, const N: usize> Shape<FixedList<K, N>> for &[S; N] {
+impl<'a, K: Kind + 'static, S, const N: usize> Shape<FixedList<K, N>> for &'a [S; N]
+where
+    &'a S: Shape<K>,
+{
     #[inline]
     fn compose(self, composer: &mut Composer<'_>) -> Result<Span> {
-        compose::<K, _>(composer, self.iter().cloned())
+        compose::<K, _>(composer, self.iter())
     }
 }

@@ -1,6 +1,7 @@
 //! Messages built in place: their sizes are the counted ones, slices and lists write to them, and all other bytes are zero.
 
 use crate::message::{Pair, Then, aligned, body_of};
+use allocations::{Counts, count};
 use gantry_cdr::{
     AlignedBytes, Message, View,
     kind::{Array, FixedList, List, Number, Slice, Text, WideText},
@@ -124,6 +125,20 @@ fn fixed_lists_have_a_shape_for_each_element() {
     let view = <Then<FixedList<WideText, 2>>>::build(used(bytes), (shape, ())).unwrap();
     assert_eq!(view.first().map(|text| text.to_string()).collect::<Vec<_>>(), shape);
     assert_eq!(view.memory().as_ref(), [1, 0, 0, 0, 0xe9, 0, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn shapes_by_reference_allocate_nothing() {
+    type Names = Pair<FixedList<Text, 2>, Pair<List<WideText>, FixedList<Pair<Text, Slice<u8>>, 1>>>;
+    let names = ["left".to_owned(), "right".into()];
+    let sizes = [(&names[0], 3)];
+    let shape = (&names, (&names[..], &sizes));
+    let mut memory = used(Names::shape_bytes(shape).unwrap());
+    let counts = count(|| {
+        let view = Names::build(memory.as_mut(), shape).unwrap();
+        assert!(view.first().eq(&names) && view.second().second().all(|sized| sized.first() == "left"));
+    });
+    assert_eq!(counts, Counts::default());
 }
 
 #[test]

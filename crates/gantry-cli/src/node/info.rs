@@ -5,6 +5,7 @@ use crate::{
     domain::{Domain, NamesAndTypes},
     error::Result,
     names,
+    output::print_error,
 };
 use clap::Args;
 use serde::Serialize;
@@ -34,10 +35,10 @@ impl Arguments {
         let domain = session.join()?;
         let (name, count) = domain.node_named(&self.node_name)?;
         if count > 1 {
-            eprintln!(
+            print_error(format_args!(
                 "There are {count} nodes in the graph with the exact name \"{name}\". You are seeing information about all \
                  of them."
-            );
+            ));
         }
         session.output.print(&Info::new(&domain, name, self.include_hidden)?)
     }

@@ -1,6 +1,10 @@
 //! `gantry node list`.
 
-use crate::{cli::Session, error::Result, output::Names};
+use crate::{
+    cli::Session,
+    error::Result,
+    output::{Names, print_error},
+};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -17,9 +21,9 @@ impl Arguments {
     pub fn run(self, session: Session) -> Result<()> {
         let names = session.join()?.nodes(self.all)?;
         if !self.count_nodes && names.windows(2).any(|pair| pair[0] == pair[1]) {
-            eprintln!(
+            print_error(
                 "WARNING: Be aware that there are nodes in the graph that share an exact name, which can have unintended \
-                 side effects."
+                 side effects.",
             );
         }
         session.output.print(&Names::new(names, self.count_nodes))

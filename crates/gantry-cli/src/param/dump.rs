@@ -1,7 +1,7 @@
 //! `gantry param dump`: a parameter file.
 
 use super::remote::{ParameterValue, RemoteNode, messages};
-use crate::{cli::Session, error::Result};
+use crate::{cli::Session, error::Result, output::print_error};
 use clap::Args;
 use gantry_dynamic::{Value, Yaml};
 use serde::{Serialize, Serializer};
@@ -38,7 +38,7 @@ impl Arguments {
         for (name, value) in names.iter().zip(messages(&message, "values").map(ParameterValue)) {
             // JSON is a report and has all.
             match why_left_out(&value) {
-                Some(why) if !session.output.json => eprintln!("{name} is left out: {why}"),
+                Some(why) if !session.output.json => print_error(format_args!("{name} is left out: {why}")),
                 _ => insert(&mut parameters, name, value, MAX_DEPTH),
             }
         }

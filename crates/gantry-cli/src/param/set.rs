@@ -4,6 +4,7 @@ use super::remote::{RemoteNode, messages};
 use crate::{
     cli::Session,
     error::{Failure, Result},
+    output::print_error,
 };
 use clap::Args;
 use gantry::{Parameter, ParameterValue};
@@ -70,7 +71,7 @@ impl LoadArguments {
                     session.output.print(&Success::new(&sentence, name, &reason))?;
                 }
                 Err(reason) => {
-                    eprintln!("{}", with(&format!("Set parameter {name} failed"), &reason));
+                    print_error(with(&format!("Set parameter {name} failed"), &reason));
                     failed += 1;
                 }
             }

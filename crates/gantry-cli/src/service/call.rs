@@ -7,6 +7,7 @@ use crate::{
     message::{Repr, TopicType, json_of},
     names,
     number::{positive_rate, positive_seconds},
+    output::print_error,
 };
 use clap::Args;
 use gantry::{GenericClient, ServiceTypeDescription};
@@ -64,8 +65,7 @@ impl Arguments {
             true => std::io::read_to_string(std::io::stdin()).map_err(Failure::new)?,
             false => self.values.clone(),
         };
-        let end = self.timeout.map(|timeout| Instant::now() + timeout);
-        let Some(service_type) = wait_for_type(session, &domain, &service, &type_name, end)? else {
+        let Some(service_type) = wait_for_type(session, &domain, &service, &type_name, self.timeout)? else {
             return Ok(());
         };
         let (request_type, response_type) =
@@ -105,9 +105,9 @@ fn wait_for_type(
     domain: &Domain,
     service: &str,
     type_name: &str,
-    end: Option<Instant>,
+    timeout: Option<Duration>,
 ) -> Result<Option<ServiceTypeDescription>> {
-    let mut is_first = true;
+    let (start, mut is_first) = (Instant::now(), true);
     while gantry::ok() {
         let mut types = domain.node.service_types(service)?;
         let names: Vec<String> = types.iter().map(|found| found.name.clone()).collect();
@@ -121,14 +121,17 @@ fn wait_for_type(
         }
         if std::mem::take(&mut is_first) {
             session.output.remark("waiting for service to become available...")?;
-            eprintln!("WARNING: service [{service}] has no server yet{}", domain.service_hint(service)?);
+            let hint = domain.service_hint(service)?;
+            print_error(format_args!("WARNING: service [{service}] has no server yet{hint}"));
         }
-        let left = end.map_or(WAIT, |end| end.saturating_duration_since(Instant::now()).min(WAIT));
-        if left.is_zero() {
-            domain.service(service)?;
-            return Err(format!("{service} has clients and no server: start it, or compare names and domains").into());
+        if let Some(timeout) = timeout.filter(|timeout| start.elapsed() >= *timeout) {
+            let seconds = timeout.as_secs_f64();
+            return Err(
+                format!("{service} has no server after {seconds} s: start it, or compare its name and domain").into()
+            );
         }
-        domain.node.wait_for_graph_change(left)?;
+        let left = timeout.map_or(WAIT, |timeout| timeout.saturating_sub(start.elapsed()));
+        domain.node.wait_for_graph_change(left.min(WAIT))?;
     }
     Ok(None)
 }

@@ -6,6 +6,7 @@ use crate::{
     error::{Failure, Result},
     message::{Printed, field},
     number::positive_seconds,
+    output::print_error,
     qos::QosOptions,
 };
 use clap::Args;
@@ -72,7 +73,7 @@ impl Arguments {
                 Some(path) => match field(&message, path) {
                     Some(value) => value,
                     None => {
-                        eprintln!("Invalid field '{path}': this message has no such element");
+                        print_error(format_args!("Invalid field '{path}': this message has no such element"));
                         continue;
                     }
                 },
@@ -83,11 +84,11 @@ impl Arguments {
                 break;
             }
             if !self.no_lost_messages && source.lost() > lost {
-                eprintln!(
+                print_error(format_args!(
                     "A message was lost!!!\n\ttotal count change:{}\n\ttotal count: {}",
                     source.lost() - lost,
                     source.lost()
-                );
+                ));
                 lost = source.lost();
             }
         }

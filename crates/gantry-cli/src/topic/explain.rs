@@ -73,16 +73,19 @@ pub fn no_pair(topic: &str, publishers: &[TopicEndpointInfo], subscriptions: &[T
 }
 
 impl From<Connection> for Pair {
-    fn from(connection: Connection) -> Pair {
-        let topic = format!("topic {}: ", connection.publisher.topic_name);
+    fn from(mut connection: Connection) -> Pair {
+        if let ConnectionState::IncompatibleType(why) | ConnectionState::IncompatibleQos(why) = &mut connection.state {
+            // The topic comes first in the output.
+            let topic = format!("topic {}: ", connection.publisher.topic_name);
+            *why = why.strip_prefix(&topic).unwrap_or(why).to_owned();
+        }
         Pair {
             is_connected: connection.state == ConnectionState::ZeroCopy,
             publisher_node: connection.publisher.node_fully_qualified_name(),
             publisher_process: connection.publisher.process.clone(),
             subscription_node: connection.subscription.node_fully_qualified_name(),
             subscription_process: connection.subscription.process.clone(),
-            // The topic comes first in the output.
-            sentence: connection.to_string().replace(&topic, ""),
+            sentence: connection.to_string(),
         }
     }
 }

@@ -7,10 +7,11 @@ use crate::{
     message::{KnownTypes, Repr, TopicType},
     names,
     number::{positive_rate, positive_seconds},
+    output::print_error,
     qos::{Profile, QosOptions},
 };
 use clap::Args;
-use gantry::{GenericPublisher, TypeDescription};
+use gantry::{Connection, ConnectionState, GenericPublisher, TypeDescription};
 use gantry_dynamic::Value;
 use std::time::{Duration, Instant};
 
@@ -101,9 +102,10 @@ impl Arguments {
     ) -> Result<bool> {
         let (start, mut is_first) = (Instant::now(), true);
         while gantry::ok() && publisher.subscription_count()? < count {
-            let there = domain.node.count_subscribers(publisher.topic())?;
-            let mismatches = publisher.mismatches()?;
-            if !mismatches.is_empty() && there < count + mismatches.len() {
+            let mut pairs = domain.node.explain(publisher.topic())?;
+            pairs.retain(|pair| pair.publisher.endpoint_gid == publisher.gid());
+            let mismatches: Vec<&str> = pairs.iter().filter_map(mismatch).collect();
+            if !mismatches.is_empty() && pairs.len() - mismatches.len() < count {
                 return Err(mismatches.join("; ").into());
             }
             let second = Duration::from_secs(1);
@@ -115,15 +117,24 @@ impl Arguments {
                 )
                 .into());
             }
-            if std::mem::take(&mut is_first) && there == 0 {
+            if std::mem::take(&mut is_first) && pairs.is_empty() {
                 let topic = publisher.topic();
-                eprintln!("WARNING: topic [{topic}] has no subscription yet{}", domain.topic_hint(topic)?);
+                let hint = domain.topic_hint(topic)?;
+                print_error(format_args!("WARNING: topic [{topic}] has no subscription yet{hint}"));
             }
             session.output.remark(&format!("Waiting for at least {count} matching subscription(s)..."))?;
             // A subscription of another type is an error of the next round.
             let _ = publisher.wait_for_subscriptions(count, left.min(second));
         }
         Ok(gantry::ok())
+    }
+}
+
+/// The reason why the two cannot be matched, however long the publisher waits.
+fn mismatch(pair: &Connection) -> Option<&str> {
+    match &pair.state {
+        ConnectionState::IncompatibleType(why) | ConnectionState::IncompatibleQos(why) => Some(why),
+        _ => None,
     }
 }
 

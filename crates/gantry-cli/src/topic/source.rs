@@ -5,7 +5,7 @@ use crate::{
     error::{Failure, Result},
     message::TopicType,
     names,
-    output::Output,
+    output::{Output, print_error},
     qos::{Profile, QosOptions},
 };
 use gantry::{Durability, GenericSample, GenericSubscription, Qos, Reliability, TopicEndpointInfo};
@@ -72,7 +72,7 @@ impl Source {
                         names => format!("the publishers of {topic} do not agree on its type: {}", names.join(", ")),
                     }));
                 }
-                (None, _) if std::mem::take(&mut is_first) => eprintln!("{}", not_published(domain, &topic)?),
+                (None, _) if std::mem::take(&mut is_first) => print_error(not_published(domain, &topic)?),
                 (None, _) => match remaining(end) {
                     Some(left) => drop(domain.node.wait_for_graph_change(left)?),
                     None => return Ok(None),
@@ -173,10 +173,10 @@ impl QosOptions {
         }
         let count = |offers: fn(&Qos) -> bool| publishers.iter().filter(|end| offers(&end.qos_profile)).count();
         let some = |policy: &str, fallback: &str| {
-            eprintln!(
+            print_error(format_args!(
                 "Some, but not all, publishers are offering {policy}. Falling back to {fallback} as it will connect to all \
                  publishers"
-            );
+            ));
         };
         if self.qos_reliability.is_none() {
             qos.reliability = match count(|offered| offered.reliability == Reliability::Reliable) {

@@ -14,6 +14,7 @@ tests![
     a_misspelt_name_is_corrected,
     a_topic_of_another_domain_is_found_there,
     each_pair_is_explained_in_a_sentence,
+    a_warning_into_a_closed_pipe_ends_no_command,
     a_script_completes_the_commands,
     wrong_arguments_are_errors_of_usage,
 ];
@@ -164,6 +165,14 @@ fn each_pair_is_explained_in_a_sentence() {
         pairs.iter().find(|pair| pair["subscription_node"] == node).unwrap()["is_connected"].clone()
     };
     assert_eq!((connected("/listener"), connected("/talker")), (json!(true), json!(false)));
+}
+
+fn a_warning_into_a_closed_pipe_ends_no_command() {
+    let _twins = [(); 2].map(|()| node_in(10, "twin"));
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let run = run(command(10, &["node", "list"]).stderr(writer));
+    assert_eq!((run.code, &*run.out), (Some(0), "/twin\n/twin\n"));
 }
 
 fn a_script_completes_the_commands() {

@@ -6,7 +6,7 @@ use gantry_msgs::{
     geometry_msgs::msg::PoseStamped,
     std_msgs::msg::{Int32, String as Text},
 };
-use std::io::Write;
+use std::{fs::File, io::Write, os::unix::fs::FileExt, path::Path};
 
 tests![
     a_rate_is_printed_each_second,
@@ -18,6 +18,7 @@ tests![
     wrong_values_and_types_are_refused_before_anything_is_published,
     a_missing_subscription_is_an_error_after_the_time,
     subscriptions_that_do_not_match_are_an_error_at_once,
+    a_process_that_cannot_be_read_is_not_a_subscription,
     a_misspelt_topic_without_a_subscription_is_corrected,
 ];
 
@@ -185,6 +186,32 @@ fn subscriptions_that_do_not_match_are_an_error_at_once() {
     assert_eq!(take(&mut good, 3), ["", "", ""]);
     let error = fails(47, &[&best_effort[..], &["-w", "2"]].concat());
     assert!(error.contains("do not agree on reliability"), "{error}");
+}
+
+fn a_process_that_cannot_be_read_is_not_a_subscription() {
+    let broken = node_in(51, "broken");
+    let _publisher = broken.create_publisher::<Int32>("a", Qos::default()).unwrap();
+    spoil_texts(std::env::var("GANTRY_SHM_DIR").unwrap().as_ref(), b"/broken");
+    let mut run = start(51, &["topic", "pub", "--once", "a", "std_msgs/Int32", "data: 5"]);
+    assert_eq!(run.line(), "Waiting for at least 1 matching subscription(s)...");
+    let mut echo = start(51, &["topic", "echo", "a", "--once", "--qos-reliability", "reliable"]);
+    assert_eq!(echo.line(), "data: 5");
+}
+
+/// Makes a text in the files of processes one that is not UTF-8.
+fn spoil_texts(directory: &Path, text: &[u8]) {
+    for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            spoil_texts(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "process") {
+            let bytes = std::fs::read(&path).unwrap_or_default(); // it may be gone
+            let offsets = (0..bytes.len()).filter(|offset| bytes[*offset..].starts_with(text));
+            for offset in offsets {
+                let file = File::options().write(true).open(&path).unwrap();
+                file.write_at(&[0xff], offset as u64).unwrap();
+            }
+        }
+    }
 }
 
 fn a_misspelt_topic_without_a_subscription_is_corrected() {

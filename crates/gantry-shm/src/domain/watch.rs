@@ -47,7 +47,8 @@ impl Generation {
 impl Participant {
     /// Makes a watcher and has it updated, now and by the control thread, for as long as the caller keeps the `Arc`: whenever
     /// endpoints of that role come to the topic or leave it, when it is due, and at other times. With [`Role::Node`] and the topic
-    /// "", it watches the graph. A watcher that has a due time only later is asked for it after the thread's next update.
+    /// "", it watches the graph. The thread asks for the due time after each of its rounds; a due time that is set between two
+    /// rounds counts from the next round, after a second or more.
     ///
     /// # Errors
     /// The process forked.

@@ -74,6 +74,7 @@ mod tests {
         let after = rings();
         assert!(after[0] != before[0] && after[1] != before[1], "{before:?}, {after:?}");
     }
+
     /// Its control thread may wait for the thread that rings.
     #[test]
     fn a_participant_can_end_while_the_bells_are_rung() {

@@ -115,7 +115,7 @@ impl CallbackIsolatedExecutor {
         }
         let has_new = !executors.is_empty();
         if has_new {
-            self.own.gather_and_drop(); // lets the groups' callbacks go
+            self.own.gather_unlocked(); // lets the groups' callbacks go
         }
         for (group, mut executor) in executors {
             let (handle, own) = (executor.handle(), group.clone());
@@ -138,7 +138,7 @@ impl CallbackIsolatedExecutor {
         std::thread::scope(|scope| {
             let (mut threads, mut result) = (Vec::new(), Ok(()));
             while result.is_ok() {
-                self.own.gather_and_drop(); // takes the notifications of what is looked at from here on
+                self.own.gather_unlocked(); // takes the notifications of what is looked at from here on
                 let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
                 if !shared.goes_on() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) || is_late {
                     break;

@@ -163,13 +163,9 @@ impl Members {
         (list.members.clone(), list.leaving.clone())
     }
 
-    /// The callbacks that the executor runs, each with the full name of its node.
-    pub(crate) fn callbacks(&self, executor: &Waker) -> Vec<(Arc<str>, Arc<Callback>)> {
-        let (members, _) = self.list();
-        let named = members.iter().map(|member| (Arc::from(member.node_name()), member.callbacks(executor)));
-        named
-            .flat_map(|(node, callbacks): (Arc<str>, _)| callbacks.into_iter().map(move |one| (node.clone(), one)))
-            .collect()
+    /// The callbacks that the executor runs.
+    pub(crate) fn callbacks(&self, executor: &Waker) -> Vec<Arc<Callback>> {
+        lock(&self.list).members.iter().flat_map(|member| member.callbacks(executor)).collect()
     }
 
     /// Lets another executor have a member that left, unless it came back. Returns the list's handle of it.
@@ -220,7 +216,7 @@ impl Members {
     /// Takes all members out, and lets none in: the executor is dropped.
     pub(crate) fn close(&self) -> Vec<Member> {
         let mut list = lock(&self.list);
-        list.is_closed = true;
+        (list.is_closed, list.participant) = (true, None);
         let leaving = std::mem::take(&mut list.leaving);
         std::mem::take(&mut list.members).into_iter().chain(leaving).collect()
     }

@@ -105,7 +105,7 @@ pub trait Executor: ExecutorSteps {
         let deadline = deadline_after(timeout);
         within_spin(self, |executor| {
             loop {
-                executor.gather_and_drop();
+                executor.gather_unlocked();
                 let signal = executor.ready_queue().signal.clone();
                 if signal.is_canceled() {
                     signal.reset_cancel();

@@ -1,5 +1,5 @@
-//! A run of a callback that takes long while others wait, and the sentence that says so: after a run on the only thread of
-//! an executor, or during it (`watchdog`).
+//! A run of a callback that takes long while others wait, and the warning that says so: after the run, or during it
+//! (`watchdog`).
 
 use crate::{
     callback::{Callback, RunOutcome},
@@ -14,40 +14,57 @@ pub(super) const LIMIT_NS: u64 = 250_000_000;
 /// A slow run that is over, and is said if another callback waited.
 pub(super) struct SlowRun {
     pub(super) index: usize,
-    ran_ns: u64,
+    pub(super) ran_ns: u64,
+    /// All threads were in slow runs, so it held up other groups, too.
+    pub(super) held_up_all: bool,
+}
+
+/// A warning as text: it keeps no callback, and is logged where no lock is held, since the log may be anyone's code.
+pub(super) struct SlowRunWarning {
+    node: String,
+    sentence: String,
+}
+
+/// The time that a run took which has ended, if it was slow and none of the callback was said: one cheap reading of the clock.
+pub(super) fn slow_ns(callback: &Callback, outcome: RunOutcome) -> Option<u64> {
+    if !matches!(outcome, RunOutcome::More | RunOutcome::Last) {
+        return None;
+    }
+    let ran_ns = coarse_ns().saturating_sub(callback.began_ns());
+    (ran_ns >= LIMIT_NS && !callback.is_known_slow()).then_some(ran_ns)
+}
+
+/// Whether a callback has been running for long, on any thread.
+pub(super) fn is_in_slow_run(callback: &Callback) -> bool {
+    callback.running_since_ns().is_some_and(|began_ns| coarse_ns().saturating_sub(began_ns) >= LIMIT_NS)
 }
 
 impl SlowRun {
-    /// Looks at a run that has ended: one cheap reading of the clock.
-    pub(super) fn after(index: usize, callback: &Callback, outcome: RunOutcome) -> Option<SlowRun> {
-        if !matches!(outcome, RunOutcome::More | RunOutcome::Last) {
+    /// The warning, once for each callback.
+    pub(super) fn warning(&self, callback: &Callback) -> Option<SlowRunWarning> {
+        SlowRunWarning::new(callback, "ran", self.ran_ns, "waited meanwhile")
+    }
+}
+
+impl SlowRunWarning {
+    /// The warning that a callback runs still, once for each.
+    pub(super) fn of_running(callback: &Callback, ran_ns: u64) -> Option<SlowRunWarning> {
+        SlowRunWarning::new(callback, "has been running", ran_ns, "wait for it")
+    }
+
+    fn new(callback: &Callback, ran: &str, ran_ns: u64, wait: &str) -> Option<SlowRunWarning> {
+        if !callback.set_known_slow() {
             return None;
         }
-        let ran_ns = coarse_ns().saturating_sub(callback.began_ns());
-        (ran_ns >= LIMIT_NS).then_some(SlowRun { index, ran_ns })
-    }
-
-    /// Logs a warning, once for each callback.
-    pub(super) fn say(&self, callback: &Callback, node: &str) {
-        say(callback, node, "ran", self.ran_ns, "waited meanwhile");
-    }
-}
-
-/// Logs that a callback runs still, once for each.
-pub(super) fn say_running(callback: &Callback, node: &str, ran_ns: u64) {
-    say(callback, node, "has been running", ran_ns, "wait for it");
-}
-
-fn say(callback: &Callback, node: &str, ran: &str, ran_ns: u64, wait: &str) {
-    if !callback.set_known_slow() {
-        return;
-    }
-    let (source, ms) = (&callback.source, Duration::from_nanos(ran_ns).as_millis());
-    log::warn(
-        node,
-        format_args!(
+        let (source, ms) = (&callback.source, Duration::from_nanos(ran_ns).as_millis());
+        let sentence = format!(
             "the callback of {source} {ran} for {ms} ms, and other callbacks of its executor {wait}; shorten it, or give \
              it a callback group of its own in a MultiThreadedExecutor or a CallbackIsolatedExecutor"
-        ),
-    );
+        );
+        Some(SlowRunWarning { node: callback.node_name(), sentence })
+    }
+
+    pub(super) fn log(&self) {
+        log::warn(&self.node, &self.sentence);
+    }
 }

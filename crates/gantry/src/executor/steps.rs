@@ -18,10 +18,10 @@ pub trait ExecutorSteps {
     /// Finds out which callbacks may run.
     fn gather(&mut self);
 
-    /// The same without a lock, so what was let go is dropped.
-    fn gather_and_drop(&mut self) {
+    /// The same without a lock, so what it left is done.
+    fn gather_unlocked(&mut self) {
         self.gather();
-        drop(take(&mut self.ready_queue().released));
+        take(&mut self.ready_queue().deferred).finish();
     }
 
     /// Runs one of the gathered callbacks; `false` if none is left.
@@ -39,7 +39,7 @@ pub trait ExecutorSteps {
             let (signal, mut ran, mut before) = (executor.ready_queue().signal.clone(), 0, None);
             while before.is_none() || again && before != Some(ran) {
                 before = Some(ran);
-                executor.gather_and_drop();
+                executor.gather_unlocked();
                 while !signal.is_canceled() && (ran == 0 || !is_past(deadline)) && executor.step() {
                     ran += 1;
                 }
@@ -60,7 +60,7 @@ pub(super) fn spin_on_this_thread<E: ExecutorSteps + ?Sized>(
         let signal = executor.ready_queue().signal.clone();
         loop {
             // It takes the notification of a thread that made the condition true, so the check comes after it.
-            executor.gather_and_drop();
+            executor.gather_unlocked();
             let is_late = is_past(deadline); // before the check: a condition that holds at the deadline counts
             if signal.is_canceled() || goes_on.as_mut().is_some_and(|goes_on| !goes_on()) || is_late {
                 break;

@@ -4,21 +4,24 @@
 //! It looks when the control thread looks for processes that ended, each second or less often, and at the callbacks only if
 //! the executor has not gathered since the last look, or seldom: so an executor does nothing for it but to count its
 //! gatherings.
+//!
+//! Invariant: the control thread has handles of callbacks, and of what they own, only while `looking` is locked. It runs no
+//! user's code under that lock.
 
 use super::{
     members::Members,
-    slow_run::{LIMIT_NS, say_running},
+    slow_run::{LIMIT_NS, SlowRunWarning},
     wake_signal::WakeSignal,
 };
 use crate::{
     callback::{Callback, CallbackGroupType},
-    log,
     time::monotonic_ns,
+    wait::lock,
 };
 use gantry_shm::{Participant, Role, Watcher};
 use std::{
     sync::{
-        Arc, Weak,
+        Arc, Mutex, Weak,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     task::Waker,
@@ -31,15 +34,13 @@ const LOOKS_WHILE_BUSY: usize = 8;
 pub(super) struct Watchdog {
     signal: Weak<WakeSignal>,
     members: Weak<Members>,
+    looking: Mutex<()>,
     /// The time before which no look is worth it: endpoints that come and go cause updates, too. CLOCK_MONOTONIC.
     rest_until_ns: AtomicU64,
     /// The executor's gatherings at the last look, and the number of looks.
     seen_gatherings: AtomicUsize,
     looks: AtomicUsize,
 }
-
-/// A callback, and the full name of its node.
-type Watched = (Arc<str>, Arc<Callback>);
 
 impl Watchdog {
     /// A watchdog that looks for as long as it is kept.
@@ -49,31 +50,48 @@ impl Watchdog {
         members: &Arc<Members>,
     ) -> crate::Result<Arc<Watchdog>> {
         let (signal, members) = (Arc::downgrade(signal), Arc::downgrade(members));
-        let (rest_until_ns, seen_gatherings, looks) = Default::default();
-        let make = |_| Watchdog { signal, members, rest_until_ns, seen_gatherings, looks };
-        // The nodes' topic has no publishers, so that nothing but the time causes updates.
+        let (looking, rest_until_ns, seen_gatherings, looks) = Default::default();
+        let make = |_| Watchdog { signal, members, looking, rest_until_ns, seen_gatherings, looks };
+        // Any topic: the control thread updates all watchers at each probe.
         Ok(participant.watch("", Role::Publisher, make)?)
     }
 
-    /// Looks at the callbacks, and says those that are slow.
-    fn look(&self, signal: Arc<WakeSignal>, members: &Members) {
-        let (threads, now_ns) = (signal.threads(), monotonic_ns());
-        let callbacks = members.callbacks(&Waker::from(signal));
-        let ran_ns = |callback: &Callback| Some(now_ns.saturating_sub(callback.running_since_ns()?));
-        let slow = callbacks.iter().filter_map(|watched| Some((watched, ran_ns(&watched.1)?)));
-        let slow: Vec<_> = slow.filter(|(_, ran_ns)| *ran_ns >= LIMIT_NS).collect();
-        let are_all_in_slow_ones = slow.len() >= threads;
-        for ((node, callback), ran_ns) in slow {
-            let is_held_up = |(_, other): &Watched| {
-                (are_all_in_slow_ones || excludes(callback, other))
-                    && other.running_since_ns().is_none()
-                    && other.has_work()
-            };
-            if !callback.is_known_slow() && log::is_warn_enabled(node) && callbacks.iter().any(is_held_up) {
-                say_running(callback, node, ran_ns);
-            }
-        }
+    /// Waits for a look that is under way: from here on the control thread keeps nothing of members that left.
+    pub(super) fn wait_for_look(&self) {
+        drop(lock(&self.looking));
     }
+
+    fn look(&self) -> Vec<SlowRunWarning> {
+        let now_ns = monotonic_ns();
+        let (Some(signal), Some(members)) = (self.signal.upgrade(), self.members.upgrade()) else { return Vec::new() };
+        if signal.threads() == 0 || now_ns < self.rest_until_ns.load(Relaxed) {
+            return Vec::new();
+        }
+        self.rest_until_ns.store(now_ns + LIMIT_NS, Relaxed);
+        let gatherings = signal.gatherings();
+        let is_quiet = self.seen_gatherings.swap(gatherings, Relaxed) == gatherings;
+        let is_due = is_quiet || self.looks.fetch_add(1, Relaxed) % LOOKS_WHILE_BUSY == LOOKS_WHILE_BUSY - 1;
+        if is_due { slow_runs(signal, &members, now_ns) } else { Vec::new() }
+    }
+}
+
+/// The warnings of the callbacks that run for long and hold up others.
+fn slow_runs(signal: Arc<WakeSignal>, members: &Members, now_ns: u64) -> Vec<SlowRunWarning> {
+    let threads = signal.threads();
+    let callbacks = members.callbacks(&Waker::from(signal));
+    let ran_ns = |callback: &Callback| Some(now_ns.saturating_sub(callback.running_since_ns()?));
+    let slow = callbacks.iter().filter_map(|callback| Some((callback, ran_ns(callback)?)));
+    let slow: Vec<_> = slow.filter(|(_, ran_ns)| *ran_ns >= LIMIT_NS).collect();
+    let are_all_in_slow_ones = slow.len() >= threads;
+    let holds_up = |callback: &Callback| {
+        callbacks.iter().any(|other| {
+            (are_all_in_slow_ones || excludes(callback, other))
+                && other.running_since_ns().is_none()
+                && other.has_work()
+        })
+    };
+    let unknown = slow.into_iter().filter(|(callback, _)| !callback.is_known_slow() && holds_up(callback));
+    unknown.filter_map(|(callback, ran_ns)| SlowRunWarning::of_running(callback, ran_ns)).collect()
 }
 
 /// Whether the other callback cannot run at the same time.
@@ -83,17 +101,10 @@ fn excludes(callback: &Callback, other: &Callback) -> bool {
 
 impl Watcher for Watchdog {
     fn update(&self) {
-        let now_ns = monotonic_ns();
-        let (Some(signal), Some(members)) = (self.signal.upgrade(), self.members.upgrade()) else { return };
-        if signal.threads() == 0 || now_ns < self.rest_until_ns.load(Relaxed) {
-            return;
-        }
-        self.rest_until_ns.store(now_ns + LIMIT_NS, Relaxed);
-        let gatherings = signal.gatherings();
-        let is_quiet = self.seen_gatherings.swap(gatherings, Relaxed) == gatherings;
-        if is_quiet || self.looks.fetch_add(1, Relaxed) % LOOKS_WHILE_BUSY == LOOKS_WHILE_BUSY - 1 {
-            self.look(signal, &members);
-        }
+        let looking = lock(&self.looking);
+        let warnings = self.look();
+        drop(looking);
+        warnings.iter().for_each(SlowRunWarning::log);
     }
 
     /// The control thread wakes for no look.

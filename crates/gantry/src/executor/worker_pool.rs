@@ -13,7 +13,7 @@
 
 use super::{
     order::Order,
-    ready_queue::{Released, Running},
+    ready_queue::{Deferred, Running},
     steps::{GoesOn, is_past},
     wake_signal::WakeSignal,
 };
@@ -139,9 +139,9 @@ impl<O: Order> WorkerPool<O> {
             if state.turns == 1 {
                 self.has_turned.notify_one();
             }
-            let released = take(&mut state.end.order.ready_queue().released);
-            if !released.is_empty() {
-                state = self.drop_released(state, released);
+            let deferred = take(&mut state.end.order.ready_queue().deferred);
+            if !deferred.is_empty() {
+                state = self.finish_deferred(state, deferred);
             } else if let Some(running) = state.end.order.start() {
                 self.hand_over(&mut state);
                 drop(state);
@@ -159,17 +159,17 @@ impl<O: Order> WorkerPool<O> {
         }
     }
 
-    /// Drops what was let go, as a callback runs: a destructor may take its time, or panic.
-    fn drop_released<'a>(
+    /// Does the work that the gathering left, as a callback runs: it may take its time, or panic.
+    fn finish_deferred<'a>(
         &'a self,
         mut state: MutexGuard<'a, PoolState<O>>,
-        released: Released,
+        deferred: Deferred,
     ) -> MutexGuard<'a, PoolState<O>> {
         self.hand_over(&mut state);
         drop(state);
-        let dropped = catch_unwind(AssertUnwindSafe(|| drop(released)));
+        let finished = catch_unwind(AssertUnwindSafe(|| deferred.finish()));
         let mut state = lock(&self.state);
-        state.end.panic = state.end.panic.take().or(dropped.err());
+        state.end.panic = state.end.panic.take().or(finished.err());
         state
     }
 

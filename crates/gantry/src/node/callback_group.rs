@@ -37,8 +37,8 @@ impl CallbackGroup {
 
     /// Sets whether [`Executor::add_node`](crate::Executor::add_node) also adds this group, as it does by default. A
     /// group that is not added with its node runs only in the executor to which
-    /// [`Executor::add_callback_group`](crate::Executor::add_callback_group) adds it. If the executor of the node runs it
-    /// already, no other one can have it until that one has looked at its callbacks again, and none of the group runs.
+    /// [`Executor::add_callback_group`](crate::Executor::add_callback_group) adds it. A group that an
+    /// executor already runs becomes free when that executor next gathers and no callback of the group runs.
     #[must_use]
     pub fn automatically_add_to_executor_with_node(self, is_added: bool) -> CallbackGroup {
         self.group.set_added_with_node(is_added);

@@ -3,7 +3,7 @@
 //! Recorders, bridges and bindings use it; the typed [`Publisher`](crate::Publisher) is a layer over it. Gantry checks
 //! the length of messages whose type has only one, and not that the bytes are a message of the described type.
 
-use super::{fixed_size::is_fixed_size, other_domains::WaitingPublisher};
+use super::{fixed_size::is_fixed_size, other_domains::UnmatchedPublisher};
 use crate::{
     error::{Error, Result},
     events::{Events, PublisherEventSource, PublisherEvents},
@@ -31,7 +31,7 @@ pub struct GenericPublisher {
     pub(super) clock: SampleClock,
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
-    other_domains: WaitingPublisher,
+    unmatched: UnmatchedPublisher,
     /// The length of every message, if it is stated and the definition shows that it is fixed.
     fixed_bytes: Option<usize>,
 }
@@ -76,8 +76,8 @@ impl GenericPublisher {
         let message_type = &engine.description().message_type;
         let stated_bytes = Some(message_type.payload_bytes).filter(|bytes| *bytes != usize::MAX);
         let fixed_bytes = stated_bytes.filter(|_| is_fixed_size(&message_type.definition));
-        let (clock, other_domains) = (SampleClock::new(), WaitingPublisher::new());
-        GenericPublisher { engine, clock, presence, other_domains, fixed_bytes }
+        let (clock, unmatched) = (SampleClock::new(), UnmatchedPublisher::new());
+        GenericPublisher { engine, clock, presence, unmatched, fixed_bytes }
     }
 
     /// Another publisher of the same topic, type, QoS and options, for another thread. It has its own memory and
@@ -243,8 +243,8 @@ impl GenericPublisher {
     /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)); as [`GenericPublisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let are_matched = self.engine.wait_for_subscriptions(count, timeout)?;
-        if !are_matched && self.other_domains.is_due() && self.engine.subscription_count()? == 0 {
-            self.other_domains.warn(self.engine.description());
+        if !are_matched && self.unmatched.is_due() && self.engine.subscription_count()? == 0 {
+            self.unmatched.warn(self.engine.description());
         }
         Ok(are_matched)
     }

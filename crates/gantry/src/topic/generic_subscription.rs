@@ -3,7 +3,7 @@
 //! Recorders, bridges, bindings and tools use it; the typed [`Subscription`](crate::Subscription) is a layer over it.
 //! The bytes come from another process and are not checked.
 
-use super::other_domains::LonelySubscription;
+use super::other_domains::UnmatchedSubscription;
 use crate::{
     error::Result,
     events::{Events, SubscriptionEventSource, SubscriptionEvents},
@@ -29,7 +29,7 @@ pub struct GenericSubscription {
     /// Keeps the node in the graph.
     presence: Arc<Presence>,
     /// Its look at other domains.
-    _lonely: Option<Arc<LonelySubscription>>,
+    _unmatched: Option<Arc<UnmatchedSubscription>>,
 }
 
 /// A taken message, in place. It owns its pin: keep it, send it to another thread, drop it in any order.
@@ -41,12 +41,12 @@ pub struct GenericSample(gantry_shm::Sample);
 
 impl GenericSubscription {
     pub(crate) fn new(engine: gantry_shm::Subscription, presence: Arc<Presence>) -> GenericSubscription {
-        GenericSubscription { engine, presence, _lonely: None }
+        GenericSubscription { engine, presence, _unmatched: None }
     }
 
     /// Has a warning logged if its publisher is in another domain.
     pub(super) fn look_at_other_domains(mut self) -> Result<GenericSubscription> {
-        self._lonely = LonelySubscription::watch(self.presence.participant(), &self.engine)?;
+        self._unmatched = Some(UnmatchedSubscription::watch(self.presence.participant(), &self.engine)?);
         Ok(self)
     }
 

@@ -1,28 +1,27 @@
 //! Hints for endpoints that wait in vain: the other end of their topic is in another domain.
 
-use crate::{log, time::monotonic_ns};
-use gantry_shm::{EndpointDescription, Participant, PublisherMatches, Role, Watcher};
+use crate::{lock::lock, log, time::monotonic_ns};
+use gantry_shm::{DomainReport, EndpointDescription, Participant, PublisherMatches, Role, Watcher};
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::{Arc, Mutex, Weak},
     time::{Duration, Instant},
 };
 
 /// The age of an endpoint at which the other domains are looked at: the other end may still be starting in this one.
 const MIN_AGE: Duration = Duration::from_secs(1);
+/// The time between two looks for subscriptions: a look reads the files of all domains.
+const REST_NS: u64 = 1_000_000_000;
 
 /// Looks once for the subscriptions of a publisher in the other domains of this user, when it waits for them.
 #[derive(Debug)]
-pub(super) struct WaitingPublisher {
+pub(super) struct UnmatchedPublisher {
     created: Instant,
     is_done: bool,
 }
 
-impl WaitingPublisher {
-    pub(super) fn new() -> WaitingPublisher {
-        WaitingPublisher { created: Instant::now(), is_done: false }
+impl UnmatchedPublisher {
+    pub(super) fn new() -> UnmatchedPublisher {
+        UnmatchedPublisher { created: Instant::now(), is_done: false }
     }
 
     /// Whether it is time to look, if there is no subscription in the publisher's own domain.
@@ -33,46 +32,50 @@ impl WaitingPublisher {
     /// Warns if another domain has one.
     pub(super) fn warn(&mut self, own: &EndpointDescription) {
         self.is_done = true;
-        warn(own);
+        warn(vec![own.clone()]);
     }
 }
 
-/// Looks once for the publishers of a subscription in the other domains of this user, on the control thread: also for a
-/// subscription whose callback waits in an executor.
-pub(super) struct LonelySubscription {
-    own: EndpointDescription,
-    publishers: PublisherMatches,
-    /// The time from which on it looks, CLOCK_MONOTONIC; `u64::MAX`: it has looked.
-    from_ns: AtomicU64,
+/// The subscriptions of this process whose publishers were not looked for yet: one look is for all that are due.
+static WAITING: Mutex<Waiting> = Mutex::new(Waiting { subscriptions: Vec::new(), rest_until_ns: 0 });
+
+struct Waiting {
+    /// Weak: they keep their domains, whose files are removed when the last handle of a domain is dropped.
+    subscriptions: Vec<(u64, Weak<UnmatchedSubscription>)>,
+    /// The time before which there is no look, CLOCK_MONOTONIC.
+    rest_until_ns: u64,
 }
 
-impl LonelySubscription {
-    /// Looks for as long as it is kept; `None` if the warning would not be logged.
+/// Has the publishers of a subscription looked for once in the other domains of this user, on the control thread: also for
+/// a subscription whose callback waits in an executor.
+pub(super) struct UnmatchedSubscription {
+    own: EndpointDescription,
+    publishers: PublisherMatches,
+    /// The time from which on it is due, CLOCK_MONOTONIC.
+    from_ns: u64,
+}
+
+impl UnmatchedSubscription {
+    /// Has them looked for, unless the subscription is dropped before it is due.
     pub(super) fn watch(
         participant: &Participant,
         subscription: &gantry_shm::Subscription,
-    ) -> crate::Result<Option<Arc<LonelySubscription>>> {
-        let own = subscription.description().clone();
-        if !log::is_warn_enabled(&own.node) {
-            return Ok(None);
-        }
-        let from_ns = AtomicU64::new(monotonic_ns() + MIN_AGE.as_nanos() as u64);
-        let (topic, publishers) = (own.topic.clone(), subscription.matches());
-        let lonely = |_| LonelySubscription { own, publishers, from_ns };
-        Ok(Some(participant.watch(&topic, Role::Publisher, lonely)?))
+    ) -> crate::Result<Arc<UnmatchedSubscription>> {
+        let (own, publishers) = (subscription.description().clone(), subscription.matches());
+        let from_ns = monotonic_ns() + MIN_AGE.as_nanos() as u64;
+        let topic = own.topic.clone();
+        let make = |_| UnmatchedSubscription { own, publishers, from_ns };
+        let this = participant.watch(&topic, Role::Publisher, make)?;
+        lock(&WAITING).subscriptions.push((from_ns, Arc::downgrade(&this)));
+        Ok(this)
     }
 }
 
-impl Watcher for LonelySubscription {
+impl Watcher for UnmatchedSubscription {
     fn update(&self) {
-        if monotonic_ns() < self.from_ns.load(Relaxed) {
-            return;
-        }
-        self.from_ns.store(u64::MAX, Relaxed);
-        if let Ok(Some(found)) = self.publishers.look(None)
-            && found.endpoints.is_empty()
-        {
-            warn(&self.own);
+        let now_ns = monotonic_ns();
+        if now_ns >= self.from_ns {
+            look(now_ns);
         }
     }
 
@@ -82,42 +85,84 @@ impl Watcher for LonelySubscription {
     }
 }
 
-impl std::fmt::Debug for LonelySubscription {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "LonelySubscription({})", self.own.topic)
+impl Drop for UnmatchedSubscription {
+    fn drop(&mut self) {
+        lock(&WAITING).subscriptions.retain(|(_, subscription)| subscription.strong_count() > 0);
     }
 }
 
-/// Warns if another domain has the other end.
-fn warn(own: &EndpointDescription) {
-    if !log::is_warn_enabled(&own.node) {
+impl std::fmt::Debug for UnmatchedSubscription {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "UnmatchedSubscription({})", self.own.topic)
+    }
+}
+
+/// Looks for the publishers of all subscriptions that are due and have none in their own domains.
+fn look(now_ns: u64) {
+    let mut waiting = lock(&WAITING);
+    if now_ns < waiting.rest_until_ns {
         return;
     }
-    // A domain that cannot be read is none of this endpoint's affairs.
-    let mut others = gantry_shm::domains().unwrap_or_default().into_iter().filter(|id| *id != own.domain_id);
-    let Some((id, other)) = others.find_map(|id| Some((id, other_end(id, own)?))) else { return };
+    let due: Vec<_> = waiting.subscriptions.extract_if(.., |(from_ns, _)| *from_ns <= now_ns).collect();
+    if due.is_empty() {
+        return;
+    }
+    waiting.rest_until_ns = now_ns + REST_NS;
+    drop(waiting);
+    let mut unmatched = Vec::new();
+    for (from_ns, weak) in due {
+        let Some(subscription) = weak.upgrade() else { continue };
+        match subscription.publishers.look(None) {
+            Ok(Some(found)) if found.endpoints.is_empty() => unmatched.push(subscription.own.clone()),
+            Ok(_) => {}
+            Err(_) => lock(&WAITING).subscriptions.push((from_ns, weak)), // a process that cannot be read now
+        }
+    }
+    warn(unmatched);
+}
+
+/// Warns of each endpoint whose other end another domain has.
+fn warn(mut ends: Vec<EndpointDescription>) {
+    ends.retain(|own| log::is_warn_enabled(&own.node));
+    if ends.is_empty() {
+        return;
+    }
+    for domain_id in gantry_shm::domains().unwrap_or_default() {
+        if ends.iter().all(|own| own.domain_id == domain_id) {
+            continue;
+        }
+        // A domain that cannot be read is none of these endpoints' affairs.
+        let Ok(Some(report)) = gantry_shm::inspect(domain_id) else { continue };
+        ends.retain(|own| own.domain_id == domain_id || !is_told(own, domain_id, &report));
+    }
+}
+
+/// Warns if that domain has the other end; returns whether it has.
+fn is_told(own: &EndpointDescription, domain_id: u32, report: &DomainReport) -> bool {
+    let Some(other) = other_end(own, report) else { return false };
     let (word, other_word) = match own.role {
         Role::Publisher => ("subscription", "subscribes to"),
         _ => ("publisher", "publishes"),
     };
-    let (topic, domain_id) = (&own.topic, own.domain_id);
+    let (topic, own_id, other) = (&own.topic, own.domain_id, &other.node);
     log::warn(
         &own.node,
         format_args!(
-            "topic {topic} has no {word} in domain {domain_id}, and node {other} {other_word} it in domain {id}; set \
+            "topic {topic} has no {word} in domain {own_id}, and node {other} {other_word} it in domain {domain_id}; set \
              ROS_DOMAIN_ID to the same number for both programs"
         ),
     );
+    true
 }
 
-/// The node of the other end in that domain.
-fn other_end(domain_id: u32, own: &EndpointDescription) -> Option<String> {
-    let processes = gantry_shm::inspect(domain_id).ok()??.processes.into_iter().filter(|process| process.is_alive);
+fn other_end<'a>(own: &EndpointDescription, report: &'a DomainReport) -> Option<&'a EndpointDescription> {
+    let processes = report.processes.iter().filter(|process| process.is_alive);
     let is_other_end =
-        |other: &EndpointDescription| other.topic == own.topic && own.message_type.matches(&other.message_type);
-    let ends = processes.flat_map(|process| match own.role {
-        Role::Publisher => process.subscriptions,
-        _ => process.publishers.into_iter().map(|publisher| publisher.description).collect(),
-    });
-    ends.into_iter().find(is_other_end).map(|other| other.node)
+        |other: &&EndpointDescription| other.topic == own.topic && own.message_type.matches(&other.message_type);
+    match own.role {
+        Role::Publisher => processes.flat_map(|process| &process.subscriptions).find(is_other_end),
+        _ => {
+            processes.flat_map(|process| &process.publishers).map(|publisher| &publisher.description).find(is_other_end)
+        }
+    }
 }

@@ -1,19 +1,27 @@
 //! The log of a program: lines on standard error without a `tracing` subscriber, and events with one.
 
 use crate::{
-    child::say,
-    executors::failures::{collect_log, logged},
+    child::{say, told},
+    executors::failures::{collect_log, logged, on_log},
     support::*,
 };
 use gantry::{Executor, LogLevel, Node, Qos, SingleThreadedExecutor};
 use gantry_msgs::{geometry_msgs::msg::Twist, std_msgs};
 use std::{
+    io::{BufRead, BufReader},
     process::{Command, Stdio},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, Ordering},
+        mpsc::channel,
+    },
+    time::Duration,
 };
 
 /// A domain that no other test uses.
 const NEIGHBOUR_DOMAIN: u32 = 231;
+/// Another one.
+const BLOCKED_DOMAIN: u32 = 228;
 
 tests! {
     mismatches_are_printed_once_in_ros_2_s_format,
@@ -24,6 +32,8 @@ tests! {
     an_error_that_main_returns_is_a_sentence,
     two_nodes_of_one_name_are_told_once,
     a_neighbour_in_another_domain_is_told,
+    a_level_that_is_set_later_counts_for_the_hint_about_a_neighbour,
+    a_program_that_ends_while_the_log_blocks_leaves_no_file,
 }
 
 /// Plays a role of this file; `false` for another one.
@@ -48,6 +58,14 @@ pub fn play(role: &str, topic: &str) -> bool {
             let nodes: Vec<_> = (0..3).map(|_| Node::new(topic).unwrap()).collect();
             let _other = Node::builder(topic).namespace("/other").build().unwrap();
             return nodes.len() == 3;
+        }
+        "late-level" => {
+            hint_before_and_after_the_level_is_set(topic);
+            return true;
+        }
+        "blocked-log" => {
+            end_while_the_log_blocks(topic);
+            return true;
         }
         _ => return false,
     }
@@ -176,7 +194,7 @@ fn a_neighbour_in_another_domain_is_told() {
     collect_log();
     let neighbour = Node::builder("neighbour").domain_id(NEIGHBOUR_DOMAIN).build().unwrap();
     let node = Node::new("own").unwrap();
-    let topics = ["matched", "lonely"].map(|name| format!("/log_neighbour_{}_{name}", std::process::id()));
+    let topics = ["matched", "lonely", "too"].map(|name| format!("/log_neighbour_{}_{name}", std::process::id()));
     let _publishers = topics.each_ref().map(|topic| neighbour.create_publisher::<Twist>(topic, 1).unwrap());
     let _publisher = node.create_publisher::<Twist>(&topics[0], 1).unwrap();
     for topic in &topics {
@@ -184,11 +202,69 @@ fn a_neighbour_in_another_domain_is_told() {
     }
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(&node).unwrap();
-    let [matched, lonely] = topics;
-    assert!(executor.spin_until(PATIENCE, &mut || !logged(&lonely).is_empty()).unwrap());
-    let [line] = &logged(&lonely)[..] else { panic!("{:#?}", logged(&lonely)) };
-    let end =
-        ", and node /neighbour publishes it in domain 231; set ROS_DOMAIN_ID to the same number for both programs";
-    assert!(line.contains(end), "{line}");
-    assert_eq!(logged(&matched), [""; 0]);
+    let (matched, others) = topics.split_first().unwrap();
+    let are_told = || others.iter().all(|topic| !logged(topic).is_empty());
+    assert!(executor.spin_until(PATIENCE, &mut { are_told }).unwrap());
+    for topic in others {
+        let [line] = &logged(topic)[..] else { panic!("{:#?}", logged(topic)) };
+        let end =
+            ", and node /neighbour publishes it in domain 231; set ROS_DOMAIN_ID to the same number for both programs";
+        assert!(line.contains(end), "{line}");
+    }
+    assert_eq!(logged(matched), [""; 0]);
+}
+
+/// Two subscriptions with publishers in another domain, of which the first is made while nothing is logged.
+fn hint_before_and_after_the_level_is_set(topic: &str) {
+    let neighbour = Node::builder("neighbour").domain_id(NEIGHBOUR_DOMAIN).build().unwrap();
+    let node = Node::new("own").unwrap();
+    let endpoints = [LogLevel::Off, LogLevel::Warn].map(|level| {
+        gantry::set_log_level(level);
+        let topic = format!("/{topic}_{level:?}");
+        (neighbour.create_publisher::<Twist>(&topic, 1).unwrap(), node.create_subscription::<Twist>(&topic, 1).unwrap())
+    });
+    say("ready");
+    while told() {}
+    drop(endpoints);
+}
+
+fn a_level_that_is_set_later_counts_for_the_hint_about_a_neighbour() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--child", "late-level", "log_late"]).env("ROS_DOMAIN_ID", "229").env_remove("GANTRY_LOG");
+    let mut child = Peer::start(command.stderr(Stdio::piped()));
+    let lines = BufReader::new(child.child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let hint = lines.into_iter().find(|line| line.contains("has no publisher")).unwrap();
+    assert!(hint.contains("/log_late_Off"), "{hint}"); // the second one is not told before the first
+    child.finish();
+}
+
+/// The log blocks in the warning of a slow callback until that callback is dropped, which this thread does.
+fn end_while_the_log_blocks(topic: &str) {
+    let ((blocks, blocked), (owned, dropped)) = (channel(), channel::<()>());
+    let dropped = Mutex::new(dropped);
+    on_log(move |line| {
+        if line.contains("has been running") {
+            blocks.send(()).unwrap();
+            let _ = dropped.lock().unwrap().recv();
+        }
+    });
+    say("ready");
+    let (mut executor, node, (release, released)) = (SingleThreadedExecutor::new(), node(), channel::<()>());
+    node.create_timer_with_callback(Duration::from_millis(1), move |_| _ = (&owned, released.recv())).unwrap();
+    node.create_timer_with_callback(Duration::from_millis(1), |_| ()).unwrap();
+    node.create_subscription_with_callback::<Twist>(topic, 1, |_| ()).unwrap();
+    executor.add_node(&node).unwrap();
+    let handle = executor.handle();
+    std::thread::scope(|scope| {
+        scope.spawn(|| executor.spin().unwrap());
+        blocked.recv().unwrap();
+        handle.cancel();
+        drop(release);
+    });
+}
+
+fn a_program_that_ends_while_the_log_blocks_leaves_no_file() {
+    start_child_in(BLOCKED_DOMAIN, "blocked-log", "log_blocked").finish();
+    let report = gantry_shm::inspect(BLOCKED_DOMAIN).unwrap();
+    assert!(report.is_none_or(|report| report.processes.is_empty()), "it left its file");
 }

@@ -5,9 +5,11 @@
 
 use std::time::Duration;
 
-use ::gantry::{EngineError, Node};
+use ::gantry::{EngineError, Node, PublishMode, PublisherOptions};
 
-use super::{Backend, Delivery, Draft, Matched, Publisher, Sent, Session, Subscription, Taken};
+use super::{
+    Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Setting, Settings, Subscription, Taken,
+};
 use crate::{
     clock::now_ns,
     endpoint::EndpointPlan,
@@ -15,6 +17,9 @@ use crate::{
     run_spec::{Durability, History, Reliability, RunSpec, Wait, name_of},
     stamp::Stamped,
 };
+
+/// The period of the sender thread with asynchronous publishing.
+const ASYNC_PERIOD: Duration = Duration::from_micros(100);
 
 /// The back end `Gantry`.
 #[derive(Debug)]
@@ -25,12 +30,18 @@ impl Backend for Gantry {
         "Gantry"
     }
 
-    fn implied_options(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("--shared-memory", "messages go through shared memory"),
-            ("--disable-async", "the publishing thread itself delivers each message"),
-            ("--use-single-participant", "each process is one participant of the domain"),
-        ]
+    fn describe(&self) -> Description {
+        let settings = vec![
+            Setting::new("transport", &["shared-memory"], "messages go through shared memory"),
+            Setting::new(
+                "publishing",
+                &["sync", "async"],
+                "sync: the publishing thread wakes sleeping readers; async: another thread does, up to 100 µs later",
+            ),
+            Setting::new("participants", &["one"], "each process is one participant of the domain"),
+        ];
+        // Gantry and perf_test have one version.
+        Description { version: env!("CARGO_PKG_VERSION").to_owned(), settings }
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
@@ -39,8 +50,13 @@ impl Backend for Gantry {
             ::gantry::set_log_level(::gantry::LogLevel::Error);
         }
         // The nodes of a process share its participant, which lives as long as one of them.
-        let node = Node::builder("perf_test").domain_id(spec.domain_id).build().map_err(sentence)?;
-        Ok(Box::new(GantrySession { _node: node }))
+        let name = format!("perf_test_{}", std::process::id());
+        let node = Node::builder(&name).domain_id(spec.domain_id).build().map_err(sentence)?;
+        let publish_mode = match spec.settings.get("publishing").map(String::as_str) {
+            Some("async") => PublishMode::Async { period: ASYNC_PERIOD },
+            _ => PublishMode::Sync,
+        };
+        Ok(Box::new(GantrySession { _node: node, publish_mode }))
     }
 
     /// Joining a domain removes what dead processes left there, and leaving it removes what is empty then.
@@ -52,11 +68,22 @@ impl Backend for Gantry {
 /// The participant of this process.
 struct GantrySession {
     _node: Node,
+    publish_mode: PublishMode,
 }
 
 impl Session for GantrySession {
+    fn settings(&self) -> Settings {
+        let publishing = match self.publish_mode {
+            PublishMode::Sync => "sync",
+            PublishMode::Async { .. } => "async",
+        };
+        [("transport", "shared-memory"), ("publishing", publishing), ("participants", "one")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into()
+    }
+
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        for_message(spec, MakePublisher(spec, plan))
+        for_message(spec, MakePublisher(spec, plan, self.publish_mode))
     }
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
@@ -102,14 +129,15 @@ fn touched<M: Benchmark>(spec: &RunSpec) -> Box<M> {
     message
 }
 
-struct MakePublisher<'a>(&'a RunSpec, &'a EndpointPlan);
+struct MakePublisher<'a>(&'a RunSpec, &'a EndpointPlan, PublishMode);
 
 impl WithType for MakePublisher<'_> {
     type Output = Result<Box<dyn Publisher>, String>;
 
     fn run<M: Benchmark>(self) -> Self::Output {
-        let MakePublisher(spec, plan) = self;
-        let created = node(spec, plan)?.create_publisher::<M>(&plan.topic, qos(spec));
+        let MakePublisher(spec, plan, publish_mode) = self;
+        let options = PublisherOptions { publish_mode, ..PublisherOptions::default() };
+        let created = node(spec, plan)?.create_publisher_with_options::<M>(&plan.topic, qos(spec), options);
         let message = if spec.zero_copy { M::prepared(spec.unbounded_bytes as usize) } else { touched(spec) };
         Ok(Box::new(TypedPublisher { publisher: created.map_err(sentence)?, message, zero_copy: spec.zero_copy }))
     }

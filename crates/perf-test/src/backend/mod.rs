@@ -7,6 +7,7 @@
 //! The instrument owns schedule, clock, stamps, losses, histograms and reports. A back end moves a message and reports its arrival.
 //! All other work of its calls (allocations, locks, copies) is part of the measurement.
 
+mod description;
 pub mod gantry;
 pub mod mock;
 
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 pub use crate::stamp::Stamp;
 use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
+pub use description::{Description, Setting, Settings};
 
 /// The middlewares in this program.
 pub const BUILT_IN: [&dyn Backend; 2] = [&gantry::Gantry, &mock::Mock];
@@ -24,11 +26,9 @@ pub trait Backend: Sync {
     /// Its name for `-c`, headings and logs; upper and lower case do not matter in `-c`.
     fn name(&self) -> &'static str;
 
-    /// Options that are always on with this middleware (`--shared-memory`, `--disable-async`, `--use-single-participant`), and the
-    /// meaning of each, for the heading.
-    fn implied_options(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
+    /// Its version and its settings. Older performance_test options are settings, too: `--shared-memory` is `transport` =
+    /// `shared-memory`, `--disable-async` is `publishing` = `sync`, `--use-single-participant` is `participants` = `one`.
+    fn describe(&self) -> Description;
 
     /// Checks whether it supports the options of the run, as it does by default. Called before any process is started.
     ///
@@ -54,6 +54,9 @@ pub trait Backend: Sync {
 
 /// The middleware in one process. It is dropped after all endpoints, at the end of the process.
 pub trait Session: Send + Sync {
+    /// What each setting of [`RunSpec::settings`] became. A run with another value than the one that was asked for does not begin.
+    fn settings(&self) -> Settings;
+
     /// A publisher of `plan.topic`. May block; called on the thread that will use it.
     ///
     /// # Errors
@@ -176,6 +179,9 @@ pub trait Listener: Matched {
 pub trait Sink: Send + Sync {
     /// Records a message. Takes a lock, which others take a few times a second; does not allocate.
     fn taken(&self, taken: &Taken<'_>);
+
+    /// The delivery has ended with this error, a sentence.
+    fn failed(&self, sentence: String);
 }
 
 /// A message that was taken.

@@ -3,6 +3,7 @@
 //! `options` declares the options, `values` parses their values, `legacy` holds the spellings and options of older generations, and
 //! `resolve` turns all into one checked [`Resolved`].
 
+mod comparing;
 mod legacy;
 mod options;
 mod resolve;
@@ -13,6 +14,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::run_spec::Layout;
+pub use comparing::CompareOptions;
 pub use options::{Output, RunOptions};
 pub use resolve::{Defaults, Resolved, resolve};
 use values::within;
@@ -38,13 +41,14 @@ Exit codes:
   0  good
   1  the measurement failed
   2  wrong usage; nothing was started
-  3  a requirement (--require) was not met
+  3  a requirement (--require) was not met, or a regression is beyond its bound (compare --fail-above)
 
 Examples:
   perf_test --max-runtime 10                      Array128 at 1000 Hz from one process to another
   perf_test -s 3 -m Array4m -r 100 --zero-copy --reliable --history-depth 10 --max-runtime 30
   perf_test --warmup 2 --max-runtime 10 --require 'p99<500us' --require 'lost=0'
   perf_test --runs 5 --max-runtime 10 -l run.csv --plot
+  perf_test compare --base main-*.json --new branch-*.json --fail-above 'p50=10%'
   perf_test --roundtrip-mode Both -m Array64 --max-runtime 10
   perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
   perf_test -s 0 -t camera --max-runtime 10
@@ -61,6 +65,16 @@ pub enum Command {
     System(SystemOptions),
     /// Draws logs as SVG: latency over time and by percentile, CPU and memory over time.
     Plot(PlotOptions),
+    /// Compares logs of several runs, as of two versions: the changes with their intervals, and a gate for CI jobs.
+    ///
+    /// The runs of both sides need not be paired. A verdict on median latency and CPU per message needs four runs a side, on all
+    /// figures six. Measure both sides in turn on the same machine.
+    #[command(after_help = comparing::AFTER_HELP)]
+    Compare(CompareOptions),
+    /// Lists the middlewares that can be measured, those that are missing, and the messages.
+    List(ListOptions),
+    /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.
+    Idl(IdlOptions),
     /// A worker process of a run; started by the program itself.
     #[command(hide = true)]
     Worker {
@@ -89,6 +103,28 @@ pub struct PlotOptions {
     /// File for the picture of a single log [example: --output run1.svg]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// The options of `idl`.
+#[derive(Clone, Debug, Args)]
+pub struct IdlOptions {
+    /// Message type to print, with the types in it; repeatable [default: all of the layout] [example: -m Array4m -m Struct16]
+    #[arg(short, long, value_name = "NAME")]
+    pub msg: Vec<String>,
+    /// performance_test version whose message layouts are printed [default: 2.x] [example: --message-layout 1.x]
+    #[arg(long, value_name = "LAYOUT", ignore_case = true)]
+    pub message_layout: Option<Layout>,
+}
+
+/// The options of `list`.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct ListOptions {
+    /// Prints one JSON object (middlewares, missing, messages) instead of text
+    #[arg(long)]
+    pub json: bool,
+    /// performance_test version whose messages are listed [default: 2.x]
+    #[arg(long, value_name = "LAYOUT", ignore_case = true)]
+    pub message_layout: Option<Layout>,
 }
 
 /// The experiments.

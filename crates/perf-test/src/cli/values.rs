@@ -87,6 +87,13 @@ impl TypedValueParser for StrategyParser {
     }
 }
 
+/// A setting, as `publishing=async`.
+pub fn setting(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());
+    let (name, value) = pair.ok_or("give a name and a value, as publishing=async")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

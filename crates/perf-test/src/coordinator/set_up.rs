@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Run, TICK, fleet::Event};
 use crate::{
+    backend::Settings,
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan, SourcePhase},
     worker::protocol::{MatchStatus, Order, Report, times::READY_NS},
@@ -25,6 +26,7 @@ impl Run<'_> {
         let give_up_ns = now_ns() + READY_NS + match_timeout_s * SECOND_NS;
         let (mut last_created_ns, mut last_matched_ns) = (0, 0);
         let mut sources = BTreeMap::new();
+        let mut not_opened: BTreeSet<usize> = (0..self.fleet.workers.len()).collect();
         while !(not_ready.is_empty() && not_matched.is_empty()) {
             if self.interrupt.is_requested() {
                 return Err("interrupted before the start: nothing was measured".to_owned());
@@ -36,6 +38,10 @@ impl Run<'_> {
             }
             match self.fleet.next(TICK) {
                 None => {}
+                Some((worker, Event::Report(Report::Opened { settings }))) => {
+                    self.check_settings(&settings)?;
+                    not_opened.remove(&worker);
+                }
                 Some((_, Event::Report(Report::Ready { endpoint, created_ns, source }))) => {
                     not_ready.remove(&endpoint);
                     sources.extend(source.map(|source| (endpoint, source)));
@@ -56,6 +62,12 @@ impl Run<'_> {
                 }
             }
         }
+        if !not_opened.is_empty() {
+            return Err(format!(
+                "{} does not say which settings are in effect: its workers must report `Opened`",
+                self.spec.communicator
+            ));
+        }
         self.matched_after_ns = (last_matched_ns - last_created_ns).max(0);
         let workers = i64::try_from(self.fleet.workers.len()).unwrap_or(0);
         self.start_ns = now_ns() + LEAD_NS + workers * LEAD_PER_WORKER_NS;
@@ -65,6 +77,19 @@ impl Run<'_> {
         };
         let phases = endpoints.iter().filter_map(phase).collect();
         self.fleet.order(&Order::Go { start_ns: self.start_ns, phases });
+        Ok(())
+    }
+
+    /// Whether all settings are in effect.
+    fn check_settings(&self, in_effect: &Settings) -> Result<(), String> {
+        for (name, asked) in &self.spec.settings {
+            let found = in_effect.get(name);
+            if found != Some(asked) {
+                let found = found.map_or("is not in effect".to_owned(), |value| format!("became {value}"));
+                let middleware = &self.spec.communicator;
+                return Err(format!("the setting {name}={asked} of {middleware} {found}, so nothing was measured"));
+            }
+        }
         Ok(())
     }
 

@@ -13,6 +13,7 @@ pub mod memory;
 pub mod moments;
 pub mod own_cost;
 pub mod percentiles;
+pub mod ranks;
 pub mod resources;
 #[expect(unsafe_code, reason = "a mapping of shared memory")]
 mod shared_memory;

@@ -21,6 +21,7 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     let mut lines = vec![
         ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
         ("middleware", middleware(spec)),
+        ("settings", settings(spec)),
         ("message", format!("{message}, {bytes} bytes ({layout} layout)")),
         ("path", path(spec)),
         ("payload", format!("time and id (iRobot messages: the header) are written right before publish; {rest}")),
@@ -61,8 +62,13 @@ fn phases(spec: &RunSpec) -> &'static str {
 fn middleware(spec: &RunSpec) -> String {
     match spec.communicator.as_str() {
         "Mock" => format!("Mock, no middleware: {}", spec.mock),
-        name => name.to_owned(),
+        name => format!("{name} {}", spec.middleware_version),
     }
+}
+
+fn settings(spec: &RunSpec) -> String {
+    let settings: Vec<String> = spec.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    if settings.is_empty() { "none".to_owned() } else { settings.join(", ") }
 }
 
 fn path(spec: &RunSpec) -> String {
@@ -236,7 +242,8 @@ mod tests {
     #[test]
     fn the_heading_explains_most_unfair_comparisons() {
         for (line, stated) in [
-            ("", "middleware  Gantry\n"),
+            ("", concat!("middleware  Gantry ", env!("CARGO_PKG_VERSION"), "\n")),
+            ("--publishing async", "settings    participants one, publishing async, transport shared-memory\n"),
             ("-c mock --mock lose=10", "middleware  Mock, no middleware: latency=1ms,lose=10\n"),
             ("", "path        copy: copied into shared memory on publish, copied out on take\n"),
             ("-c mock", "path        copy: copied in on publish, copied out on take\n"),

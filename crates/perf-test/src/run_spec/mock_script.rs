@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
-     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, push, copy, report=TIME; a TIME is a whole number with ns, us, ms or s";
+     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, push, copy, deaf, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
 const LONGEST_NS: i64 = 1_000_000_000_000;
 /// The units, the largest first.
@@ -62,6 +62,8 @@ pub struct MockScript {
     pub push: bool,
     /// Messages are copied, also with zero copy.
     pub copy: bool,
+    /// No setting has an effect.
+    pub deaf: bool,
     /// CPU time that the instrument itself takes in each worker for each report of a row, ns.
     pub report_ns: i64,
 }
@@ -85,6 +87,7 @@ impl Default for MockScript {
             mismatch: false,
             push: false,
             copy: false,
+            deaf: false,
             report_ns: 0,
         }
     }
@@ -155,7 +158,8 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "mismatch" if value.is_empty() => script.mismatch = true,
         "push" if value.is_empty() => script.push = true,
         "copy" if value.is_empty() => script.copy = true,
-        "mismatch" | "push" | "copy" => return Err("has a value and needs none"),
+        "deaf" if value.is_empty() => script.deaf = true,
+        "mismatch" | "push" | "copy" | "deaf" => return Err("has a value and needs none"),
         "report" => script.report_ns = time_ns(value)?,
         _ => return Err("is not known"),
     }
@@ -215,7 +219,8 @@ impl fmt::Display for MockScript {
         if self.match_ns > 0 {
             write!(f, ",match={}", Time(self.match_ns))?;
         }
-        for (key, is_set) in [("mismatch", self.mismatch), ("push", self.push), ("copy", self.copy)] {
+        let words = [("mismatch", self.mismatch), ("push", self.push), ("copy", self.copy), ("deaf", self.deaf)];
+        for (key, is_set) in words {
             if is_set {
                 write!(f, ",{key}")?;
             }
@@ -243,7 +248,7 @@ mod tests {
     use super::*;
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
-                       refuse=19,join=5,subscription=0,match=200ms,mismatch,push,copy,report=10ms";
+                       refuse=19,join=5,subscription=0,match=200ms,mismatch,push,copy,deaf,report=10ms";
 
     #[test]
     fn a_script_is_written_as_it_is_read() {

@@ -7,6 +7,7 @@ mod mock_script;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use crate::backend::Settings;
 use crate::clock::SECOND_NS;
 
 pub use mock_script::{MockScript, Timed, is_nth};
@@ -177,6 +178,10 @@ pub fn name_of(value: impl ValueEnum) -> String {
 pub struct RunSpec {
     /// The middleware, by the name of its back end: `Gantry`, `Mock`, or another program's.
     pub communicator: String,
+    /// Its version.
+    pub middleware_version: String,
+    /// Its settings, those that have their defaults included.
+    pub settings: Settings,
     /// Name of the message type, as `Array4m`.
     pub message: String,
     /// Generation of its layout.
@@ -261,6 +266,14 @@ impl RunSpec {
     pub fn is_private(&self) -> bool {
         let one_way = self.roundtrip == Roundtrip::None && self.publishers > 0 && self.subscriptions > 0;
         one_way || self.roundtrip == Roundtrip::Both
+    }
+
+    /// The shortest time between the due times of two messages that are not due at once, nanoseconds; none without a rate. With random
+    /// phases it is that of one publisher.
+    #[must_use]
+    pub fn gap_ns(&self) -> Option<i64> {
+        let in_turn = if self.phase == Phase::Spread { self.publishers.max(1) } else { 1 };
+        SECOND_NS.checked_div(i64::from(self.rate_hz) * i64::from(in_turn))
     }
 
     /// Whether the publishers of the subscribed topics belong to this run, so that their schedule is known and each subscription

@@ -33,7 +33,7 @@ pub struct Turbo {
 }
 
 /// CPUs whose frequency changes together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
     /// Its folder: `policy0`.
     pub name: String,

@@ -2,7 +2,7 @@
 //!
 //! It is the executable of the coordinator, or another one that contains a middleware. While they measure, the endpoints' threads
 //! neither write nor wait for another thread: they hand finished rows to the main thread, which reports them. From message to message
-//! they touch their own memory and read three flags. `tests/realtime` shows that they allocate nothing and make no system call but
+//! they touch their own memory and read three flags; a middleware that delivers messages itself takes a lock for each. `tests/realtime` shows that they allocate nothing and make no system call but
 //! the sleep until a message is due; the absence of locks shows by reading. Once a second the hand-over may lock and wake. The worker
 //! ends when its stdin ends, so it never outlives the coordinator.
 
@@ -18,7 +18,7 @@ mod publisher_watch;
 mod refusals;
 mod relay;
 mod reporter;
-pub mod rows;
+mod rows;
 mod sample_recorder;
 mod subscriber;
 
@@ -123,6 +123,8 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
     let before = Usage::of_this_thread()?;
     let session: Arc<dyn Session> = Arc::from(backend.open(&spec)?);
     let opening = Usage::of_this_thread()?.since(&before);
+    let opened = Report::Opened { settings: session.settings() };
+    write_line(&opened).map_err(|error| format!("a worker cannot report: {error}"))?;
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
     let mut senders = Vec::new();
@@ -237,6 +239,7 @@ fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender
         let Ok(order) = line.map_err(|_| ()).and_then(|line| serde_json::from_str(&line).map_err(|_| ())) else {
             break;
         };
+        account.update();
         match order {
             Order::Stop => flags.stop.store(true, Ordering::Relaxed),
             Order::Drain { expected } => flags.expected.store(expected, Ordering::Relaxed),

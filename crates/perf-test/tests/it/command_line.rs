@@ -1,5 +1,7 @@
 //! Errors of wrong commands, and commands without a run.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::program::Memory;
 
 test_support::tests![
@@ -7,6 +9,7 @@ test_support::tests![
     a_wrong_domain_in_the_environment_is_named,
     unusable_shared_memory_is_reported_first,
     help_and_lists_need_no_run,
+    the_list_has_what_can_be_measured_and_how_to_add_the_rest,
     a_subscription_without_samples_is_a_failed_measurement,
     programs_with_different_types_are_told_so,
     memory_that_the_system_refuses_is_named_with_its_size_and_the_reason,
@@ -66,6 +69,48 @@ fn help_and_lists_need_no_run() {
     memory.assert_empty();
 }
 
+fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
+    const DESCRIPTION: &str =
+        r#"{"version":"1.9","settings":[{"name":"transport","values":["udp","shared-memory"],"meaning":"the way"}]}"#;
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    let files = [("perf_test_zenoh", 0o755), ("perf_test_iceoryx", 0o644), ("perf_test_Other", 0o755)];
+    for (name, mode) in files {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\necho '{DESCRIPTION}'\n")).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+    }
+    let list = |options: &str| {
+        let output = memory.command(&format!("list {options}")).env("PATH", folder.path()).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (text, json) = (list(""), list("--json --message-layout 1.x"));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let names = |part: &str| -> Vec<&str> {
+        json[part].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect()
+    };
+    let (middlewares, missing) = (names("middlewares"), names("missing"));
+    assert_eq!(middlewares, ["Gantry", "Mock", "zenoh"]);
+    assert!(missing.contains(&"iceoryx") && missing.contains(&"fastdds") && !missing.contains(&"zenoh"), "{missing:?}");
+    let zenoh = folder.path().join("perf_test_zenoh");
+    assert_eq!(json["middlewares"][2]["program"], zenoh.to_str().unwrap());
+    let described = |index: usize| &json["middlewares"][index]["description"];
+    assert_eq!(described(0)["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(described(0)["settings"][1]["name"], "publishing");
+    assert_eq!(*described(2), serde_json::from_str::<serde_json::Value>(DESCRIPTION).unwrap());
+    let array = json["messages"].as_array().unwrap().iter().find(|message| message["name"] == "Array4m").unwrap();
+    assert_eq!(array["size_bytes"], 4_194_320);
+    for words in ["cyclonedds ", "no back end yet", "worker-protocol.md", "messages of the 2.x layout", "Array4m "] {
+        assert!(text.contains(words), "no {words:?} in {text}");
+    }
+    assert!(text.contains(&format!("zenoh               {}; version 1.9", zenoh.display())), "{text}");
+    assert!(text.contains("--set transport=udp|shared-memory: the way"), "{text}");
+    // A program that says nothing of itself is listed with the reason.
+    std::fs::write(&zenoh, "#!/bin/sh\n").unwrap();
+    assert!(list("").contains("does not describe itself"), "{}", list(""));
+    memory.assert_empty();
+}
+
 fn a_subscription_without_samples_is_a_failed_measurement() {
     let memory = Memory::new();
     let run = memory.run("-p 0 -s 1 -t nobody --max-runtime 1");
@@ -99,8 +144,7 @@ fn memory_that_the_system_refuses_is_named_with_its_size_and_the_reason() {
     // A limit on file sizes that the domain's own files obey and those of 4 MB messages exceed, for both kinds of shell.
     let program = env!("CARGO_BIN_EXE_perf_test");
     let script = format!("ulimit -f 6400; trap '' XFSZ; exec {program} -m Array4m -r 100 --max-runtime 30 -o none");
-    let mut command = std::process::Command::new("sh");
-    let output = command.args(["-c", &script]).env("GANTRY_SHM_DIR", memory.path()).output().unwrap();
+    let output = memory.shell(&script).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     let place = memory.path().display().to_string();

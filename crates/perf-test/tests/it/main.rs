@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod command_line;
+mod comparison;
 mod ends;
 mod footprint;
 mod kills;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         mock::contract::TESTS,
         mock::matching::TESTS,
         command_line::TESTS,
+        comparison::TESTS,
         system::TESTS,
         system::advice::TESTS,
         system::reading::TESTS,

@@ -54,6 +54,13 @@ impl Memory {
         command
     }
 
+    /// A shell script in this environment.
+    pub fn shell(&self, script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).env("GANTRY_SHM_DIR", self.path());
+        command
+    }
+
     /// Runs to the end.
     pub fn run(&self, options: &str) -> Finished {
         self.start(options).finish()

@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use allocations::Counts;
-use perf_test::backend::{Backend, Delivery, Draft, Matched, Publisher, Sent, Session, Subscription, Taken};
+use perf_test::backend::{
+    Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Settings, Subscription, Taken,
+};
 use perf_test::clock::now_ns;
 use perf_test::endpoint::{Endpoint, EndpointPlan};
 use perf_test::payload;
@@ -44,6 +46,10 @@ impl Backend for Nothing {
         Ok(())
     }
 
+    fn describe(&self) -> Description {
+        Description { version: "1".to_owned(), settings: Vec::new() }
+    }
+
     fn open(&self, _: &RunSpec) -> Result<Box<dyn Session>, String> {
         Ok(Box::new(Nothing { messages: self.messages }))
     }
@@ -54,6 +60,10 @@ impl Backend for Nothing {
 }
 
 impl Session for Nothing {
+    fn settings(&self) -> Settings {
+        Settings::new()
+    }
+
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
         Ok(Box::new(self.end(spec, matches!(plan.endpoint, Endpoint::Publisher(_)))))
     }

@@ -13,8 +13,8 @@
 mod registration;
 mod run;
 
+pub(super) use registration::Deferred;
 use registration::RegisteredMember;
-pub(super) use registration::Released;
 pub(crate) use run::{Running, Work};
 
 use super::{
@@ -63,8 +63,7 @@ pub struct ReadyQueue {
     slow_run: Option<SlowRun>,
     /// Callbacks have other indices than at the last gathering.
     is_changed: bool,
-    /// The members and callbacks that gatherings let go. They are dropped where no lock is held: they may own anything.
-    pub(super) released: Released,
+    pub(super) deferred: Deferred,
 }
 
 impl ReadyQueue {
@@ -105,14 +104,14 @@ impl ReadyQueue {
         }
         self.set_due_pending();
         if let Some(slow) = self.slow_run.take() {
-            self.say_slow_run(&slow);
+            self.deferred.warning = self.warning_of(&slow).or(self.deferred.warning.take());
         }
         take(&mut self.is_changed)
     }
 
     /// Makes a callback pending that was notified. The due time of a timed one may have changed.
     fn set_notified(&mut self, callback: Arc<Callback>) {
-        let Some(index) = self.index_of(&callback) else { return self.released.callbacks.push(callback) };
+        let Some(index) = self.index_of(&callback) else { return self.deferred.callbacks.push(callback) };
         let registered = &mut self.callbacks[index];
         if !registered.is_timed {
             registered.set_pending(&mut self.ready, index, false);

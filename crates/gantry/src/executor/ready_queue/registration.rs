@@ -1,7 +1,7 @@
 //! The registration of the members' callbacks: what the queue holds follows the members.
 
 use super::{
-    super::{members::Member, registered_callback::RegisteredCallback, watchdog::Watchdog},
+    super::{members::Member, registered_callback::RegisteredCallback, slow_run::SlowRunWarning, watchdog::Watchdog},
     ReadyQueue,
 };
 use crate::{
@@ -17,11 +17,13 @@ use std::{
     task::Waker,
 };
 
-/// Members and callbacks that an executor let go, perhaps the last handles of them.
+/// The work that gatherings leave for a moment at which no lock is held: to log, and to drop members and callbacks that
+/// were let go, which may own anything.
 #[derive(Default)]
-pub(crate) struct Released {
+pub(crate) struct Deferred {
     members: Vec<Member>,
     pub(super) callbacks: Vec<Arc<Callback>>,
+    pub(super) warning: Option<SlowRunWarning>,
 }
 
 /// A member whose callbacks are registered.
@@ -31,9 +33,16 @@ pub(super) struct RegisteredMember {
     version: u64,
 }
 
-impl Released {
+impl Deferred {
     pub(crate) fn is_empty(&self) -> bool {
-        self.members.is_empty() && self.callbacks.is_empty()
+        self.members.is_empty() && self.callbacks.is_empty() && self.warning.is_none()
+    }
+
+    /// Logs, and drops the rest.
+    pub(crate) fn finish(self) {
+        if let Some(warning) = &self.warning {
+            warning.log();
+        }
     }
 }
 
@@ -75,7 +84,7 @@ impl ReadyQueue {
             (self.collector, self.watchdog) = (None, None);
             self.signal.set_bell(None);
         }
-        drop(take(&mut self.released));
+        take(&mut self.deferred).finish();
     }
 
     pub(super) fn is_outdated(&self) -> bool {
@@ -89,15 +98,15 @@ impl ReadyQueue {
             // Before its first spin: members that came and left by a handle have no callbacks here.
             let waker = self.signal.clone().into();
             let (_, leaving) = self.members.list();
-            self.released.members.extend(leaving.iter().filter_map(|member| self.members.release(member, &waker)));
-            return self.released.members.extend(leaving);
+            self.deferred.members.extend(leaving.iter().filter_map(|member| self.members.release(member, &waker)));
+            return self.deferred.members.extend(leaving);
         };
         let mut current = Vec::new();
         // Versions first: a later change raises them again.
         self.members_version = self.members.version();
         let (waker, (members, leaving)) = (self.signal.clone().into(), self.members.list());
         let before = self.registered_members.drain(..).map(|registered| registered.member);
-        self.released.members.extend(before);
+        self.deferred.members.extend(before);
         for member in members {
             self.registered_members.push(RegisteredMember { version: member.version(), member: member.clone() });
             current.extend(member.callbacks(&waker));
@@ -113,16 +122,21 @@ impl ReadyQueue {
         }
         // Those that run stay until `finish`: nobody else may have them or their groups before.
         let (running, idle): (Vec<_>, Vec<_>) = old.into_iter().flatten().partition(|registered| registered.is_running);
-        self.released.callbacks.extend(idle.into_iter().map(|registered| registered.detach(collector)));
+        self.deferred.callbacks.extend(idle.into_iter().map(|registered| registered.detach(collector)));
         for member in &leaving {
             if !running.iter().any(|registered| member.has(&registered.callback)) {
-                self.released.members.extend(self.members.release(member, &waker));
+                self.deferred.members.extend(self.members.release(member, &waker));
             }
         }
-        self.released.members.extend(leaving);
+        self.deferred.members.extend(leaving);
         let stays = |registered| RegisteredCallback { is_leaving: true, ..registered };
         self.callbacks.extend(running.into_iter().map(stays));
         self.index_callbacks();
+        self.wait_for_look(); // the last handles of what was let go are here, and not on the control thread
+    }
+
+    fn wait_for_look(&self) {
+        self.watchdog.iter().for_each(|watchdog| watchdog.wait_for_look());
     }
 
     /// Gives the callbacks their indices, lanes and levels.
@@ -157,6 +171,7 @@ impl ReadyQueue {
 impl Drop for ReadyQueue {
     fn drop(&mut self) {
         let members = self.members.close();
+        self.wait_for_look();
         if let Some(collector) = &mut self.collector {
             self.callbacks.drain(..).for_each(|registered| drop(registered.detach(collector)));
         }

@@ -1,6 +1,12 @@
 //! The runs of callbacks: their beginning, their end, and what follows from their outcomes.
 
-use super::{super::slow_run::SlowRun, ReadyQueue};
+use super::{
+    super::{
+        registered_callback::RegisteredCallback,
+        slow_run::{SlowRun, SlowRunWarning, is_in_slow_run, slow_ns},
+    },
+    ReadyQueue,
+};
 use crate::{
     callback::{Callback, EventKey, RunOutcome, TakeOrder},
     time::monotonic_ns,
@@ -50,17 +56,30 @@ impl ReadyQueue {
     pub(crate) fn run_reported(&mut self, index: usize, run: impl FnOnce(&Callback) -> RunOutcome) -> RunOutcome {
         let callback = &self.callbacks[index].callback;
         let outcome = run(callback);
-        self.slow_run = SlowRun::after(index, callback, outcome).or(self.slow_run.take());
+        self.note_run(index, outcome);
         outcome
     }
 
-    /// Says a slow run if another callback has something to do after it.
-    pub(super) fn say_slow_run(&self, slow: &SlowRun) {
-        let mut others = self.callbacks.iter().enumerate().filter(|(index, _)| *index != slow.index);
-        let callback = &self.callbacks[slow.index].callback;
-        if !self.is_changed && !callback.is_known_slow() && others.any(|(_, registered)| registered.is_pending) {
-            slow.say(callback, &callback.node_name());
+    /// Notes a run that has ended, for the next gathering, if it was slow.
+    fn note_run(&mut self, index: usize, outcome: RunOutcome) {
+        if let Some(ran_ns) = slow_ns(&self.callbacks[index].callback, outcome) {
+            let others = self.callbacks.iter().enumerate().filter(|(other, of)| of.is_running && *other != index);
+            let slow = others.filter(|(_, other)| is_in_slow_run(&other.callback)).count() + 1;
+            self.slow_run = Some(SlowRun { index, ran_ns, held_up_all: slow >= self.signal.threads() });
         }
+    }
+
+    /// The warning of a slow run if another callback has something to do after it, and had to wait for it.
+    pub(super) fn warning_of(&self, slow: &SlowRun) -> Option<SlowRunWarning> {
+        if self.is_changed {
+            return None;
+        }
+        let RegisteredCallback { callback, lane, .. } = &self.callbacks[slow.index];
+        let waited = |(index, other): (usize, &RegisteredCallback)| {
+            let is_held_up = slow.held_up_all || other.lane == *lane;
+            is_held_up && index != slow.index && other.is_pending && !other.is_running
+        };
+        self.callbacks.iter().enumerate().any(waited).then(|| slow.warning(callback)).flatten()
     }
 
     /// Starts the run of a callback on another thread than the one that gathers.
@@ -82,6 +101,7 @@ impl ReadyQueue {
     /// Ends a run.
     pub(crate) fn finish(&mut self, Running { callback, work }: Running, outcome: RunOutcome) {
         let Some(index) = self.index_of(&callback) else { return };
+        self.note_run(index, outcome);
         let registered = &mut self.callbacks[index];
         registered.is_running = false;
         if registered.is_leaving {

@@ -36,7 +36,12 @@ static LOG: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// Collects errors and warnings from now on.
 pub fn collect_log() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| tracing::subscriber::set_global_default(Collect).unwrap());
+    ONCE.call_once(|| on_log(|line| LOG.lock().unwrap().push(line)));
+}
+
+/// Has each error and warning of the process passed to that function.
+pub fn on_log(each: impl Fn(String) + Send + Sync + 'static) {
+    tracing::subscriber::set_global_default(OnLog(each)).unwrap();
 }
 
 /// The collected lines with that part.
@@ -44,9 +49,9 @@ pub fn logged(part: &str) -> Vec<String> {
     LOG.lock().unwrap().iter().filter(|line| line.contains(part)).cloned().collect()
 }
 
-struct Collect;
+struct OnLog<F>(F);
 
-impl tracing::Subscriber for Collect {
+impl<F: Fn(String) + Send + Sync + 'static> tracing::Subscriber for OnLog<F> {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
         *metadata.level() <= tracing::Level::WARN
     }
@@ -64,7 +69,7 @@ impl tracing::Subscriber for Collect {
         event.record(&mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
             line += &format!("{field}={value:?} ");
         });
-        LOG.lock().unwrap().push(line);
+        self.0(line);
     }
 
     fn enter(&self, _: &tracing::span::Id) {}

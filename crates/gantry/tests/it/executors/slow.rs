@@ -10,25 +10,35 @@ behaviours! {
     with_a_far_end: [],
     alone: [
         a_callback_that_holds_up_others_is_said_once,
+        a_callback_that_held_up_its_group_is_said_after_its_run,
+        a_callback_that_held_up_all_threads_is_said_after_its_run,
         a_callback_that_runs_still_is_said_if_it_holds_up_its_group,
         callbacks_that_run_still_are_said_if_they_hold_up_all_threads,
     ],
 }
 
-fn a_callback_that_holds_up_others_is_said_once(case: &Case) {
-    collect_log();
-    let (mut executor, node, (sender, told)) = (case.executor(), node(), telling());
-    let topic = case.topic("slow");
-    node.create_subscription_with_callback::<Point>(&topic, all(), move |_| {
+/// A callback whose work takes 300 ms, in that group; the returned function has it run, and waits for the end of the run.
+fn slow(case: &Case, group: &CallbackGroup) -> impl FnMut() + Send + use<> {
+    let (topic, (sender, told)) = (case.topic("slow"), telling());
+    let work = move |_: Sample<Point>| {
         std::thread::sleep(ms(300)); // the work of a slow callback
         sender.send(()).unwrap();
-    })
-    .unwrap();
-    let mut publisher = node.create_publisher::<Point>(&topic, all()).unwrap();
+    };
+    group.create_subscription_with_callback(&topic, all(), work).unwrap();
+    let mut publisher = group.node().create_publisher::<Point>(&topic, all()).unwrap();
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
-    let mut slow_run = |executor: &mut dyn Tested| {
+    move || {
         publisher.publish_copy(&Point { x: 0.0, y: 0.0 }).unwrap();
-        spinning(executor, || told.next());
+        told.next();
+    }
+}
+
+fn a_callback_that_holds_up_others_is_said_once(case: &Case) {
+    collect_log();
+    let (mut executor, node, topic) = (case.executor(), node(), case.topic("slow"));
+    let mut run = slow(case, &node.create_callback_group(CallbackGroupType::MutuallyExclusive));
+    let mut slow_run = |executor: &mut dyn Tested| {
+        spinning(executor, &mut run);
         executor.spin_some(Duration::ZERO).unwrap();
     };
     executor.add_node(&node).unwrap();
@@ -46,6 +56,39 @@ fn a_callback_that_holds_up_others_is_said_once(case: &Case) {
     for line in lines {
         assert!(line.contains("the callback of topic") && line.contains("/tester"), "{line}");
     }
+}
+
+fn a_callback_that_held_up_its_group_is_said_after_its_run(case: &Case) {
+    collect_log();
+    let (mut executor, node) = (case.executor(), node());
+    let group = node.create_callback_group(CallbackGroupType::MutuallyExclusive);
+    let mut run = slow(case, &group);
+    group.create_timer_with_callback(ms(10), |_| ()).unwrap();
+    executor.add_node(&node).unwrap();
+    spinning(&mut *executor, || {
+        run();
+        eventually("it is said", || !logged(&case.topic("slow")).is_empty());
+    });
+}
+
+/// The other threads are in callbacks that run for longer.
+fn a_callback_that_held_up_all_threads_is_said_after_its_run(case: &Case) {
+    if !case.kind.has_threads() {
+        return;
+    }
+    collect_log();
+    let (mut executor, node) = (case.executor(), node());
+    let group = || node.create_callback_group(CallbackGroupType::MutuallyExclusive);
+    let mut blockers = ["first", "second"].map(|name| Blocker::new(case, &group(), name));
+    let mut run = slow(case, &group());
+    group().create_timer_with_callback(ms(10), |_| ()).unwrap();
+    executor.add_node(&node).unwrap();
+    spinning(&mut *executor, || {
+        blockers.iter_mut().for_each(Blocker::start);
+        run();
+        eventually("it is said", || !logged(&case.topic("slow")).is_empty());
+        drop(blockers);
+    });
 }
 
 fn a_callback_that_runs_still_is_said_if_it_holds_up_its_group(case: &Case) {

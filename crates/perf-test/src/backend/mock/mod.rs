@@ -16,7 +16,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{Backend, Delivery, Draft, Matched, Publisher, Sent, Session, Subscription, Taken};
+use super::{
+    Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Setting, Settings, Subscription, Taken,
+};
 use crate::{
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
@@ -36,8 +38,15 @@ impl Backend for Mock {
         "Mock"
     }
 
-    fn open(&self, _: &RunSpec) -> Result<Box<dyn Session>, String> {
-        Ok(Box::new(MockSession))
+    fn describe(&self) -> Description {
+        let colour = Setting::new("colour", &["blue", "red"], "has no effect: it tests that settings arrive");
+        Description { version: env!("CARGO_PKG_VERSION").to_owned(), settings: vec![colour] }
+    }
+
+    fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
+        let settings =
+            if spec.mock.deaf { self.describe().resolve("Mock", &Settings::new())? } else { spec.settings.clone() };
+        Ok(Box::new(MockSession { settings }))
     }
 
     fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
@@ -46,9 +55,15 @@ impl Backend for Mock {
 }
 
 /// The mock in one process; its endpoints share nothing.
-struct MockSession;
+struct MockSession {
+    settings: Settings,
+}
 
 impl Session for MockSession {
+    fn settings(&self) -> Settings {
+        self.settings.clone()
+    }
+
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
         let endpoint = MockEndpoint::new(spec, plan, Kind::Publisher)?;
         let is_text = spec.content == Content::Text;

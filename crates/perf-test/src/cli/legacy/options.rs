@@ -1,4 +1,4 @@
-//! The options of older performance_test versions that have another name here, are always in effect, or cannot apply.
+//! The options of older performance_test versions that have another name here, are settings of a middleware, or cannot apply.
 //!
 //! None is ignored: the option takes effect, or the heading mentions it, or the command is refused with the reason.
 
@@ -17,13 +17,13 @@ pub struct LegacyOptions {
     /// The same as --use-rt-prio 5 --use-rt-cpus 62
     #[arg(long)]
     pub use_drive_px_rt: bool,
-    /// Always in effect with Gantry: messages go through shared memory
+    /// The same as --set transport=shared-memory, which is always in effect with Gantry
     #[arg(long, visible_alias = "use-ros-shm")]
     pub shared_memory: bool,
-    /// Always in effect with Gantry: the publishing thread delivers the message
+    /// The same as --publishing sync
     #[arg(long)]
     pub disable_async: bool,
-    /// Always in effect with Gantry: each process has one participant in a domain
+    /// The same as --set participants=one, which is always in effect with Gantry
     #[arg(long)]
     pub use_single_participant: bool,
     /// Refused: a setting of Connext DDS Micro

@@ -3,9 +3,9 @@
 //! The heading mentions an option that is always in effect; an option that cannot apply is refused with the reason.
 
 use super::options::LegacyOptions;
+use crate::backend::Description;
 use crate::cli::options::MachineOptions;
 use crate::cli::values::Cpus;
-use crate::communicator::Communicator;
 
 /// The meaning of --use-drive-px-rt.
 const DRIVE_PX_PRIORITY: u32 = 5;
@@ -39,22 +39,47 @@ pub fn refuse(options: &LegacyOptions) -> Result<(), String> {
     }
 }
 
-/// The notes for the heading about the options that are always in effect with this middleware.
-pub fn heading_notes(options: &LegacyOptions, communicator: &Communicator) -> Result<Vec<String>, String> {
-    let given = [
-        (options.shared_memory, "--shared-memory"),
-        (options.disable_async, "--disable-async"),
-        (options.use_single_participant, "--use-single-participant"),
+/// An option, and the setting that it stands for: its name and value.
+type Meaning = (&'static str, (&'static str, &'static str));
+
+/// An option, and the name and value of the setting that it asks for.
+pub type OptionSetting = (&'static str, (String, String));
+
+/// The options that are given and stand for settings of the middleware.
+fn given(options: &LegacyOptions) -> impl Iterator<Item = Meaning> {
+    let all = [
+        (options.shared_memory, ("--shared-memory", ("transport", "shared-memory"))),
+        (options.disable_async, ("--disable-async", ("publishing", "sync"))),
+        (options.use_single_participant, ("--use-single-participant", ("participants", "one"))),
     ];
-    let note = |option| {
-        communicator.implied_option(option).map(|what| format!("{option} is always in effect: {what}")).ok_or_else(
-            || {
-                let name = &communicator.name;
-                format!("{option} does not apply to {name}, which decides this itself: leave it out")
-            },
-        )
+    all.into_iter().filter(|(given, _)| *given).map(|(_, meaning)| meaning)
+}
+
+/// The settings that such options stand for, with the options.
+///
+/// # Errors
+/// A sentence: the middleware has no such setting.
+pub fn settings(
+    options: &LegacyOptions,
+    middleware: &str,
+    description: &Description,
+) -> Result<Vec<OptionSetting>, String> {
+    let setting = |(option, (name, value)): Meaning| {
+        let setting = description.setting(name).filter(|setting| setting.values.iter().any(|has| has == value));
+        setting.map(|_| (option, (name.to_owned(), value.to_owned()))).ok_or_else(|| {
+            format!("{option} does not apply to {middleware}, which has no setting {name}={value}: leave it out")
+        })
     };
-    given.into_iter().filter(|(given, _)| *given).map(|(_, option)| note(option)).collect()
+    given(options).map(setting).collect()
+}
+
+/// The notes for the heading about the options that are always in effect with this middleware.
+pub fn heading_notes(options: &LegacyOptions, description: &Description) -> Vec<String> {
+    let note = |(option, (name, _)): Meaning| {
+        let setting = description.setting(name).filter(|setting| setting.values.len() == 1)?;
+        Some(format!("{option} is always in effect: {}", setting.meaning))
+    };
+    given(options).filter_map(note).collect()
 }
 
 /// Real-time priority and CPUs.

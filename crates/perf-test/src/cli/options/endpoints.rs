@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::LONGEST_S;
-use crate::cli::values::{StrategyParser, within};
+use crate::cli::values::{StrategyParser, setting, within};
 use crate::run_spec::{MockScript, Roundtrip, Strategy};
 
 /// Publishers, subscriptions and their processes.
@@ -22,6 +22,16 @@ pub struct EndpointOptions {
     /// -c Mock --mock latency=2ms,lose=10
     #[arg(long, value_name = "SCRIPT")]
     pub mock: Option<MockScript>,
+    /// A setting of the middleware; repeatable. `perf_test list` shows the settings of each
+    ///
+    /// Example: --set publishing=async
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    pub set: Vec<(String, String)>,
+    /// The thread that sends: sync is the publishing thread, async is one of the middleware; the same as --set publishing=MODE
+    ///
+    /// Example: --publishing async
+    #[arg(long, value_name = "MODE")]
+    pub publishing: Option<String>,
     /// Number of publishers, 0 to 64; 0 measures the publishers of another program [default: 1]
     ///
     /// Example: -p 0 -t camera

@@ -1,37 +1,15 @@
 //! The middleware, the counts of endpoints, topic and domain of a run.
 
 use crate::cli::options::EndpointOptions;
-use crate::communicator::Communicator;
+use crate::communicator::{Communicator, FOREIGN};
 use crate::run_spec::{Roundtrip, name_of};
 use crate::{messages, topic};
-
-/// The communicators of performance_test and its forks, in lower case, with descriptions.
-const FOREIGN_COMMUNICATORS: [(&str, &str); 18] = [
-    ("ros2", "ROS 2's rclcpp over the RMW implementation that RMW_IMPLEMENTATION names"),
-    ("ros2pollingsubscription", "Apex.AI's polling subscriptions for ROS 2"),
-    ("rclcpp-single-threaded-executor", "ROS 2's rclcpp with its SingleThreadedExecutor"),
-    ("rclcpp-static-single-threaded-executor", "ROS 2's rclcpp with its StaticSingleThreadedExecutor"),
-    ("rclcpp-events-executor", "ROS 2's rclcpp with its EventsExecutor"),
-    ("rclcpp-waitset", "ROS 2's rclcpp with its WaitSet"),
-    ("apexospollingsubscription", "Apex.OS"),
-    ("fastrtps", "eProsima's Fast DDS"),
-    ("fastdds", "eProsima's Fast DDS"),
-    ("cyclonedds", "Eclipse Cyclone DDS"),
-    ("cyclonedds-cxx", "Eclipse Cyclone DDS by its C++ interface"),
-    ("iceoryx", "Eclipse iceoryx"),
-    ("iceoryx2", "Eclipse iceoryx2"),
-    ("opendds", "OpenDDS"),
-    ("connextdds", "RTI Connext DDS"),
-    ("connextddsmicro", "RTI Connext DDS Micro"),
-    ("ecal-raw", "Eclipse eCAL with bytes"),
-    ("ecal-proto", "Eclipse eCAL with protobuf"),
-];
 
 /// The middleware that `-c` names.
 pub fn communicator(given: Option<&str>) -> Result<Communicator, String> {
     let name = given.unwrap_or("Gantry");
     Communicator::find(name).map_err(|sentence| {
-        let known = FOREIGN_COMMUNICATORS.iter().find(|(known, _)| *known == name.to_lowercase().replace('_', "-"));
+        let known = FOREIGN.iter().find(|(known, _)| *known == name.to_lowercase().replace('_', "-"));
         match known {
             Some((_, what)) => format!(
                 "{sentence}. `{name}` is {what}, which perf_test does not include: leave out -c for Gantry, or install \

@@ -8,10 +8,14 @@ mod check;
 mod endpoints;
 mod outputs;
 
+use std::collections::BTreeMap;
+
 use clap::ValueEnum;
 
 use super::legacy;
 use super::options::{MessageOptions, QosOptions, RunOptions};
+use crate::backend::{Description, Settings};
+use crate::communicator::Communicator;
 use crate::error::Failure;
 use crate::messages::{self, MessageChoice};
 use crate::report::outputs::Outputs;
@@ -58,7 +62,9 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     let of_experiment = defaults == Defaults::ZeroCopyExperiment;
     legacy::resolve::refuse(&options.legacy)?;
     let communicator = endpoints::communicator(options.endpoints.communicator.as_deref())?;
-    let heading_notes = legacy::resolve::heading_notes(&options.legacy, &communicator)?;
+    let description = communicator.describe()?;
+    let settings = settings(options, &communicator, &description)?;
+    let heading_notes = legacy::resolve::heading_notes(&options.legacy, &description);
     let layout = options.messages.message_layout.unwrap_or_default();
     let default_message = match (of_experiment, layout) {
         (true, _) => "Array4m",
@@ -74,6 +80,7 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     let (rt_priority, rt_cpus) = legacy::resolve::real_time(&options.machine, options.legacy.use_drive_px_rt)?;
     let spec = RunSpec {
         communicator: communicator.name.clone(),
+        middleware_version: description.version.clone(),
         message: message.name.to_owned(),
         layout,
         content: message.content,
@@ -99,7 +106,8 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         max_runtime_s: options.time.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
         ignore_s: options.time.ignore.unwrap_or(0),
         zero_copy: options.messages.zero_copy,
-        shared_memory: communicator.implied_option("--shared-memory").is_some(),
+        shared_memory: settings.get("transport").is_some_and(|transport| transport == "shared-memory"),
+        settings,
         wait: wait.unwrap_or_default(),
         touch,
         late: options.measuring.late.unwrap_or(Threshold::LATE),
@@ -119,6 +127,24 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         heading_notes: [spec.heading_notes.clone(), untouched, check::heading_notes(&spec, options)].concat(),
         ..spec
     })
+}
+
+/// The value of each setting of the middleware.
+fn settings(options: &RunOptions, communicator: &Communicator, description: &Description) -> Result<Settings, String> {
+    let mut requested: BTreeMap<String, (String, String)> = BTreeMap::new();
+    let publishing = options.endpoints.publishing.clone().map(|mode| ("--publishing", ("publishing".to_owned(), mode)));
+    let set = options.endpoints.set.iter().cloned().map(|setting| ("--set", setting));
+    let legacy = legacy::resolve::settings(&options.legacy, &communicator.name, description)?;
+    for (option, (name, value)) in set.chain(publishing).chain(legacy) {
+        let (earlier, before) = requested.entry(name.clone()).or_insert_with(|| (option.to_owned(), value.clone()));
+        if *before != value {
+            return Err(format!(
+                "{earlier} asks for {name}={before} and {option} for {name}={value}: give one of them"
+            ));
+        }
+    }
+    let requested = requested.into_iter().map(|(name, (_, value))| (name, value)).collect();
+    description.resolve(&communicator.name, &requested)
 }
 
 fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<MessageChoice, String> {

@@ -1,5 +1,7 @@
 //! The run and its conditions in Gantry's own log.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::report::external_info::ExternalInfo;
@@ -51,6 +53,10 @@ impl RunEntry {
 pub struct Conditions {
     /// The middleware.
     pub communicator: String,
+    /// Its version.
+    pub middleware_version: String,
+    /// The value of each of its settings, confirmed by every worker.
+    pub settings: BTreeMap<String, String>,
     /// The message type.
     pub message: String,
     /// The performance_test version of its layout: 1.x or 2.x.
@@ -124,6 +130,8 @@ impl Conditions {
         let limit = |threshold: &Threshold| Some(threshold.limit_ns(spec.rate_hz)).filter(|ns| *ns < u64::MAX);
         Conditions {
             communicator: spec.communicator.clone(),
+            middleware_version: spec.middleware_version.clone(),
+            settings: spec.settings.clone(),
             message: spec.message.clone(),
             message_layout: name_of(spec.layout),
             message_bytes: spec.message_bytes as u64,

@@ -5,6 +5,7 @@
 //! ```text
 //! coordinator                                  worker
 //!   Plan                          ->
+//!                                 <-  Opened            once, when the middleware is open
 //!                                 <-  Ready             each endpoint, when it exists
 //!                                 <-  Matched           each endpoint, when it sees all that it waits for
 //!                                 <-  Unmatched         … or when it has waited too long;
@@ -28,6 +29,7 @@ pub mod times;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    backend::Settings,
     endpoint::{Endpoint, EndpointPlan, SourcePhase},
     measure::{memory::Footprint, resources::Resources, tally::Counts, threads::ThreadUsage},
     run_spec::RunSpec,
@@ -75,6 +77,11 @@ pub enum Order {
 /// A report of a worker to the coordinator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
+    /// The middleware is open; the first report of a worker.
+    Opened {
+        /// What each setting became.
+        settings: Settings,
+    },
     /// The endpoint exists.
     Ready {
         /// The endpoint.

@@ -43,6 +43,7 @@ fn everything() -> Vec<Value> {
     let thread = ThreadUsage::all_of_this_process().unwrap().swap_remove(0);
     let status = MatchStatus { endpoint: Endpoint::Subscription(0), matched: 0, expected: 1, mismatches: Vec::new() };
     let reports = [
+        Report::Opened { settings: [("name".to_owned(), "value".to_owned())].into() },
         Report::Ready { endpoint, created_ns: 1, source: Some([1; 16]) },
         Report::Matched { endpoint, matched_ns: 1 },
         Report::Unmatched(status.clone()),

@@ -9,6 +9,10 @@ test_support::tests![
     a_pushed_run_ends_when_messages_are_lost,
     pushed_messages_cannot_be_taken_on_the_publishers_thread,
     copies_instead_of_loans_are_counted,
+    a_setting_arrives_and_is_part_of_the_log,
+    a_setting_without_effect_ends_the_run,
+    a_setting_that_does_not_exist_is_refused_with_those_that_do,
+    gantry_publishes_in_both_modes,
 ];
 
 const MS: f64 = 1e6;
@@ -27,9 +31,9 @@ fn messages_that_are_pushed_count_as_those_that_are_taken() {
 }
 
 fn a_pushed_message_is_in_the_row_of_its_second() {
-    let run = measure("latency=100ms,push", "-r 4 --max-runtime 3");
+    let run = measure("latency=100ms,push", "-r 2 --max-runtime 3");
     let received: Vec<u64> = run.log.rows.iter().map(|row| row.total.received.samples).collect();
-    assert_eq!(received, [4, 4, 4], "{}", run.run.everything());
+    assert_eq!(received, [2, 2, 2], "{}", run.run.everything());
 }
 
 fn a_pushed_run_ends_when_messages_are_lost() {
@@ -38,11 +42,15 @@ fn a_pushed_run_ends_when_messages_are_lost() {
 }
 
 fn pushed_messages_cannot_be_taken_on_the_publishers_thread() {
-    for options in ["-e INTRA_THREAD", "--roundtrip-mode Both"] {
+    for (options, words) in [
+        ("-e INTRA_THREAD", "delivers them on others"),
+        ("--roundtrip-mode Both", "delivers them on others"),
+        ("--check-memory", "--check-memory counts the allocations"),
+    ] {
         let memory = Memory::new();
         let run = memory.start(&format!("-c Mock --mock push {options} -r 10 --max-runtime 1")).finish();
         assert_eq!(run.status.code(), Some(1));
-        assert!(run.stderr.contains("delivers them on others"), "{}", run.everything());
+        assert!(run.stderr.contains(words), "{}", run.everything());
     }
 }
 
@@ -56,4 +64,52 @@ fn copies_instead_of_loans_are_counted() {
     let run = measure("latency=1ms,copy", "-r 100 --max-runtime 1");
     let total = &run.summary().total;
     assert_eq!((total.sent.copied, total.received.copied), (0, 0));
+}
+
+fn a_setting_arrives_and_is_part_of_the_log() {
+    let [default, red] = measure_all([
+        ("latency=1ms", "-r 100 --max-runtime 1"),
+        ("latency=1ms", "-r 100 --max-runtime 1 --set colour=red"),
+    ]);
+    for (run, colour) in [(&default, "blue"), (&red, "red")] {
+        assert_eq!(run.log.run.spec.settings.get("colour").map(String::as_str), Some(colour));
+        assert!(run.run.stdout.contains(&format!("settings    colour {colour}\n")), "{}", run.run.stdout);
+    }
+}
+
+fn a_setting_without_effect_ends_the_run() {
+    let memory = Memory::new();
+    let run = memory.start("-c Mock --mock deaf --set colour=red -r 10 --max-runtime 1").finish();
+    assert_eq!(run.status.code(), Some(1));
+    assert!(run.stderr.contains("the setting colour=red of Mock became blue"), "{}", run.everything());
+    measure("deaf", "-r 10 --max-runtime 1");
+}
+
+fn a_setting_that_does_not_exist_is_refused_with_those_that_do() {
+    let memory = Memory::new();
+    for (options, words) in [
+        ("-c Mock --set colour=green", "the setting colour of Mock cannot be `green`: it has blue, red"),
+        ("-c Mock --set size=1", "Mock has no setting `size`: it has colour"),
+        ("-c Mock --publishing async", "Mock has no setting `publishing`"),
+        ("-c Mock --set colour", "give a name and a value, as publishing=async"),
+        ("--publishing async --disable-async", "--publishing asks for publishing=async and --disable-async for"),
+    ] {
+        let run = memory.start(options).finish();
+        assert!(run.status.code() == Some(2) && run.stderr.contains(words), "{options}: {}", run.everything());
+    }
+}
+
+fn gantry_publishes_in_both_modes() {
+    let memory = Memory::new();
+    let [sync, asynchronous] = memory.run_all([
+        "-r 100 --max-runtime 1 --publishing sync --shared-memory --use-single-participant",
+        "-r 100 --max-runtime 1 --publishing async",
+    ]);
+    for (run, mode) in [(&sync, "sync"), (&asynchronous, "async")] {
+        run.assert_good();
+        let words = format!("settings    participants one, publishing {mode}, transport shared-memory\n");
+        assert!(run.stdout.contains(&words) && run.number("received") == 100, "{}", run.stdout);
+    }
+    let sends = |run: &crate::program::Finished| run.stdout.contains("gantry-sender");
+    assert!(!sends(&sync) && sends(&asynchronous), "{}\n{}", sync.stdout, asynchronous.stdout);
 }

@@ -25,6 +25,11 @@ use Becomes::{List, Outputs as Out, Refused, Run, Said};
 
 fn nothing(_: &mut RunSpec) {}
 
+fn mock(run: &mut RunSpec) {
+    (run.communicator, run.shared_memory) = ("Mock".to_owned(), false);
+    run.settings = [("colour".to_owned(), "blue".to_owned())].into();
+}
+
 fn reliable(run: &mut RunSpec) {
     run.reliability = Reliability::Reliable;
 }
@@ -74,7 +79,7 @@ const V2_3_0: &[(&str, Becomes)] = &[
     ("-r 7", Run(|run| run.rate_hz = 7)),
     ("--rate 0", Run(|run| run.rate_hz = 0)),
     ("-c gantry", Run(nothing)),
-    ("--communicator Mock", Run(|run| (run.communicator, run.shared_memory) = ("Mock".to_owned(), false))),
+    ("--communicator Mock", Run(mock)),
     ("-c rclcpp-single-threaded-executor", Refused("SingleThreadedExecutor")),
     ("-c rclcpp-static-single-threaded-executor", Refused("StaticSingleThreadedExecutor")),
     ("-c rclcpp-waitset", Refused("WaitSet, which perf_test does not include: leave out -c for Gantry")),
@@ -142,7 +147,7 @@ const V1: &[(&str, Becomes)] = &[
     ("--reliable", Run(reliable)),
     ("--transient", Run(transient)),
     ("--keep-last", Run(nothing)),
-    ("--disable-async", Said("--disable-async is always in effect")),
+    ("--disable-async", Run(nothing)),
     ("--use-single-participant", Said("--use-single-participant is always in effect")),
     ("--disable-logging", Out(|to| to.console = false)),
     ("--db-name results", Refused("--db-name cannot apply: perf_test writes to no database")),
@@ -163,7 +168,7 @@ const FOXY: &[(&str, Becomes)] = &[
     ("--dds_domain_id 7", Run(|run| run.domain_id = 7)),
     ("--keep_last", Run(nothing)),
     ("--history_depth 3", Run(|run| run.history_depth = 3)),
-    ("--disable_async", Said("the publishing thread itself delivers")),
+    ("--disable_async", Run(nothing)),
     ("--max_runtime 30", Run(|run| run.max_runtime_s = 30)),
     ("--num_pub_threads 0", Run(no_publishers)),
     ("--num_sub_threads 3", Run(three_subscriptions)),

@@ -14,8 +14,8 @@ fn run(line: &str) -> Result<Resolved, String> {
     let cli = parse(std::iter::once(OsString::from("perf_test")).chain(arguments)).map_err(|e| e.to_string())?;
     let resolved = match cli.command {
         Some(Command::Experiment(Question::ZeroCopy(options))) => resolve(&options, Defaults::ZeroCopyExperiment),
-        Some(Command::Worker { .. } | Command::System(_) | Command::Plot(_)) => panic!("no run"),
         None => resolve(&cli.options, Defaults::Run),
+        Some(_) => panic!("no run"),
     };
     resolved.map_err(|failure| {
         assert_eq!(failure.exit_code(), 2);

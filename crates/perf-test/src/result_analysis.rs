@@ -42,7 +42,7 @@ impl Figure {
 
 /// The comparison of a run without zero copy and one with it, as lines of text.
 #[must_use]
-pub fn compare(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
+pub fn result_analysis(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
     let mut lines = vec![String::new()];
     let header =
         cells(["Communication Method", "Latency", "utime+stime", "maxrss", "minflt", "majflt", "nvcsw", "nivcsw"]);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_table_has_the_documented_columns_and_units() {
-        let lines = compare(&summary("", 4_546_000), &summary("--zero-copy", 195_000));
+        let lines = result_analysis(&summary("", 4_546_000), &summary("--zero-copy", 195_000));
         let text = lines.join("\n");
         assert!(
             text.contains(
@@ -136,11 +136,12 @@ mod tests {
     fn sentences_follow_the_measurement_not_the_expectation() {
         let fast = summary("", 100_000);
         let slow = summary("--zero-copy", 300_000);
-        let sentence = lines_about(&compare(&fast, &slow), "mean latency");
+        let sentence = lines_about(&result_analysis(&fast, &slow), "mean latency");
         assert!(sentence.contains("higher: worse"), "{sentence}");
-        let sentence = lines_about(&compare(&summary("", 300_000), &summary("--zero-copy", 100_000)), "mean latency");
+        let sentence =
+            lines_about(&result_analysis(&summary("", 300_000), &summary("--zero-copy", 100_000)), "mean latency");
         assert!(sentence.contains("lower: better"), "{sentence}");
-        assert!(lines_about(&compare(&fast, &slow), "maxrss").contains("the same"));
+        assert!(lines_about(&result_analysis(&fast, &slow), "maxrss").contains("the same"));
     }
 
     #[test]
@@ -153,10 +154,10 @@ mod tests {
         };
         before.second_latencies_ns = noisy(100_000.0);
         after.second_latencies_ns = noisy(80_000.0);
-        let sentence = lines_about(&compare(&before, &after), "mean latency");
+        let sentence = lines_about(&result_analysis(&before, &after), "mean latency");
         assert!(sentence.contains("no difference beyond the noise"), "{sentence}");
         // The same means without that variation do differ.
-        let steady = compare(&summary("", 100_000), &summary("--zero-copy", 80_000));
+        let steady = result_analysis(&summary("", 100_000), &summary("--zero-copy", 80_000));
         assert!(lines_about(&steady, "mean latency").contains("better"));
     }
 

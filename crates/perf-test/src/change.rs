@@ -1,0 +1,237 @@
+//! The change of a figure from one group of runs to another, and its finding: higher, lower, none shown, or too few runs.
+//!
+//! Of many figures some differ by chance. So two are *primary*, median latency and CPU time, and have a finding each; the others
+//! need more evidence the more of them there are (Holm's correction).
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::{
+    figures::{FIGURES, Figure},
+    measure::{
+        interval::{CONFIDENCE, Interval, sign_test},
+        ranks::{least_chance, ratio, ratio_of_groups},
+    },
+    report::{full::SummaryEntry, tables::table},
+};
+
+/// The probability of a difference by chance alone that is accepted.
+const MAX_CHANCE: f64 = 1.0 - CONFIDENCE;
+
+/// A figure of two groups of runs.
+#[derive(Debug, Serialize)]
+pub struct Change {
+    /// The figure.
+    #[serde(flatten)]
+    pub figure: &'static Figure,
+    /// The values of the first group.
+    pub before: Vec<f64>,
+    /// The values of the second group.
+    pub after: Vec<f64>,
+    /// The second group's values divided by the first one's, with the interval; infinite if only the first ones are 0.
+    pub ratio: Interval,
+    /// The probability of such ratios by chance alone.
+    pub chance: f64,
+    /// The finding.
+    pub finding: Finding,
+}
+
+/// The finding about a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finding {
+    /// The second group has lower values: better.
+    Lower,
+    /// The second group has higher values: worse.
+    Higher,
+    /// The interval contains 1.
+    NoDifferenceShown,
+    /// Such a difference could be chance, but more runs could show it.
+    TooFewRunsToSay,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Finding::Lower => "lower",
+            Finding::Higher => "higher",
+            Finding::NoDifferenceShown => "no difference shown",
+            Finding::TooFewRunsToSay => "too few runs to say",
+        })
+    }
+}
+
+/// The changes of all figures that every run has, pair by pair: ratios within pairs, judged by a sign test.
+#[must_use]
+pub fn of_pairs(first: &[SummaryEntry], second: &[SummaryEntry]) -> Vec<Change> {
+    changes(first, second, |before, after| {
+        let ratios: Vec<f64> = before.iter().zip(after).map(|(before, after)| ratio(*before, *after)).collect();
+        let chance = sign_test(&ratios);
+        Some((Interval::of(ratios)?, chance))
+    })
+}
+
+/// The changes of all figures that every run has, between groups that are not paired (see [`ratio_of_groups`]).
+#[must_use]
+pub fn of_groups(first: &[SummaryEntry], second: &[SummaryEntry]) -> Vec<Change> {
+    changes(first, second, ratio_of_groups)
+}
+
+type Compare = fn(&[f64], &[f64]) -> Option<(Interval, f64)>;
+
+fn changes(first: &[SummaryEntry], second: &[SummaryEntry], compare: Compare) -> Vec<Change> {
+    let change = |figure: &'static Figure| {
+        let (before, after) = (figure.values(first)?, figure.values(second)?);
+        let (ratio, chance) = compare(&before, &after)?;
+        Some(Change { figure, before, after, ratio, chance, finding: Finding::TooFewRunsToSay })
+    };
+    let mut changes: Vec<Change> = FIGURES.iter().filter_map(change).collect();
+    let proven = proven(&changes);
+    for (change, proven) in changes.iter_mut().zip(proven) {
+        change.finding = match change.ratio {
+            ratio if ratio.confidence < CONFIDENCE => Finding::TooFewRunsToSay,
+            ratio if ratio.contains(1.0) => Finding::NoDifferenceShown,
+            _ if !proven => Finding::TooFewRunsToSay,
+            ratio if ratio.median > 1.0 => Finding::Higher,
+            _ => Finding::Lower,
+        };
+    }
+    changes
+}
+
+/// Whether each figure differs by more than chance. Holm: the smallest of `m` probabilities is compared with 1/m of the bound, the
+/// next with 1/(m - 1), and so on until one is above.
+fn proven(changes: &[Change]) -> Vec<bool> {
+    let is_primary = |change: &Change| change.figure.is_primary();
+    let mut proven: Vec<bool> = changes.iter().map(|found| is_primary(found) && found.chance <= MAX_CHANCE).collect();
+    let mut others: Vec<usize> = (0..changes.len()).filter(|index| !is_primary(&changes[*index])).collect();
+    others.sort_by(|a, b| changes[*a].chance.total_cmp(&changes[*b].chance));
+    for (rank, index) in others.iter().enumerate() {
+        if changes[*index].chance > MAX_CHANCE / (others.len() - rank) as f64 {
+            break;
+        }
+        proven[*index] = true;
+    }
+    proven
+}
+
+/// Whether groups of these sizes, which are not paired, can show a difference of `figure` whatever the other figures show.
+#[must_use]
+pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
+    let others = FIGURES.iter().filter(|figure| !figure.is_primary()).count();
+    least_chance(before, after) <= if figure.is_primary() { MAX_CHANCE } else { MAX_CHANCE / others as f64 }
+}
+
+/// A table of the changes, and the meaning of its marks and intervals, as lines of text. `enough` says which runs make a confidence
+/// of 95 %.
+#[must_use]
+pub fn lines(
+    title: &str,
+    names: [&str; 2],
+    groups: [&[SummaryEntry]; 2],
+    changes: &[Change],
+    enough: &str,
+) -> Vec<String> {
+    let header = ["figure", names[0], names[1], "change", "interval", "verdict"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    for change in changes {
+        let median = |values: &[f64]| {
+            Interval::of(values.to_vec()).map_or(String::new(), |found| change.figure.show(found.median))
+        };
+        let (name, ratio) = (change.figure.marked(groups.into_iter().flatten()), change.ratio);
+        let interval = format!("{} to {}", show_ratio(ratio.low), show_ratio(ratio.high));
+        let cells = [median(&change.before), median(&change.after), show_ratio(ratio.median), interval];
+        rows.push([vec![name], cells.to_vec(), vec![change.finding.to_string()]].concat());
+    }
+    let confidence = changes.first().map_or(0.0, |change| change.ratio.confidence);
+    let mut lines = vec![String::new()];
+    lines.extend(table(title, &rows));
+    lines.extend(explained(&rows, "change", confidence, enough));
+    let primary: Vec<&str> = FIGURES.iter().filter(|figure| figure.is_primary()).map(|figure| figure.name).collect();
+    let others = changes.iter().filter(|change| !change.figure.is_primary()).count();
+    lines.push(format!(
+        "{} are primary; the verdicts on the {others} others hold together with 95 % (Holm's correction).",
+        primary.join(" and ")
+    ));
+    lines
+}
+
+/// The meaning of the marks and of the intervals of a table.
+#[must_use]
+pub fn explained(rows: &[Vec<String>], of: &str, confidence: f64, enough: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    if rows.iter().any(|row| row.first().is_some_and(|name| name.ends_with('*'))) {
+        lines.push("* in some run fewer than 10 samples lie beyond this percentile: run longer to trust it".to_owned());
+    }
+    let more = if confidence < CONFIDENCE { format!("; {enough} make it 95 %") } else { String::new() };
+    lines.push(format!("The interval holds the true {of} with {:.1} %{more}.", confidence * 100.0));
+    lines
+}
+
+/// A ratio in words: percent of difference up to a factor of 2, then the factor.
+#[must_use]
+pub fn show_ratio(ratio: f64) -> String {
+    match ratio {
+        0.0 => "to 0".to_owned(),
+        ratio if ratio.is_infinite() => "from 0".to_owned(),
+        ratio if ratio <= 0.5 => format!("1/{:.2}", 1.0 / ratio),
+        ratio if ratio < 2.0 => format!("{:+.1} %", (ratio - 1.0) * 100.0),
+        ratio => format!("{ratio:.2} ×"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::summary::tests::summary;
+
+    fn runs(latencies_ns: &[u64]) -> Vec<SummaryEntry> {
+        latencies_ns.iter().map(|latency_ns| SummaryEntry::of(&summary("", *latency_ns), Vec::new())).collect()
+    }
+
+    fn of<'a>(changes: &'a [Change], metric: &str) -> &'a Change {
+        changes.iter().find(|change| change.figure.metric == metric).unwrap()
+    }
+
+    #[test]
+    fn pairs_that_drift_alike_show_what_groups_do_not() {
+        let before = runs(&[20_000, 30_000, 40_000, 50_000, 60_000, 70_000]);
+        let after = runs(&[18_000, 27_000, 36_000, 45_000, 54_000, 63_000]);
+        let paired = of_pairs(&before, &after);
+        assert_eq!(of(&paired, "p50").finding, Finding::Lower);
+        assert!((of(&paired, "p50").ratio.median - 0.9).abs() < 1e-3, "{paired:?}");
+        assert_eq!(of(&of_pairs(&after, &before), "p50").finding, Finding::Higher);
+        assert_eq!(of(&of_groups(&before, &after), "p50").finding, Finding::NoDifferenceShown);
+        // The other figures of these runs are all the same.
+        assert_eq!(of(&paired, "cpu_per_message").finding, Finding::NoDifferenceShown);
+    }
+
+    #[test]
+    fn a_verdict_needs_enough_runs_and_the_other_figures_more() {
+        let finding = |n: usize, changes: fn(&[SummaryEntry], &[SummaryEntry]) -> Vec<Change>| {
+            let changes = changes(&runs(&vec![20_000; n]), &runs(&vec![10_000; n]));
+            ["p50", "mean"].map(|metric| of(&changes, metric).finding)
+        };
+        let (lower, few) = (Finding::Lower, Finding::TooFewRunsToSay);
+        // Six pairs in one direction happen by chance in 3 % of all cases: too often for one of seven figures.
+        assert_eq!([5, 6, 12].map(|n| finding(n, of_pairs)), [[few, few], [lower, few], [lower, lower]]);
+        assert_eq!([1, 2, 3].map(|n| finding(n, of_groups)), [[few, few]; 3]);
+        assert_eq!([4, 5, 6].map(|n| finding(n, of_groups)), [[lower, few], [lower, few], [lower, lower]]);
+        for n in 1..10 {
+            let shown = FIGURES.each_ref().map(|figure| can_show(figure, n, n));
+            assert!(
+                FIGURES
+                    .iter()
+                    .zip(shown)
+                    .all(|(figure, shown)| shown == (n >= if figure.is_primary() { 4 } else { 6 }))
+            );
+        }
+    }
+
+    #[test]
+    fn a_ratio_is_shown_as_percent_or_factor() {
+        let shown = [0.0, 0.02, 0.5, 0.9, 1.0, 1.123, 2.0, 61.0, f64::INFINITY].map(show_ratio);
+        assert_eq!(shown, ["to 0", "1/50.00", "1/2.00", "-10.0 %", "+0.0 %", "+12.3 %", "2.00 ×", "61.00 ×", "from 0"]);
+    }
+}

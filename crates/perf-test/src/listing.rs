@@ -1,0 +1,135 @@
+//! The list of everything that can be measured (`perf_test list`): middlewares with their settings, and messages.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::{
+    backend::{BUILT_IN, Description, Setting},
+    communicator::{Communicator, FOREIGN, Program, worker_file},
+    messages,
+    run_spec::{Layout, name_of},
+};
+
+/// The next step for a middleware that is missing.
+const HOW_TO_ADD: &str = "There is no back end yet. A worker program `perf_test_NAME` beside this program or on the PATH adds one; \
+     docs/internals/worker-protocol.md says how to write it in any language";
+
+/// Everything that can be measured; serialises as the object of `--json`.
+#[derive(Debug, Serialize)]
+pub struct Listing {
+    /// The middlewares that `-c` finds.
+    middlewares: Vec<Middleware>,
+    /// Other middlewares.
+    missing: Vec<Missing>,
+    /// The performance_test version of the messages: 1.x or 2.x.
+    message_layout: String,
+    /// The messages that `-m` takes.
+    messages: Vec<Message>,
+}
+
+/// A middleware that `-c` finds.
+#[derive(Debug, Serialize)]
+struct Middleware {
+    name: String,
+    /// Its worker program; none if it is in this program.
+    program: Option<PathBuf>,
+    /// Its version and settings; none if its program does not describe itself.
+    description: Option<Description>,
+    /// The reason why not.
+    problem: Option<String>,
+}
+
+/// A middleware that has no worker program here.
+#[derive(Debug, Serialize)]
+struct Missing {
+    name: &'static str,
+    description: &'static str,
+    how_to_add: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Message {
+    name: &'static str,
+    type_name: &'static str,
+    /// Its size as it is sent, with time and id and without an unbounded payload.
+    size_bytes: usize,
+}
+
+impl Listing {
+    /// As of now.
+    #[must_use]
+    pub fn new(layout: Layout) -> Listing {
+        let installed = Communicator::installed();
+        let is_here = |name: &str| installed.values().any(|path| path.ends_with(worker_file(name)));
+        let missing = FOREIGN.iter().filter(|(name, _)| !is_here(name));
+        let missing =
+            missing.map(|(name, description)| Missing { name, description, how_to_add: HOW_TO_ADD }).collect();
+        let messages = messages::list(layout, 0).map(|message| Message {
+            name: message.name,
+            type_name: message.type_name,
+            size_bytes: message.bytes,
+        });
+        let messages = messages.collect();
+        let others = installed.into_iter().map(|(name, path)| Communicator { name, program: Program::Other(path) });
+        let built_in = BUILT_IN.into_iter();
+        let built_in =
+            built_in.map(|backend| Communicator { name: backend.name().to_owned(), program: Program::This(backend) });
+        let middlewares = built_in.chain(others).map(Middleware::of).collect();
+        Listing { middlewares, missing, message_layout: name_of(layout), messages }
+    }
+
+    /// The list as lines of text.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec!["middlewares, for -c:".to_owned()];
+        for Middleware { name, program, description, problem } in &self.middlewares {
+            let place = program.as_ref().map_or("in this program".to_owned(), |path| path.display().to_string());
+            let version = match (description, problem) {
+                (Some(description), _) => format!("version {}", description.version),
+                (None, problem) => problem.clone().unwrap_or_default(),
+            };
+            lines.push(format!("  {name:<20}{place}; {version}"));
+            let settings = description.iter().flat_map(|description| &description.settings);
+            lines.extend(settings.map(|Setting { name, values, meaning }| {
+                format!("  {:<20}--set {name}={}: {meaning}", "", values.join("|"))
+            }));
+        }
+        lines.push(String::new());
+        lines.push("missing:".to_owned());
+        lines.extend(self.missing.iter().map(|missing| format!("  {:<40}{}", missing.name, missing.description)));
+        lines.push(format!("{HOW_TO_ADD}."));
+        lines.push(String::new());
+        lines
+    }
+}
+
+impl Middleware {
+    fn of(communicator: Communicator) -> Middleware {
+        let (description, problem) = match communicator.describe() {
+            Ok(description) => (Some(description), None),
+            Err(sentence) => (None, Some(sentence)),
+        };
+        let program = match communicator.program {
+            Program::This(_) => None,
+            Program::Other(path) => Some(path),
+        };
+        Middleware { name: communicator.name, program, description, problem }
+    }
+}
+
+/// The messages of a generation, with `unbounded_bytes` in those of variable size, as lines of text.
+#[must_use]
+pub fn message_lines(layout: Layout, unbounded_bytes: u32) -> Vec<String> {
+    let mut lines =
+        vec![format!("messages of the {} layout, sizes in bytes as they are sent, with time and id:", name_of(layout))];
+    lines.extend(messages::list(layout, unbounded_bytes as usize).map(|message| {
+        let by_option = if message.content.is_unbounded() {
+            format!(", with --unbounded-msg-size {unbounded_bytes}")
+        } else {
+            String::new()
+        };
+        format!("  {:<20}{:>9}  {}{by_option}", message.name, message.bytes, message.type_name)
+    }));
+    lines
+}
