@@ -5,7 +5,7 @@
 //! `backend::gantry` and `messages` know a middleware. Measurements, rows and reports are plain numbers.
 //!
 //! ```text
-//! cli ─► run_spec, requirement ─► program ─► session ─► coordinator ─► report ─► plot
+//! cli ─► run_spec, requirement ─► program ─► runner ─► coordinator ─► report ─► plot
 //!                                      │                   │    ▲ rows
 //!            repeat, result_analysis ◄─┘             orders▼    │
 //!                                                         worker ─► measure, pacing, payload
@@ -40,7 +40,7 @@ pub mod requirement;
 pub mod result_analysis;
 pub mod row;
 pub mod run_spec;
-pub mod session;
+pub mod runner;
 pub mod stamp;
 pub mod system;
 pub mod topic;

@@ -21,7 +21,7 @@ use crate::{
     report::{cannot_write, plot, terminal::write_lines},
     result_analysis::result_analysis,
     run_spec::RunSpec,
-    session::Session,
+    runner::Runner,
     system::{self, Description, Noise, System},
     worker,
 };
@@ -61,14 +61,14 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
         return print_messages(options);
     }
     let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::Run)?;
-    let session = Session { outputs, requirements, interrupt: Interrupt::install()? };
+    let runner = Runner { outputs, requirements, interrupt: Interrupt::install()? };
     if runs == 1 {
-        return session.once(&spec);
+        return runner.once(&spec);
     }
     let (mut summaries, mut not_met) = (Vec::new(), 0);
     for run in 1..=runs {
         let title = format!("run {run} of {runs}");
-        let (summary, count) = session.one_of_several(&spec, &title, &format!("run{run}"))?;
+        let (summary, count) = runner.one_of_several(&spec, &title, &format!("run{run}"))?;
         summaries.push(summary);
         not_met += count;
     }
@@ -84,7 +84,7 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
         return print_messages(options);
     }
     let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
-    let session = Session { outputs, requirements, interrupt: Interrupt::install()? };
+    let runner = Runner { outputs, requirements, interrupt: Interrupt::install()? };
     let (mut copy, mut zero_copy) = (Vec::new(), Vec::new());
     for pair in 0..runs {
         // Interleaved, and each pair in the other order: a machine that changes slowly changes both.
@@ -94,7 +94,7 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
             let suffix = if runs == 1 { suffix.to_owned() } else { format!("{suffix}-run{}", pair + 1) };
             let title = format!("run {} of {}: {mode} zero copy", 2 * pair + half, 2 * runs);
             let spec = RunSpec { zero_copy: with, ..spec.clone() };
-            let (summary, _) = session.one_of_several(&spec, &title, &suffix)?;
+            let (summary, _) = runner.one_of_several(&spec, &title, &suffix)?;
             if with { &mut zero_copy } else { &mut copy }.push(summary);
         }
     }

@@ -1,4 +1,4 @@
-//! A session: one run as its users see it, with heading, tables, logs, summary, pictures and verdicts.
+//! The runner: one run as its users see it, with heading, tables, logs, summary, pictures and verdicts.
 
 use std::io::Write;
 
@@ -23,7 +23,7 @@ use crate::{
 
 /// The settings that all runs of a command share.
 #[derive(Debug)]
-pub struct Session {
+pub struct Runner {
     /// The destinations of results.
     pub outputs: Outputs,
     /// The requirements for each run.
@@ -32,7 +32,7 @@ pub struct Session {
     pub interrupt: Interrupt,
 }
 
-impl Session {
+impl Runner {
     /// Measures and reports one run.
     ///
     /// # Errors
