@@ -22,6 +22,7 @@ tests![
     strange_files_do_no_harm,
     a_vanished_board_is_refused_while_a_process_uses_it,
     a_damaged_publisher_does_not_silence_a_good_one,
+    a_process_that_cannot_be_read_is_said_when_a_publisher_is_made,
     scribbled_files_give_errors_and_never_a_crash,
     nothing_is_left_after_an_orderly_end,
 ];
@@ -320,6 +321,19 @@ fn a_damaged_publisher_does_not_silence_a_good_one() {
     send(&mut publisher, bytes, 5);
     assert_eq!(drain(&mut subscription), [5]);
     assert!(subscription.mismatches()[0].contains("starts with"), "{:?}", subscription.mismatches());
+}
+
+fn a_process_that_cannot_be_read_is_said_when_a_publisher_is_made() {
+    let root = Root::new();
+    let mut idle = root.child("idle", &[]);
+    idle.line();
+    let path = root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == "process")).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all_at(&u64::MAX.to_le_bytes(), 192).unwrap(); // `used_bytes`
+    let mut publisher = publisher(&root.join(), 64, Qos::default());
+    let sentences = publisher.take_first_mismatches();
+    assert!(sentences[0].contains("used_bytes"), "{sentences:?}");
+    assert_eq!(publisher.take_first_mismatches(), Vec::<String>::new());
 }
 
 /// The files of another process are damaged at random, and this process goes on.

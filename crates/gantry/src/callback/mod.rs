@@ -52,6 +52,9 @@ pub(crate) struct Callback {
     inner: Mutex<Box<dyn AnyCallback>>,
 }
 
+/// The end of a run, also by a panic: it drops the closure of a callback that was removed meanwhile.
+struct RunEnd<'a>(&'a Callback);
+
 /// The kind of an error, and of the engine's error if it is one.
 type Failure = (Discriminant<Error>, Option<Discriminant<gantry_shm::Error>>);
 
@@ -118,12 +121,9 @@ impl Callback {
     }
 
     fn running<R>(&self, run: impl FnOnce(&mut dyn AnyCallback) -> R) -> R {
+        let _end = RunEnd(self); // dropped after the lock
         let mut inner = self.lock();
-        let outcome = run(&mut **inner);
-        let removed = self.runs.is_left_to_run().then(|| std::mem::replace(&mut *inner, Box::new(RemovedCallback)));
-        drop(inner);
-        drop(removed); // after the lock: it may own anything
-        outcome
+        run(&mut **inner)
     }
 
     /// Keeps the callback from running again, and drops its closure and source: now, or at the end of the run that is
@@ -131,9 +131,13 @@ impl Callback {
     fn remove(&self) {
         if self.runs.remove() {
             // No closure runs from here on: a thread that looks at the source has the lock for some microseconds.
-            let removed = std::mem::replace(&mut *self.lock(), Box::new(RemovedCallback));
-            drop(removed); // after the lock
+            self.drop_closure();
         }
+    }
+
+    fn drop_closure(&self) {
+        let removed = std::mem::replace(&mut *self.lock(), Box::new(RemovedCallback));
+        drop(removed); // after the lock: it may own anything
     }
 
     /// The full name of its node, for the log; empty if the node is gone.
@@ -204,6 +208,14 @@ impl Callback {
 
     pub(crate) fn is_removed(&self) -> bool {
         self.runs.is_removed()
+    }
+}
+
+impl Drop for RunEnd<'_> {
+    fn drop(&mut self) {
+        if self.0.runs.is_left_to_run() {
+            self.0.drop_closure();
+        }
     }
 }
 

@@ -6,7 +6,8 @@ use crate::{
     wait::{WaitSource, Waitable},
 };
 use std::{
-    sync::{atomic::AtomicBool, mpsc::channel},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{OnceLock, atomic::AtomicBool, mpsc::channel},
     thread,
 };
 
@@ -54,4 +55,20 @@ fn a_removal_at_the_end_of_a_run_drops_the_closure() {
         let _callback = ends.recv().unwrap();
         assert_eq!(Arc::strong_count(&mark), 1, "the callback is still there, without its closure");
     }
+}
+
+#[test]
+fn a_callback_that_removes_itself_and_panics_is_dropped() {
+    let (callbacks, group) = (Arc::<Callbacks>::default(), Arc::new(Group::new(CallbackGroupType::Reentrant)));
+    let (mark, own_handle) = (Arc::new(()), Arc::<OnceLock<CallbackHandle>>::default());
+    let (owned, itself) = (mark.clone(), own_handle.clone());
+    let handle = callbacks.add(&group, Always, move |_, ()| {
+        let _ = &owned;
+        itself.get().unwrap().clone().remove();
+        resume_unwind(Box::new("a panic that is not printed"));
+    });
+    own_handle.set(handle).unwrap();
+    let callback = callbacks.of_node().pop().unwrap();
+    catch_unwind(AssertUnwindSafe(|| callback.run(TakeOrder::Turns))).unwrap_err();
+    assert_eq!(Arc::strong_count(&mark), 1, "the callback is still there, without its closure");
 }

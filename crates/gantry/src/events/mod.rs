@@ -102,7 +102,7 @@ impl<E> Events<E> {
     /// The next event, when there is one, on any async runtime.
     ///
     /// # Errors
-    /// As [`Events::take`].
+    /// [`Error::ShutDown`](crate::Error::ShutDown); as [`Events::take`].
     pub fn take_async(&mut self) -> TakeFuture<'_, Events<E>> {
         TakeFuture::new(self)
     }

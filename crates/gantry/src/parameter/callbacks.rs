@@ -35,6 +35,9 @@ struct Slot<F: ?Sized> {
     is_removed: AtomicBool,
 }
 
+/// The end of a run, also by a panic.
+struct RunEnd<'a, F: ?Sized>(&'a Slot<F>);
+
 /// A slot of any kind.
 trait Remove: Send + Sync {
     fn remove(&self);
@@ -54,11 +57,9 @@ pub(super) struct Callbacks {
 
 impl<F: ?Sized> Slot<F> {
     fn run<R>(&self, run: impl FnOnce(&mut F) -> R) -> Option<R> {
+        let _end = RunEnd(self); // dropped after the lock
         let mut callback = lock(&self.callback);
-        let result = callback.as_deref_mut().map(run);
-        drop(callback);
-        self.drop_removed();
-        result
+        callback.as_deref_mut().map(run)
     }
 
     /// Drops a removed callback, unless it runs: the thread that runs it comes here, too.
@@ -71,6 +72,12 @@ impl<F: ?Sized> Slot<F> {
             drop(callback);
             drop(removed); // after the lock: it may own anything
         }
+    }
+}
+
+impl<F: ?Sized> Drop for RunEnd<'_, F> {
+    fn drop(&mut self) {
+        self.0.drop_removed();
     }
 }
 

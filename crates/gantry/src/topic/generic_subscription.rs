@@ -83,7 +83,7 @@ impl GenericSubscription {
     /// [`Subscription::take_async`](crate::Subscription::take_async).
     ///
     /// # Errors
-    /// As [`GenericSubscription::take`].
+    /// [`Error::ShutDown`](crate::Error::ShutDown); as [`GenericSubscription::take`].
     pub fn take_async(&mut self) -> TakeFuture<'_, GenericSubscription> {
         TakeFuture::new(self)
     }

@@ -76,7 +76,7 @@ impl<T: Message> Subscription<T> {
     /// ```
     ///
     /// # Errors
-    /// As [`Subscription::take`].
+    /// [`Error::ShutDown`](crate::Error::ShutDown); as [`Subscription::take`].
     pub fn take_async(&mut self) -> TakeFuture<'_, Subscription<T>> {
         TakeFuture::new(self)
     }

@@ -70,7 +70,7 @@ impl GuardCondition {
     /// The next trigger, on any async runtime.
     ///
     /// # Errors
-    /// None.
+    /// [`Error::ShutDown`](crate::Error::ShutDown).
     pub fn take_async(&mut self) -> TakeFuture<'_, GuardCondition> {
         TakeFuture::new(self)
     }
@@ -82,7 +82,11 @@ impl Default for GuardCondition {
     }
 }
 
-impl WaitSource for GuardCondition {}
+impl WaitSource for GuardCondition {
+    fn describe(&mut self) -> String {
+        "a guard condition".to_owned()
+    }
+}
 
 impl Waitable for GuardCondition {
     fn is_ready(&mut self) -> Result<bool> {

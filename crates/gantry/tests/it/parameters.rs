@@ -19,6 +19,7 @@ use gantry_msgs::{
     rosgraph_msgs,
 };
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{Arc, Mutex, OnceLock},
     time::{Duration, UNIX_EPOCH},
 };
@@ -30,6 +31,7 @@ tests! {
     changes_are_made_as_a_whole_or_not_at_all,
     callbacks_alter_refuse_and_learn_of_changes,
     a_removed_callback_is_dropped_at_once,
+    a_callback_that_removes_itself_and_panics_is_dropped,
     undeclared_parameters_come_and_go_where_they_are_allowed,
     parameters_are_listed_by_prefix_and_depth,
     the_services_are_those_of_ros_2,
@@ -227,6 +229,21 @@ fn a_removed_callback_is_dropped_at_once() {
         node.set_parameter("height", value).unwrap();
         assert_eq!(Arc::strong_count(&owned), 1);
     }
+}
+
+fn a_callback_that_removes_itself_and_panics_is_dropped() {
+    let node = node();
+    node.declare_parameter("height", 1).unwrap();
+    let (owned, handle) = (Arc::new(()), Arc::<OnceLock<ParameterCallbackHandle>>::default());
+    let (owns, own_handle) = (owned.clone(), handle.clone());
+    let removes_itself = move |_: &[Parameter]| {
+        let _ = &owns;
+        own_handle.get().unwrap().clone().remove();
+        resume_unwind(Box::new("a panic that is not printed"));
+    };
+    handle.set(node.add_post_set_parameters_callback(removes_itself).unwrap()).unwrap();
+    catch_unwind(AssertUnwindSafe(|| node.set_parameter("height", 2))).unwrap_err();
+    assert_eq!(Arc::strong_count(&owned), 1);
 }
 
 fn undeclared_parameters_come_and_go_where_they_are_allowed() {

@@ -400,7 +400,7 @@ fn a_shutdown_ends_futures() {
     let service = "the wait for service /no_server";
     let ended =
         ["request 1 to /silent", "request 1 to /silent", service, service, "the wait for news of topic /nothing"];
-    for what in ended.into_iter().chain(["the wait for news of an event"]) {
+    for what in ended.into_iter().chain(["the wait for news of a guard condition"]) {
         assert_eq!(child.peer.line(), format!("{what} was given up: the program shuts down; true"));
     }
     // The requests that came before can be taken.

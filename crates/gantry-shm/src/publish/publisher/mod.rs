@@ -168,7 +168,7 @@ impl Publisher {
         publisher.domain.board.graph_changed();
         publisher.participant.control.update(topic, Side::Publishers);
         publisher.discover();
-        publisher.find_first_readers();
+        publisher.find_first_readers()?;
         Ok(publisher)
     }
 

@@ -115,8 +115,9 @@ impl Publisher {
     }
 
     /// Finds the subscriptions that are there: those that may still join, and the reasons why others do not match.
-    pub(super) fn find_first_readers(&mut self) {
-        let there = self.subscriptions();
+    /// Processes that cannot be read are reasons, too.
+    pub(super) fn find_first_readers(&mut self) -> Result<()> {
+        let there = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut self.first_mismatches)?;
         for (_, subscription) in &there {
             match self.description.mismatch(subscription) {
                 None => _ = self.first_readers.insert(subscription.gid),
@@ -124,6 +125,7 @@ impl Publisher {
             }
         }
         self.forget_first_readers(there);
+        Ok(())
     }
 
     /// Forgets the first readers that left, or all when each that is there has joined or the time for it is over. An allocation

@@ -1,8 +1,11 @@
-//! The connection of a subscription to one publisher: the mapping of its file, the reader records, the reader's side of the
-//! protocol. The control path makes it (`pending`), the data path takes from it.
+//! The connection of a subscription to one publisher: the mapping of its file, the reader records (`records`), the reader's
+//! side of the protocol. The control path makes it (`pending`), the data path takes from it.
 
+mod losses;
 mod pending;
+mod records;
 
+pub use losses::Losses;
 pub(crate) use pending::{PendingConnection, record_words};
 
 use crate::{
@@ -14,8 +17,8 @@ use crate::{
         entry::{Entry, InlineInfo, InlineWord},
         layout::*,
         prefetch,
-        reader::{COPIED, Reader, Taken, free_pin},
-        sleep::{Side, WaiterIndex},
+        reader::{Reader, Taken, free_pin},
+        sleep::WaiterIndex,
         sync::Ordering::*,
     },
     subscribe::{
@@ -25,17 +28,6 @@ use crate::{
     },
 };
 use std::{ptr::NonNull, sync::Arc};
-
-/// Samples that a subscription lost or skipped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Losses {
-    /// Samples that left the history before they were taken, though the subscription was matched.
-    pub overwritten: u64,
-    /// Samples that left the history before the publisher had discovered the subscription.
-    pub before_matched: u64,
-    /// Samples that were older than their publisher's lifespan.
-    pub expired: u64,
-}
 
 /// A matched publisher. Aligned: it is written at each take, and a publisher's own memory may lie beside it.
 #[repr(align(128))]
@@ -192,30 +184,6 @@ impl Connection {
         Error::corrupt(self.mapping.region.name(), "the ring", expected, found).into()
     }
 
-    #[cold]
-    fn count_losses(&mut self, first: u64, passed: u64, losses: &mut Losses) {
-        self.note_match(); // it may be new; samples that had left the history by then were lost before it
-        let before_kept = self.kept_from.map_or(passed, |kept_from| kept_from.saturating_sub(first).min(passed));
-        let before_matched = if self.is_matched() { before_kept } else { passed };
-        self.lost = self.lost.saturating_add(passed - before_kept);
-        losses.before_matched = losses.before_matched.saturating_add(before_matched);
-        losses.overwritten = losses.overwritten.saturating_add(passed - before_matched);
-    }
-
-    /// Whether the publisher honours the pins, and waits for this reader if it should.
-    fn is_matched(&self) -> bool {
-        self.reader.seen_generation() >= self.joined_generation
-    }
-
-    /// Gating: from the match on, the oldest sample of the publisher is the one that it had then, or one that was taken. Else the
-    /// join has noted it.
-    #[cold]
-    fn note_match(&mut self) {
-        if self.is_matched() {
-            self.kept_from = self.kept_from.or_else(|| Some(self.reader.oldest_kept()));
-        }
-    }
-
     /// The sample in the slot at `offset`, which is pinned and was alive after that.
     #[inline(always)]
     fn in_slot(
@@ -295,42 +263,6 @@ impl Connection {
             // A number beyond the board is taken modulo its lines: a superfluous ring.
             self.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
         }
-    }
-
-    /// An error if as many samples are held as may be. One that was copied does not count: its publisher can use its memory again.
-    #[inline]
-    fn check_held(&self) -> Result<(), Box<Error>> {
-        if self.max_held_samples == usize::MAX {
-            return Ok(());
-        }
-        let pins = self.records.iter().flat_map(|owned| owned.record.pins.iter());
-        // Relaxed: a sample that is dropped on another thread meanwhile may count.
-        let held = pins.filter(|pin| !matches!(pin.load(Relaxed), 0 | COPIED)).count();
-        if held < self.max_held_samples {
-            return Ok(());
-        }
-        Err(Error::TooManyHeld { topic: self.topic_name.clone(), limit: self.max_held_samples }.into())
-    }
-
-    /// The place of a free pin; one more record if all are in use.
-    #[inline]
-    fn free_place(&mut self) -> Result<NonNull<Place>, Box<Error>> {
-        let free_place = |owned: &Arc<OwnedRecord>| Some(owned.places.place(free_pin(&owned.record)?));
-        match self.records.iter().find_map(free_place) {
-            Some(place) => Ok(place),
-            None => self.add_record(),
-        }
-    }
-
-    /// Adds a record. Memory in which pins may appear is added like a join: the record, then the generation, then the pin.
-    #[cold]
-    fn add_record(&mut self) -> Result<NonNull<Place>, Box<Error>> {
-        let record = self.domain.process.take_record(&self.domain.directory, self.mapping.key, READER_EXTENSION, 0)?;
-        let owned = OwnedRecord::new(self.domain.clone(), self.mapping.clone(), record);
-        let place = owned.places.place(0);
-        self.records.push(owned);
-        self.domain.board.topic_changed(self.topic, Side::Readers);
-        Ok(place)
     }
 }
 

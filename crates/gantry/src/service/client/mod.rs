@@ -175,7 +175,8 @@ impl<S: ServiceType> Client<S> {
     /// [`Client::take_response`]. Dropping the future gives up the request, as the runtime's time-out does.
     ///
     /// # Errors
-    /// As [`Client::send_request`] and [`Client::take_response`].
+    /// [`Error::ShutDown`](crate::Error::ShutDown), which gives up the request; as [`Client::send_request`] and
+    /// [`Client::take_response`].
     pub async fn call_async(&mut self, request: Loan<S::Request>) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request(request)?;
         let outcome = self.tracker.outcome(sequence).await?;
@@ -185,7 +186,7 @@ impl<S: ServiceType> Client<S> {
     /// As [`Client::call_async`], with a copy of `request`; the response is in place.
     ///
     /// # Errors
-    /// As [`Client::send_request_copy`] and [`Client::take_response`].
+    /// As [`Client::send_request_copy`] and [`Client::call_async`].
     pub async fn call_copy_async(&mut self, request: &S::Request) -> Result<Response<S>> {
         let RequestId { sequence, .. } = self.send_request_copy(request)?;
         let outcome = self.tracker.outcome(sequence).await?;
@@ -196,7 +197,7 @@ impl<S: ServiceType> Client<S> {
     /// pending.
     ///
     /// # Errors
-    /// As [`Client::take_response`].
+    /// [`Error::ShutDown`](crate::Error::ShutDown); as [`Client::take_response`].
     pub async fn take_response_async(&mut self) -> Result<Response<S>> {
         TakeFuture::new(self).await?
     }

@@ -100,7 +100,7 @@ impl<S: ServiceType> SharedClient<S> {
     /// Waits until a server is matched, on any async runtime.
     ///
     /// # Errors
-    /// As [`Client::service_is_ready`].
+    /// As [`Client::wait_for_service_async`].
     pub async fn wait_for_service_async(&self) -> Result<()> {
         let (task, mut at_shutdown) = (Task::new(&self.0.tasks), ShutdownWaker::default());
         std::future::poll_fn(|context| {

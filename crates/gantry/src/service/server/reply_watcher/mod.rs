@@ -21,7 +21,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, Condvar, Mutex, Weak,
-        atomic::{AtomicBool, AtomicU64, Ordering::*},
+        atomic::{AtomicBool, AtomicU64, Ordering::*, fence},
     },
 };
 
@@ -80,6 +80,14 @@ struct Handover<P> {
     /// The server is gone.
     is_closed: bool,
 }
+
+/// This thread works for a server, until it is dropped, also by a panic of a user's waker.
+struct Working {
+    was_working: bool,
+}
+
+/// A publisher for a client is being made, until it is dropped, also by a panic of a user's waker.
+struct Making<'a, P>(&'a ReplyWatcher<P>);
 
 impl<P> Maker<P> {
     pub(super) fn publisher(&self, presence: &Arc<Presence>, topic: &str, depth: u32) -> Result<P> {
@@ -158,7 +166,6 @@ impl<P> ReplyWatcher<P> {
             Ok(None) => return,
             Err(_) => return self.retry(), // a process that cannot be read
         };
-        work.seen_version = Some(found.version);
         let matched: BTreeSet<Gid> = found.matched.iter().map(gantry_shm::MatchedPublisher::gid).collect();
         let left: Vec<Gid> = work.clients.difference(&matched).copied().collect();
         work.clients.retain(|client| matched.contains(client));
@@ -178,30 +185,25 @@ impl<P> ReplyWatcher<P> {
                 }
             }
         }
+        work.seen_version = Some(found.version); // after the work: a panic of a user's waker may end it
         if matched.iter().any(|client| !work.clients.contains(client)) {
             self.retry(); // no room, or its description could not be read
         }
     }
 
     fn make(&self, presence: &Arc<Presence>, client: Gid, depth: u32) -> Result<()> {
-        lock(&self.handover).making = Some(client);
-        self.is_making.store(true, Release);
+        let making = Making::new(self, client);
         let topic = client_reply_topic(&self.maker.service, client);
-        let made = self.maker.publisher(presence, &topic, kept_replies(depth));
+        let publisher = self.maker.publisher(presence, &topic, kept_replies(depth))?;
         let mut handover = lock(&self.handover);
-        handover.making = None;
-        let mut unwanted = None;
-        let made = made.map(|publisher| match handover.is_closed {
-            false => drop(handover.made.insert(client, publisher)),
-            true => unwanted = Some(publisher),
-        });
-        // Before the unlock: a server that waited for this publisher must see it.
-        self.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
-        self.is_making.store(false, Release); // partner: `ReplyPublishers::wait_for`
+        let unwanted = match handover.is_closed {
+            false => handover.made.insert(client, publisher),
+            true => Some(publisher),
+        };
         drop(handover);
-        self.is_made.notify_all();
+        drop(making); // a server that waits goes on before the unwanted publisher leaves
         drop(unwanted);
-        made
+        Ok(())
     }
 
     /// The server is dropped. Publishers and `presence` keep the participant, so the control thread must have none from here on:
@@ -240,15 +242,42 @@ impl<P> ReplyWatcher<P> {
     }
 }
 
+impl Drop for Working {
+    fn drop(&mut self) {
+        IS_WORKING.set(self.was_working);
+    }
+}
+
+impl<P> Making<'_, P> {
+    fn new(watcher: &ReplyWatcher<P>, client: Gid) -> Making<'_, P> {
+        lock(&watcher.handover).making = Some(client);
+        watcher.is_making.store(true, Release);
+        Making(watcher)
+    }
+}
+
+impl<P> Drop for Making<'_, P> {
+    fn drop(&mut self) {
+        let mut handover = lock(&self.0.handover);
+        handover.making = None;
+        // Before the unlock: a server that waited for this publisher must see it.
+        self.0.changes.fetch_add(1, Release); // partner: `ReplyPublishers::update`
+        self.0.is_making.store(false, Release); // partner: `ReplyPublishers::wait_for`
+        drop(handover);
+        self.0.is_made.notify_all();
+    }
+}
+
 impl<P: Send + 'static> Watcher for ReplyWatcher<P> {
     /// Called by the control thread, and by a thread that makes a client in this process, which returns when the client has
     /// its publisher. It may be called again by a thread that it already runs on, since it makes publishers: that thread
     /// does not wait for the work of any server, since its holder may wait for this thread.
     fn update(&self) {
         self.is_due.store(true, SeqCst);
-        let was_working = IS_WORKING.replace(true);
+        fence(SeqCst); // of an update that finds it locked and the end of that work, the latter sees the flag
+        let working = Working { was_working: IS_WORKING.replace(true) };
         loop {
-            let mut work = if was_working {
+            let mut work = if working.was_working {
                 let Some(work) = try_lock(&self.work) else { return }; // its holder looks at `is_due` when it has unlocked it
                 work
             } else {
@@ -258,14 +287,17 @@ impl<P: Send + 'static> Watcher for ReplyWatcher<P> {
                 self.work(&mut work);
             }
             drop(work);
+            fence(SeqCst); // as above
             if !self.is_due.load(SeqCst) {
                 break;
             }
         }
-        IS_WORKING.set(was_working);
     }
 
     fn due_ns(&self) -> Option<u64> {
         Some(self.retry_ns.load(Relaxed)).filter(|&retry_ns| retry_ns > 0)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! The samples that a subscription lost, and the time of the match, from which on a lost sample is overwritten.
+
+use super::Connection;
+
+/// Samples that a subscription lost or skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Samples that left the history before they were taken, though the subscription was matched.
+    pub overwritten: u64,
+    /// Samples that left the history before the publisher had discovered the subscription.
+    pub before_matched: u64,
+    /// Samples that were older than their publisher's lifespan.
+    pub expired: u64,
+}
+
+impl Connection {
+    #[cold]
+    pub(super) fn count_losses(&mut self, first: u64, passed: u64, losses: &mut Losses) {
+        self.note_match(); // it may be new; samples that had left the history by then were lost before it
+        let before_kept = self.kept_from.map_or(passed, |kept_from| kept_from.saturating_sub(first).min(passed));
+        let before_matched = if self.is_matched() { before_kept } else { passed };
+        self.lost = self.lost.saturating_add(passed - before_kept);
+        losses.before_matched = losses.before_matched.saturating_add(before_matched);
+        losses.overwritten = losses.overwritten.saturating_add(passed - before_matched);
+    }
+
+    /// Whether the publisher honours the pins, and waits for this reader if it should.
+    fn is_matched(&self) -> bool {
+        self.reader.seen_generation() >= self.joined_generation
+    }
+
+    /// Gating: from the match on, the oldest sample of the publisher is the one that it had then, or one that was taken. Else the
+    /// join has noted it.
+    #[cold]
+    pub(super) fn note_match(&mut self) {
+        if self.is_matched() {
+            self.kept_from = self.kept_from.or_else(|| Some(self.reader.oldest_kept()));
+        }
+    }
+}
