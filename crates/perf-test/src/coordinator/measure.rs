@@ -12,7 +12,6 @@ use crate::{
     measure::daemon::Daemon,
     row::Row,
     run_spec::Roundtrip,
-    units::format_ns,
     warning::{Warning, WarningKind},
     worker::protocol::{
         Order, Report, UNKNOWN,
@@ -207,14 +206,12 @@ impl Run<'_> {
         }
     }
 
-    /// Adds a warning if a worker got the order to start only after the start.
+    /// Records a worker that got the order to start only after the start.
     fn check_start(&mut self, worker: usize, started_ns: i64) {
         let late_ns = started_ns - self.start_ns;
         if late_ns > 0 {
             let label = self.fleet.workers.get(worker).map(|worker| worker.label.clone()).unwrap_or_default();
-            let sentence = format!("{label} started {} after the common start", format_ns(late_ns as f64));
-            let hint = "Leave out the first seconds (--warmup), or start fewer processes";
-            self.warnings.push(Warning::new(WarningKind::LateStart, sentence, hint));
+            self.late_starts.push((late_ns, label));
         }
     }
 

@@ -85,6 +85,7 @@ pub fn run(
         warnings: Vec::new(),
         matched_after_ns: 0,
         start_ns: 0,
+        late_starts: Vec::new(),
         stopped_ns: None,
     };
     let measured =
@@ -189,6 +190,8 @@ struct Run<'a> {
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,
     start_ns: i64,
+    /// The workers that started after the common start: by how much, ns, and their labels.
+    late_starts: Vec<(i64, String)>,
     /// The time at which the run was ended early.
     stopped_ns: Option<i64>,
 }
