@@ -56,6 +56,7 @@ impl Run<'_> {
             stopped_early: self.stopped_ns.is_some(),
             measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.spec.left_out_s())).max(0.0),
             matched_after_ns: self.matched_after_ns,
+            phases_ns: Vec::new(),
             sent: sums.sent,
             sent_at_least,
             received: Received { missed, ..sums.received },

@@ -27,6 +27,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         stopped_early: false,
         measured_s: 30.0,
         matched_after_ns: 12_000_000,
+        phases_ns: vec![0],
         sent: Sent { samples: 3000, ..Sent::default() },
         sent_at_least: 3000,
         received,
