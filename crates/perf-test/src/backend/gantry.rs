@@ -51,7 +51,8 @@ impl Backend for Gantry {
             ::gantry::set_log_level(::gantry::LogLevel::Error);
         }
         // The nodes of a process share its participant, which lives as long as one of them.
-        let node = Node::builder("perf_test").domain_id(spec.domain_id).build().map_err(sentence)?;
+        let name = format!("perf_test_{}", std::process::id());
+        let node = Node::builder(&name).domain_id(spec.domain_id).build().map_err(sentence)?;
         let publish_mode = match spec.settings.get("publishing").map(String::as_str) {
             Some("async") => PublishMode::Async { period: ASYNC_PERIOD },
             _ => PublishMode::Sync,

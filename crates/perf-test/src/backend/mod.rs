@@ -179,6 +179,9 @@ pub trait Listener: Matched {
 pub trait Sink: Send + Sync {
     /// Records a message. Takes a lock, which others take a few times a second; does not allocate.
     fn taken(&self, taken: &Taken<'_>);
+
+    /// The delivery has ended with this error, a sentence.
+    fn failed(&self, sentence: String);
 }
 
 /// A message that was taken.

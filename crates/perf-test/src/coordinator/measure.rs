@@ -179,7 +179,7 @@ impl Run<'_> {
     fn handle(&mut self, worker: usize, event: Event) {
         match event {
             Event::Report(Report::Started(resources)) => {
-                self.ledger.begin(worker, resources);
+                self.ledger.begin(worker, resources, self.start_ns);
                 self.check_start(worker, resources.usage.taken_ns);
             }
             Event::Report(Report::Row { endpoint, second, whole, counts, resources }) => {

@@ -231,11 +231,14 @@ mod tests {
     use super::*;
     use crate::cli;
 
-    fn phases_ns(options: &str) -> Vec<i64> {
+    fn spec(options: &str) -> RunSpec {
         let line = format!("perf_test {options}");
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-        let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
-        let plans = plans(&spec, "/topic");
+        cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec
+    }
+
+    fn phases_ns(options: &str) -> Vec<i64> {
+        let plans = plans(&spec(options), "/topic");
         plans.iter().flat_map(|plan| &plan.endpoints).map(|plan| plan.phase_ns).collect()
     }
 
@@ -250,5 +253,23 @@ mod tests {
         }
         let (one, other) = (phases_ns("-p 8 -s 0 -r 10 --phase random"), phases_ns("-p 8 -s 0 -r 10 --phase random"));
         assert!(one.iter().all(|phase_ns| (0..100 * MS).contains(phase_ns)) && one != other, "{one:?} {other:?}");
+    }
+
+    #[test]
+    fn no_message_is_due_when_rows_are_handed_over() {
+        for options in
+            ["-r 10", "-p 2 -r 10", "-p 4 -s 2 -r 10", "-p 3 -r 7", "-p 64 -r 1000", "-p 4 -r 10 --phase aligned"]
+        {
+            let spec = spec(options);
+            let (gap_ns, period_ns) = (spec.gap_ns().unwrap(), SECOND_NS / i64::from(spec.rate_hz));
+            for phase_ns in phases_ns(options) {
+                let between_ns = (gap_ns / 2 - phase_ns).rem_euclid(period_ns);
+                let distance_ns = between_ns.min(period_ns - between_ns);
+                assert!(
+                    distance_ns >= gap_ns / 2 - 1,
+                    "{options}: {distance_ns} ns from a message with a gap of {gap_ns} ns"
+                );
+            }
+        }
     }
 }

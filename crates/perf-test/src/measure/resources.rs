@@ -17,15 +17,17 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Those of this process. The calling thread is one of the instrument's; `others` are the accounts of its other threads.
+    /// Those of this process. The calling thread is one of the instrument's, without `excepted`, which the middleware used on it;
+    /// `others` are the accounts of its other threads.
     ///
     /// # Errors
     /// A sentence, if the kernel does not tell.
-    pub fn of_this_process(others: Usage) -> Result<Resources, String> {
+    pub fn of_this_process(others: &Usage, excepted: &Usage) -> Result<Resources, String> {
         let memory = Memory::of_this_process()?;
         // Both are read one right after the other: time between them would count as the middleware's.
-        let (mut instrument, process) = (Usage::of_this_thread()?, Usage::of_this_process()?);
-        instrument.add(&others);
+        let (thread, process) = (Usage::of_this_thread()?, Usage::of_this_process()?);
+        let mut instrument = thread.without(excepted);
+        instrument.add(others);
         // The kernel hands a peak of memory on over exec, so `maxrss` of getrusage may be that of the coordinator. VmHWM is not.
         let peak_kib = i64::try_from(memory.peak_rss_kib).unwrap_or(i64::MAX);
         let usage = Usage { maxrss_kib: peak_kib, ..process.without(&instrument) };

@@ -268,6 +268,14 @@ impl RunSpec {
         one_way || self.roundtrip == Roundtrip::Both
     }
 
+    /// The shortest time between the due times of two messages that are not due at once, nanoseconds; none without a rate. With random
+    /// phases it is that of one publisher.
+    #[must_use]
+    pub fn gap_ns(&self) -> Option<i64> {
+        let in_turn = if self.phase == Phase::Spread { self.publishers.max(1) } else { 1 };
+        SECOND_NS.checked_div(i64::from(self.rate_hz) * i64::from(in_turn))
+    }
+
     /// Whether the publishers of the subscribed topics belong to this run, so that their schedule is known and each subscription
     /// receives from their first message.
     #[must_use]

@@ -7,6 +7,7 @@ use super::matching::wait_for_start;
 use super::publisher::{self, PublisherLoop};
 use super::subscriber::SubscriberLoop;
 use crate::backend::{Matched, Session};
+use crate::clock::now_ns;
 
 /// Creates the endpoints, waits for the start, publishes and takes in turn, and stays until the run is over.
 pub fn run(context: &Context, others: &[Context], session: &dyn Session) -> Result<(), String> {
@@ -28,6 +29,11 @@ pub fn run(context: &Context, others: &[Context], session: &dyn Session) -> Resu
         subscribers.iter_mut().try_for_each(|subscriber| subscriber.take_available(now_ns))
     })?;
     context.finish(publisher_loop.report());
+    for subscriber in &mut subscribers {
+        let now_ns = now_ns();
+        subscriber.take_available(now_ns)?;
+        subscriber.hand_over_rows(now_ns);
+    }
     for (other, subscriber) in others.iter().zip(&mut subscribers) {
         subscriber.take_all()?;
         other.finish(subscriber.report());

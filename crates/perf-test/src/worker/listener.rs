@@ -22,6 +22,8 @@ struct SharedRecorder {
     recorder: Mutex<Option<SampleRecorder>>,
     /// Samples delivered before the start: history.
     early: AtomicU64,
+    /// The reason why the delivery ended.
+    failure: Mutex<Option<String>>,
 }
 
 impl SharedRecorder {
@@ -30,48 +32,70 @@ impl SharedRecorder {
     }
 
     /// Hands over rows. Returns how long to wait; none at the end. `overwritten`: samples that left the history so far.
-    fn advance(&self, context: &Context, overwritten: u64) -> Option<Duration> {
+    fn advance(&self, context: &Context, overwritten: u64) -> Result<Option<Duration>, String> {
+        if let Some(sentence) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(sentence);
+        }
         let mut recorder = self.lock();
-        let recorder = recorder.as_mut().filter(|_| !context.flags.is_abandoned())?;
+        let Some(recorder) = recorder.as_mut().filter(|_| !context.flags.is_abandoned()) else { return Ok(None) };
         let now_ns = now_ns();
         if recorder.drain.is_complete(recorder.taken + overwritten) || recorder.drain.is_over(now_ns) {
-            return None;
+            return Ok(None);
         }
         recorder.rows.until(now_ns - GRACE_NS);
-        Some(recorder.drain.wait(now_ns, recorder.rows.hand_over_ns() + GRACE_NS))
+        Ok(Some(recorder.drain.wait(now_ns, recorder.rows.hand_over_ns() + GRACE_NS)))
     }
 }
 
 impl Sink for SharedRecorder {
     fn taken(&self, taken: &Taken<'_>) {
         match &mut *self.lock() {
-            Some(recorder) => recorder.record(taken),
+            Some(recorder) => recorder.record_delivered(taken),
             None => _ = self.early.fetch_add(1, Ordering::Relaxed),
         }
+    }
+
+    fn failed(&self, sentence: String) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(sentence);
     }
 }
 
 /// Starts the delivery, waits for matching and for the start, and stays until no more samples come and the run is over.
 pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), String> {
+    if context.spec.check_memory {
+        return Err("--check-memory counts the allocations of the thread that takes messages, and this middleware delivers them on \
+                    threads of its own: leave it out"
+            .to_owned());
+    }
     let shared = Arc::new(SharedRecorder::default());
     listener.start(shared.clone())?;
-    let Some(start) = wait_for_start(&mut [(context, &mut *listener)])? else { return listener.stop() };
+    let received = receive(context, &mut *listener, &shared);
+    if received.is_ok() {
+        // Until then the threads of the middleware live on, so that their cost can be read.
+        context.wait_for_end();
+    }
+    received.and(listener.stop())
+}
+
+fn receive(context: &Context, listener: &mut dyn Listener, shared: &SharedRecorder) -> Result<(), String> {
+    let Some(start) = wait_for_start(&mut [(context, listener)])? else { return Ok(()) };
     *shared.lock() = Some(SampleRecorder::new(context, &start));
-    let mut publishers = PublisherWatch::new(start.start_ns);
-    while let Some(wait) = shared.advance(context, listener.overwritten()) {
+    let mut publishers = PublisherWatch::new(context, start.start_ns);
+    while let Some(wait) = shared.advance(context, listener.overwritten())? {
         let taken = shared.lock().as_ref().map_or(0, |recorder| recorder.taken);
-        publishers.check(&mut *listener, taken, now_ns())?;
+        publishers.check(listener, taken, now_ns())?;
         std::thread::sleep(wait);
     }
+    // A second copy of the last sample may be on its way.
+    std::thread::sleep(Duration::from_nanos(GRACE_NS as u64));
     let recorder = shared.lock().take();
     if let Some(mut recorder) = recorder {
-        recorder.rows.until(now_ns());
+        let now_ns = now_ns();
+        recorder.rows.end_until(now_ns);
         recorder.add_overwritten(listener.overwritten());
         recorder.rows.open.received.history += shared.early.load(Ordering::Relaxed);
-        recorder.rows.last();
+        recorder.rows.last(now_ns);
         context.finish(publishers.report(&recorder));
     }
-    // Until then the threads of the middleware live on, so that their cost can be read.
-    context.wait_for_end();
-    listener.stop()
+    Ok(())
 }

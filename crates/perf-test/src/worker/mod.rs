@@ -2,7 +2,7 @@
 //!
 //! It is the executable of the coordinator, or another one that contains a middleware. While they measure, the endpoints' threads
 //! neither write nor wait for another thread: they hand finished rows to the main thread, which reports them. From message to message
-//! they touch their own memory and read three flags. `tests/realtime` shows that they allocate nothing and make no system call but
+//! they touch their own memory and read three flags; a middleware that delivers messages itself takes a lock for each. `tests/realtime` shows that they allocate nothing and make no system call but
 //! the sleep until a message is due; the absence of locks shows by reading. Once a second the hand-over may lock and wake. The worker
 //! ends when its stdin ends, so it never outlives the coordinator.
 
@@ -18,7 +18,7 @@ mod publisher_watch;
 mod refusals;
 mod relay;
 mod reporter;
-pub mod rows;
+mod rows;
 mod sample_recorder;
 mod subscriber;
 
@@ -239,6 +239,7 @@ fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender
         let Ok(order) = line.map_err(|_| ()).and_then(|line| serde_json::from_str(&line).map_err(|_| ())) else {
             break;
         };
+        account.update();
         match order {
             Order::Stop => flags.stop.store(true, Ordering::Relaxed),
             Order::Drain { expected } => flags.expected.store(expected, Ordering::Relaxed),

@@ -74,7 +74,7 @@ impl<'a> PublisherLoop<'a> {
             schedule: Schedule::new(start_ns + context.plan.phase_ns, spec.rate_hz),
             start_ns,
             end_ns: spec.end_ns(start_ns),
-            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, spec.rate_hz),
+            rows: Rows::new(context, start_ns),
             matched: spec.is_private(),
             mismatches: Vec::new(),
             ever_matched: spec.is_private(),
@@ -99,6 +99,7 @@ impl<'a> PublisherLoop<'a> {
             }
             self.publish_one(index, due_ns, awake_ns)?;
             index += 1;
+            self.update_matched(awake_ns)?;
             let mut done_ns = awake_ns;
             // Without a rate no message has a due time, which saves a reading of the clock.
             if let Some(next_due_ns) = self.schedule.due_ns(index) {
@@ -108,11 +109,10 @@ impl<'a> PublisherLoop<'a> {
             meanwhile(done_ns)?;
         }
         let now_ns = now_ns();
-        self.rows.until(now_ns);
         // The message in preparation when the order to stop came does not count as unsent.
         let begun = index + u64::from(self.is_stopped());
         self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);
-        self.rows.last();
+        self.rows.last(now_ns);
         Ok(())
     }
 
@@ -152,20 +152,22 @@ impl<'a> PublisherLoop<'a> {
         loop {
             let now_ns = now_ns();
             self.rows.until(now_ns);
-            if !self.context.spec.is_private() && now_ns >= self.next_check_ns {
-                self.update_matched()?;
-                self.next_check_ns = now_ns + SLICE_NS;
-            }
             if now_ns >= time_ns || self.is_stopped() {
                 return Ok(now_ns);
             }
+            self.update_matched(now_ns)?;
             meanwhile(now_ns)?;
             sleep_until(time_ns.min(self.rows.hand_over_ns()).min(now_ns + SLICE_NS));
         }
     }
 
-    /// Updates the matched subscriptions, on a topic shared with other programs.
-    fn update_matched(&mut self) -> Result<(), String> {
+    /// Updates the matched subscriptions, on a topic shared with other programs and if it is time to. Not called between the due
+    /// time of a message and its publish.
+    fn update_matched(&mut self, now_ns: i64) -> Result<(), String> {
+        if self.context.spec.is_private() || now_ns < self.next_check_ns {
+            return Ok(());
+        }
+        self.next_check_ns = now_ns + SLICE_NS;
         self.matched = self.publisher.matched()? > 0;
         self.ever_matched |= self.matched;
         if self.ever_matched {

@@ -27,7 +27,7 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
         publisher: session.publisher(&context.spec, &to)?,
     };
     let Some(Start { start_ns, .. }) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
-    let rows = Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, context.spec.rate_hz);
+    let rows = Rows::new(context, start_ns);
     let sequences = Sequences::new(context.spec.has_publishers(), context.spec.last_id);
     let drain = DrainMonitor::new(context, start_ns);
     let mut relay_loop =
@@ -89,8 +89,7 @@ impl RelayLoop<'_> {
                 self.ends.subscription.wait(self.drain.wait(before_ns, self.rows.hand_over_ns()))?;
             }
         }
-        self.rows.until(now_ns());
-        self.rows.last();
+        self.rows.last(now_ns());
         Ok(())
     }
 

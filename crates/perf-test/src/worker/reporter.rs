@@ -101,7 +101,7 @@ impl Reporter {
     }
 
     fn resources(&self) -> Result<Resources, String> {
-        Resources::of_this_process(self.orders.usage().without(&self.opening))
+        Resources::of_this_process(&self.orders.usage(), &self.opening)
     }
 }
 

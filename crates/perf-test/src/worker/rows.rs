@@ -1,15 +1,17 @@
 //! One-second rows of an endpoint on their way to the coordinator.
 //!
-//! The loops fill the open row. It ends with its second, and is handed over half a period later: at the beginning of a second a
-//! message is due, and the work of the reporting threads must not show in its latency. The reporting thread formats and writes the
+//! The loops fill the open row. It ends with its second, and is handed over later, between two messages: at the beginning of a second
+//! a message is due, and the work of the reporting threads must not show in its latency. The reporting thread formats and writes the
 //! reports, and returns the memory, so that the measurement allocates nothing.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 
-use super::protocol::{EndpointReport, Report, times::ROW_DELAY_NS};
+use super::{
+    Context,
+    protocol::{EndpointReport, Report, times::ROW_DELAY_NS},
+};
 use crate::{
-    clock::SECOND_NS,
     endpoint::Endpoint,
     measure::tally::{TALLIES, Tally},
     pacing::Seconds,
@@ -62,21 +64,25 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows counted from `start_ns`, in a run of `rate_hz`.
-    pub fn new(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64, rate_hz: u32) -> Self {
+    /// The rows of an endpoint in a run that starts at `start_ns`.
+    pub fn new(context: &Context, start_ns: i64) -> Self {
+        Rows::between(context.plan.endpoint, context.outgoing.clone(), start_ns, context.spec.gap_ns())
+    }
+
+    /// Rows counted from `start_ns`, handed over in the middle between messages that have this gap.
+    fn between(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64, gap_ns: Option<i64>) -> Self {
         let (recycle, empty) = mpsc::sync_channel(TALLIES);
         for _ in 1..TALLIES {
             let _ = recycle.try_send(Box::default());
         }
         let seconds = Seconds::new(start_ns);
-        let half_period_ns = SECOND_NS.checked_div(2 * i64::from(rate_hz)).unwrap_or(ROW_DELAY_NS);
         Rows {
             endpoint,
             outgoing,
             seconds,
             open: Box::default(),
             ended: VecDeque::with_capacity(TALLIES),
-            delay_ns: half_period_ns.min(ROW_DELAY_NS),
+            delay_ns: gap_ns.map_or(ROW_DELAY_NS, |gap_ns| ROW_DELAY_NS.min(gap_ns / 2)),
             next_ns: seconds.end_ns(),
             recycle,
             empty,
@@ -86,6 +92,14 @@ impl Rows {
     /// When the next row is to be handed over, ns.
     pub fn hand_over_ns(&self) -> i64 {
         self.ended.front().map_or(self.seconds.end_ns(), |(second, _)| self.seconds.end_of_ns(*second)) + self.delay_ns
+    }
+
+    /// Ends the rows whose seconds are over at `now_ns`, and hands over none: for threads on which messages are delivered.
+    #[inline]
+    pub fn end_until(&mut self, now_ns: i64) {
+        while let Some(second) = self.seconds.close(now_ns) {
+            self.end(second);
+        }
     }
 
     /// Ends the rows whose seconds are over at `now_ns`, and hands over those whose time has come.
@@ -98,9 +112,7 @@ impl Rows {
 
     #[cold]
     fn advance(&mut self, now_ns: i64) {
-        while let Some(second) = self.seconds.close(now_ns) {
-            self.end(second);
-        }
+        self.end_until(now_ns);
         while now_ns >= self.hand_over_ns()
             && let Some((second, tally)) = self.ended.pop_front()
         {
@@ -112,11 +124,17 @@ impl Rows {
         }
     }
 
-    /// Hands over all rows, and the part of a second that is left.
-    pub fn last(&mut self) {
+    /// Hands over all rows that have ended at `now_ns`, whether it is their time or not: no more messages are due.
+    pub fn hand_over_all(&mut self, now_ns: i64) {
+        self.end_until(now_ns);
         while let Some((second, tally)) = self.ended.pop_front() {
             self.send(second, true, tally);
         }
+    }
+
+    /// Hands over all rows, and the part of a second that is left at `now_ns`.
+    pub fn last(&mut self, now_ns: i64) {
+        self.hand_over_all(now_ns);
         let tally = std::mem::take(&mut self.open);
         self.send(self.seconds.open(), false, tally);
     }
@@ -139,8 +157,10 @@ mod tests {
     use allocations::{Counts as Allocated, count};
 
     use super::*;
+    use crate::clock::SECOND_NS;
 
-    const RATE_HZ: u32 = 1000;
+    /// 1 kHz.
+    const GAP_NS: Option<i64> = Some(SECOND_NS / 1000);
     const DELAY_NS: i64 = SECOND_NS / 2000;
 
     fn seconds_of(reports: &Receiver<Outgoing>) -> Vec<u64> {
@@ -165,7 +185,7 @@ mod tests {
     #[test]
     fn handing_over_rows_allocates_nothing_however_many_they_are() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::new(Endpoint::Subscription(0), outgoing, 0, RATE_HZ);
+        let mut rows = Rows::between(Endpoint::Subscription(0), outgoing, 0, GAP_NS);
         for number in 0..100 {
             assert_eq!(second(&mut rows, number), Allocated::default(), "in second {number}");
             let Ok(Outgoing::Row { second, whole, mut tally, recycle, .. }) = reports.try_recv() else {
@@ -181,7 +201,7 @@ mod tests {
     #[test]
     fn a_reporting_thread_that_is_behind_costs_memory_and_no_row() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::new(Endpoint::Subscription(0), outgoing, 0, RATE_HZ);
+        let mut rows = Rows::between(Endpoint::Subscription(0), outgoing, 0, GAP_NS);
         rows.until(5 * SECOND_NS + DELAY_NS);
         assert_eq!(seconds_of(&reports), [0, 1, 2, 3, 4]);
     }
@@ -189,7 +209,7 @@ mod tests {
     #[test]
     fn a_row_goes_out_between_two_messages_and_has_only_its_own_second() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::new(Endpoint::Publisher(0), outgoing, 0, RATE_HZ);
+        let mut rows = Rows::between(Endpoint::Publisher(0), outgoing, 0, GAP_NS);
         rows.open.sent.samples = 7;
         rows.until(SECOND_NS);
         rows.open.sent.samples = 3;
@@ -201,17 +221,17 @@ mod tests {
         assert_eq!((tally.sent.samples, rows.open.sent.samples), (7, 3));
         assert_eq!(rows.hand_over_ns(), 2 * SECOND_NS + DELAY_NS);
         // At the end none waits.
-        rows.until(2 * SECOND_NS);
-        rows.last();
+        rows.last(2 * SECOND_NS);
         assert_eq!(seconds_of(&reports), [1, 2]);
     }
 
     #[test]
-    fn the_delay_is_half_a_period_and_at_most_50_ms() {
-        for (rate_hz, delay_ns) in [(0, SECOND_NS / 20), (1, SECOND_NS / 20), (100, SECOND_NS / 200), (1_000_000, 500)]
+    fn the_delay_is_half_a_gap_and_at_most_50_ms() {
+        let short = SECOND_NS / 100;
+        for (gap_ns, delay_ns) in [(None, SECOND_NS / 20), (Some(SECOND_NS), SECOND_NS / 20), (Some(short), short / 2)]
         {
-            let rows = Rows::new(Endpoint::Publisher(0), mpsc::sync_channel(1).0, 0, rate_hz);
-            assert_eq!(rows.hand_over_ns(), SECOND_NS + delay_ns, "{rate_hz} Hz");
+            let rows = Rows::between(Endpoint::Publisher(0), mpsc::sync_channel(1).0, 0, gap_ns);
+            assert_eq!(rows.hand_over_ns(), SECOND_NS + delay_ns, "{gap_ns:?}");
         }
     }
 }

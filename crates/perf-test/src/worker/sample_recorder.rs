@@ -91,7 +91,7 @@ impl SampleRecorder {
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, spec.rate_hz));
         SampleRecorder {
-            rows: Rows::new(context.plan.endpoint, context.outgoing.clone(), start_ns, spec.rate_hz),
+            rows: Rows::new(context, start_ns),
             sequences: Sequences::new(spec.has_publishers(), spec.last_id),
             start_ns,
             scope_ns: scope_start_ns..if spec.has_publishers() { i64::MAX } else { spec.end_ns(start_ns) },
@@ -109,9 +109,16 @@ impl SampleRecorder {
         }
     }
 
-    /// Records one sample.
+    /// Records one sample on the endpoint's thread.
     pub fn record(&mut self, taken: &Taken<'_>) {
+        // A thread that always finds a sample hands over here.
         self.rows.until(taken.received_ns);
+        self.record_delivered(taken);
+    }
+
+    /// Records one sample on a thread of the middleware, which hands over no rows.
+    pub fn record_delivered(&mut self, taken: &Taken<'_>) {
+        self.rows.end_until(taken.received_ns);
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
         self.overwritten = taken.overwritten;
         let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);

@@ -24,7 +24,7 @@ pub struct Delivered {
 #[derive(Debug)]
 pub struct InFlight {
     script: MockScript,
-    /// In the order of in_flight.
+    /// In the order of delivery.
     queue: VecDeque<Delivered>,
     /// Messages that wait for the next one of their publisher.
     held: Vec<Message>,

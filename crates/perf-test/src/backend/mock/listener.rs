@@ -15,7 +15,7 @@ const INTERVAL: Duration = Duration::from_millis(1);
 pub struct MockListener {
     subscription: Arc<Mutex<MockSubscription>>,
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Result<(), String>>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl MockListener {
@@ -45,11 +45,16 @@ impl Listener for MockListener {
         let deliver = move || {
             while !stop.load(Ordering::Relaxed) {
                 let mut taking = subscription.lock().unwrap_or_else(PoisonError::into_inner);
-                while taking.take(&mut |taken| sink.taken(taken))? {}
+                loop {
+                    match taking.take(&mut |taken| sink.taken(taken)) {
+                        Ok(true) => {}
+                        Ok(false) => break,
+                        Err(sentence) => return sink.failed(sentence),
+                    }
+                }
                 drop(taking);
                 std::thread::sleep(INTERVAL);
             }
-            Ok(())
         };
         let thread = std::thread::Builder::new().name("mock-delivery".to_owned()).spawn(deliver);
         self.thread = Some(thread.map_err(|error| format!("the mock cannot start its thread: {error}"))?);
@@ -59,8 +64,7 @@ impl Listener for MockListener {
     fn stop(&mut self) -> Result<(), String> {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {
-            None => Ok(()),
-            Some(Ok(ended)) => ended,
+            None | Some(Ok(())) => Ok(()),
             Some(Err(_)) => Err("the thread of the mock panicked".to_owned()),
         }
     }

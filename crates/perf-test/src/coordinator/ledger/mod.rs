@@ -100,8 +100,10 @@ impl Ledger {
         }
     }
 
-    /// Records the resources that a worker used for its set-up; it begins to measure.
-    pub fn begin(&mut self, worker: usize, resources: Resources) {
+    /// Records the resources that a worker used for its set-up; it begins to measure at `start_ns`.
+    pub fn begin(&mut self, worker: usize, mut resources: Resources, start_ns: i64) {
+        // The order to start comes a little before it, and the time until then is no time of the run.
+        resources.usage.taken_ns = resources.usage.taken_ns.max(start_ns);
         if let Some(account) = self.accounts.get_mut(worker) {
             *account = Account { begin: resources, end: None, row: resources, latest: resources };
         }
@@ -130,7 +132,10 @@ impl Ledger {
         if let Some(account) = self.accounts.get_mut(entry.worker) {
             account.latest = entry.resources;
             if entry.whole && entry.second < self.left_out_s {
-                account.begin = entry.resources;
+                // An endpoint of the same process may be further already.
+                if account.end.is_none() {
+                    account.begin = entry.resources;
+                }
             } else if entry.whole && entry.second < self.rows_end {
                 account.end = Some(entry.resources);
                 self.in_rows.0 += counts.received.samples;

@@ -44,7 +44,7 @@ fn ledger(ignore_s: u32) -> Ledger {
 #[test]
 fn a_row_waits_for_every_endpoint_and_adds_them_up() {
     let mut ledger = ledger(0);
-    ledger.begin(1, Resources::default());
+    ledger.begin(1, Resources::default(), 0);
     ledger.enter(sent(0, 2));
     ledger.enter(received(S0, 0, &[10, 20]));
     assert!(ledger.next_row(never).is_none());
@@ -108,7 +108,7 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
 #[test]
 fn the_wait_for_lost_samples_is_no_cost_of_the_run() {
     let mut ledger = ledger(0);
-    (0..3).for_each(|worker| ledger.begin(worker, Resources::default()));
+    (0..3).for_each(|worker| ledger.begin(worker, Resources::default(), 0));
     ledger.end_after(2);
     for second in 0..2 {
         for entry in [sent(second, 10), received(S0, second, &[5; 10]), received(S1, second, &[5; 9])] {
@@ -130,7 +130,7 @@ fn the_wait_for_lost_samples_is_no_cost_of_the_run() {
 #[test]
 fn a_run_within_one_second_has_a_cost_too() {
     let mut ledger = ledger(0);
-    ledger.begin(1, Resources::default());
+    ledger.begin(1, Resources::default(), 0);
     ledger.end_after(0);
     ledger.enter(Entry { whole: false, ..sent(0, 3) });
     ledger.enter(Entry { whole: false, ..received(S0, 0, &[5; 3]) });

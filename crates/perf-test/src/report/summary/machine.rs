@@ -122,12 +122,12 @@ impl Summary {
             ),
             labelled!(
                 "",
-                "its reports took {} of CPU during measurement, not included in it; its memory is included above:",
+                "its reports took {} of CPU during measurement, not included in it;",
                 format_ns(self.measured.instrument.cpu_ns() as f64)
             ),
             labelled!(
                 "",
-                "up to {of_publisher} KiB per publisher and {of_subscription} KiB per subscription, included in the memory above"
+                "its memory is up to {of_publisher} KiB per publisher and {of_subscription} KiB per subscription, included in the memory above"
             ),
         ]
     }
@@ -181,7 +181,8 @@ fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
     for thread in threads.filter(|thread| thread.cpu_ns as f64 > MIN_SHOWN_FRACTION * all_ns as f64) {
         let switches = format!("{} + {} switches", thread.voluntary_switches, thread.involuntary_switches);
         // The main thread has the number of its process.
-        let is_instruments = thread.tid == worker.pid || thread.name == ORDERS_THREAD;
+        let is_instruments =
+            resources.instrument.cpu_ns() > 0 && (thread.tid == worker.pid || thread.name == ORDERS_THREAD);
         let whose = if is_instruments { "   the instrument's, in no other figure" } else { "" };
         let cpu = format_ns(thread.cpu_ns as f64);
         lines.push(labelled!("", "  {:<22} {:>17} {cpu:>10} CPU   {switches}{whose}", thread.name, ""));

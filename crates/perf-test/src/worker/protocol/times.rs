@@ -4,7 +4,7 @@ use crate::clock::SECOND_NS;
 
 /// Time for an endpoint to exist.
 pub const READY_NS: i64 = 60 * SECOND_NS;
-/// The longest time from the end of a row to its hand-over; less if half a period is less.
+/// The longest time from the end of a row to its hand-over; less if half the gap between two messages is less.
 pub const ROW_DELAY_NS: i64 = SECOND_NS / 20;
 /// Delay after which a row is shown without the endpoints that are missing.
 pub const ROW_OVERDUE_NS: i64 = 2 * SECOND_NS;

@@ -31,9 +31,9 @@ fn messages_that_are_pushed_count_as_those_that_are_taken() {
 }
 
 fn a_pushed_message_is_in_the_row_of_its_second() {
-    let run = measure("latency=100ms,push", "-r 4 --max-runtime 3");
+    let run = measure("latency=100ms,push", "-r 2 --max-runtime 3");
     let received: Vec<u64> = run.log.rows.iter().map(|row| row.total.received.samples).collect();
-    assert_eq!(received, [4, 4, 4], "{}", run.run.everything());
+    assert_eq!(received, [2, 2, 2], "{}", run.run.everything());
 }
 
 fn a_pushed_run_ends_when_messages_are_lost() {
@@ -42,11 +42,15 @@ fn a_pushed_run_ends_when_messages_are_lost() {
 }
 
 fn pushed_messages_cannot_be_taken_on_the_publishers_thread() {
-    for options in ["-e INTRA_THREAD", "--roundtrip-mode Both"] {
+    for (options, words) in [
+        ("-e INTRA_THREAD", "delivers them on others"),
+        ("--roundtrip-mode Both", "delivers them on others"),
+        ("--check-memory", "--check-memory counts the allocations"),
+    ] {
         let memory = Memory::new();
         let run = memory.start(&format!("-c Mock --mock push {options} -r 10 --max-runtime 1")).finish();
         assert_eq!(run.status.code(), Some(1));
-        assert!(run.stderr.contains("delivers them on others"), "{}", run.everything());
+        assert!(run.stderr.contains(words), "{}", run.everything());
     }
 }
 
