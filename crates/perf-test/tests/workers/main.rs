@@ -144,7 +144,7 @@ fn it_keeps_the_promises_that_no_figure_shows() {
     assert_eq!(received.iter().filter_map(|counts| counts["received"]["samples"].as_u64()).sum::<u64>(), 8, "{rows:?}");
     // The phase of no source is known.
     assert!(received.iter().all(|counts| counts["responses"] == json!([])), "{received:?}");
-    // Half a period is longer than the longest delay.
+    // Half the time between two messages is longer than the longest delay.
     let is_first = |row: &&&Value| row["second"] == 0 && row["whole"] == true;
     for row in rows.iter().filter(is_first) {
         let after_ns = row["resources"]["usage"]["taken_ns"].as_i64().unwrap() - start_ns;
