@@ -56,7 +56,7 @@ impl Run<'_> {
         }
     }
 
-    /// Reads the accounts of the daemons at the begin of the first second that counts, and at the end of each: the accounts of the
+    /// Reads the accounts of the daemons at the beginning of the first second that counts, and at the end of each: the accounts of the
     /// workers and the messages of the cost end with the last whole second, too.
     fn watch_daemons(&mut self, now_ns: i64) {
         let begin_ns = self.start_ns + i64::from(self.spec.left_out_s()) * SECOND_NS;
