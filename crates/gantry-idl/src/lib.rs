@@ -1,4 +1,4 @@
-//! ROS 2's message and service files (`.msg`, `.srv`): read, checked, resolved, hashed, and compiled to Rust.
+//! ROS 2's message and service files (`.msg`, `.srv`): read, checked, resolved, hashed, compiled to Rust or OMG IDL.
 //!
 //! Definitions are read from folders of packages ([`compile`], in build scripts) or from a text
 //! ([`Definitions::from_text`], at run time). A text may come from an untrusted process, so every function is total: it returns a
@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod comment;
+mod dds_idl;
 mod definitions;
 mod error;
 mod field_type;
@@ -34,6 +35,7 @@ mod text;
 mod token;
 mod value;
 
+pub use dds_idl::dds_idl;
 pub use definitions::Definitions;
 pub use error::{Error, Errors, Location};
 pub use generate::{compile, compile_to, export, generate};

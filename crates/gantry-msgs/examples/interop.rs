@@ -6,10 +6,11 @@ mod by_field;
 
 use by_field::{ByField, SERVICES};
 use gantry_dynamic::{MessageType, Yaml, testing::random_body};
-use gantry_idl::Definitions;
+use gantry_idl::{Definitions, dds_idl};
 use gantry_msgs::gantry_cdr::{AlignedBytes, ByteOrder, ENCAPSULATION, Message, View, split_encapsulation};
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeMap,
     error::Error,
     fs,
     path::{Path, PathBuf},
@@ -25,7 +26,10 @@ const VALUES: usize = 8;
 fn main() -> Outcome {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.get(1..) {
-        Some([step, directory]) if step == "types" => write_types(Path::new(directory)),
+        Some([step, directory]) if step == "types" => {
+            write_types(Path::new(directory))?;
+            write_idl(Path::new(directory))
+        }
         Some([step, directory]) if step == "exchange" => exchange_all(Path::new(directory)),
         _ => Err("usage: interop types|exchange DIRECTORY".into()),
     }
@@ -57,6 +61,24 @@ fn write_types(directory: &Path) -> Outcome {
     Ok(fs::write(directory.join("types.json"), types.to_string())?)
 }
 
+fn write_idl(directory: &Path) -> Outcome {
+    let mut roots: BTreeMap<&str, Vec<Definitions>> = BTreeMap::new();
+    macro_rules! definitions {
+        ($message:path) => {
+            roots.entry(root(std::any::type_name::<$message>())).or_default().push(definitions::<$message>()?);
+        };
+    }
+    gantry_msgs::for_each_message!(definitions);
+    for (root, definitions) in roots {
+        fs::write(directory.join(format!("{root}.idl")), dds_idl(&definitions))?;
+    }
+    Ok(())
+}
+
+fn definitions<T: Message>() -> Outcome<Definitions> {
+    Ok(Definitions::from_text(&T::TYPE_NAME.parse()?, T::DEFINITION)?)
+}
+
 fn entry<T: Message>() -> Value {
     let (root, hash) = (root(std::any::type_name::<T>()), rihs01(T::TYPE_HASH));
     json!({ "root": root, "name": T::TYPE_NAME, "hash": hash, "definition": T::DEFINITION })
@@ -80,10 +102,8 @@ struct Exchange {
 }
 
 fn exchange<T: ByField>(directory: &Path) -> Outcome {
-    let name = T::TYPE_NAME.parse()?;
-    let definitions = Definitions::from_text(&name, T::DEFINITION)?;
     let exchange = Exchange {
-        message_type: MessageType::new(&definitions, &name)?,
+        message_type: MessageType::new(&definitions::<T>()?, &T::TYPE_NAME.parse()?)?,
         stem: directory.join(root(std::any::type_name::<T>())).join(T::TYPE_NAME.replace('/', "__")),
     };
     for number in 0.. {

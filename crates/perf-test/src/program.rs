@@ -9,13 +9,14 @@ use serde::Serialize;
 use crate::{
     backend::BUILT_IN,
     cli::{
-        self, Command, CompareOptions, Defaults, ListOptions, PlotOptions, Question, Resolved, RunOptions,
+        self, Command, CompareOptions, Defaults, IdlOptions, ListOptions, PlotOptions, Question, Resolved, RunOptions,
         SystemOptions,
     },
     comparison::Comparison,
     error::Failure,
     interrupt::Interrupt,
     listing::{Listing, message_lines},
+    messages,
     repeat::{paired, repeated},
     report::{cannot_write, plot, terminal::write_lines},
     result_analysis::result_analysis,
@@ -43,6 +44,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Plot(options)) => plot_logs(&options),
         Some(Command::Compare(options)) => compare_logs(&options),
         Some(Command::List(options)) => list(options),
+        Some(Command::Idl(options)) => print_idl(&options),
         None => one_run(&cli.options),
     };
     match done {
@@ -135,6 +137,11 @@ fn describe_system(options: SystemOptions) -> Result<(), Failure> {
         system::text::lines(&found, noise.as_ref(), &advice)
     };
     print_lines(&lines)
+}
+
+fn print_idl(options: &IdlOptions) -> Result<(), Failure> {
+    let text = messages::idl(&options.msg, options.message_layout.unwrap_or_default()).map_err(Failure::Usage)?;
+    print_lines(&text.lines().map(str::to_owned).collect::<Vec<_>>())
 }
 
 fn compare_logs(options: &CompareOptions) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod dds_idl;
 mod errors;
 mod hashes;
 mod layout;

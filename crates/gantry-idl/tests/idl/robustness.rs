@@ -1,7 +1,7 @@
 //! Untrusted texts: each is read or refused, and a definition that was read is written so that it reads the same.
 
 use crate::name;
-use gantry_idl::{BaseType, Definitions};
+use gantry_idl::{BaseType, Definitions, dds_idl};
 
 const PIECES: [&str; 44] = [
     "int8",
@@ -78,6 +78,7 @@ fn check_round_trip(definitions: &Definitions, asked: &str) {
     );
     assert_eq!(back.max_size_bytes(&name), definitions.max_size_bytes(&name));
     assert_eq!(back.is_plain(&name), definitions.is_plain(&name));
+    assert_eq!(dds_idl([&back]).matches("\n  struct ").count(), back.messages().count());
 }
 
 #[test]

@@ -21,6 +21,8 @@ GREATEST_BOUND = 65535
 class Cyclone:
     """The types of a store, made at their first use."""
 
+    NAME = "cyclonedds"
+
     def __init__(self, store: Typestore) -> None:
         """Make no type yet."""
         self.store = store

@@ -71,7 +71,7 @@ def read_root(folder: Path) -> Root:
     types: Typesdict = {}
     for name, text in texts.items():
         if has_wide_string(text):
-            root.not_covered[name] = "rosbags and cyclonedds do not support wide strings"
+            root.not_covered[name] = "rosbags and cyclonedds do not support wide strings; only the types of its IDL are compared"
         else:
             types |= parse(name, text)
     # A separate store: only the types of rosbags that are in this folder count as known.

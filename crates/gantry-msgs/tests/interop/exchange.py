@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from definitions import Root
+    from fastddsgen import FastProgram
+    from idlc import Compiled
     from report import Report
     from values import Value
 
@@ -32,6 +34,8 @@ class Exchange:
     root: Root
     directory: Path
     report: Report
+    compiled: Compiled | None = None
+    fast_program: FastProgram | None = None
 
     def package_of(self, name: str) -> str:
         """Return the name of a type's package in the report."""
@@ -44,7 +48,7 @@ class Exchange:
     def write(self, values: int, rng: random.Random) -> None:
         """Write random values of every type in both byte orders, and compare them with those of cyclonedds."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        cyclone = Cyclone(self.root.store)
+        codecs = [Cyclone(self.root.store), *([self.compiled] if self.compiled else [])]
         for name in self.root.messages:
             self.report.count(self.package_of(name), "types")
             least = random_value(self.root.store, name, Style.LEAST, rng)
@@ -52,17 +56,18 @@ class Exchange:
             if len(rosbags_codec.serialise(self.root.store, name, least, little_endian=True)) > SMALL_BYTES:
                 styles = [Style.MIXED]
             for number, style in enumerate(styles):
-                self.write_value(cyclone, name, number, random_value(self.root.store, name, style, rng))
+                self.write_value(codecs, name, number, random_value(self.root.store, name, style, rng))
 
-    def write_value(self, cyclone: Cyclone, name: str, number: int, value: dict[str, Value]) -> None:
-        """Write one value, and compare the bytes of rosbags and cyclonedds."""
+    def write_value(self, codecs: list[Cyclone], name: str, number: int, value: dict[str, Value]) -> None:
+        """Write one value, and compare the bytes of rosbags and cyclonedds, also with the types of idlc."""
         package, stem = self.package_of(name), self.stem(name, number)
         self.report.count(package, "values")
         for order, little_endian in ORDERS.items():
             data = rosbags_codec.serialise(self.root.store, name, value, little_endian=little_endian)
             (self.directory / f"{stem}.{order}.cdr").write_bytes(data)
-            second = cyclone.serialise(name, value, little_endian=little_endian)
-            self.report.same_bytes(package, f"{stem}.{order} of rosbags and of cyclonedds", data, second)
+            for codec in codecs:
+                second = codec.serialise(name, value, little_endian=little_endian)
+                self.report.same_bytes(package, f"{stem}.{order} of rosbags and of {codec.NAME}", data, second)
             if len(data) <= SMALL_BYTES:
                 again = rosbags_codec.deserialise(self.root.store, name, data)
                 self.report.same_value(package, f"{stem}.{order} read again", self.root.store, name, (value, again))
@@ -81,6 +86,26 @@ class Exchange:
                 self.report.differ(f"{name}: Gantry wrote no {self.stem(name, 0)}.rust.cdr")
             for path in own:
                 self.check_own_value(name, path.name.removesuffix(".cdr"))
+        for name in self.root.not_covered if self.compiled else ():
+            self.compare_again(name)
+
+    def compare_fast(self) -> None:
+        """Compare all messages with those that Fast CDR read and wrote."""
+        if self.fast_program is None:
+            return
+        self.fast_program.run(self.directory)
+        for name in (*self.root.messages, *self.root.not_covered):
+            for end in ("le", "rust"):
+                for path in sorted(self.directory.glob(self.stem(name, f"*.{end}.cdr"))):
+                    file = f"{path.name.removesuffix('.cdr')}.fast.cdr"
+                    if (found := self.found(file)) is not None:
+                        self.report.same_bytes(self.package_of(name), file, path.read_bytes(), found)
+
+    def compare_again(self, name: str) -> None:
+        """Read Gantry's values of a type that rosbags does not support with the type of idlc, and write them again."""
+        for path in sorted(self.directory.glob(self.stem(name, "*.rust.cdr"))):
+            data = path.read_bytes()
+            self.report.same_bytes(self.package_of(name), path.name, data, self.compiled.again(name, data))
 
     def compare_value(self, name: str, stem: str) -> None:
         """Compare Gantry's files for one value."""
@@ -129,11 +154,11 @@ class Exchange:
         self.report.same_value(self.package_of(name), file, self.root.store, name, (value, found))
 
     def found(self, file: str) -> bytes | None:
-        """Read a file of Gantry's, and report it if it is missing."""
+        """Read a file of another program, and report it if it is missing."""
         path = self.directory / file
         if path.is_file():
             return path.read_bytes()
-        self.report.differ(f"{file}: Gantry did not write it")
+        self.report.differ(f"{file}: it was not written")
         return None
 
 

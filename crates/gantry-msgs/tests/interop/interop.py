@@ -12,7 +12,8 @@ DIRECTORY is emptied first. PROGRAM is Gantry's side. It is run twice, with two 
 
 The file has every message, also those with wide strings, and the `…_Request` and `…_Response` of services (namespace `srv`).
 `definition` is in the "ros2msg" format: the message's own text, then for each message nested in it at any depth a line of 80
-`=`, a line `MSG: package/Name`, and its text.
+`=`, a line `MSG: package/Name`, and its text. It also writes `packages.idl` and `packages-1.x.idl`, all messages of a root in OMG
+IDL. Cyclone DDS's `idlc` and Fast DDS's `fastddsgen` compile them, and messages of these types must have the same bytes.
 
 `PROGRAM exchange DIRECTORY` comes next. Before it, this program has written files to `DIRECTORY/<root>/` for each message type
 except those that it prints as not covered. TYPE is `package__msg__Name` for `package/msg/Name`, and K = 0, 1, …:
@@ -51,8 +52,11 @@ from pathlib import Path
 
 from rosbags.typesys import Stores, get_typestore
 
+import fastddsgen
 from definitions import Root, different_lines, parse, read_root, register
 from exchange import Exchange
+from fastddsgen import FastProgram
+from idlc import Compiled, find_idlc
 from report import Report
 
 PACKAGES = Path(__file__).parents[2]
@@ -77,13 +81,16 @@ def main() -> int:
     roots = [read_root(PACKAGES / name) for name in ROOTS]
     exchanges = [Exchange(root, arguments.directory / root.name, report) for root in roots]
     check_roots(roots, report)
+    if not arguments.self_check:
+        subprocess.run([*arguments.program, "types", arguments.directory], check=True)
+        compile_idl(exchanges, arguments.directory)
     for exchange in exchanges:
         exchange.write(arguments.values, rng)
     if not arguments.self_check:
-        for step in ("types", "exchange"):
-            subprocess.run([*arguments.program, step, arguments.directory], check=True)
+        subprocess.run([*arguments.program, "exchange", arguments.directory], check=True)
         check_types(roots, json.loads((arguments.directory / "types.json").read_text()), report)
         for exchange in exchanges:
+            exchange.compare_fast()
             exchange.compare()
     for root in roots:
         for name, reason in root.not_covered.items():
@@ -106,6 +113,21 @@ def parse_arguments() -> argparse.Namespace:
     if arguments.self_check == bool(arguments.program):
         parser.error("give either --self-check or a program")
     return arguments
+
+
+def compile_idl(exchanges: list[Exchange], directory: Path) -> None:
+    """Compile Gantry's IDL of each root with the compilers that run here."""
+    idlc = find_idlc(directory)
+    if idlc is None:
+        print("NOT COVERED: idlc: that of the package cyclonedds does not run here")
+    if missing := fastddsgen.missing():
+        print(f"NOT COVERED: fastddsgen: not here: {missing}")
+    for exchange in exchanges:
+        root, idl = exchange.root, directory / f"{exchange.root.name}.idl"
+        if idlc is not None:
+            exchange.compiled = Compiled(root.store, idlc, idl, directory / "python")
+        if not missing:
+            exchange.fast_program = FastProgram(root, idl, directory / "fastddsgen" / root.name)
 
 
 def check_roots(roots: list[Root], report: Report) -> None:

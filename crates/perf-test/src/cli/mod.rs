@@ -73,6 +73,8 @@ pub enum Command {
     Compare(CompareOptions),
     /// Lists the middlewares that can be measured, those that are missing, and the messages.
     List(ListOptions),
+    /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.
+    Idl(IdlOptions),
     /// A worker process of a run; started by the program itself.
     #[command(hide = true)]
     Worker {
@@ -101,6 +103,17 @@ pub struct PlotOptions {
     /// File for the picture of a single log [example: --output run1.svg]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// The options of `idl`.
+#[derive(Clone, Debug, Args)]
+pub struct IdlOptions {
+    /// Message type to print, with the types in it; repeatable [default: all of the layout] [example: -m Array4m -m Struct16]
+    #[arg(short, long, value_name = "NAME")]
+    pub msg: Vec<String>,
+    /// performance_test version whose message layouts are printed [default: 2.x] [example: --message-layout 1.x]
+    #[arg(long, value_name = "LAYOUT", ignore_case = true)]
+    pub message_layout: Option<Layout>,
 }
 
 /// The options of `list`.

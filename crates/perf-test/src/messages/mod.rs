@@ -4,6 +4,7 @@
 //! id, is prepared once, and is stamped and read without an allocation. [`with_type`] turns a name into a type at run time.
 
 mod catalogue;
+mod idl;
 mod irobot;
 mod performance_test;
 
@@ -53,6 +54,7 @@ macro_rules! in_place {
 use in_place;
 
 pub use catalogue::{MessageChoice, WithType, find, is_message, list, with_type};
+pub use idl::idl;
 
 /// A message that carries its time of sending and its id.
 pub trait Benchmark: Message {

@@ -19,6 +19,7 @@ test_support::tests![
     the_heading_describes_the_treatment_of_the_payload,
     different_versions_of_a_layout_do_not_match,
     the_list_says_how_the_size_of_unbounded_messages_is_set,
+    the_idl_has_the_messages_that_are_asked_for,
 ];
 
 /// The payload of messages of unbounded size.
@@ -207,4 +208,26 @@ fn the_list_says_how_the_size_of_unbounded_messages_is_set() {
     }
     let unbounded = perf_test::messages::list(Layout::V2, 0).filter(|message| message.content == Content::Text).count();
     assert_eq!(list.stdout.matches("UnboundedString,").count(), unbounded);
+}
+
+fn the_idl_has_the_messages_that_are_asked_for() {
+    let memory = Memory::new();
+    for (layout, name) in [(Layout::V1, "1.x"), (Layout::V2, "2.x")] {
+        let all = memory.run(&format!("idl --message-layout {name}"));
+        all.assert_good();
+        for message in list(layout, 0) {
+            let declared = all.stdout.matches(&format!("  struct {}_ {{\n", message.name)).count();
+            assert_eq!(declared, 1, "{} of {name}", message.type_name);
+        }
+    }
+    let two = memory.run("idl -m array1k -m irobot_interfaces_plugin::stamped_int64");
+    two.assert_good();
+    let names = two.stdout.lines().filter_map(|line| line.strip_prefix("  struct ")?.strip_suffix(" {"));
+    assert_eq!(names.collect::<Vec<_>>(), ["Time_", "Array1k_", "PerformanceHeader_", "StampedInt64_"]);
+    assert!(two.stdout.contains("    octet array[1008];\n"), "{}", two.stdout);
+    let older = memory.run("idl -m Array1k --message-layout 1.x");
+    assert!(older.stdout.contains("    octet array[1024];\n"), "{}", older.stdout);
+    let wrong = memory.run("idl -m Array1kk");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(wrong.stderr.contains("the nearest is `Array1k`"), "{}", wrong.stderr);
 }

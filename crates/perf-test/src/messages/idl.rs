@@ -1,0 +1,32 @@
+//! The messages in OMG IDL, for back ends in C, C++ and other languages.
+
+use gantry_idl::{Definitions, Errors, dds_idl};
+
+use super::{Benchmark, WithType, find, list, with_type};
+use crate::run_spec::Layout;
+
+/// OMG IDL of these messages of a generation, or of all its messages if no name is given. Names are those of `--msg`.
+///
+/// # Errors
+/// A sentence about the first name that is no message.
+pub fn idl(names: &[String], layout: Layout) -> Result<String, String> {
+    let mut chosen: Vec<&'static str> = if names.is_empty() {
+        list(layout, 0).map(|message| message.name).collect()
+    } else {
+        names.iter().map(|name| Ok(find(name, layout, 0)?.name)).collect::<Result<_, String>>()?
+    };
+    chosen.sort_unstable();
+    let definitions: Result<Vec<Definitions>, Errors> =
+        chosen.into_iter().filter_map(|name| with_type(name, layout, Definition)).collect();
+    Ok(dds_idl(&definitions.map_err(|errors| errors.to_string())?))
+}
+
+struct Definition;
+
+impl WithType for Definition {
+    type Output = Result<Definitions, Errors>;
+
+    fn run<M: Benchmark>(self) -> Self::Output {
+        Definitions::from_text(&M::TYPE_NAME.parse()?, M::DEFINITION)
+    }
+}
