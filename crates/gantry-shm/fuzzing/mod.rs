@@ -252,7 +252,7 @@ impl Stage {
             for sample in &held {
                 let start = sample.bytes().as_ptr() as usize;
                 assert!(
-                    sample.is_copy() || base < start && start + sample.bytes().len() <= base + length_bytes,
+                    sample.is_inline() || base < start && start + sample.bytes().len() <= base + length_bytes,
                     "{start:x} {} {base:x} {length_bytes}",
                     sample.bytes().len()
                 );

@@ -116,6 +116,27 @@ fn proven(changes: &[Change]) -> Vec<bool> {
     proven
 }
 
+/// The way in which two groups of runs are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Design {
+    /// Pair by pair.
+    Pairs,
+    /// Not paired.
+    Groups,
+}
+
+impl Design {
+    /// The least number of pairs, or of runs a side, that can show a difference of one figure among `figures`.
+    fn enough(self, figures: usize) -> String {
+        let (unit, least): (&str, fn(usize) -> f64) = match self {
+            Design::Pairs => ("pairs", |n| sign_test(&vec![2.0; n])),
+            Design::Groups => ("runs a side", |n| least_chance(n, n)),
+        };
+        let n = (1..).find(|n| least(*n) <= MAX_CHANCE / figures.max(1) as f64).unwrap_or(usize::MAX);
+        format!("{n} {unit}")
+    }
+}
+
 /// Whether groups of these sizes, which are not paired, can show a difference of `figure` whatever the other figures show.
 #[must_use]
 pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
@@ -123,15 +144,14 @@ pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
     least_chance(before, after) <= if figure.is_primary() { MAX_CHANCE } else { MAX_CHANCE / others as f64 }
 }
 
-/// A table of the changes, and the meaning of its marks and intervals, as lines of text. `enough` says which runs make a confidence
-/// of 95 %.
+/// A table of the changes, and the meaning of its marks, intervals and verdicts, as lines of text.
 #[must_use]
 pub fn lines(
     title: &str,
     names: [&str; 2],
     groups: [&[SummaryEntry]; 2],
     changes: &[Change],
-    enough: &str,
+    design: Design,
 ) -> Vec<String> {
     let header = ["figure", names[0], names[1], "change", "interval", "verdict"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
@@ -147,13 +167,15 @@ pub fn lines(
     let confidence = changes.first().map_or(0.0, |change| change.ratio.confidence);
     let mut lines = vec![String::new()];
     lines.extend(table(title, &rows));
-    lines.extend(explained(&rows, "change", confidence, enough));
+    lines.extend(explained(&rows, "change", confidence, &design.enough(1)));
     let primary: Vec<&str> = FIGURES.iter().filter(|figure| figure.is_primary()).map(|figure| figure.name).collect();
     let others = changes.iter().filter(|change| !change.figure.is_primary()).count();
-    lines.push(format!(
-        "{} are primary; the verdicts on the {others} others hold together with 95 % (Holm's correction).",
-        primary.join(" and ")
-    ));
+    lines.push(format!("The verdicts on {} hold with 95 % each, both together with 90 %.", primary.join(" and ")));
+    lines.push(format!("The verdicts on the {others} others hold together with 95 % (Holm's correction)."));
+    if changes.iter().any(|change| change.finding == Finding::TooFewRunsToSay) {
+        let [first, other] = [1, others].map(|figures| design.enough(figures));
+        lines.push(format!("At least {first} show a difference of the first two, {other} one of any other."));
+    }
     lines
 }
 
@@ -164,7 +186,7 @@ pub fn explained(rows: &[Vec<String>], of: &str, confidence: f64, enough: &str) 
     if rows.iter().any(|row| row.first().is_some_and(|name| name.ends_with('*'))) {
         lines.push("* in some run fewer than 10 samples lie beyond this percentile: run longer to trust it".to_owned());
     }
-    let more = if confidence < CONFIDENCE { format!("; {enough} make it 95 %") } else { String::new() };
+    let more = if confidence < CONFIDENCE { format!("; {enough} or more make it 95 %") } else { String::new() };
     lines.push(format!("The interval holds the true {of} with {:.1} %{more}.", confidence * 100.0));
     lines
 }

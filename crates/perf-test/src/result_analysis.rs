@@ -5,7 +5,7 @@
 //! (latency, CPU), three times the square root of a count, and in any case 5 %.
 
 use crate::{
-    measure::moments::Moments,
+    measure::{moments::Moments, usage::Usage},
     report::{
         summary::Summary,
         tables::{cells, table},
@@ -50,20 +50,21 @@ pub fn result_analysis(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
     lines.extend(table("result analysis", &rows));
     lines.push("Latency: mean, s. utime+stime: ns of CPU. maxrss: KiB. All workers since each started, without the instrument's own threads.".to_owned());
     lines.push(String::new());
-    let (copy_usage, zero_usage) = (copy.usage(), zero_copy.usage());
-    let usages = |field: fn(&crate::measure::usage::Usage) -> i64| (field(&copy_usage), field(&zero_usage));
-    let cpu = usages(|usage| usage.cpu_ns());
     lines.push(sentence("The mean latency", latency(copy), latency(zero_copy)));
-    lines.push(sentence("The CPU time (utime+stime)", cpu_time(copy, cpu.0), cpu_time(zero_copy, cpu.1)));
-    let (before, after) = usages(|usage| usage.maxrss_kib);
-    lines.push(sentence("The resident memory (maxrss)", Figure::of_size(before), Figure::of_size(after)));
-    for (what, (before, after)) in [
-        ("The number of minor page faults (minflt)", usages(|usage| usage.minflt)),
-        ("The number of major page faults (majflt)", usages(|usage| usage.majflt)),
-        ("The number of voluntary context switches (nvcsw)", usages(|usage| usage.nvcsw)),
-        ("The number of involuntary context switches (nivcsw)", usages(|usage| usage.nivcsw)),
-    ] {
-        lines.push(sentence(what, Figure::of_count(before), Figure::of_count(after)));
+    let peak = |summary: &Summary| Figure::of_size(summary.usage().maxrss_kib);
+    lines.push(sentence("The resident memory (maxrss)", peak(copy), peak(zero_copy)));
+    lines.push("In the measured seconds, without set-up and draining:".to_owned());
+    lines.push(sentence("The CPU time (utime+stime)", cpu_time(copy), cpu_time(zero_copy)));
+    type Count = fn(&Usage) -> i64;
+    let counts: [(&str, Count); 4] = [
+        ("The number of minor page faults (minflt)", |usage| usage.minflt),
+        ("The number of major page faults (majflt)", |usage| usage.majflt),
+        ("The number of voluntary context switches (nvcsw)", |usage| usage.nvcsw),
+        ("The number of involuntary context switches (nivcsw)", |usage| usage.nivcsw),
+    ];
+    for (what, count) in counts {
+        let [before, after] = [copy, zero_copy].map(|summary| Figure::of_count(count(&summary.measured.usage)));
+        lines.push(sentence(what, before, after));
     }
     lines.push(String::new());
     lines.push(
@@ -71,7 +72,7 @@ pub fn result_analysis(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
     );
     if let Some(ratio) = copy.copy_ratio() {
         lines.push(format!(
-            "The copy path's mean latency is {ratio:.2} × two warm copies and one wake-up, measured before and after it (goal ≤ 1.3)."
+            "The copy path's mean latency is {ratio:.2} × two warm copies and one wake-up, measured before and after it."
         ));
     }
     lines
@@ -89,8 +90,8 @@ fn latency(summary: &Summary) -> Figure {
     Figure::of_seconds(summary.received.latency_ns.mean, &summary.second_latencies_ns)
 }
 
-fn cpu_time(summary: &Summary, cpu_ns: i64) -> Figure {
-    Figure::of_seconds(cpu_ns as f64, &summary.second_core_percents)
+fn cpu_time(summary: &Summary) -> Figure {
+    Figure::of_seconds(summary.measured.usage.cpu_ns() as f64, &summary.second_core_percents)
 }
 
 /// The difference of a figure, in words. Less is better in all figures here.
@@ -159,6 +160,23 @@ mod tests {
         // The same means without that variation do differ.
         let steady = result_analysis(&summary("", 100_000), &summary("--zero-copy", 80_000));
         assert!(lines_about(&steady, "mean latency").contains("better"));
+    }
+
+    #[test]
+    fn the_set_up_is_in_the_table_and_in_no_sentence() {
+        let mut heavy = summary("", 100_000);
+        for worker in &mut heavy.workers {
+            (worker.resources.usage.utime_ns, worker.resources.usage.minflt) = (90_000_000_000, 100_000);
+        }
+        let lines = result_analysis(&heavy, &summary("--zero-copy", 100_000));
+        assert!(lines.join("\n").contains("| 181000000000 | 120000 | 200000 |"), "{lines:#?}");
+        for what in ["CPU time", "minflt"] {
+            assert!(lines_about(&lines, what).ends_with("is the same."), "{lines:#?}");
+        }
+        let mut busy = summary("", 100_000);
+        busy.measured.usage.utime_ns = 5_000_000_000;
+        let sentence = lines_about(&result_analysis(&busy, &summary("--zero-copy", 100_000)), "CPU time");
+        assert!(sentence.contains("lower: better"), "{sentence}");
     }
 
     #[test]

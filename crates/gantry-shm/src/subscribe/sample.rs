@@ -7,7 +7,7 @@ use crate::{
     os::asymmetric_fence,
     protocol::{
         layout::{LINE_BYTES, PAYLOAD_OFFSET, SlotHeader},
-        reader::release_sample,
+        reader::{COPIED, release_sample},
         sync::{AtomicU64, Ordering::Relaxed},
     },
     subscribe::owned_record::places::Place,
@@ -136,10 +136,11 @@ impl Sample {
         self.copy_to(target);
     }
 
-    /// Whether it is a private copy of an inline sample.
-    #[cfg(any(fuzzing, test))]
-    pub(crate) fn is_copy(&self) -> bool {
-        use crate::protocol::{reader::COPIED, sync::Ordering::Relaxed};
+    /// Whether the message travelled inline ([`max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)), so that this is a
+    /// private copy of it.
+    #[inline]
+    #[must_use]
+    pub fn is_inline(&self) -> bool {
         self.place().pin.load(Relaxed) == COPIED
     }
 

@@ -248,6 +248,14 @@ impl GenericSample {
     pub fn message_info(&self) -> SampleInfo {
         self.0.info()
     }
+
+    /// Whether the message travelled inline ([`max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)), so that this is a
+    /// private copy and not the publisher's memory.
+    #[inline]
+    #[must_use]
+    pub fn is_inline(&self) -> bool {
+        self.0.is_inline()
+    }
 }
 
 impl AsRef<[u8]> for GenericSample {

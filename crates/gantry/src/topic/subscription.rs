@@ -228,6 +228,13 @@ impl<T: Message> Sample<T> {
         self.view.memory().message_info()
     }
 
+    /// As [`GenericSample::is_inline`].
+    #[inline]
+    #[must_use]
+    pub fn is_inline(&self) -> bool {
+        self.view.memory().is_inline()
+    }
+
     /// Copies the message into an owned struct.
     ///
     /// # Errors

@@ -1,7 +1,8 @@
 //! The back end of Gantry, through its public API only.
 //!
 //! With zero copy a message is loaned, written and read in place; without it an owned message is copied in and out. The parts of a loan
-//! that must be written to be valid (lengths, texts, single fields) belong to the middleware's cost.
+//! that must be written to be valid (lengths, texts, single fields) belong to the middleware's cost. Small messages travel inline: they
+//! are copied into the ring's entry and out of it, also with zero copy.
 
 use std::time::Duration;
 
@@ -139,7 +140,9 @@ impl WithType for MakePublisher<'_> {
         let options = PublisherOptions { publish_mode, ..PublisherOptions::default() };
         let created = node(spec, plan)?.create_publisher_with_options::<M>(&plan.topic, qos(spec), options);
         let message = if spec.zero_copy { M::prepared(spec.unbounded_bytes as usize) } else { touched(spec) };
-        Ok(Box::new(TypedPublisher { publisher: created.map_err(sentence)?, message, zero_copy: spec.zero_copy }))
+        let is_inline = spec.message_bytes <= options.max_inline_bytes;
+        let publisher = created.map_err(sentence)?;
+        Ok(Box::new(TypedPublisher { publisher, message, zero_copy: spec.zero_copy, is_inline }))
     }
 }
 
@@ -148,6 +151,8 @@ struct TypedPublisher<M: Benchmark> {
     /// The message that is copied in; with zero copy the one with the shape of the loans.
     message: Box<M>,
     zero_copy: bool,
+    /// The messages are so small that publishing copies them.
+    is_inline: bool,
 }
 
 impl<M: Benchmark> Matched for TypedPublisher<M> {
@@ -171,7 +176,7 @@ impl<M: Benchmark> Publisher for TypedPublisher<M> {
             draft.write(M::payload_of_loan(&mut loan));
             M::stamp_loan(&mut loan, draft.stamp());
             let published = self.publisher.publish(loan).map_err(|unpublished| sentence(unpublished.into()));
-            published.map(|_| Sent { loaned: true })
+            published.map(|_| Sent { loaned: !self.is_inline })
         } else {
             draft.write(self.message.payload_mut());
             self.message.stamp(draft.stamp());
@@ -213,8 +218,7 @@ impl<M: Benchmark> Matched for TypedSubscription<M> {
 
 impl<M: Benchmark> Subscription for TypedSubscription<M> {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
-        let loaned = self.private.is_none();
-        let mut show = |received_ns, stamped: Stamped, info: ::gantry::SampleInfo, overwritten, payload| {
+        let mut show = |received_ns, stamped: Stamped, info: ::gantry::SampleInfo, overwritten, loaned, payload| {
             reader(&Taken {
                 source: info.publisher_gid.0,
                 time_ns: stamped.time_ns,
@@ -230,12 +234,13 @@ impl<M: Benchmark> Subscription for TypedSubscription<M> {
         if let Some(private) = &mut self.private {
             let Some(info) = subscription.take_copy_into(private).map_err(sentence)? else { return Ok(false) };
             let received_ns = now_ns();
-            show(received_ns, private.stamped(), info, subscription.overwritten(), private.payload());
+            show(received_ns, private.stamped(), info, subscription.overwritten(), false, private.payload());
         } else {
             let Some(sample) = subscription.take().map_err(sentence)? else { return Ok(false) };
             let received_ns = now_ns();
             let (stamped, payload) = (M::stamped_sample(&sample), M::payload_of_sample(&sample));
-            show(received_ns, stamped, sample.message_info(), subscription.overwritten(), payload);
+            let (info, loaned) = (sample.message_info(), !sample.is_inline());
+            show(received_ns, stamped, info, subscription.overwritten(), loaned, payload);
         }
         Ok(true)
     }

@@ -11,6 +11,9 @@ use super::Side;
 /// The conditions that change no figure that is compared.
 const WITHOUT_EFFECT: [&str; 5] = ["topic", "domain_id", "match_timeout_s", "late_above_ns", "too_late_above_ns"];
 
+/// The version of the middleware: a side has one, and two sides may have two, because versions are what is compared.
+const VERSION: &str = "middleware_version";
+
 /// The properties of a machine that are compared, and their places in the description of a system.
 const OF_THE_MACHINE: [(&str, &str); 14] = [
     ("machine", "/machine/model"),
@@ -56,6 +59,8 @@ pub fn between(base: &Side, new: &Side) -> Vec<Difference> {
         let of = |runs: &[Map<String, Value>]| values(runs.iter().map(|run| run.get(name)));
         difference(name, of(&base_conditions), of(&new_conditions))
     });
+    let is_wanted = |found: &Difference| found.name == VERSION && found.base.len() == 1 && found.new.len() == 1;
+    let conditions = conditions.filter(|found| !is_wanted(found));
     let machines = OF_THE_MACHINE.into_iter().filter_map(|(name, place)| {
         let of = |runs: &[Value]| values(runs.iter().map(|run| run.pointer(place)));
         difference(name, of(&base_machines), of(&new_machines))
@@ -125,6 +130,11 @@ mod tests {
         let machine = [System::default()];
         let found = between(&side("", &machine), &side("-t other --dds-domain-id 7 --late 1ms", &machine));
         assert_eq!(found, []);
+        let mut newer = side("", &machine);
+        newer.descriptions[0].spec.middleware_version = "2.0".to_owned();
+        assert_eq!(between(&side("", &machine), &newer), []);
+        newer.descriptions.push(side("", &machine).descriptions.remove(0));
+        assert_eq!(names(&between(&side("", &machine), &newer)), [VERSION]);
         let options = "--reliable --zero-copy --wait spin --touch page -s 2 --history-depth 3";
         let mut new = side(options, &machine);
         new.descriptions[0].spec.rate_hz = 50;

@@ -113,7 +113,8 @@ impl fmt::Display for Side {
             let spec = &run.spec;
             let rate =
                 if spec.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", spec.rate_hz) };
-            write!(f, " of {} by perf_test {}: {}, {rate}", spec.communicator, run.version, spec.message)?;
+            let of = [spec.communicator.as_str(), &spec.middleware_version].join(" ");
+            write!(f, " of {} by perf_test {}: {}, {rate}", of.trim_end(), run.version, spec.message)?;
         }
         match self.logs.as_slice() {
             [first, .., last] => write!(f, "; {} … {}", first.display(), last.display()),

@@ -32,7 +32,7 @@ fn a_comparison_names_both_sides_the_changes_and_the_answers() {
     let found = Comparison::of_logs(&base, &new, &bounds).unwrap();
     let text = found.lines().join("\n");
     for words in [
-        "base: 6 runs of Gantry by perf_test",
+        &format!("base: 6 runs of Gantry {} by perf_test", env!("CARGO_PKG_VERSION")),
         "6 and 6 runs, not paired: from base to new",
         "| latency p50     | 10.2 µs    | 15.2 µs    | +48.8 % ",
         "EXCEEDED      p50=10%: latency p50 +48.8 % (",

@@ -8,6 +8,7 @@ use crate::{
     endpoint::Endpoint,
     measure::{calibration::Calibrations, tally::Received, usage::Usage},
     report::summary::{SubscriptionFigures, Summary, WorkerUsage},
+    units::format_ns,
     warning::{Warning, WarningKind},
     worker::own_cost,
 };
@@ -25,6 +26,7 @@ impl Run<'_> {
             Warning::new(WarningKind::Mismatch, sentence, "Give both sides the same type and compatible QoS")
         };
         self.warnings.extend(mismatches.into_iter().map(mismatch));
+        self.warn_of_late_starts();
         self.warn_of_missing_endpoints();
         let workers = self.fleet.workers.iter().enumerate().map(|(index, worker)| WorkerUsage {
             label: worker.label.clone(),
@@ -54,6 +56,7 @@ impl Run<'_> {
             stopped_early: self.stopped_ns.is_some(),
             measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.spec.left_out_s())).max(0.0),
             matched_after_ns: self.matched_after_ns,
+            phases_ns: Vec::new(),
             sent: sums.sent,
             sent_at_least,
             received: Received { missed, ..sums.received },
@@ -103,6 +106,15 @@ impl Run<'_> {
 
     pub(super) fn subscriptions(&self) -> impl Iterator<Item = Endpoint> + use<> {
         (0..self.spec.subscriptions).map(Endpoint::Subscription)
+    }
+
+    fn warn_of_late_starts(&mut self) {
+        let Some((late_ns, label)) = self.late_starts.iter().max() else { return };
+        let (late, of, all) = (format_ns(*late_ns as f64), self.late_starts.len(), self.fleet.workers.len());
+        let sentence =
+            format!("{of} of {all} workers started after the common start, at worst {label}: {late} after it");
+        let hint = "Leave out the first seconds (--warmup), or start fewer endpoints";
+        self.warnings.push(Warning::new(WarningKind::LateStart, sentence, hint));
     }
 
     fn warn_of_missing_endpoints(&mut self) {

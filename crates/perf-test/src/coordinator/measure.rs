@@ -12,7 +12,6 @@ use crate::{
     measure::daemon::Daemon,
     row::Row,
     run_spec::Roundtrip,
-    units::format_ns,
     warning::{Warning, WarningKind},
     worker::protocol::{
         Order, Report, UNKNOWN,
@@ -57,12 +56,31 @@ impl Run<'_> {
         }
     }
 
-    /// Begins the measurement of the daemons in the first second that counts.
+    /// Reads the accounts of the daemons at the beginning of the first second that counts, and at the end of each: the accounts of the
+    /// workers and the messages of the cost end with the last whole second, too.
     fn watch_daemons(&mut self, now_ns: i64) {
         let begin_ns = self.start_ns + i64::from(self.spec.left_out_s()) * SECOND_NS;
-        if !self.daemons_begun && now_ns >= begin_ns {
-            self.daemons_begun = true;
-            self.daemons.iter_mut().for_each(Daemon::begin);
+        if now_ns < begin_ns + self.daemon_readings * SECOND_NS {
+            return;
+        }
+        self.daemon_readings = (now_ns - begin_ns) / SECOND_NS + 1;
+        for mut daemon in std::mem::take(&mut self.daemons) {
+            match daemon.read() {
+                Ok(()) => self.daemons.push(daemon),
+                Err(sentence) => self.end_daemon(daemon, Some(sentence)),
+            }
+        }
+    }
+
+    /// Keeps the usage of a daemon; `exit` says that it is gone.
+    fn end_daemon(&mut self, daemon: Daemon, exit: Option<String>) {
+        let mut warn = |sentence, hint| self.warnings.push(Warning::new(WarningKind::Daemon, sentence, hint));
+        match daemon.end() {
+            Ok(usage) => {
+                self.daemon_usages.push(usage);
+                exit.into_iter().for_each(|sentence| warn(sentence, "Its figures are those of the seconds before"));
+            }
+            Err(sentence) => warn(sentence, "Its cost is in no figure"),
         }
     }
 
@@ -84,12 +102,7 @@ impl Run<'_> {
     /// Lets the subscriptions take the remaining samples.
     pub(super) fn drain(&mut self) -> Result<(), Failure> {
         for daemon in std::mem::take(&mut self.daemons) {
-            match daemon.end() {
-                Ok(usage) => self.daemon_usages.push(usage),
-                Err(sentence) => {
-                    self.warnings.push(Warning::new(WarningKind::Daemon, sentence, "Its cost is in no figure"))
-                }
-            }
+            self.end_daemon(daemon, None);
         }
         let publisher_lost = self.failed_endpoints.keys().any(is_publisher);
         let relay_lost = self.failed_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));
@@ -207,14 +220,12 @@ impl Run<'_> {
         }
     }
 
-    /// Adds a warning if a worker got the order to start only after the start.
+    /// Records a worker that got the order to start only after the start.
     fn check_start(&mut self, worker: usize, started_ns: i64) {
         let late_ns = started_ns - self.start_ns;
         if late_ns > 0 {
             let label = self.fleet.workers.get(worker).map(|worker| worker.label.clone()).unwrap_or_default();
-            let sentence = format!("{label} started {} after the common start", format_ns(late_ns as f64));
-            let hint = "Leave out the first seconds (--warmup), or start fewer processes";
-            self.warnings.push(Warning::new(WarningKind::LateStart, sentence, hint));
+            self.late_starts.push((late_ns, label));
         }
     }
 

@@ -81,10 +81,11 @@ pub fn run(
         ended: BTreeMap::new(),
         daemons,
         daemon_usages: Vec::new(),
-        daemons_begun: false,
+        daemon_readings: 0,
         warnings: Vec::new(),
         matched_after_ns: 0,
         start_ns: 0,
+        late_starts: Vec::new(),
         stopped_ns: None,
     };
     let measured =
@@ -97,7 +98,9 @@ pub fn run(
         run.warnings.push(Warning::new(WarningKind::Calibration, sentence, ""));
         before
     });
-    Ok(run.finish(Calibrations { before, after }))
+    let publishers = endpoints.iter().filter(|plan| is_publisher(&plan.endpoint));
+    let phases_ns = publishers.map(|plan| plan.phase_ns).collect();
+    Ok(Summary { phases_ns, ..run.finish(Calibrations { before, after }) })
 }
 
 fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
@@ -183,12 +186,14 @@ struct Run<'a> {
     daemons: Vec<Daemon>,
     /// Their usage.
     daemon_usages: Vec<DaemonUsage>,
-    /// The measurement of the daemons has begun.
-    daemons_begun: bool,
+    /// The number of times at which the daemons were read.
+    daemon_readings: i64,
     warnings: Vec<Warning>,
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,
     start_ns: i64,
+    /// The workers that started after the common start: by how much, ns, and their labels.
+    late_starts: Vec<(i64, String)>,
     /// The time at which the run was ended early.
     stopped_ns: Option<i64>,
 }

@@ -12,9 +12,9 @@ use crate::{
     worker::protocol::{MatchStatus, Order, Report, times::READY_NS},
 };
 
-/// Time from the order to go to the start, so that every worker has the order in time: this, and some for each worker.
+/// Time from the order to go to the start, so that every endpoint has the order in time: this, and some for each endpoint.
 const LEAD_NS: i64 = SECOND_NS / 10;
-const LEAD_PER_WORKER_NS: i64 = SECOND_NS / 500;
+const LEAD_PER_ENDPOINT_NS: i64 = SECOND_NS / 500;
 
 impl Run<'_> {
     /// Waits until all endpoints exist and are matched, then gives the start.
@@ -69,8 +69,7 @@ impl Run<'_> {
             ));
         }
         self.matched_after_ns = (last_matched_ns - last_created_ns).max(0);
-        let workers = i64::try_from(self.fleet.workers.len()).unwrap_or(0);
-        self.start_ns = now_ns() + LEAD_NS + workers * LEAD_PER_WORKER_NS;
+        self.start_ns = now_ns() + LEAD_NS + endpoints.len() as i64 * LEAD_PER_ENDPOINT_NS;
         let phase = |plan: &EndpointPlan| {
             let source = *sources.get(&plan.endpoint)?;
             Some(SourcePhase { source, phase_ns: plan.phase_ns })

@@ -1,6 +1,7 @@
 //! A daemon (`--daemon`): a process that a middleware needs besides the workers. Its CPU time and memory are part of the cost.
 //!
-//! The kernel's accounts of it are read twice, at the beginning and at the end of the measurement, so earlier use is not counted.
+//! The kernel's accounts of it are read at the beginning of the measurement and at the end of each second, as those of the workers. So
+//! earlier and later use is not counted, and a daemon that exits keeps its last figures.
 
 use std::fs;
 
@@ -15,8 +16,22 @@ use crate::clock::now_ns;
 pub struct Daemon {
     pid: u32,
     name: String,
-    /// Start of the measurement, and the usage of its threads then.
-    before: Option<(i64, Vec<ThreadUsage>)>,
+    first: Option<Reading>,
+    last: Option<Reading>,
+}
+
+/// The accounts of a daemon at one time.
+#[derive(Debug)]
+struct Reading {
+    taken_ns: i64,
+    threads: Vec<ThreadUsage>,
+    memory: Memory,
+}
+
+impl Reading {
+    fn of(pid: u32) -> Result<Reading, String> {
+        Ok(Reading { taken_ns: now_ns(), threads: ThreadUsage::all_of_process(pid)?, memory: Memory::of_process(pid)? })
+    }
 }
 
 /// The usage of a daemon during the measurement.
@@ -31,7 +46,7 @@ pub struct DaemonUsage {
     pub cpu_ns: u64,
     /// The same in percent of one core.
     pub core_percent: f64,
-    /// Its resident memory at the end.
+    /// Its resident memory at the end of the last whole second.
     pub memory: Memory,
     /// Its memory by kind at the end; null if the kernel does not tell, as of another user's process.
     pub footprint: Option<Footprint>,
@@ -45,7 +60,7 @@ impl Daemon {
     /// # Errors
     /// A sentence, if there is no such process.
     pub fn find(wanted: &str) -> Result<Vec<Daemon>, String> {
-        let daemon = |pid: u32| Some(Daemon { pid, name: name_of(pid)?, before: None });
+        let daemon = |pid: u32| Some(Daemon { pid, name: name_of(pid)?, first: None, last: None });
         let found: Vec<Daemon> = match wanted.parse() {
             Ok(pid) => daemon(pid).into_iter().collect(),
             Err(_) => {
@@ -65,23 +80,34 @@ impl Daemon {
         Ok(found)
     }
 
-    /// Begins the measurement.
-    pub fn begin(&mut self) {
-        self.before = ThreadUsage::all_of_process(self.pid).ok().map(|threads| (now_ns(), threads));
-    }
-
-    /// Ends the measurement.
+    /// Reads its accounts. The first reading begins the measurement, the last one ends it.
     ///
     /// # Errors
-    /// A sentence, if the daemon has exited, or the measurement never began.
+    /// A sentence, if the daemon has exited.
+    pub fn read(&mut self) -> Result<(), String> {
+        let reading = Reading::of(self.pid).map_err(|error| format!("the daemon {}: {error}", self.name))?;
+        if self.first.is_some() {
+            self.last = Some(reading);
+        } else {
+            self.first = Some(reading);
+        }
+        Ok(())
+    }
+
+    /// The usage between the first and the last reading, or until now if there is only one.
+    ///
+    /// # Errors
+    /// A sentence, if there is none, or the daemon exited after the only one.
     pub fn end(self) -> Result<DaemonUsage, String> {
-        let Daemon { pid, name, before } = self;
-        let (begin_ns, earlier) = before.ok_or_else(|| format!("{name} (pid {pid}) was not measured"))?;
-        let threads = since(&ThreadUsage::all_of_process(pid)?, &earlier);
+        let Daemon { pid, name, first, last } = self;
+        let first = first.ok_or_else(|| format!("{name} (pid {pid}) was not measured"))?;
+        let last = last.map_or_else(|| Reading::of(pid), Ok)?;
+        let threads = since(&last.threads, &first.threads);
         let cpu_ns = threads.iter().map(|thread| thread.cpu_ns).sum();
-        let core_percent = cpu_ns as f64 / (now_ns() - begin_ns).max(1) as f64 * 100.0;
-        let (memory, footprint) = (Memory::of_process(pid)?, Footprint::of_process(pid).ok());
-        Ok(DaemonUsage { name, pid, cpu_ns, core_percent, memory, footprint, threads })
+        let core_percent = cpu_ns as f64 / (last.taken_ns - first.taken_ns).max(1) as f64 * 100.0;
+        // Only once, because the kernel walks the whole memory and holds its lock meanwhile.
+        let footprint = Footprint::of_process(pid).ok();
+        Ok(DaemonUsage { name, pid, cpu_ns, core_percent, memory: last.memory, footprint, threads })
     }
 }
 
@@ -99,7 +125,7 @@ mod tests {
     fn the_work_of_a_measured_process_is_its_usage() {
         let own = std::process::id();
         let mut daemon = Daemon::find(&own.to_string()).unwrap().remove(0);
-        daemon.begin();
+        daemon.read().unwrap();
         let begin_ns = now_ns();
         // A watchdog of the test runner ends this if time stands still.
         while now_ns() - begin_ns < 20_000_000 {
@@ -116,13 +142,33 @@ mod tests {
         let ours = std::hint::black_box(vec![1_u8; OURS_KIB as usize * 1024]);
         let mut idle = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut daemon = Daemon::find(&idle.id().to_string()).unwrap().remove(0);
-        daemon.begin();
+        daemon.read().unwrap();
         let used = daemon.end();
         idle.kill().unwrap();
         idle.wait().unwrap();
         drop(ours);
         let used = used.unwrap();
         assert!((1..OURS_KIB / 2).contains(&used.memory.rss_kib), "{used:?}");
+    }
+
+    #[test]
+    fn use_after_the_last_reading_does_not_count_and_a_daemon_that_exits_keeps_its_figures() {
+        let mut idle = Command::new("sh");
+        let mut busy = idle.args(["-c", "read line; while :; do :; done"]).stdin(Stdio::piped()).spawn().unwrap();
+        let mut daemon = Daemon::find(&busy.id().to_string()).unwrap().remove(0);
+        daemon.read().unwrap();
+        daemon.read().unwrap();
+        let until_now = daemon.last.as_ref().unwrap().threads.clone();
+        drop(busy.stdin.take());
+        let used_ns = |threads: &[ThreadUsage]| threads.iter().map(|thread| thread.cpu_ns).sum::<u64>();
+        while used_ns(&since(&ThreadUsage::all_of_process(busy.id()).unwrap(), &until_now)) < 30_000_000 {
+            std::thread::yield_now();
+        }
+        busy.kill().unwrap();
+        busy.wait().unwrap();
+        assert!(daemon.read().unwrap_err().contains("does not exist (any more)"));
+        let used = daemon.end().unwrap();
+        assert!(used.cpu_ns < 30_000_000 && used.memory.rss_kib > 0 && used.footprint.is_none(), "{used:?}");
     }
 
     #[test]

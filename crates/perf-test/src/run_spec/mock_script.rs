@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
-     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, push, copy, deaf, report=TIME; a TIME is a whole number with ns, us, ms or s";
+     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, push, copy, deaf, \
+     start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
 const LONGEST_NS: i64 = 1_000_000_000_000;
 /// The units, the largest first.
@@ -64,6 +65,8 @@ pub struct MockScript {
     pub copy: bool,
     /// No setting has an effect.
     pub deaf: bool,
+    /// The instrument in each worker begins this time after the order to go, ns.
+    pub start_ns: i64,
     /// CPU time that the instrument itself takes in each worker for each report of a row, ns.
     pub report_ns: i64,
 }
@@ -88,6 +91,7 @@ impl Default for MockScript {
             push: false,
             copy: false,
             deaf: false,
+            start_ns: 0,
             report_ns: 0,
         }
     }
@@ -160,6 +164,7 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "copy" if value.is_empty() => script.copy = true,
         "deaf" if value.is_empty() => script.deaf = true,
         "mismatch" | "push" | "copy" | "deaf" => return Err("has a value and needs none"),
+        "start" => script.start_ns = time_ns(value)?,
         "report" => script.report_ns = time_ns(value)?,
         _ => return Err("is not known"),
     }
@@ -225,7 +230,12 @@ impl fmt::Display for MockScript {
                 write!(f, ",{key}")?;
             }
         }
-        if self.report_ns > 0 { write!(f, ",report={}", Time(self.report_ns)) } else { Ok(()) }
+        for (key, time_ns) in [("start", self.start_ns), ("report", self.report_ns)] {
+            if time_ns > 0 {
+                write!(f, ",{key}={}", Time(time_ns))?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -248,7 +258,7 @@ mod tests {
     use super::*;
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
-                       refuse=19,join=5,subscription=0,match=200ms,mismatch,push,copy,deaf,report=10ms";
+                       refuse=19,join=5,subscription=0,match=200ms,mismatch,push,copy,deaf,start=1s,report=10ms";
 
     #[test]
     fn a_script_is_written_as_it_is_read() {

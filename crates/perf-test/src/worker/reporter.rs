@@ -6,6 +6,7 @@
 use std::io::Write;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::{protocol::Report, rows::Outgoing};
 use crate::{
@@ -44,6 +45,8 @@ pub struct Reporter {
     /// What the middleware used on this thread when it was opened.
     opening: Usage,
     threads_before: Vec<ThreadUsage>,
+    /// The delay of the start, in a test of it.
+    start_delay: Duration,
     /// Work of this thread for each row, in a test of the accounts.
     row_work_ns: i64,
 }
@@ -51,7 +54,9 @@ pub struct Reporter {
 impl Reporter {
     /// Sends what comes from `reports`.
     pub fn new(reports: Receiver<Outgoing>, orders: OrdersAccount, opening: Usage, spec: &RunSpec) -> Reporter {
-        Reporter { reports, orders, opening, threads_before: Vec::new(), row_work_ns: spec.mock.report_ns }
+        let start_delay = Duration::from_nanos(u64::try_from(spec.mock.start_ns).unwrap_or(0));
+        let row_work_ns = spec.mock.report_ns;
+        Reporter { reports, orders, opening, threads_before: Vec::new(), start_delay, row_work_ns }
     }
 
     /// Sends reports until the threads of all `endpoints` have ended.
@@ -66,8 +71,11 @@ impl Reporter {
                 }
                 Outgoing::Control(report) => *report,
                 Outgoing::Started => {
+                    std::thread::sleep(self.start_delay);
+                    // First, because its time is that of the start: the other reads every thread in /proc.
+                    let resources = self.resources()?;
                     self.threads_before = ThreadUsage::all_of_this_process()?;
-                    Report::Started(self.resources()?)
+                    Report::Started(resources)
                 }
                 Outgoing::Row { endpoint, second, whole, mut tally, recycle } => {
                     work_for(self.row_work_ns);

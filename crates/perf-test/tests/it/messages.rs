@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use gantry::{Node, Qos};
 use perf_test::messages::{Benchmark, WithType, list, with_type};
+use perf_test::report::full::Log;
 use perf_test::run_spec::{Content, Layout};
 use perf_test::stamp::{Stamp, Stamped};
 
@@ -12,6 +13,7 @@ use crate::program::Memory;
 test_support::tests![
     every_message_type_works_on_both_paths,
     one_of_each_kind_runs_with_and_without_zero_copy,
+    small_messages_are_copied_with_zero_copy_too,
     the_unbounded_size_is_sent_received_and_logged,
     the_bytes_received_are_those_of_another_program_s_messages,
     the_heading_describes_the_treatment_of_the_payload,
@@ -69,6 +71,28 @@ fn every_message_type_works_on_both_paths() {
             with_type(message.name, layout, BothPaths { node: &node, bytes: message.bytes }).unwrap();
         }
     }
+}
+
+/// Messages of up to 256 bytes travel inline.
+fn small_messages_are_copied_with_zero_copy_too() {
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    for (message, is_copied) in [
+        ("Array128", true),
+        ("Array512", false),
+        ("UnboundedSequence --unbounded-msg-size 100", true),
+        ("UnboundedSequence --unbounded-msg-size 300", false),
+    ] {
+        let log = folder.path().join("log.json");
+        let run =
+            memory.run(&format!("-m {message} --zero-copy -r 100 --max-runtime 1 --full-logfile {}", log.display()));
+        let summary = Log::read(&log).unwrap().summary.unwrap();
+        let (sent, received) = (&summary.total.sent, &summary.total.received);
+        // One that is published while the wall clock is set travels in a slot.
+        let copied = [sent.copied == sent.samples, sent.copied > 0, received.copied > 0];
+        assert_eq!(copied, [is_copied; 3], "{message}: {sent:?} {received:?}");
+        assert_eq!(run.stdout.contains("(Gantry those of up to 256 bytes"), is_copied, "{}", run.stdout);
+    }
+    memory.assert_empty();
 }
 
 fn one_of_each_kind_runs_with_and_without_zero_copy() {

@@ -187,7 +187,7 @@ fn several_runs_are_reported_together_and_each_has_its_logs() {
     let run = memory.run(&format!("-r 100 --runs 2 --max-runtime 1 -l {}", folder.path().join("a.csv").display()));
     run.assert_good();
     let (_, together) = run.stdout.split_once("2 runs together").unwrap();
-    assert!(together.contains("| latency p50 ") && together.contains("with 50.0 %; six or more runs"), "{together}");
+    assert!(together.contains("| latency p50 ") && together.contains("with 50.0 %; 6 runs or more"), "{together}");
     for log in ["a-run1.csv", "a-run2.csv"] {
         assert!(folder.path().join(log).is_file(), "{log}");
     }

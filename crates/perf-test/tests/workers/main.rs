@@ -4,18 +4,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 
 use perf_test::report::full::{Log, SummaryEntry};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::{Test, is_ignored, side_by_side, trial};
 
-const TESTS: [Test; 5] = [
+const TESTS: [Test; 7] = [
     ("one_of_each_is_measured_as_any_other", one_of_each_is_measured_as_any_other),
     ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
+    ("late_messages_count_by_both_latencies", late_messages_count_by_both_latencies),
+    ("it_keeps_the_promises_that_no_figure_shows", it_keeps_the_promises_that_no_figure_shows),
     ("two_programs_match", two_programs_match),
     ("its_own_sentence_names_an_unsupported_option", its_own_sentence_names_an_unsupported_option),
     ("a_killed_worker_leaves_nothing", a_killed_worker_leaves_nothing),
@@ -91,6 +94,67 @@ fn several_of_each_in_one_process_and_apart() {
         assert_eq!((received, summary.lost), (2 * sent, 0), "{strategy}: {summary:?}");
         assert!((90..=110).contains(&sent), "{strategy}: {sent}");
     }
+}
+
+fn late_messages_count_by_both_latencies() {
+    let late = measure("-p 2 -r 100 --max-runtime 1 --late 1ns --too-late 10s").total.received;
+    assert!(late.samples > 0 && [late.late, late.late_response] == [late.samples; 2], "{late:?}");
+    let too_late = measure("-r 100 --max-runtime 1 --late 1ns --too-late 1ns").total.received;
+    assert_eq!([too_late.too_late, too_late.too_late_response], [too_late.samples; 2], "{too_late:?}");
+    assert_eq!([too_late.late, too_late.late_response], [0; 2], "{too_late:?}");
+}
+
+/// A publisher and a subscription in one worker, without a coordinator: the orders and the plan are those of the page.
+fn it_keeps_the_promises_that_no_figure_shows() {
+    let page = include_str!("../../../../docs/internals/worker-protocol.md");
+    let plan = page.lines().find_map(|line| line.strip_prefix("-> ").filter(|line| line.contains("\"spec\""))).unwrap();
+    let mut plan: Value = serde_json::from_str(plan).unwrap();
+    plan["spec"]["max_runtime_s"] = json!(2);
+    let mut subscription = plan["endpoints"][0].clone();
+    subscription["endpoint"] = json!({"Subscription": 0});
+    plan["endpoints"].as_array_mut().unwrap().push(subscription);
+
+    let folder = tempfile::tempdir().unwrap();
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
+    let mut command = Command::new(program);
+    command.args(["worker", "all"]).env("XDG_RUNTIME_DIR", folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut worker = command.spawn().unwrap();
+    let (mut orders, reports) = (worker.stdin.take().unwrap(), BufReader::new(worker.stdout.take().unwrap()));
+    let mut reports = reports.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let mut until = |kind: &str, count: usize| {
+        let mut found: Vec<Value> = Vec::new();
+        while found.iter().filter(|report| report.get(kind).is_some()).count() < count {
+            found.push(reports.next().unwrap());
+        }
+        found
+    };
+    writeln!(orders, "{plan}").unwrap();
+    until("Matched", 2);
+    let start_ns = perf_test::clock::now_ns() + 100_000_000;
+    writeln!(orders, "{}", json!({"Go": {"start_ns": start_ns, "phases": []}})).unwrap();
+    let mut found = until("Finished", 1);
+    writeln!(orders, "{}", json!({"Drain": {"expected": 8}})).unwrap();
+    found.extend(until("Ended", 1));
+    drop(orders);
+    assert!(worker.wait().unwrap().success());
+
+    let rows: Vec<&Value> = found.iter().filter_map(|report| report.get("Row")).collect();
+    let received: Vec<&Value> =
+        rows.iter().map(|row| &row["counts"]).filter(|counts| counts["received"]["samples"] != Value::Null).collect();
+    assert_eq!(received.iter().filter_map(|counts| counts["received"]["samples"].as_u64()).sum::<u64>(), 8, "{rows:?}");
+    // The phase of no source is known.
+    assert!(received.iter().all(|counts| counts["responses"] == json!([])), "{received:?}");
+    // Half the time between two messages is longer than the longest delay.
+    let is_first = |row: &&&Value| row["second"] == 0 && row["whole"] == true;
+    for row in rows.iter().filter(is_first) {
+        let after_ns = row["resources"]["usage"]["taken_ns"].as_i64().unwrap() - start_ns;
+        assert!(after_ns >= 1_050_000_000, "a row was ready {after_ns} ns after the start");
+    }
+    assert_eq!(rows.iter().filter(is_first).count(), 2, "{rows:?}");
+    // The thread that reads orders does nothing else.
+    let instrument = &rows.last().unwrap()["resources"]["instrument"];
+    let cpu_ns = ["utime_ns", "stime_ns"].map(|field| instrument[field].as_u64().unwrap());
+    assert!(cpu_ns.iter().sum::<u64>() > 0, "{instrument}");
 }
 
 fn two_programs_match() {

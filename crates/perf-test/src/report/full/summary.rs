@@ -26,6 +26,9 @@ pub struct SummaryEntry {
     pub measured_s: f64,
     /// From the creation of the last endpoint until all were matched, ns.
     pub matched_after_ns: i64,
+    /// The phase of each publisher of this run: the time from the start until its first message was due, ns.
+    #[serde(default)]
+    pub phases_ns: Vec<i64>,
     /// Messages per second of each publisher; 0 in a run without publishers.
     pub achieved_hz: f64,
     /// The messages sent and received.
@@ -166,6 +169,7 @@ impl SummaryEntry {
             failure: summary.failure(),
             measured_s: summary.measured_s,
             matched_after_ns: summary.matched_after_ns,
+            phases_ns: summary.phases_ns.clone(),
             achieved_hz: summary.achieved_hz(),
             total: TotalEntry::of(
                 (&summary.sent, &summary.lateness),

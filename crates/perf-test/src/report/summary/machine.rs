@@ -9,8 +9,6 @@ use crate::measure::tally::TALLIES;
 use crate::units::format_ns;
 use crate::worker::ORDERS_THREAD;
 
-/// The largest ratio of the copy path to the sum of its parts that meets the goal.
-const COPY_GOAL: f64 = 1.3;
 /// A run with more workers shows only sums; the full log has each worker.
 const MAX_SHOWN_WORKERS: usize = 8;
 /// A thread that used a smaller fraction of its process's CPU time is not shown.
@@ -138,20 +136,13 @@ impl Summary {
         let Some(ratio) = self.copy_ratio() else { return Vec::new() };
         let found = self.calibrations.mean();
         let paced = self.received.latency_ns.mean / found.paced_copy_path_ns();
-        let verdict = if ratio <= COPY_GOAL {
-            "within the goal"
-        } else if paced <= COPY_GOAL {
-            "above the goal by the first ratio, within it by the second"
-        } else {
-            "above the goal: slower than these parts together"
-        };
         let (warm_path, paced_path) = (format_ns(found.copy_path_ns()), format_ns(found.paced_copy_path_ns()));
         let mut lines = vec![
+            labelled!("copy path", "mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}),"),
             labelled!(
-                "copy path",
-                "mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}), goal ≤ {COPY_GOAL},"
+                "",
+                "and {paced:.2} × the same with copies at the run's rate ({paced_path}); a run has more slots"
             ),
-            labelled!("", "and {paced:.2} × the same with copies at the run's rate ({paced_path}): {verdict}"),
         ];
         for (what, figure) in [
             ("2 warm copies + 1 wake-up", Calibration::copy_path_ns as fn(&Calibration) -> f64),

@@ -61,6 +61,8 @@ pub struct Summary {
     pub measured_s: f64,
     /// From the last endpoint's creation until all were matched, nanoseconds.
     pub matched_after_ns: i64,
+    /// The phase of each publisher, nanoseconds.
+    pub phases_ns: Vec<i64>,
     /// The counts of all publishers, as reported.
     pub sent: Sent,
     /// Samples sent, including the last samples of a killed publisher that a subscription received.

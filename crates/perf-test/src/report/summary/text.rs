@@ -154,13 +154,13 @@ impl Summary {
         if received.samples == 0 {
             return Vec::new();
         }
-        let percent = |count: u64| 100.0 * count as f64 / received.samples as f64;
+        let percent = |count: u64, of: u64| 100.0 * count as f64 / of as f64;
         let class = |count: u64, threshold: Threshold| {
             let limit = match threshold.limit_ns(self.spec.rate_hz) {
                 u64::MAX => "no limit".to_owned(),
                 limit_ns => format!("> {}", format_ns(limit_ns as f64)),
             };
-            format!("{count} ({:.2} %, {limit})", percent(count))
+            format!("{count} ({:.2} %, {limit})", percent(count, received.samples))
         };
         let late = class(received.late, self.spec.late);
         let too_late = class(received.too_late, self.spec.too_late);
@@ -169,13 +169,14 @@ impl Summary {
             "{late}; too late {too_late}; of {} received, by the latency from send; all are in the figures",
             received.samples
         )];
-        if received.response_ns.n > 0 {
+        let responses = received.response_ns.n;
+        if responses > 0 {
             let (late, too_late) = (received.late_response, received.too_late_response);
             lines.push(labelled!(
                 "",
-                "by the latency from due time: {late} ({:.2} %); too late {too_late} ({:.2} %)",
-                percent(late),
-                percent(too_late)
+                "by the latency from due time: {late} ({:.2} %); too late {too_late} ({:.2} %); of {responses}",
+                percent(late, responses),
+                percent(too_late, responses)
             ));
         }
         lines

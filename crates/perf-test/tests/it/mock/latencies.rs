@@ -71,6 +71,9 @@ fn the_latency_from_the_due_time_knows_the_phase_of_each_publisher() {
         ("latency=2ms", "-p 4 -r 20 --max-runtime 2 --phase random"),
         ("latency=2ms", "-p 4 -r 20 --max-runtime 2 --phase aligned"),
     ]);
+    const QUARTER_NS: i64 = 12_500_000;
+    assert_eq!(spread.summary().phases_ns, [0, QUARTER_NS, 2 * QUARTER_NS, 3 * QUARTER_NS]);
+    assert!(random.summary().phases_ns.iter().any(|phase_ns| phase_ns % QUARTER_NS != 0), "{:?}", random.summary());
     for (run, words) in [(&spread, "spread evenly"), (&random, "random phase"), (&aligned, "aligned")] {
         let total = &run.summary().total;
         let (response, lateness) = (&total.response, &total.send_lateness);

@@ -11,6 +11,7 @@ test_support::tests![
     a_match_after_the_timeout_fails_too,
     a_dead_subscription_blocks_no_endpoint_and_leaves_nothing,
     messages_without_a_subscription_are_counted,
+    workers_that_start_late_are_one_warning,
 ];
 
 fn nothing_is_sent_before_all_are_matched() {
@@ -60,4 +61,11 @@ fn messages_without_a_subscription_are_counted() {
     assert!(run.stdout.contains("100 of these while no subscription was matched"), "{}", run.stdout);
     assert!(run.stdout.contains("100 of 100 messages were sent while no subscription was matched"), "{}", run.stdout);
     assert!(run.stderr.contains("no subscription was matched on topic"), "{}", run.stderr);
+}
+
+fn workers_that_start_late_are_one_warning() {
+    let run = measure("start=2s", "-s 2 -r 100 --max-runtime 1");
+    let sentence = run.warning("late-start");
+    assert!(sentence.starts_with("3 of 3 workers started after the common start, at worst "), "{sentence}");
+    assert_eq!(run.summary().warnings.iter().filter(|warning| warning.kind == "late-start").count(), 1);
 }
