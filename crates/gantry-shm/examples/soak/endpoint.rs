@@ -114,6 +114,8 @@ pub fn allowed<T>(result: gantry_shm::Result<T>) -> Result<Option<T>> {
         Err(Error::OutOfMemory { .. }) => Count::OutOfMemory,
         Err(Error::NoRoom { .. }) => Count::NoRoom,
         Err(Error::RegistryBusy { .. }) => Count::RegistryBusy,
+        // QoS are drawn at random, so a wait may end without a match.
+        Err(Error::IncompatibleQos { .. }) => return Ok(None),
         Err(error) => return Err(error.to_string()),
     };
     count(kind, 1);
