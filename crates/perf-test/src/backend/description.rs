@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The value of each setting, by its name.
 pub type Settings = BTreeMap<String, String>;
 
-/// What a back end says of its middleware; worker programs print it as JSON (`describe`).
+/// The description of a middleware; worker programs print it as JSON (`describe`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
     /// The version of the middleware.

@@ -54,7 +54,7 @@ pub trait Backend: Sync {
 
 /// The middleware in one process. It is dropped after all endpoints, at the end of the process.
 pub trait Session: Send + Sync {
-    /// What each setting of [`RunSpec::settings`] became. A run with another value than the one that was asked for does not begin.
+    /// The value in effect of each setting of [`RunSpec::settings`]. A run with another value than the one that was asked for does not begin.
     fn settings(&self) -> Settings;
 
     /// A publisher of `plan.topic`. May block; called on the thread that will use it.

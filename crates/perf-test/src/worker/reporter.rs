@@ -42,7 +42,7 @@ impl OrdersAccount {
 pub struct Reporter {
     reports: Receiver<Outgoing>,
     orders: OrdersAccount,
-    /// What the middleware used on this thread when it was opened.
+    /// The usage of this thread for opening the middleware.
     opening: Usage,
     threads_before: Vec<ThreadUsage>,
     /// The delay of the start, in a test of it.

@@ -79,7 +79,7 @@ pub enum Order {
 pub enum Report {
     /// The middleware is open; the first report of a worker.
     Opened {
-        /// What each setting became.
+        /// The value in effect of each setting.
         settings: Settings,
     },
     /// The endpoint exists.

@@ -40,7 +40,7 @@ fn the_time_after_the_last_second_costs_nothing() {
         let whole: i64 = rows.iter().filter(|row| row.length_s == 1.0).map(|row| cpu_ns(&row.used)).sum();
         assert_eq!(whole, cpu_ns(&summary.used), "{options}");
         let since_start_ns: i64 = summary.workers.iter().map(|worker| cpu_ns(&worker.used)).sum();
-        // What a second of spinning costs depends on the machine's load, but it is more than nothing.
+        // The cost of a second of spinning depends on the machine's load, but it is more than nothing.
         assert!(
             since_start_ns > whole + 10_000_000,
             "{whole} ns of {since_start_ns} ns in the first second: {options}"
