@@ -5,8 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{
-    backend::{BUILT_IN, Backend, Description},
+use crate::backend::BUILT_IN;
+use perf_worker::{
+    backend::{Backend, Description},
     run_spec::RunSpec,
     worker::protocol::PROTOCOL,
 };

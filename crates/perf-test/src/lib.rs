@@ -1,15 +1,14 @@
 //! `perf_test`: a benchmark of publish and subscribe between real processes.
 //!
 //! The program is the coordinator of a run. Its workers are the same executable (or a program that contains another middleware), one
-//! process for the publishers and one for each subscription. The loops measure through the three traits of `backend`; only
-//! `backend::gantry` and `messages` know a middleware. Measurements, rows and reports are plain numbers.
+//! process for the publishers and one for each subscription; the crate `perf_worker` is their part. Only `backend::gantry` and
+//! `messages` know a middleware. Measurements, rows and reports are plain numbers.
 //!
 //! ```text
-//! cli ─► run_spec, requirement ─► program ─► runner ─► coordinator ─► report ─► plot
-//!                                      │                   │    ▲ rows
-//!            repeat, result_analysis ◄─┘             orders▼    │
-//!                                                         worker ─► measure, pacing, payload
-//!                                                          └─► backend ─► gantry (messages) │ mock
+//! cli ─► requirement ─► program ─► runner ─► coordinator ─► report ─► plot
+//!                            │                   │    ▲ rows
+//!  repeat, result_analysis ◄─┘             orders▼    │
+//!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
 //! `comparison` compares the logs of several runs, `listing` shows the middlewares and messages.
 //! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
@@ -19,11 +18,9 @@
 pub mod backend;
 pub mod change;
 pub mod cli;
-pub mod clock;
 pub mod communicator;
 pub mod comparison;
 pub mod coordinator;
-pub mod endpoint;
 pub mod error;
 pub mod figures;
 pub mod idle;
@@ -31,20 +28,15 @@ pub mod interrupt;
 pub mod listing;
 pub mod measure;
 pub mod messages;
-pub mod pacing;
-pub mod payload;
 pub mod program;
 pub mod repeat;
 pub mod report;
 pub mod requirement;
 pub mod result_analysis;
 pub mod row;
-pub mod run_spec;
 pub mod runner;
-pub mod stamp;
 pub mod system;
 pub mod topic;
 pub mod units;
 pub mod verdict;
 pub mod warning;
-pub mod worker;

@@ -5,10 +5,14 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::{
-    backend::{BUILT_IN, Description, Setting},
+    backend::BUILT_IN,
     communicator::{Communicator, FOREIGN, Program, worker_file},
     messages,
-    run_spec::{Layout, name_of},
+};
+use perf_worker::choice::Choice;
+use perf_worker::{
+    backend::{Description, Setting},
+    run_spec::Layout,
 };
 
 /// The next step for a middleware that is missing.
@@ -76,7 +80,7 @@ impl Listing {
         let built_in =
             built_in.map(|backend| Communicator { name: backend.name().to_owned(), program: Program::This(backend) });
         let middlewares = built_in.chain(others).map(Middleware::of).collect();
-        Listing { middlewares, missing, message_layout: name_of(layout), messages }
+        Listing { middlewares, missing, message_layout: layout.name().to_owned(), messages }
     }
 
     /// The list as lines of text.
@@ -122,7 +126,7 @@ impl Middleware {
 #[must_use]
 pub fn message_lines(layout: Layout, unbounded_bytes: u32) -> Vec<String> {
     let mut lines =
-        vec![format!("messages of the {} layout, sizes in bytes as they are sent, with time and id:", name_of(layout))];
+        vec![format!("messages of the {} layout, sizes in bytes as they are sent, with time and id:", layout.name())];
     lines.extend(messages::list(layout, unbounded_bytes as usize).map(|message| {
         let by_option = if message.content.is_unbounded() {
             format!(", with --unbounded-msg-size {unbounded_bytes}")

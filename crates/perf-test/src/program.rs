@@ -20,11 +20,10 @@ use crate::{
     repeat::{paired, repeated},
     report::{cannot_write, plot, terminal::write_lines},
     result_analysis::result_analysis,
-    run_spec::RunSpec,
     runner::Runner,
     system::{self, Description, Noise, System},
-    worker,
 };
+use perf_worker::{run_spec::RunSpec, worker};
 
 /// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met, or a regression is beyond its bound.
 #[must_use]

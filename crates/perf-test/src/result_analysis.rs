@@ -4,13 +4,11 @@
 //! A difference counts only if it is larger than the noise of both runs: three standard errors of the values of single seconds
 //! (latency, CPU), three times the square root of a count, and in any case 5 %.
 
-use crate::{
-    measure::{moments::Moments, usage::Usage},
-    report::{
-        summary::Summary,
-        tables::{cells, table},
-    },
+use crate::report::{
+    summary::Summary,
+    tables::{cells, table},
 };
+use perf_worker::measure::{moments::Moments, usage::Usage};
 
 /// The fraction of the larger value below which a difference is noise.
 const MIN_DIFFERENCE_FRACTION: f64 = 0.05;

@@ -2,7 +2,7 @@
 //!
 //! Every row is a second except the last, which may be shorter or longer. Counts are shown divided by the row's length.
 
-use crate::{
+use perf_worker::{
     clock::SECOND_NS,
     measure::{
         histogram::Latencies,

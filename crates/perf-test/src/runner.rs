@@ -15,11 +15,11 @@ use crate::{
         summary::Summary,
     },
     requirement::Requirement,
-    run_spec::RunSpec,
     system::own_process,
     topic::full_name,
     verdict::Verdict,
 };
+use perf_worker::run_spec::RunSpec;
 
 /// The settings that all runs of a command share.
 #[derive(Debug)]

@@ -8,14 +8,16 @@ use std::time::Duration;
 
 use ::gantry::{EngineError, Node, PublishMode, PublisherOptions};
 
-use super::{
-    Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Setting, Settings, Subscription, Taken,
-};
-use crate::{
+use crate::messages::{Benchmark, WithType, with_type};
+use perf_worker::choice::Choice;
+use perf_worker::{
+    backend::{
+        Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Setting, Settings, Subscription,
+        Taken,
+    },
     clock::now_ns,
     endpoint::EndpointPlan,
-    messages::{Benchmark, WithType, with_type},
-    run_spec::{Durability, History, Reliability, RunSpec, Wait, name_of},
+    run_spec::{Durability, History, Reliability, RunSpec, Wait},
     stamp::Stamped,
 };
 
@@ -95,7 +97,7 @@ impl Session for GantrySession {
 fn for_message<T, W: WithType<Output = Result<T, String>>>(spec: &RunSpec, make: W) -> Result<T, String> {
     let (message, layout) = (&spec.message, spec.layout);
     with_type(message, layout, make)
-        .unwrap_or_else(|| Err(format!("there is no message `{message}` in the {} layout", name_of(layout))))
+        .unwrap_or_else(|| Err(format!("there is no message `{message}` in the {} layout", layout.name())))
 }
 
 fn sentence(error: ::gantry::Error) -> String {

@@ -14,11 +14,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::run_spec::Layout;
 pub use comparing::CompareOptions;
 pub use options::{Output, RunOptions};
+use perf_worker::run_spec::Layout;
 pub use resolve::{Defaults, Resolved, resolve};
-use values::within;
+use values::{choice, within};
 
 /// Measures publish and subscribe between real processes: latency, losses, CPU time and memory.
 ///
@@ -112,7 +112,7 @@ pub struct IdlOptions {
     #[arg(short, long, value_name = "NAME")]
     pub msg: Vec<String>,
     /// performance_test version whose message layouts are printed [default: 2.x] [example: --message-layout 1.x]
-    #[arg(long, value_name = "LAYOUT", ignore_case = true)]
+    #[arg(long, value_name = "LAYOUT", value_parser = choice::<Layout>(), ignore_case = true)]
     pub message_layout: Option<Layout>,
 }
 
@@ -123,7 +123,7 @@ pub struct ListOptions {
     #[arg(long)]
     pub json: bool,
     /// performance_test version whose messages are listed [default: 2.x]
-    #[arg(long, value_name = "LAYOUT", ignore_case = true)]
+    #[arg(long, value_name = "LAYOUT", value_parser = choice::<Layout>(), ignore_case = true)]
     pub message_layout: Option<Layout>,
 }
 

@@ -2,12 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use clap::ValueEnum;
-use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 
-use crate::run_spec::{Strategy, Threshold};
 use crate::units::parse_ns;
+use perf_worker::choice::Choice;
+use perf_worker::run_spec::{Strategy, Threshold};
 
 /// performance_test's strategies that only Apex.OS has.
 const APEX_STRATEGIES: [&str; 3] = ["APEX_SINGLE_EXECUTOR", "APEX_EXECUTOR_PER_COMMUNICATOR", "APEX_CHAIN"];
@@ -18,6 +18,19 @@ pub fn within(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String
         let number = text.parse().ok().filter(|number| range.contains(number));
         number.ok_or_else(|| format!("give a whole number from {} to {}", range.start(), range.end()))
     }
+}
+
+/// A parser of the names of a choice.
+pub fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(possible_values::<T>()).try_map(|given| {
+        let found = T::ALL.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(&given));
+        found.map(|(value, ..)| *value).ok_or_else(|| format!("there is no value {given}"))
+    })
+}
+
+/// The names of a choice with their meanings, for the help.
+fn possible_values<T: Choice>() -> impl Iterator<Item = PossibleValue> {
+    T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(meaning.trim_end_matches('.')))
 }
 
 /// The CPUs of an option; an option of a plain `Vec` would be one that may be repeated.
@@ -79,11 +92,11 @@ impl TypedValueParser for StrategyParser {
             );
             return Err(command.clone().error(ErrorKind::ValueValidation, sentence));
         }
-        EnumValueParser::<Strategy>::new().parse_ref(command, argument, value)
+        choice().parse_ref(command, argument, value)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Strategy::value_variants().iter().filter_map(ValueEnum::to_possible_value)))
+        Some(Box::new(possible_values::<Strategy>()))
     }
 }
 

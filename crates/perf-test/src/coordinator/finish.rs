@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 
 use super::{EndpointFailure, KINDS, Run, is_publisher};
 use crate::{
-    clock::{SECOND_NS, now_ns},
-    endpoint::Endpoint,
-    measure::{calibration::Calibrations, tally::Received, usage::Usage},
+    measure::calibration::Calibrations,
     report::summary::{SubscriptionFigures, Summary, WorkerUsage},
     units::format_ns,
     warning::{Warning, WarningKind},
+};
+use perf_worker::{
+    clock::{SECOND_NS, now_ns},
+    endpoint::Endpoint,
+    measure::{tally::Received, usage::Usage},
     worker::own_cost,
 };
 

@@ -9,8 +9,8 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use crate::{
-    communicator::Program,
+use crate::communicator::Program;
+use perf_worker::{
     endpoint::Endpoint,
     worker::protocol::{Order, Plan, Report},
 };

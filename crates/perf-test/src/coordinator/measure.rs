@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use super::{EndpointFailure, KINDS, Run, TICK, fleet::Event, is_publisher, ledger::Entry};
 use crate::{
-    clock::{SECOND_NS, now_ns},
-    endpoint::Endpoint,
     error::Failure,
     measure::daemon::Daemon,
     row::Row,
-    run_spec::Roundtrip,
     warning::{Warning, WarningKind},
+};
+use perf_worker::{
+    clock::{SECOND_NS, now_ns},
+    endpoint::Endpoint,
+    run_spec::Roundtrip,
     worker::protocol::{
         Order, Report, UNKNOWN,
         times::{FINISH_NS, ROW_OVERDUE_NS},

@@ -14,29 +14,30 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use crate::{
-    clock::SECOND_NS,
     communicator::Communicator,
-    endpoint::{Endpoint, EndpointPlan},
     error::Failure,
     idle::Awake,
     interrupt::Interrupt,
     measure::{
         calibration::{Calibration, Calibrations},
         daemon::{Daemon, DaemonUsage},
-        memory::Footprint,
-        threads::ThreadUsage,
     },
     report::{Reports, summary::Summary},
-    run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     system::{Watch, root_folder},
     warning::{Warning, WarningKind},
+};
+use fleet::{Event, Fleet};
+use ledger::Ledger;
+use perf_worker::{
+    clock::SECOND_NS,
+    endpoint::{Endpoint, EndpointPlan},
+    measure::{memory::Footprint, threads::ThreadUsage},
+    run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     worker::{
         placement::Placement,
         protocol::{EndpointReport, PROTOCOL, Plan},
     },
 };
-use fleet::{Event, Fleet};
-use ledger::Ledger;
 
 /// Characters shown of a line that is no report.
 const SHOWN_CHARS: usize = 80;

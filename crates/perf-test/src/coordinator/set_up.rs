@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Run, TICK, fleet::Event};
-use crate::{
+use perf_worker::{
     backend::Settings,
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan, SourcePhase},

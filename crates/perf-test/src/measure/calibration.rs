@@ -10,10 +10,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    clock::now_ns,
-    measure::{shared_memory::SharedMemory, wake_up::Sleeper},
-};
+use crate::measure::{shared_memory::SharedMemory, wake_up::Sleeper};
+use perf_worker::{clock::now_ns, measure::median::median};
 
 /// Number of timed wake-ups: the most, and the fewest if they would take longer than [`PACED_NS`].
 const WAKE_UPS: (u64, u64) = (100, 31);
@@ -156,12 +154,6 @@ fn paced_ns(sleep_ns: u64, mut copy: impl FnMut()) -> Result<(f64, f64), String>
     Ok((median(wake_ups_ns), median(copies_ns)))
 }
 
-/// The middle value; 0 if there is none.
-pub fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,11 +179,5 @@ mod tests {
         assert_eq!((calibrations.mean().warm_copy_ns, calibrations.mean().fill_ns), (5e5, 1e5));
         assert_eq!(calibrations.drift(|found| found.warm_copy_ns), Some((4e5, 6e5)));
         assert_eq!(calibrations.drift(|found| found.clock_ns), None);
-    }
-
-    #[test]
-    fn the_median_ignores_one_stall() {
-        assert_eq!(median(vec![3.0, 1.0, 1e9]), 3.0);
-        assert_eq!(median(Vec::new()), 0.0);
     }
 }

@@ -7,9 +7,13 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::{Footprint, Memory};
-use super::threads::{ThreadUsage, since};
-use crate::clock::now_ns;
+use perf_worker::{
+    clock::now_ns,
+    measure::{
+        memory::{Footprint, Memory},
+        threads::{ThreadUsage, since},
+    },
+};
 
 /// A daemon that is watched.
 #[derive(Debug)]

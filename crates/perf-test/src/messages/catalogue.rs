@@ -8,7 +8,8 @@ use gantry_msgs::{
 };
 
 use super::Benchmark;
-use crate::run_spec::{Content, Layout, name_of};
+use perf_worker::choice::Choice;
+use perf_worker::run_spec::{Content, Layout};
 
 /// Work for a message type that is known only at run time.
 pub trait WithType {
@@ -137,7 +138,7 @@ pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<Messag
         .filter(|(likeness, _)| *likeness >= MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map_or(String::new(), |(_, nearest)| format!("; the nearest is `{nearest}`"));
-    let layout = name_of(layout);
+    let layout = layout.name();
     Err(format!(
         "there is no message `{name}` in the {layout} layout{nearest}. \
          `perf_test --msg-list --message-layout {layout}` lists them all"

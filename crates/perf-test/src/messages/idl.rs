@@ -3,7 +3,7 @@
 use gantry_idl::{Definitions, Errors, dds_idl};
 
 use super::{Benchmark, WithType, find, list, with_type};
-use crate::run_spec::Layout;
+use perf_worker::run_spec::Layout;
 
 /// OMG IDL of these messages of a generation, or of all its messages if no name is given. Names are those of `--msg`.
 ///

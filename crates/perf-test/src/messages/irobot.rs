@@ -12,7 +12,7 @@ use gantry_msgs::irobot_interfaces_plugin::msg as plugin;
 use gantry_msgs::performance_test_msgs::msg::{self as base, PerformanceHeader};
 
 use super::{Benchmark, fixed_size, in_place};
-use crate::{
+use perf_worker::{
     clock::SECOND_NS,
     run_spec::Content,
     stamp::{Stamp, Stamped},

@@ -10,7 +10,7 @@ mod performance_test;
 
 use gantry::{Loan, Message, Sample, gantry_cdr::Shape};
 
-use crate::{
+use perf_worker::{
     run_spec::Content,
     stamp::{Stamp, Stamped},
 };

@@ -11,7 +11,7 @@ use gantry_msgs::performance_test::msg as v2;
 use gantry_msgs::v1::performance_test::msg as v1;
 
 use super::{Benchmark, fixed_size, in_place};
-use crate::{
+use perf_worker::{
     run_spec::Content,
     stamp::{Stamp, Stamped},
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use gantry::gantry_cdr::AlignedBytes;
 
 use super::*;
-use crate::run_spec::Layout;
+use perf_worker::run_spec::Layout;
 
 /// The originals' `sizeof`, and our bytes where they are fewer: C ends a struct with padding, CDR does not.
 const IROBOT: &[(&str, usize, usize)] = &[

@@ -11,10 +11,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::external_info::ExternalInfo;
-use crate::measure::moments::Moments;
-use crate::measure::usage::FIELDS;
 use crate::row::Row;
-use crate::run_spec::{Layout, RunSpec, name_of};
+use perf_worker::choice::Choice;
+use perf_worker::measure::moments::Moments;
+use perf_worker::measure::usage::FIELDS;
+use perf_worker::run_spec::{Layout, RunSpec};
 
 /// The separators of column names and of values: scripts split at a comma with blanks around it.
 const SEPARATORS: (&str, &str) = (",\t", ",\t\t");
@@ -61,7 +62,7 @@ impl CsvLog {
 fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> String {
     let yes_or_no = |yes: bool| if yes { "1" } else { "0" }.to_owned();
     let of_v1 = spec.layout == Layout::V1;
-    let roundtrip = name_of(spec.roundtrip);
+    let roundtrip = spec.roundtrip.name();
     let mut lines = vec![
         ("Experiment id", run_id.to_owned()),
         ("Performance Test Version", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
@@ -86,11 +87,11 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
         ("With security", yes_or_no(false)),
         ("Zero copy transfer", yes_or_no(spec.zero_copy)),
         ("Unbounded message size", spec.unbounded_bytes.to_string()),
-        ("Roundtrip Mode", if of_v1 { roundtrip.to_uppercase() } else { roundtrip }),
+        ("Roundtrip Mode", if of_v1 { roundtrip.to_uppercase() } else { roundtrip.to_owned() }),
         ("Ignore seconds from beginning", spec.ignore_s.to_string()),
         // Keys that performance_test does not have; its readers accept any key.
-        ("Execution strategy", name_of(spec.strategy)),
-        ("Message layout", name_of(spec.layout)),
+        ("Execution strategy", spec.strategy.name().to_owned()),
+        ("Message layout", spec.layout.name().to_owned()),
         ("Message size (bytes)", spec.message_bytes.to_string()),
     ]);
     lines.extend(external.iter().map(|(name, text)| (name.as_str(), text.clone())));
@@ -100,8 +101,8 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
 
 /// The quality of service in performance_test's words, which its plotter parses.
 fn qos(spec: &RunSpec) -> String {
-    let (reliability, durability) = (name_of(spec.reliability), name_of(spec.durability));
-    let (history, depth) = (name_of(spec.history), spec.history_depth);
+    let (reliability, durability) = (spec.reliability.name(), spec.durability.name());
+    let (history, depth) = (spec.history.name(), spec.history_depth);
     let sync = if spec.layout == Layout::V1 { " Sync. pub/sub: 1" } else { "" };
     format!("Reliability: {reliability} Durability: {durability} History kind: {history} History depth: {depth}{sync}")
 }

@@ -5,9 +5,10 @@
 use std::fmt::Write;
 
 use crate::report::outputs::Tables;
-use crate::run_spec::{Content, Phase, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait, name_of};
 use crate::system::process::Process;
 use crate::units::format_ns;
+use perf_worker::choice::Choice;
+use perf_worker::run_spec::{Content, Phase, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait};
 
 /// The heading of a run as lines of text; `topic` is the full name, and `process` the scheduling that the workers inherit.
 #[must_use]
@@ -16,7 +17,7 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
         0 => "as fast as possible".to_owned(),
         rate_hz => format!("{rate_hz} Hz, open loop{}", phases(spec)),
     };
-    let (message, bytes, layout) = (&spec.message, spec.message_bytes, name_of(spec.layout));
+    let (message, bytes, layout) = (&spec.message, spec.message_bytes, spec.layout.name());
     let rest = rest_of_payload(spec);
     let mut lines = vec![
         ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
@@ -98,7 +99,7 @@ fn endpoints(spec: &RunSpec) -> String {
         Strategy::IntraThread => "all on one thread, which publishes and then takes",
     };
     let (publishers, subscriptions) = (spec.publishers, spec.subscriptions);
-    let strategy = name_of(spec.strategy);
+    let strategy = spec.strategy.name();
     format!("publishers {publishers}, subscriptions {subscriptions}, {strategy}: {processes}")
 }
 

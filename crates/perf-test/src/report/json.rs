@@ -11,10 +11,11 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::{document::Document, external_info::ExternalInfo};
-use crate::measure::moments::Moments;
-use crate::measure::usage::FIELDS;
 use crate::row::Row;
-use crate::run_spec::{Layout, RunSpec, name_of};
+use perf_worker::choice::Choice;
+use perf_worker::measure::moments::Moments;
+use perf_worker::measure::usage::FIELDS;
+use perf_worker::run_spec::{Layout, RunSpec};
 
 /// A JSON log that is being written.
 #[derive(Debug)]
@@ -44,22 +45,22 @@ impl JsonLog {
 }
 
 fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> Map<String, Value> {
-    let roundtrip = name_of(spec.roundtrip);
+    let roundtrip = spec.roundtrip.name();
     let mut header = Map::new();
     let mut put = |name: &str, value: Value| header.insert(name.to_owned(), value);
     put("id", json!(run_id));
     put("perf_test_version", json!(format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))));
     put("com_mean_str", json!(spec.communicator));
     put("dds_domain_id", json!(spec.domain_id));
-    put("qos_reliability", json!(name_of(spec.reliability)));
-    put("qos_durability", json!(name_of(spec.durability)));
-    put("qos_history_kind", json!(name_of(spec.history)));
+    put("qos_reliability", json!(spec.reliability.name()));
+    put("qos_durability", json!(spec.durability.name()));
+    put("qos_history_kind", json!(spec.history.name()));
     put("qos_history_depth", json!(spec.history_depth));
-    put("execution_strategy", json!(name_of(spec.strategy)));
+    put("execution_strategy", json!(spec.strategy.name()));
     put("rate", json!(spec.rate_hz));
     put("topic_name", json!(spec.topic));
     put("msg_name", json!(spec.message));
-    put("message_layout", json!(name_of(spec.layout)));
+    put("message_layout", json!(spec.layout.name()));
     put("message_bytes", json!(spec.message_bytes));
     put("max_runtime", json!(spec.max_runtime_s));
     put("number_of_publishers", json!(spec.publishers));
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_header_says_what_was_asked_for() {
-        use crate::run_spec::Roundtrip;
+        use perf_worker::run_spec::Roundtrip;
         let asked = |spec: &mut RunSpec| {
             spec.communicator = "Mock".to_owned();
             spec.roundtrip = Roundtrip::Main;

@@ -20,11 +20,11 @@ use std::path::Path;
 
 use crate::error::Failure;
 use crate::row::Row;
-use crate::run_spec::RunSpec;
 use crate::system::{System, root_folder};
 use crate::verdict::Verdict;
 use crate::warning::{Warning, WarningKind};
 use outputs::Outputs;
+use perf_worker::run_spec::RunSpec;
 use summary::Summary;
 
 /// All outputs of one run.

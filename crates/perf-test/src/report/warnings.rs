@@ -4,10 +4,10 @@
 
 use super::summary::Summary;
 use crate::measure::percentiles::{MIN_TAIL_SAMPLES, has_tail_samples, samples_needed};
-use crate::measure::resources::Measured;
-use crate::run_spec::{Content, Strategy, Wait};
 use crate::units::format_ns;
 use crate::warning::{Warning, WarningKind};
+use perf_worker::measure::resources::Measured;
+use perf_worker::run_spec::{Content, Strategy, Wait};
 
 /// A run that sends a smaller fraction of the requested rate did not hold it.
 const MIN_RATE_FRACTION: f64 = 0.99;

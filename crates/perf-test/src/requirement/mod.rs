@@ -6,16 +6,13 @@
 use std::str::FromStr;
 
 use crate::{
-    measure::{
-        histogram::Latencies,
-        moments::Moments,
-        percentiles::{MIN_TAIL_SAMPLES, PERCENTILES, has_tail_samples, samples_needed},
-    },
+    measure::percentiles::{MIN_TAIL_SAMPLES, PERCENTILES, has_tail_samples, samples_needed},
     report::summary::Summary,
     units::{format_ns, parse_ns},
     verdict::Verdict,
     warning::WarningKind,
 };
+use perf_worker::measure::{histogram::Latencies, moments::Moments};
 
 /// The metrics and units that the sentences of errors list.
 const AVAILABLE: &str = "min, mean, p50, p90, p99, p99.9, p99.99, max (latency from the stamp, as p99<500us; from the schedule: \

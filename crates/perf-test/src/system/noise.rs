@@ -11,11 +11,11 @@ use std::time::Duration;
 use rustix::thread::set_current_timer_slack;
 use serde::Serialize;
 
-use crate::clock::{SECOND_NS, now_ns, sleep_until};
 use crate::measure::calibration::clock_cost_ns;
-use crate::measure::histogram::Latencies;
 use crate::measure::wake_up::Sleeper;
 use crate::units::format_ns;
+use perf_worker::clock::{SECOND_NS, now_ns, sleep_until};
+use perf_worker::measure::histogram::Latencies;
 
 /// The period of the timers.
 const TIMER_PERIOD_NS: i64 = 1_000_000;

@@ -11,9 +11,9 @@ use super::cpu_idle::{SleepState, states};
 use super::frequency::{Policy, performance_command, policies};
 use super::load::{CpuTimes, own_ms};
 use super::root::Root;
-use crate::clock::{SECOND_NS, now_ns};
 use crate::units::format_ns;
 use crate::warning::{Warning, WarningKind};
+use perf_worker::clock::{SECOND_NS, now_ns};
 
 /// A larger stolen fraction of all CPU time is a warning.
 const STEAL_WARN_FRACTION: f64 = 0.01;

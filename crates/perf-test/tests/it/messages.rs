@@ -5,8 +5,8 @@ use std::time::Duration;
 use gantry::{Node, Qos};
 use perf_test::messages::{Benchmark, WithType, list, with_type};
 use perf_test::report::full::Log;
-use perf_test::run_spec::{Content, Layout};
-use perf_test::stamp::{Stamp, Stamped};
+use perf_worker::run_spec::{Content, Layout};
+use perf_worker::stamp::{Stamp, Stamped};
 
 use crate::program::Memory;
 

@@ -14,10 +14,10 @@ use std::process::{Child, Command, ExitCode, Stdio};
 
 use libtest_mimic::{Arguments, Trial};
 use perf_test::cli;
-use perf_test::clock::{SECOND_NS, now_ns};
-use perf_test::endpoint::Endpoint::{Publisher, Relay, Subscription};
-use perf_test::endpoint::{Endpoint, EndpointPlan};
-use perf_test::worker::protocol::{Order, PROTOCOL, Plan, Report};
+use perf_worker::clock::{SECOND_NS, now_ns};
+use perf_worker::endpoint::Endpoint::{Publisher, Relay, Subscription};
+use perf_worker::endpoint::{Endpoint, EndpointPlan};
+use perf_worker::worker::protocol::{Order, PROTOCOL, Plan, Report};
 use test_support::{is_ignored, trap, trial};
 
 /// The worker reports that it passes this point.

@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use allocations::Counts;
-use perf_test::backend::{
+use perf_worker::backend::{
     Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Settings, Subscription, Taken,
 };
-use perf_test::clock::now_ns;
-use perf_test::endpoint::{Endpoint, EndpointPlan};
-use perf_test::payload;
-use perf_test::run_spec::{RunSpec, Strategy, Touch};
+use perf_worker::clock::now_ns;
+use perf_worker::endpoint::{Endpoint, EndpointPlan};
+use perf_worker::payload;
+use perf_worker::run_spec::{RunSpec, Strategy, Touch};
 
 use test_support::trap;
 
@@ -28,7 +28,7 @@ const PAYLOAD_BYTES: usize = 1000;
 pub fn run(messages: u64) -> ExitCode {
     static NOTHING: OnceLock<Nothing> = OnceLock::new();
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
-    perf_test::worker::run(&[NOTHING.get_or_init(|| Nothing { messages })])
+    perf_worker::worker::run(&[NOTHING.get_or_init(|| Nothing { messages })])
 }
 
 /// The middleware.

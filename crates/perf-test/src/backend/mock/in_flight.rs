@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::message::Message;
-use crate::run_spec::{MockScript, is_nth};
+use perf_worker::run_spec::{MockScript, is_nth};
 
 /// Capacity of the queue before it allocates.
 const QUEUE_CAPACITY: usize = 4096;

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::MockSubscription;
-use crate::backend::{Listener, Matched, Sink, Subscription};
+use perf_worker::backend::{Listener, Matched, Sink, Subscription};
 
 /// The interval at which the thread looks for messages. The times in them do not depend on it.
 const INTERVAL: Duration = Duration::from_millis(1);

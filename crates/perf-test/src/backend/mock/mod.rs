@@ -16,17 +16,18 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{
-    Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Setting, Settings, Subscription, Taken,
-};
-use crate::{
+use in_flight::InFlight;
+use listener::MockListener;
+use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
+use perf_worker::{
+    backend::{
+        Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Setting, Settings, Subscription,
+        Taken,
+    },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
     run_spec::{Content, MockScript, RunSpec, is_nth},
 };
-use in_flight::InFlight;
-use listener::MockListener;
-use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use transport::{Kind, Socket, TopicKey};
 
 /// The back end `Mock`.

@@ -3,9 +3,9 @@
 //! The heading mentions an option that is always in effect; an option that cannot apply is refused with the reason.
 
 use super::options::LegacyOptions;
-use crate::backend::Description;
 use crate::cli::options::MachineOptions;
 use crate::cli::values::Cpus;
+use perf_worker::backend::Description;
 
 /// The meaning of --use-drive-px-rt.
 const DRIVE_PX_PRIORITY: u32 = 5;

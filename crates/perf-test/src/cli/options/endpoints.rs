@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::LONGEST_S;
-use crate::cli::values::{StrategyParser, setting, within};
-use crate::run_spec::{MockScript, Roundtrip, Strategy};
+use crate::cli::values::{StrategyParser, choice, setting, within};
+use perf_worker::run_spec::{MockScript, Roundtrip, Strategy};
 
 /// Publishers, subscriptions and their processes.
 #[derive(Clone, Debug, Default, Args)]
@@ -63,7 +63,7 @@ pub struct EndpointOptions {
     ///
     /// Main and Relay run as two commands, Both as one. Main and Both have one publisher and one subscription.
     /// Example: --roundtrip-mode Both
-    #[arg(long, value_name = "MODE", ignore_case = true)]
+    #[arg(long, value_name = "MODE", value_parser = choice::<Roundtrip>(), ignore_case = true)]
     pub roundtrip_mode: Option<Roundtrip>,
     /// Publishers that each subscription waits for before the start, 0 to 64 [default: the value of -p]
     ///

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::cli::values::threshold;
-use crate::run_spec::{Threshold, Wait};
+use crate::cli::values::{choice, threshold};
+use perf_worker::run_spec::{Threshold, Wait};
 
 /// Measuring.
 #[derive(Clone, Debug, Default, Args)]
@@ -12,7 +12,7 @@ pub struct MeasuringOptions {
     /// Strategy by which subscriptions wait for samples [default: adaptive]
     ///
     /// Example: --wait block
-    #[arg(long, value_name = "STRATEGY", ignore_case = true)]
+    #[arg(long, value_name = "STRATEGY", value_parser = choice::<Wait>(), ignore_case = true)]
     pub wait: Option<Wait>,
     /// Latency above which a sample counts as late: percent of the period, a time (us, ms, s), or the smaller of both
     /// [default: 25%,5ms]

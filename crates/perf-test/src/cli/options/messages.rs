@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::cli::values::within;
-use crate::run_spec::{Layout, Touch};
+use crate::cli::values::{choice, within};
+use perf_worker::run_spec::{Layout, Touch};
 
 /// The largest payload of a message type of unbounded size.
 const LARGEST_PAYLOAD_BYTES: u32 = 1 << 30;
@@ -29,7 +29,7 @@ pub struct MessageOptions {
     /// performance_test version whose message layouts are used: Array1k is 1040 bytes in 1.x, 1024 in 2.x [default: 2.x]
     ///
     /// 1.x also adds the loop columns to CSV logs. Example: --message-layout 1.x
-    #[arg(long, value_name = "LAYOUT", ignore_case = true)]
+    #[arg(long, value_name = "LAYOUT", value_parser = choice::<Layout>(), ignore_case = true)]
     pub message_layout: Option<Layout>,
     /// Loans messages and reads them in place; without it, publish and take copy them
     #[arg(long, visible_alias = "loaned-samples")]
@@ -37,6 +37,6 @@ pub struct MessageOptions {
     /// Part of each payload that is written before sending and read after reception [default: stamp]
     ///
     /// Example: --zero-copy --payload full
-    #[arg(long, visible_alias = "payload", value_name = "PART", ignore_case = true)]
+    #[arg(long, visible_alias = "payload", value_name = "PART", value_parser = choice::<Touch>(), ignore_case = true)]
     pub touch: Option<Touch>,
 }

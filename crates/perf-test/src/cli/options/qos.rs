@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::cli::values::within;
-use crate::run_spec::{Durability, History, Reliability};
+use crate::cli::values::{choice, within};
+use perf_worker::run_spec::{Durability, History, Reliability};
 
 /// Quality of service.
 #[derive(Clone, Debug, Default, Args)]
@@ -12,7 +12,7 @@ pub struct QosOptions {
     /// Reliability: whether samples may be lost [default: BEST_EFFORT]
     ///
     /// Example: --reliability RELIABLE
-    #[arg(long, value_name = "KIND", ignore_case = true)]
+    #[arg(long, value_name = "KIND", value_parser = choice::<Reliability>(), ignore_case = true)]
     pub reliability: Option<Reliability>,
     /// The same as --reliability RELIABLE
     #[arg(long)]
@@ -20,7 +20,7 @@ pub struct QosOptions {
     /// Durability: whether a late subscription receives earlier samples [default: VOLATILE]
     ///
     /// Example: --durability TRANSIENT_LOCAL
-    #[arg(long, value_name = "KIND", ignore_case = true)]
+    #[arg(long, value_name = "KIND", value_parser = choice::<Durability>(), ignore_case = true)]
     pub durability: Option<Durability>,
     /// The same as --durability TRANSIENT_LOCAL
     #[arg(long)]
@@ -28,7 +28,7 @@ pub struct QosOptions {
     /// History: which samples are kept for subscriptions [default: KEEP_LAST]
     ///
     /// Example: --history KEEP_ALL
-    #[arg(long, value_name = "KIND", ignore_case = true)]
+    #[arg(long, value_name = "KIND", value_parser = choice::<History>(), ignore_case = true)]
     pub history: Option<History>,
     /// The same as --history KEEP_LAST
     #[arg(long)]

@@ -3,8 +3,8 @@
 use clap::Args;
 
 use super::LONGEST_S;
-use crate::cli::values::within;
-use crate::run_spec::Phase;
+use crate::cli::values::{choice, within};
+use perf_worker::run_spec::Phase;
 
 /// Rate and duration.
 #[derive(Clone, Debug, Default, Args)]
@@ -18,7 +18,7 @@ pub struct TimeOptions {
     /// When the periods of several publishers begin: spread evenly over a period, aligned, or random [default: spread]
     ///
     /// Nodes of a robot publish at different times; aligned publishers make a burst in each period. Example: -p 8 --phase aligned
-    #[arg(long, value_name = "PHASE")]
+    #[arg(long, value_name = "PHASE", value_parser = choice::<Phase>())]
     pub phase: Option<Phase>,
     /// Seconds to run after the warm-up; 0 runs until Ctrl-C [default: 0]
     ///

@@ -2,7 +2,8 @@
 
 use super::Defaults;
 use crate::cli::options::RunOptions;
-use crate::run_spec::{History, Roundtrip, RunSpec, Strategy, Threshold, name_of};
+use perf_worker::choice::Choice;
+use perf_worker::run_spec::{History, Roundtrip, RunSpec, Strategy, Threshold};
 
 /// # Errors
 /// The first rule that is broken.
@@ -32,7 +33,7 @@ pub fn check(spec: &RunSpec, options: &RunOptions, defaults: Defaults) -> Result
 pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
     let mut heading_notes = Vec::new();
     if let Some(option) = match options.measuring.wait {
-        Some(wait) => Some(format!("--wait {}", name_of(wait))),
+        Some(wait) => Some(format!("--wait {}", wait.name())),
         None => options.legacy.no_waitset.then(|| "--no-waitset".to_owned()),
     } {
         if spec.strategy == Strategy::IntraThread {
@@ -94,7 +95,7 @@ fn fits_one_thread(spec: &RunSpec) -> Result<(), String> {
         return Ok(());
     }
     if spec.roundtrip != Roundtrip::None {
-        let mode = name_of(spec.roundtrip);
+        let mode = spec.roundtrip.name();
         return Err(format!(
             "-e INTRA_THREAD contradicts --roundtrip-mode {mode}: one thread cannot wait for its own reply. Give -e INTER_THREAD"
         ));

@@ -2,8 +2,9 @@
 
 use crate::cli::options::EndpointOptions;
 use crate::communicator::{Communicator, FOREIGN};
-use crate::run_spec::{Roundtrip, name_of};
 use crate::{messages, topic};
+use perf_worker::choice::Choice;
+use perf_worker::run_spec::Roundtrip;
 
 /// The middleware that `-c` names.
 pub fn communicator(given: Option<&str>) -> Result<Communicator, String> {
@@ -41,7 +42,7 @@ pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String
             Ok((roundtrip, 1, 1))
         }
         Roundtrip::Main | Roundtrip::Both => {
-            let mode = name_of(roundtrip);
+            let mode = roundtrip.name();
             Err(format!("--roundtrip-mode {mode} has exactly one publisher and one subscription: {leave_out}"))
         }
     }

@@ -10,17 +10,16 @@ mod outputs;
 
 use std::collections::BTreeMap;
 
-use clap::ValueEnum;
-
 use super::legacy;
 use super::options::{MessageOptions, QosOptions, RunOptions};
-use crate::backend::{Description, Settings};
 use crate::communicator::Communicator;
 use crate::error::Failure;
 use crate::messages::{self, MessageChoice};
 use crate::report::outputs::Outputs;
 use crate::requirement::Requirement;
-use crate::run_spec::{Durability, History, Layout, Reliability, RunSpec, Threshold, Touch, Wait, name_of};
+use perf_worker::backend::{Description, Settings};
+use perf_worker::choice::Choice;
+use perf_worker::run_spec::{Durability, History, Layout, Reliability, RunSpec, Threshold, Touch, Wait};
 
 /// The values of options that are not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +164,7 @@ fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     if asked == Touch::Stamp || message.payload_bytes > 0 {
         return (asked, Vec::new());
     }
-    let (asked, name) = (name_of(asked), message.name);
+    let (asked, name) = (asked.name(), message.name);
     (Touch::Stamp, vec![format!("--touch {asked} has no effect: {name} has no payload that could stay untouched")])
 }
 
@@ -181,16 +180,10 @@ fn kinds(options: &QosOptions) -> Result<Kinds, String> {
 }
 
 /// The value of an option that also exists as a switch.
-fn switch<T: ValueEnum + PartialEq + Clone>(
-    given: bool,
-    name: &str,
-    meaning: T,
-    option: &str,
-    value: Option<T>,
-) -> Result<Option<T>, String> {
+fn switch<T: Choice>(given: bool, name: &str, meaning: T, option: &str, value: Option<T>) -> Result<Option<T>, String> {
     match value {
         Some(value) if given && value != meaning => {
-            let (value, meaning) = (name_of(value), name_of(meaning));
+            let (value, meaning) = (value.name(), meaning.name());
             Err(format!("{name} means {option} {meaning} and contradicts {option} {value}: give one of them"))
         }
         Some(value) => Ok(Some(value)),

@@ -3,7 +3,8 @@
 use allocations::count;
 
 use super::*;
-use crate::{cli, report::Reports, worker::protocol::Report};
+use crate::{cli, report::Reports};
+use perf_worker::worker::protocol::Report;
 
 /// Latencies of a row, each in its own cell.
 const CELLS: u64 = 500;

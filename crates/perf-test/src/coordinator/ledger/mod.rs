@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{
+use crate::row::Row;
+use perf_worker::{
     clock::SECOND_NS,
     endpoint::Endpoint,
     measure::{
@@ -18,7 +19,6 @@ use crate::{
         tally::{Counts, Received, Tally},
         usage::Usage,
     },
-    row::Row,
 };
 
 /// One report of one endpoint.

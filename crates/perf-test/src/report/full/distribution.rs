@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{histogram::Latencies, moments::Moments};
+use perf_worker::measure::{histogram::Latencies, moments::Moments};
 
 /// A series of times. A value that does not exist for zero times, or for one, is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Distribution, Spread};
-use crate::measure::histogram::Latencies;
-use crate::measure::memory::Memory;
-use crate::measure::tally::{Received, Relayed, Sent};
-use crate::measure::usage::Usage;
 use crate::row::Row;
+use perf_worker::measure::histogram::Latencies;
+use perf_worker::measure::memory::Memory;
+use perf_worker::measure::tally::{Received, Relayed, Sent};
+use perf_worker::measure::usage::Usage;
 
 /// One second, or the piece of one that a run ends with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

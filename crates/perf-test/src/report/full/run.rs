@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::report::external_info::ExternalInfo;
-use crate::run_spec::{RunSpec, Threshold, name_of};
+use perf_worker::choice::Choice;
+use perf_worker::run_spec::{RunSpec, Threshold};
 
 /// One run of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -133,30 +134,30 @@ impl Conditions {
             middleware_version: spec.middleware_version.clone(),
             settings: spec.settings.clone(),
             message: spec.message.clone(),
-            message_layout: name_of(spec.layout),
+            message_layout: spec.layout.name().to_owned(),
             message_bytes: spec.message_bytes as u64,
             unbounded_payload_bytes: spec.unbounded_bytes,
             topic: spec.topic.clone(),
             domain_id: spec.domain_id,
             rate_hz: spec.rate_hz,
-            phase: name_of(spec.phase),
+            phase: spec.phase.name().to_owned(),
             publishers: spec.publishers,
             subscriptions: spec.subscriptions,
-            execution_strategy: name_of(spec.strategy),
-            roundtrip_mode: name_of(spec.roundtrip),
+            execution_strategy: spec.strategy.name().to_owned(),
+            roundtrip_mode: spec.roundtrip.name().to_owned(),
             expected_publishers: spec.expected_publishers,
             expected_subscriptions: spec.expected_subscriptions,
             match_timeout_s: spec.match_timeout_s,
-            reliability: name_of(spec.reliability),
-            durability: name_of(spec.durability),
-            history: name_of(spec.history),
+            reliability: spec.reliability.name().to_owned(),
+            durability: spec.durability.name().to_owned(),
+            history: spec.history.name().to_owned(),
             history_depth: spec.history_depth,
             warmup_s: spec.warmup_s,
             max_runtime_s: spec.max_runtime_s,
             ignore_s: spec.ignore_s,
             zero_copy: spec.zero_copy,
-            wait: name_of(spec.wait),
-            touch: name_of(spec.touch),
+            wait: spec.wait.name().to_owned(),
+            touch: spec.touch.name().to_owned(),
             late_above_ns: limit(&spec.late),
             too_late_above_ns: limit(&spec.too_late),
             rt_priority: spec.rt_priority,

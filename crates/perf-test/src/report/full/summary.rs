@@ -3,16 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Spread, TotalEntry, row::UsedEntry};
-use crate::endpoint::Endpoint;
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
-use crate::measure::memory::{Footprint, Memory};
-use crate::measure::own_cost::OwnCost;
-use crate::measure::tally::Received;
-use crate::measure::threads::ThreadUsage;
 use crate::report::summary::{SubscriptionFigures, Summary, WorkerUsage};
 use crate::verdict::Verdict;
 use crate::warning::Warning;
+use perf_worker::endpoint::Endpoint;
+use perf_worker::measure::memory::{Footprint, Memory};
+use perf_worker::measure::own_cost::OwnCost;
+use perf_worker::measure::tally::Received;
+use perf_worker::measure::threads::ThreadUsage;
 
 /// The whole run, without the seconds of --warmup and --ignore.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,9 +5,9 @@
 use plotters::prelude::RGBColor;
 
 use super::panel::{Axis, BLUE, Line, ORANGE, Panel, RED, Shade};
-use crate::measure::histogram::Latencies;
 use crate::measure::percentiles::MIN_TAIL_SAMPLES;
 use crate::report::full::{Distribution, Log, RowEntry};
+use perf_worker::measure::histogram::Latencies;
 
 const TIME: &str = "time since the start (s)";
 /// The limit on the points of a line over time.

@@ -3,11 +3,11 @@
 use super::{Summary, WorkerUsage, text::labelled};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
-use crate::measure::histogram::Latencies;
-use crate::measure::memory::{Footprint, Memory, Resident};
-use crate::measure::tally::TALLIES;
 use crate::units::format_ns;
-use crate::worker::ORDERS_THREAD;
+use perf_worker::measure::histogram::Latencies;
+use perf_worker::measure::memory::{Footprint, Memory, Resident};
+use perf_worker::measure::tally::TALLIES;
+use perf_worker::worker::ORDERS_THREAD;
 
 /// A run with more workers shows only sums; the full log has each worker.
 const MAX_SHOWN_WORKERS: usize = 8;

@@ -6,20 +6,20 @@ mod machine;
 mod subscriptions;
 pub mod text;
 
-use crate::endpoint::Endpoint;
 use crate::measure::calibration::Calibrations;
-use crate::measure::cells::Cells;
 use crate::measure::daemon::DaemonUsage;
-use crate::measure::histogram::Latencies;
-use crate::measure::memory::Footprint;
-use crate::measure::moments::Moments;
-use crate::measure::own_cost::OwnCost;
-use crate::measure::resources::{Measured, Resources};
-use crate::measure::tally::{Received, Relayed, Sent};
-use crate::measure::threads::ThreadUsage;
-use crate::measure::usage::Usage;
-use crate::run_spec::{Roundtrip, RunSpec};
 use crate::warning::Warning;
+use perf_worker::endpoint::Endpoint;
+use perf_worker::measure::cells::Cells;
+use perf_worker::measure::histogram::Latencies;
+use perf_worker::measure::memory::Footprint;
+use perf_worker::measure::moments::Moments;
+use perf_worker::measure::own_cost::OwnCost;
+use perf_worker::measure::resources::{Measured, Resources};
+use perf_worker::measure::tally::{Received, Relayed, Sent};
+use perf_worker::measure::threads::ThreadUsage;
+use perf_worker::measure::usage::Usage;
+use perf_worker::run_spec::{Roundtrip, RunSpec};
 
 /// The ratio to the copies is shown only if they cost at least this many wake-ups.
 const MIN_COPIES_PER_WAKE_UP: f64 = 5.0;

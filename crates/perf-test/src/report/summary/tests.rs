@@ -3,7 +3,7 @@
 use super::*;
 use crate::cli;
 use crate::measure::calibration::Calibration;
-use crate::measure::memory::Memory;
+use perf_worker::measure::memory::Memory;
 
 /// A run of 30 s, 100 Hz, 4 MB, in which every latency is `latency_ns`.
 pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {

@@ -1,12 +1,13 @@
 //! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` has the costs.
 
 use super::Summary;
-use crate::measure::histogram::Latencies;
-use crate::measure::moments::Moments;
 use crate::measure::percentiles::{PERCENTILES, has_tail_samples};
 use crate::report::heading::how_readers_wait;
-use crate::run_spec::{Roundtrip, Threshold, Touch, name_of};
 use crate::units::format_ns;
+use perf_worker::choice::Choice;
+use perf_worker::measure::histogram::Latencies;
+use perf_worker::measure::moments::Moments;
+use perf_worker::run_spec::{Roundtrip, Threshold, Touch};
 
 /// A formatted line with its label, or with an empty one.
 macro_rules! labelled {
@@ -29,9 +30,9 @@ impl Summary {
                 self.measured_s,
                 spec.message,
                 spec.message_bytes,
-                name_of(spec.layout),
+                spec.layout.name(),
                 spec.communicator,
-                name_of(spec.touch),
+                spec.touch.name(),
                 how_readers_wait(spec.wait)
             ),
             String::new(),

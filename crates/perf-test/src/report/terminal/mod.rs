@@ -10,7 +10,8 @@ use std::io::{self, IsTerminal, Write};
 
 use rustix::termios::{Winsize, tcgetwinsize};
 
-use crate::{report::outputs::Tables, row::Row, run_spec::RunSpec};
+use crate::{report::outputs::Tables, row::Row};
+use perf_worker::run_spec::RunSpec;
 use progress::Progress;
 
 /// The console of a run.

@@ -1,6 +1,7 @@
 //! The progress of a run: a bar, the elapsed time and the time left, the rates of the last second.
 
-use crate::{row::Row, run_spec::RunSpec};
+use crate::row::Row;
+use perf_worker::run_spec::RunSpec;
 
 /// The longest bar, characters.
 const MAX_BAR_CHARS: usize = 30;

@@ -1,9 +1,9 @@
 //! The tables of one second: titles and columns as in performance_test, of either generation.
 
-use crate::measure::{moments::Moments, tally::Received, usage::FIELDS};
 use crate::report::outputs::Tables;
 use crate::report::tables::{cells, side_by_side, table};
 use crate::row::Row;
+use perf_worker::measure::{moments::Moments, tally::Received, usage::FIELDS};
 
 /// All tables of a row.
 #[must_use]

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use super::*;
 use crate::cli::{Command, Question, parse};
 use crate::report::outputs::Tables;
-use crate::run_spec::{Roundtrip, Strategy, Touch};
+use perf_worker::run_spec::{Roundtrip, Strategy, Touch};
 
 fn run(line: &str) -> Result<Resolved, String> {
     let arguments = line.split_whitespace().map(OsString::from);

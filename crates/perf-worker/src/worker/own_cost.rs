@@ -19,7 +19,7 @@ use crate::{
     backend::{Draft, Matched, Publisher, Sent, Subscription, Taken},
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
-    measure::{calibration::median, own_cost::OwnCost},
+    measure::{median::median, own_cost::OwnCost},
     run_spec::{Roundtrip, RunSpec},
 };
 
@@ -157,23 +157,28 @@ impl Subscription for NullMiddleware {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli;
-    use crate::measure::calibration::clock_cost_ns;
+    use crate::measure::median::median;
+    use crate::run_spec::{Touch, tests::example};
 
-    fn spec(options: &str) -> RunSpec {
-        let arguments = format!("perf_test {options}");
-        let cli = cli::parse(arguments.split_whitespace().map(Into::into)).unwrap();
-        cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec
+    fn clock_cost_ns() -> f64 {
+        let cost_ns = |_| {
+            let begin_ns = now_ns();
+            (0..BATCH).for_each(|_| _ = black_box(now_ns()));
+            (now_ns() - begin_ns) as f64 / BATCH as f64
+        };
+        median((0..BATCHES).map(cost_ns).collect())
     }
 
     #[test]
     fn sending_reads_the_clock_more_than_once_and_both_cost_something() {
-        for options in
-            ["-r 1000", "-r 0 --touch full --check-memory", "-p 0 -t other --warmup 5", "--roundtrip-mode Relay"]
-        {
-            let cost = measure(&spec(options));
-            let clock_ns = clock_cost_ns();
-            assert!(cost.send_ns > clock_ns && cost.receive_ns > clock_ns, "{options}: {cost:?}, clock {clock_ns} ns");
+        for spec in [
+            RunSpec { rate_hz: 1000, ..example() },
+            RunSpec { rate_hz: 0, touch: Touch::Full, check_memory: true, ..example() },
+            RunSpec { publishers: 0, warmup_s: 5, ..example() },
+            RunSpec { roundtrip: Roundtrip::Relay, ..example() },
+        ] {
+            let (cost, clock_ns) = (measure(&spec), clock_cost_ns());
+            assert!(cost.send_ns > clock_ns && cost.receive_ns > clock_ns, "{spec:?}: {cost:?}, clock {clock_ns} ns");
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Medians over batches, nanoseconds for each message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnCost {
     /// Cost of a publisher: due time, wake-up, stamp, time until the next message, and their statistics. Little of it is part of a
     /// latency: the end of the reading of the clock for the stamp.

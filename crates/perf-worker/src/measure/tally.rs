@@ -13,7 +13,7 @@ pub const TALLIES: usize = 3;
 // The log has the moments elsewhere: they are left out where they are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(!default, rename = "SentEntry"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "SentEntry"))]
 pub struct Sent {
     /// Samples published.
     pub samples: u64,
@@ -27,15 +27,15 @@ pub struct Sent {
     pub copied: u64,
     /// Time left until the next message was due, seen after each publish; negative when late.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(test, schemars(skip))]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub reserve_ns: Moments,
     /// Actual send time minus the time when the message was due.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(test, schemars(skip))]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub lateness_ns: Moments,
     /// From the wake-up for a message to its stamp: loaning the slot, writing the payload.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(test, schemars(skip))]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub prepare_ns: Moments,
     /// Allocations of the publishing threads; 0 if they were not counted.
     pub allocations: u64,
@@ -73,7 +73,7 @@ impl Sent {
 // The log has the moments elsewhere: they are left out where they are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(!default, rename = "ReceivedEntry"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "ReceivedEntry"))]
 pub struct Received {
     /// Samples taken, duplicates not counted.
     pub samples: u64,
@@ -107,15 +107,15 @@ pub struct Received {
     pub too_late_response: u64,
     /// Service latency: from the stamp in the message to its reception.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(test, schemars(skip))]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub latency_ns: Moments,
     /// Response latency: from the time when the message was due to its reception, also if it was sent late.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(test, schemars(skip))]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub response_ns: Moments,
     /// From its reception until its payload had been read.
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(test, schemars(skip))]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub read_ns: Moments,
     /// Allocations of the taking threads; 0 if they were not counted.
     pub allocations: u64,
@@ -124,7 +124,7 @@ pub struct Received {
 /// Counts of a relay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(!default, rename = "RelayedEntry"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!default, rename = "RelayedEntry"))]
 pub struct Relayed {
     /// Samples taken and sent again.
     pub samples: u64,

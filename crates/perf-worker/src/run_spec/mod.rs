@@ -4,24 +4,23 @@
 
 mod mock_script;
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::Settings;
+use crate::choice::{Choice, choice};
 use crate::clock::SECOND_NS;
 
 pub use mock_script::{MockScript, Timed, is_nth};
 
-/// The generation of the layouts of the benchmark messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-pub enum Layout {
-    /// Array1k is 1040 bytes: the array as named, then time and id. performance_test before 1.5.
-    #[value(name = "1.x")]
-    V1,
-    /// Array1k is 1024 bytes, time and id included. performance_test 1.5 and 2.x.
-    #[default]
-    #[value(name = "2.x")]
-    V2,
+choice! {
+    /// The generation of the layouts of the benchmark messages.
+    pub enum Layout {
+        /// Array1k is 1040 bytes: the array as named, then time and id. performance_test before 1.5.
+        V1 = "1.x",
+        /// Array1k is 1024 bytes, time and id included. performance_test 1.5 and 2.x.
+        V2 = "2.x",
+    }
+    default V2
 }
 
 /// The content of a message. It determines the work besides stamping and, without zero copy, copying.
@@ -47,68 +46,71 @@ impl Content {
     }
 }
 
-/// The processes and threads of publishers and subscriptions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[value(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Strategy {
-    /// The publishers in one process, every subscription in its own.
-    #[default]
-    InterProcess,
-    /// All endpoints on threads of one process.
-    InterThread,
-    /// One publisher and its subscriptions on one thread, which publishes and then takes.
-    IntraThread,
+choice! {
+    /// The processes and threads of publishers and subscriptions.
+    pub enum Strategy {
+        /// The publishers in one process, every subscription in its own.
+        InterProcess = "INTER_PROCESS",
+        /// All endpoints on threads of one process.
+        InterThread = "INTER_THREAD",
+        /// One publisher and its subscriptions on one thread, which publishes and then takes.
+        IntraThread = "INTRA_THREAD",
+    }
+    default InterProcess
 }
 
-/// The beginnings of the publishers' periods, if there are several.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-pub enum Phase {
-    /// At equal distances within a period.
-    #[default]
-    Spread,
-    /// All at the same time: a burst in each period.
-    Aligned,
-    /// At random within a period, new for each run.
-    Random,
+choice! {
+    /// The beginnings of the publishers' periods, if there are several.
+    pub enum Phase {
+        /// At equal distances within a period.
+        Spread = "spread",
+        /// All at the same time: a burst in each period.
+        Aligned = "aligned",
+        /// At random within a period, new for each run.
+        Random = "random",
+    }
+    default Spread
 }
 
-/// Round trips: messages go to a relay and back, and this run is one part or both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[value(rename_all = "verbatim")]
-pub enum Roundtrip {
-    /// They go one way.
-    #[default]
-    None,
-    /// This run publishes and gets its messages back from another program's relay.
-    Main,
-    /// This run is the relay of another program.
-    Relay,
-    /// This run is both: the relay is a process of its own.
-    Both,
+choice! {
+    /// Round trips: messages go to a relay and back, and this run is one part or both.
+    pub enum Roundtrip {
+        /// They go one way.
+        None = "None",
+        /// This run publishes and gets its messages back from another program's relay.
+        Main = "Main",
+        /// This run is the relay of another program.
+        Relay = "Relay",
+        /// This run is both: the relay is a process of its own.
+        Both = "Both",
+    }
+    default None
 }
 
-/// The way in which a subscription waits for samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-pub enum Wait {
-    /// It polls and never sleeps.
-    Spin,
-    /// It sleeps at once.
-    Block,
-    /// The middleware's own way.
-    #[default]
-    Adaptive,
+choice! {
+    /// The way in which a subscription waits for samples.
+    pub enum Wait {
+        /// It polls and never sleeps.
+        Spin = "spin",
+        /// It sleeps at once.
+        Block = "block",
+        /// The middleware's own way.
+        Adaptive = "adaptive",
+    }
+    default Adaptive
 }
 
-/// The part of each payload that is written before it is sent, and read after it was received.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-pub enum Touch {
-    /// Time and id only.
-    #[default]
-    Stamp,
-    /// A byte of every page, too.
-    Page,
-    /// Every byte.
-    Full,
+choice! {
+    /// The part of each payload that is written before it is sent, and read after it was received.
+    pub enum Touch {
+        /// Time and id only.
+        Stamp = "stamp",
+        /// A byte of every page, too.
+        Page = "page",
+        /// Every byte.
+        Full = "full",
+    }
+    default Stamp
 }
 
 /// A latency above which a sample is late: the smaller one of a part of the period and a time.
@@ -135,42 +137,37 @@ impl Threshold {
     }
 }
 
-/// QoS policy of reliability.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[value(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Reliability {
-    /// All samples of the history are delivered.
-    Reliable,
-    /// Losses are allowed.
-    #[default]
-    BestEffort,
+choice! {
+    /// QoS policy of reliability.
+    pub enum Reliability {
+        /// All samples of the history are delivered.
+        Reliable = "RELIABLE",
+        /// Losses are allowed.
+        BestEffort = "BEST_EFFORT",
+    }
+    default BestEffort
 }
 
-/// QoS policy of durability.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[value(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Durability {
-    /// A late subscription gets the publisher's history.
-    TransientLocal,
-    /// A late subscription gets new samples only.
-    #[default]
-    Volatile,
+choice! {
+    /// QoS policy of durability.
+    pub enum Durability {
+        /// A late subscription gets the publisher's history.
+        TransientLocal = "TRANSIENT_LOCAL",
+        /// A late subscription gets new samples only.
+        Volatile = "VOLATILE",
+    }
+    default Volatile
 }
 
-/// QoS policy of the history that is kept for readers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[value(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum History {
-    /// The newest samples, up to the depth.
-    #[default]
-    KeepLast,
-    /// All samples.
-    KeepAll,
-}
-
-/// The name of an option's value on the command line.
-pub fn name_of(value: impl ValueEnum) -> String {
-    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+choice! {
+    /// QoS policy of the history that is kept for readers.
+    pub enum History {
+        /// The newest samples, up to the depth.
+        KeepLast = "KEEP_LAST",
+        /// All samples.
+        KeepAll = "KEEP_ALL",
+    }
+    default KeepLast
 }
 
 /// One run.
@@ -308,8 +305,20 @@ impl RunSpec {
             History::KeepLast => format!(" {}", self.history_depth),
             History::KeepAll => String::new(),
         };
-        let (reliability, durability, history) =
-            (name_of(self.reliability), name_of(self.durability), name_of(self.history));
+        let (reliability, durability, history) = (self.reliability.name(), self.durability.name(), self.history.name());
         format!("{reliability}, {durability}, {history}{depth}")
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The run in the example of the page about the protocol.
+    pub fn example() -> RunSpec {
+        let page = include_str!("../../../../docs/internals/worker-protocol.md");
+        let plan = page.lines().find_map(|line| line.strip_prefix("-> {\"protocol\"")).unwrap();
+        let plan: serde_json::Value = serde_json::from_str(&format!("{{\"protocol\"{plan}")).unwrap();
+        serde_json::from_value(plan["spec"].clone()).unwrap()
     }
 }

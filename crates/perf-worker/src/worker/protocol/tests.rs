@@ -2,29 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    cli,
+    choice::Choice,
     measure::{
         memory::Memory,
         moments::Moments,
         tally::{Received, Relayed, Sent},
     },
-    run_spec::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait},
+    run_spec::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait, tests::example},
 };
 
 const PAGE: &str = include_str!("../../../../../docs/internals/worker-protocol.md");
 
 fn plan() -> Plan {
-    let arguments = ["perf_test", "-m", "Array1k", "--max-runtime", "1"];
-    let cli = cli::parse(arguments.map(Into::into)).unwrap();
-    let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
     let topic = "/test_topic".to_owned();
     let plan = EndpointPlan { endpoint: Endpoint::Relay(0), topic, relay_topic: String::new(), index: 0, phase_ns: 0 };
-    Plan { protocol: PROTOCOL, spec, endpoints: vec![plan] }
+    Plan { protocol: PROTOCOL, spec: example(), endpoints: vec![plan] }
 }
 
 /// One of each order and report, with every field.
@@ -77,8 +73,8 @@ fn names(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-fn values<T: ValueEnum + Serialize + 'static>() -> impl Iterator<Item = String> {
-    T::value_variants().iter().map(|value| serde_json::to_value(value).unwrap().as_str().unwrap().to_owned())
+fn values<T: Choice + Serialize>() -> impl Iterator<Item = String> {
+    T::ALL.iter().map(|(value, ..)| serde_json::to_value(value).unwrap().as_str().unwrap().to_owned())
 }
 
 #[test]

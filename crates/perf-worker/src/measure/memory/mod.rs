@@ -15,7 +15,7 @@ const KIB: u64 = 1024;
 /// Resident memory of a process now, KiB, or the sum over several. The kernel counts per CPU and adds up rarely, so the figures
 /// are exact to some hundred KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
     /// All of it.
     pub rss_kib: u64,
@@ -74,7 +74,7 @@ impl Memory {
 
 /// Resident memory of one kind, KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resident {
     /// All pages that are mapped and there.
     pub rss_kib: u64,
@@ -92,7 +92,7 @@ impl Resident {
 
 /// Resident memory of a process by kind of mapping, or the sum over several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Footprint {
     /// The heap and all other private memory without a file, with the stacks of threads other than the main one.
     pub heap: Resident,

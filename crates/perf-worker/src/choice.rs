@@ -1,0 +1,43 @@
+//! Options that are one of several values: the name of each on the command line, and its meaning.
+
+/// An option that is one of several values.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// All values, each with its name and its meaning, a sentence.
+    const ALL: &'static [(Self, &'static str, &'static str)];
+
+    /// The name of the value on the command line.
+    #[must_use]
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(value, ..)| *value == self).map_or("", |(_, name, _)| name)
+    }
+}
+
+/// Defines an enum of unit variants and its [`Choice`]; the comment of a value is its meaning.
+macro_rules! choice {
+    (
+        $(#[$attribute:meta])*
+        pub enum $choice:ident {
+            $($(#[doc = $meaning:literal])+ $value:ident = $name:literal,)+
+        }
+        default $default:ident
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        pub enum $choice {
+            $($(#[doc = $meaning])+ $value,)+
+        }
+
+        impl Default for $choice {
+            fn default() -> Self {
+                $choice::$default
+            }
+        }
+
+        impl $crate::choice::Choice for $choice {
+            const ALL: &'static [(Self, &'static str, &'static str)] =
+                &[$(($choice::$value, $name, concat!($($meaning),+).trim_ascii())),+];
+        }
+    };
+}
+
+pub(crate) use choice;

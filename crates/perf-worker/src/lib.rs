@@ -1,0 +1,21 @@
+//! The worker of `perf_test`: what a program that contains a middleware links.
+//!
+//! A worker is a process with publishers and subscriptions of one middleware. The middleware implements the traits of [`backend`];
+//! [`worker`] runs them in the measuring loops and reports to `perf_test`. So every middleware is measured by the same code.
+//!
+//! ```text
+//! worker ─► backend (the middleware) ─► run_spec, endpoint
+//!    └────► measure, pacing, payload ─► clock
+//! ```
+#![deny(unsafe_code)]
+
+pub mod backend;
+pub mod choice;
+pub mod clock;
+pub mod endpoint;
+pub mod measure;
+pub mod pacing;
+pub mod payload;
+pub mod run_spec;
+pub mod stamp;
+pub mod worker;

@@ -1,0 +1,16 @@
+//! Measurements: latencies, losses, allocations, and the resources that processes and threads use.
+//!
+//! Recording a sample neither allocates nor locks. No middleware is known here.
+
+pub mod allocations;
+pub mod cells;
+pub mod histogram;
+pub mod loss;
+pub mod median;
+pub mod memory;
+pub mod moments;
+pub mod own_cost;
+pub mod resources;
+pub mod tally;
+pub mod threads;
+pub mod usage;
