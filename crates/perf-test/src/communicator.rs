@@ -140,7 +140,7 @@ impl Communicator {
     /// The back end's sentence.
     pub fn check(&self, spec: &RunSpec) -> Result<(), String> {
         match self.program {
-            Program::This(backend) => backend.check(spec),
+            Program::This(backend) => backend.check(spec).map(|_| ()),
             Program::Other(_) => Ok(()),
         }
     }

@@ -2,6 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::{
+    pacing::Pace,
+    run_spec::{MessageSpec, Qos, RunSpec},
+};
+
 /// A publisher, a subscription or a relay of a run, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Endpoint {
@@ -41,8 +46,50 @@ pub struct EndpointPlan {
     pub topic: String,
     /// The topic to which a relay sends; empty otherwise.
     pub relay_topic: String,
+    /// The topic is a service: a publisher sends its requests, the subscription of the same executor takes their responses, and a
+    /// relay serves it.
+    pub service: bool,
     /// Its index among the endpoints of the run, publishers first, which selects its CPU of `--pin`.
     pub index: u32,
+    /// Endpoints of a process with the same number share a thread.
+    pub executor: u32,
+    /// The messages.
+    pub message: MessageSpec,
+    /// The pace of a publisher, and of the publishers from which a subscription or a relay receives.
+    pub pace: Pace,
     /// The due time of a publisher's first message after the start of the run, nanoseconds; 0 for others.
     pub phase_ns: i64,
+    /// Quality of service.
+    pub qos: Qos,
+    /// The number of endpoints of the other side for which it waits before the start.
+    pub expected: u32,
+    /// Above this latency a sample is late, nanoseconds.
+    pub late_ns: u64,
+    /// Above this latency a sample is too late, and not late, nanoseconds.
+    pub too_late_ns: u64,
+    /// Busy time of a subscription or a relay for each message, after it was recorded, nanoseconds.
+    pub work_ns: i64,
+}
+
+impl EndpointPlan {
+    /// An endpoint with the messages, the pace and the quality of service of the run, on a thread of its own.
+    #[must_use]
+    pub fn of_run(spec: &RunSpec, endpoint: Endpoint, topic: &str) -> EndpointPlan {
+        EndpointPlan {
+            endpoint,
+            topic: topic.to_owned(),
+            relay_topic: String::new(),
+            service: false,
+            index: 0,
+            executor: 0,
+            message: spec.message.clone(),
+            pace: spec.pace(),
+            phase_ns: 0,
+            qos: spec.qos,
+            expected: spec.expected_by(endpoint),
+            late_ns: spec.late.limit_ns(spec.pace()),
+            too_late_ns: spec.too_late.limit_ns(spec.pace()),
+            work_ns: 0,
+        }
+    }
 }

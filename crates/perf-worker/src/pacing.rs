@@ -1,41 +1,77 @@
 //! Due times: messages on an open-loop schedule, and one-second rows.
 //!
-//! A schedule does not depend on earlier messages: message `k` is due at `start + k / rate`. So a slow moment shows as lateness and is
+//! A schedule does not depend on earlier messages: message `k` is due at `start + k · period`. So a slow moment shows as lateness and is
 //! not hidden by sending less (no coordinated omission).
 
+use serde::{Deserialize, Serialize};
+
 use crate::clock::SECOND_NS;
+
+/// The pace of a publisher: so many messages in so long a time, at equal distances. The product of both numbers is below 2^63.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pace {
+    /// The number of messages; 0 is as fast as possible.
+    pub messages: u32,
+    /// The time, nanoseconds, more than 0.
+    pub per_ns: i64,
+}
+
+impl Pace {
+    /// `rate` messages in each second; 0 is as fast as possible.
+    #[must_use]
+    pub fn hz(rate: u32) -> Pace {
+        Pace { messages: rate, per_ns: SECOND_NS }
+    }
+
+    /// The time from one message to the next, nanoseconds; none as fast as possible.
+    #[must_use]
+    pub fn period_ns(&self) -> Option<i64> {
+        self.per_ns.checked_div(i64::from(self.messages))
+    }
+
+    /// Whole messages in each second; 0 as fast as possible.
+    #[must_use]
+    pub fn rate_hz(&self) -> u32 {
+        let rate = i64::from(self.messages) * SECOND_NS / self.per_ns.max(1);
+        u32::try_from(rate).unwrap_or(u32::MAX)
+    }
+}
 
 /// The schedule of messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     start_ns: i64,
-    rate_hz: u32,
+    pace: Pace,
 }
 
 impl Schedule {
-    /// Messages from `start_ns` on, `rate_hz` in each second; 0 is as fast as possible.
+    /// Messages from `start_ns` on.
     #[must_use]
-    pub fn new(start_ns: i64, rate_hz: u32) -> Self {
-        Schedule { start_ns, rate_hz }
+    pub fn new(start_ns: i64, pace: Pace) -> Self {
+        Schedule { start_ns, pace }
     }
 
     /// The due time of message `index` (first 0), in nanoseconds; `None` if messages are due at once.
     #[must_use]
     pub fn due_ns(&self, index: u64) -> Option<i64> {
-        let rate = u64::from(self.rate_hz);
-        // Whole seconds are separate from the rest, to avoid double rounding and overflow.
-        let seconds = index.checked_div(rate)?;
-        let rest_ns = index % rate * SECOND_NS as u64 / rate;
-        Some(self.start_ns + seconds as i64 * SECOND_NS + rest_ns as i64)
+        let messages = u64::from(self.pace.messages);
+        // Whole rounds are separate from the rest, to avoid double rounding and overflow.
+        let rounds = index.checked_div(messages)?;
+        let rest_ns = index % messages * self.per_ns() / messages;
+        Some(self.start_ns + rounds as i64 * self.pace.per_ns + rest_ns as i64)
     }
 
     /// The number of messages due before `time_ns`; 0 if they are due at once.
     #[must_use]
     pub fn due_before(&self, time_ns: i64) -> u64 {
         let elapsed_ns = u64::try_from(time_ns - self.start_ns).unwrap_or(0);
-        let (seconds, rest_ns) = (elapsed_ns / SECOND_NS as u64, elapsed_ns % SECOND_NS as u64);
-        let rate = u64::from(self.rate_hz);
-        seconds * rate + (rest_ns * rate).div_ceil(SECOND_NS as u64)
+        let (rounds, rest_ns) = (elapsed_ns / self.per_ns(), elapsed_ns % self.per_ns());
+        let messages = u64::from(self.pace.messages);
+        rounds * messages + (rest_ns * messages).div_ceil(self.per_ns())
+    }
+
+    fn per_ns(&self) -> u64 {
+        self.pace.per_ns.max(1) as u64
     }
 }
 
@@ -87,7 +123,7 @@ mod tests {
 
     #[test]
     fn messages_keep_to_the_schedule_for_years_without_drift() {
-        let schedule = Schedule::new(500, 3);
+        let schedule = Schedule::new(500, Pace::hz(3));
         assert_eq!(schedule.due_ns(0), Some(500));
         assert_eq!(schedule.due_ns(1), Some(500 + 333_333_333));
         assert_eq!(schedule.due_ns(3), Some(500 + SECOND_NS));
@@ -98,7 +134,7 @@ mod tests {
     #[test]
     fn every_rate_sends_exactly_that_many_in_each_second() {
         for rate_hz in [1, 7, 100, 1000, 999_999, 1_000_000] {
-            let schedule = Schedule::new(0, rate_hz);
+            let schedule = Schedule::new(0, Pace::hz(rate_hz));
             for second in [0_u64, 1, 30] {
                 let first = second * u64::from(rate_hz);
                 assert_eq!(schedule.due_ns(first), Some(second as i64 * SECOND_NS));
@@ -110,7 +146,7 @@ mod tests {
     #[test]
     fn as_many_are_due_as_have_a_due_time_before() {
         for rate_hz in [1, 3, 7, 999_999] {
-            let schedule = Schedule::new(500, rate_hz);
+            let schedule = Schedule::new(500, Pace::hz(rate_hz));
             assert_eq!((schedule.due_before(0), schedule.due_before(500), schedule.due_before(501)), (0, 0, 1));
             for index in [1, 2, 10, 1_000_003] {
                 let due_ns = schedule.due_ns(index).unwrap();
@@ -121,7 +157,7 @@ mod tests {
 
     #[test]
     fn rate_zero_is_due_at_once() {
-        let schedule = Schedule::new(500, 0);
+        let schedule = Schedule::new(500, Pace::hz(0));
         assert_eq!((schedule.due_ns(10), schedule.due_before(10_000)), (None, 0));
     }
 

@@ -12,8 +12,8 @@ use crate::messages::{Benchmark, WithType, with_type};
 use perf_worker::choice::Choice;
 use perf_worker::{
     backend::{
-        Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Setting, Settings, Subscription,
-        Taken,
+        Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, Publisher, Sent, Session, Setting,
+        Settings, Subscription, Taken,
     },
     clock::now_ns,
     endpoint::EndpointPlan,
@@ -29,7 +29,7 @@ const ASYNC_PERIOD: Duration = Duration::from_micros(100);
 pub struct Gantry;
 
 impl Backend for Gantry {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "Gantry"
     }
 
@@ -44,7 +44,11 @@ impl Backend for Gantry {
             Setting::new("participants", &["one"], "each process is one participant of the domain"),
         ];
         // Gantry and perf_test have one version.
-        Description { version: env!("CARGO_PKG_VERSION").to_owned(), settings }
+        Description {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            capabilities: Capabilities { services: false, raw: false, ..Capabilities::all() },
+            settings,
+        }
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
@@ -59,7 +63,7 @@ impl Backend for Gantry {
             Some("async") => PublishMode::Async { period: ASYNC_PERIOD },
             _ => PublishMode::Sync,
         };
-        Ok(Box::new(GantrySession { _node: node, publish_mode }))
+        Ok(Box::new(GantrySession { _node: node, publish_mode, options: spec.options() }))
     }
 
     /// Joining a domain removes what dead processes left there, and leaving it removes what is empty then.
@@ -72,30 +76,32 @@ impl Backend for Gantry {
 struct GantrySession {
     _node: Node,
     publish_mode: PublishMode,
+    /// The options of the run; each endpoint carries them out.
+    options: Settings,
 }
 
 impl Session for GantrySession {
-    fn settings(&self) -> Settings {
+    fn effective(&self) -> Settings {
         let publishing = match self.publish_mode {
             PublishMode::Sync => "sync",
             PublishMode::Async { .. } => "async",
         };
-        [("transport", "shared-memory"), ("publishing", publishing), ("participants", "one")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into()
+        let settings = [("transport", "shared-memory"), ("publishing", publishing), ("participants", "one")];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        self.options.clone().into_iter().chain(settings).collect()
     }
 
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        for_message(spec, MakePublisher(spec, plan, self.publish_mode))
+        for_message(plan, MakePublisher(spec, plan, self.publish_mode))
     }
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
-        for_message(spec, MakeSubscription(spec, plan)).map(Delivery::Pull)
+        for_message(plan, MakeSubscription(spec, plan)).map(Delivery::Pull)
     }
 }
 
-fn for_message<T, W: WithType<Output = Result<T, String>>>(spec: &RunSpec, make: W) -> Result<T, String> {
-    let (message, layout) = (&spec.message, spec.layout);
+fn for_message<T, W: WithType<Output = Result<T, String>>>(plan: &EndpointPlan, make: W) -> Result<T, String> {
+    let (message, layout) = (&plan.message.name, plan.message.layout);
     with_type(message, layout, make)
         .unwrap_or_else(|| Err(format!("there is no message `{message}` in the {} layout", layout.name())))
 }
@@ -109,25 +115,25 @@ fn node(spec: &RunSpec, plan: &EndpointPlan) -> Result<Node, String> {
     Node::builder(&format!("perf_test_{name}")).domain_id(spec.domain_id).build().map_err(sentence)
 }
 
-fn qos(spec: &RunSpec) -> ::gantry::Qos {
+fn qos(plan: &EndpointPlan) -> ::gantry::Qos {
     let qos = ::gantry::Qos::default();
-    let qos = match spec.reliability {
+    let qos = match plan.qos.reliability {
         Reliability::Reliable => qos.reliable(),
         Reliability::BestEffort => qos.best_effort(),
     };
-    let qos = match spec.durability {
+    let qos = match plan.qos.durability {
         Durability::TransientLocal => qos.transient_local(),
         Durability::Volatile => qos.volatile(),
     };
-    match spec.history {
-        History::KeepLast => qos.keep_last(spec.history_depth),
+    match plan.qos.history {
+        History::KeepLast => qos.keep_last(plan.qos.depth),
         History::KeepAll => qos.keep_all(),
     }
 }
 
 /// A message of which every page has been touched, so that no page fault falls into the measurement.
-fn touched<M: Benchmark>(spec: &RunSpec) -> Box<M> {
-    let mut message = M::prepared(spec.unbounded_bytes as usize);
+fn touched<M: Benchmark>(plan: &EndpointPlan) -> Box<M> {
+    let mut message = M::prepared(plan.message.unbounded_bytes as usize);
     message.touch();
     message
 }
@@ -140,9 +146,9 @@ impl WithType for MakePublisher<'_> {
     fn run<M: Benchmark>(self) -> Self::Output {
         let MakePublisher(spec, plan, publish_mode) = self;
         let options = PublisherOptions { publish_mode, ..PublisherOptions::default() };
-        let created = node(spec, plan)?.create_publisher_with_options::<M>(&plan.topic, qos(spec), options);
-        let message = if spec.zero_copy { M::prepared(spec.unbounded_bytes as usize) } else { touched(spec) };
-        let is_inline = spec.message_bytes <= options.max_inline_bytes;
+        let created = node(spec, plan)?.create_publisher_with_options::<M>(&plan.topic, qos(plan), options);
+        let message = if spec.zero_copy { M::prepared(plan.message.unbounded_bytes as usize) } else { touched(plan) };
+        let is_inline = plan.message.bytes <= options.max_inline_bytes;
         let publisher = created.map_err(sentence)?;
         Ok(Box::new(TypedPublisher { publisher, message, zero_copy: spec.zero_copy, is_inline }))
     }
@@ -158,8 +164,8 @@ struct TypedPublisher<M: Benchmark> {
 }
 
 impl<M: Benchmark> Matched for TypedPublisher<M> {
-    fn matched(&mut self) -> Result<usize, String> {
-        self.publisher.subscription_count().map_err(sentence)
+    fn matched(&mut self) -> Result<Matching, String> {
+        self.publisher.subscription_count().map(Matching::Count).map_err(sentence)
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -178,11 +184,11 @@ impl<M: Benchmark> Publisher for TypedPublisher<M> {
             draft.write(M::payload_of_loan(&mut loan));
             M::stamp_loan(&mut loan, draft.stamp());
             let published = self.publisher.publish(loan).map_err(|unpublished| sentence(unpublished.into()));
-            published.map(|_| Sent { loaned: !self.is_inline })
+            published.map(|_| Sent { loaned: !self.is_inline, ..Sent::default() })
         } else {
             draft.write(self.message.payload_mut());
             self.message.stamp(draft.stamp());
-            self.publisher.publish_copy(&self.message).map(|_| Sent { loaned: false }).map_err(sentence)
+            self.publisher.publish_copy(&self.message).map(|_| Sent::default()).map_err(sentence)
         }
     }
 }
@@ -194,10 +200,10 @@ impl WithType for MakeSubscription<'_> {
 
     fn run<M: Benchmark>(self) -> Self::Output {
         let MakeSubscription(spec, plan) = self;
-        let created = node(spec, plan)?.create_subscription::<M>(&plan.topic, qos(spec));
+        let created = node(spec, plan)?.create_subscription::<M>(&plan.topic, qos(plan));
         let mut subscription = created.map_err(sentence)?;
         subscription.set_busy_wait(spec.wait != Wait::Block);
-        let private = (!spec.zero_copy).then(|| touched(spec));
+        let private = (!spec.zero_copy).then(|| touched(plan));
         Ok(Box::new(TypedSubscription { subscription, private }))
     }
 }
@@ -209,8 +215,8 @@ struct TypedSubscription<M: Benchmark> {
 }
 
 impl<M: Benchmark> Matched for TypedSubscription<M> {
-    fn matched(&mut self) -> Result<usize, String> {
-        self.subscription.publisher_count().map_err(sentence)
+    fn matched(&mut self) -> Result<Matching, String> {
+        self.subscription.publisher_count().map(Matching::Count).map_err(sentence)
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -230,6 +236,7 @@ impl<M: Benchmark> Subscription for TypedSubscription<M> {
                 overwritten,
                 loaned,
                 payload,
+                ..Taken::default()
             });
         };
         let subscription = &mut self.subscription;

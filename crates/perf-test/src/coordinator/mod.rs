@@ -35,7 +35,7 @@ use perf_worker::{
     run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     worker::{
         placement::Placement,
-        protocol::{EndpointReport, PROTOCOL, Plan},
+        protocol::{EndpointReport, PROTOCOL, Plan, times::ROW_DELAY_NS},
     },
 };
 
@@ -55,7 +55,7 @@ pub fn run(
     reports: &mut Reports,
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
-    let calibrate = || Calibration::measure(spec.message_bytes, spec.rate_hz).map_err(Failure::Measurement);
+    let calibrate = || Calibration::measure(spec.message.bytes, spec.rate_hz).map_err(Failure::Measurement);
     Placement::of(spec).check().map_err(Failure::Usage)?;
     // Held until the workers have exited.
     let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
@@ -111,28 +111,30 @@ fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
         Roundtrip::None => (topic, topic),
         _ => (there.as_str(), back.as_str()),
     };
-    let plan = |endpoint, topic: &str| EndpointPlan {
-        endpoint,
-        topic: topic.to_owned(),
-        relay_topic: String::new(),
-        index: 0,
-        phase_ns: 0,
-    };
-    let publishers = (0..spec.publishers)
-        .map(|index| EndpointPlan { phase_ns: phase_ns(spec, index), ..plan(Endpoint::Publisher(index), to) });
-    let subscriptions = (0..spec.subscriptions).map(|index| plan(Endpoint::Subscription(index), from));
+    let publishers = (0..spec.publishers).map(|index| EndpointPlan {
+        phase_ns: phase_ns(spec, index),
+        ..EndpointPlan::of_run(spec, Endpoint::Publisher(index), to)
+    });
+    let subscriptions =
+        (0..spec.subscriptions).map(|index| EndpointPlan::of_run(spec, Endpoint::Subscription(index), from));
     let relays = matches!(spec.roundtrip, Roundtrip::Relay | Roundtrip::Both)
-        .then(|| EndpointPlan { relay_topic: from.to_owned(), ..plan(Endpoint::Relay(0), to) });
-    let endpoints = publishers.chain(relays).chain(subscriptions);
-    let endpoints: Vec<EndpointPlan> =
-        endpoints.zip(0..).map(|(endpoint, index)| EndpointPlan { index, ..endpoint }).collect();
+        .then(|| EndpointPlan { relay_topic: from.to_owned(), ..EndpointPlan::of_run(spec, Endpoint::Relay(0), to) });
+    let own_thread = spec.strategy != Strategy::IntraThread;
+    let numbered = |(plan, index)| EndpointPlan { index, executor: if own_thread { index } else { 0 }, ..plan };
+    let endpoints: Vec<EndpointPlan> = publishers.chain(relays).chain(subscriptions).zip(0..).map(numbered).collect();
     let together = spec.strategy != Strategy::InterProcess;
     // All publishers share a process and every other endpoint has its own; or all are in one.
     let same = |one: &EndpointPlan, other: &EndpointPlan| {
         together || (is_publisher(&one.endpoint) && is_publisher(&other.endpoint))
     };
-    let plan =
-        |endpoints: &[EndpointPlan]| Plan { protocol: PROTOCOL, spec: spec.clone(), endpoints: endpoints.to_vec() };
+    // In the middle between two messages.
+    let row_delay_ns = spec.gap_ns().map_or(ROW_DELAY_NS, |gap_ns| ROW_DELAY_NS.min(gap_ns / 2));
+    let plan = |endpoints: &[EndpointPlan]| Plan {
+        protocol: PROTOCOL,
+        spec: spec.clone(),
+        row_delay_ns,
+        endpoints: endpoints.to_vec(),
+    };
     endpoints.chunk_by(same).map(plan).collect()
 }
 

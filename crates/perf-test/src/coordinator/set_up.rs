@@ -38,8 +38,8 @@ impl Run<'_> {
             }
             match self.fleet.next(TICK) {
                 None => {}
-                Some((worker, Event::Report(Report::Opened { settings }))) => {
-                    self.check_settings(&settings)?;
+                Some((worker, Event::Report(Report::Opened { effective }))) => {
+                    self.check_effective(&effective)?;
                     not_opened.remove(&worker);
                 }
                 Some((_, Event::Report(Report::Ready { endpoint, created_ns, source }))) => {
@@ -79,10 +79,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether all settings are in effect.
-    fn check_settings(&self, in_effect: &Settings) -> Result<(), String> {
-        for (name, asked) in &self.spec.settings {
-            let found = in_effect.get(name);
+    /// Whether all options and settings are in effect.
+    fn check_effective(&self, effective: &Settings) -> Result<(), String> {
+        for (name, asked) in self.spec.options().iter().chain(&self.spec.settings) {
+            let found = effective.get(name);
             if found != Some(asked) {
                 let found = found.map_or("is not in effect".to_owned(), |value| format!("became {value}"));
                 let middleware = &self.spec.communicator;
@@ -107,7 +107,7 @@ impl Run<'_> {
         while !unanswered.is_empty() && now_ns() < give_up_ns {
             if let Some((_, Event::Report(Report::Explained(status)))) = self.fleet.next(TICK) {
                 unanswered.remove(&status.endpoint);
-                if status.matched < status.expected {
+                if !status.matched.is_enough(status.expected) {
                     let why = if status.mismatches.is_empty() {
                         "no reason is known".to_owned()
                     } else {

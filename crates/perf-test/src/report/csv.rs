@@ -35,7 +35,7 @@ impl CsvLog {
     /// If the file cannot be created or written.
     pub fn create(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> io::Result<CsvLog> {
         let mut file = File::create(path)?;
-        let layout = spec.layout;
+        let layout = spec.message.layout;
         let columns = columns(layout).join(SEPARATORS.0);
         let header = header(path, spec, run_id, external);
         let text = format!("{header}\n---EXPERIMENT-START---\n{columns}\n");
@@ -61,7 +61,7 @@ impl CsvLog {
 
 fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> String {
     let yes_or_no = |yes: bool| if yes { "1" } else { "0" }.to_owned();
-    let of_v1 = spec.layout == Layout::V1;
+    let of_v1 = spec.message.layout == Layout::V1;
     let roundtrip = spec.roundtrip.name();
     let mut lines = vec![
         ("Experiment id", run_id.to_owned()),
@@ -79,20 +79,20 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
         ("QOS", qos(spec)),
         ("Publishing rate", spec.rate_hz.to_string()),
         ("Topic name", spec.topic.clone()),
-        ("Msg name", spec.message.clone()),
+        ("Msg name", spec.message.name.clone()),
         ("Maximum runtime (sec)", spec.max_runtime_s.to_string()),
         ("Number of publishers", spec.publishers.to_string()),
         ("Number of subscribers", spec.subscriptions.to_string()),
         ("Memory check enabled", yes_or_no(spec.check_memory)),
         ("With security", yes_or_no(false)),
         ("Zero copy transfer", yes_or_no(spec.zero_copy)),
-        ("Unbounded message size", spec.unbounded_bytes.to_string()),
+        ("Unbounded message size", spec.message.unbounded_bytes.to_string()),
         ("Roundtrip Mode", if of_v1 { roundtrip.to_uppercase() } else { roundtrip.to_owned() }),
         ("Ignore seconds from beginning", spec.ignore_s.to_string()),
         // Keys that performance_test does not have; its readers accept any key.
         ("Execution strategy", spec.strategy.name().to_owned()),
-        ("Message layout", spec.layout.name().to_owned()),
-        ("Message size (bytes)", spec.message_bytes.to_string()),
+        ("Message layout", spec.message.layout.name().to_owned()),
+        ("Message size (bytes)", spec.message.bytes.to_string()),
     ]);
     lines.extend(external.iter().map(|(name, text)| (name.as_str(), text.clone())));
     // A file name or the environment may contain line breaks; a header line is one line.
@@ -101,9 +101,9 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
 
 /// The quality of service in performance_test's words, which its plotter parses.
 fn qos(spec: &RunSpec) -> String {
-    let (reliability, durability) = (spec.reliability.name(), spec.durability.name());
-    let (history, depth) = (spec.history.name(), spec.history_depth);
-    let sync = if spec.layout == Layout::V1 { " Sync. pub/sub: 1" } else { "" };
+    let (reliability, durability) = (spec.qos.reliability.name(), spec.qos.durability.name());
+    let (history, depth) = (spec.qos.history.name(), spec.qos.depth);
+    let sync = if spec.message.layout == Layout::V1 { " Sync. pub/sub: 1" } else { "" };
     format!("Reliability: {reliability} Durability: {durability} History kind: {history} History depth: {depth}{sync}")
 }
 

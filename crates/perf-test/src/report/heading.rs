@@ -17,7 +17,7 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
         0 => "as fast as possible".to_owned(),
         rate_hz => format!("{rate_hz} Hz, open loop{}", phases(spec)),
     };
-    let (message, bytes, layout) = (&spec.message, spec.message_bytes, spec.layout.name());
+    let (message, bytes, layout) = (&spec.message.name, spec.message.bytes, spec.message.layout.name());
     let rest = rest_of_payload(spec);
     let mut lines = vec![
         ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
@@ -28,7 +28,7 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
         ("payload", format!("time and id (iRobot messages: the header) are written right before publish; {rest}")),
         ("touch", touch(spec.touch).to_owned()),
         ("rate", rate),
-        ("QoS", spec.qos()),
+        ("QoS", spec.qos.to_string()),
         ("endpoints", endpoints(spec)),
     ];
     lines.extend(round_trip(spec.roundtrip).map(|what| ("round trip", what.to_owned())));
@@ -148,7 +148,7 @@ fn runtime(spec: &RunSpec) -> String {
 }
 
 fn late(spec: &RunSpec) -> String {
-    let above = |limit: Threshold| match limit.limit_ns(spec.rate_hz) {
+    let above = |limit: Threshold| match limit.limit_ns(spec.pace()) {
         u64::MAX => "never".to_owned(),
         limit_ns => format!("above {}", format_ns(limit_ns as f64)),
     };
@@ -175,7 +175,7 @@ fn placement(spec: &RunSpec) -> String {
 
 /// The treatment of the payload beside the stamp and the touch.
 fn rest_of_payload(spec: &RunSpec) -> &'static str {
-    match (spec.content, spec.zero_copy) {
+    match (spec.message.content, spec.zero_copy) {
         (Content::Plain, true) => "the other bytes stay as they are",
         (Content::BoundedSequence | Content::Sequence, true) => {
             "the length is written, too; the other bytes stay as they are"

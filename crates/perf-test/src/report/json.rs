@@ -32,7 +32,7 @@ impl JsonLog {
     pub fn create(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> io::Result<JsonLog> {
         let header = header(path, spec, run_id, external);
         let document = Document::create(path, run_id, &header, "analysis_results")?;
-        Ok(JsonLog { document, layout: spec.layout })
+        Ok(JsonLog { document, layout: spec.message.layout })
     }
 
     /// Adds a row.
@@ -52,16 +52,16 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
     put("perf_test_version", json!(format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))));
     put("com_mean_str", json!(spec.communicator));
     put("dds_domain_id", json!(spec.domain_id));
-    put("qos_reliability", json!(spec.reliability.name()));
-    put("qos_durability", json!(spec.durability.name()));
-    put("qos_history_kind", json!(spec.history.name()));
-    put("qos_history_depth", json!(spec.history_depth));
+    put("qos_reliability", json!(spec.qos.reliability.name()));
+    put("qos_durability", json!(spec.qos.durability.name()));
+    put("qos_history_kind", json!(spec.qos.history.name()));
+    put("qos_history_depth", json!(spec.qos.depth));
     put("execution_strategy", json!(spec.strategy.name()));
     put("rate", json!(spec.rate_hz));
     put("topic_name", json!(spec.topic));
-    put("msg_name", json!(spec.message));
-    put("message_layout", json!(spec.layout.name()));
-    put("message_bytes", json!(spec.message_bytes));
+    put("msg_name", json!(spec.message.name));
+    put("message_layout", json!(spec.message.layout.name()));
+    put("message_bytes", json!(spec.message.bytes));
     put("max_runtime", json!(spec.max_runtime_s));
     put("number_of_publishers", json!(spec.publishers));
     put("number_of_subscribers", json!(spec.subscriptions));
@@ -72,7 +72,7 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
     put("is_zero_copy_transfer", json!(spec.zero_copy));
     put("roundtrip_mode", json!(roundtrip));
     put("is_rt_init_required", json!(spec.rt_priority != 0 || !spec.rt_cpus.is_empty()));
-    if spec.layout == Layout::V1 {
+    if spec.message.layout == Layout::V1 {
         put("final_logfile_name", json!(path.display().to_string()));
         put("rmw_implementation", json!("N/A"));
         put("qos_sync_pubsub", json!(true));

@@ -161,8 +161,8 @@ impl Summary {
                 "Part of this cost lies between send and reception: compare such latencies only with each other",
             ));
         }
-        if self.spec.zero_copy && self.spec.content == Content::Text {
-            let (message, bytes) = (&self.spec.message, self.spec.unbounded_bytes);
+        if self.spec.zero_copy && self.spec.message.content == Content::Text {
+            let (message, bytes) = (&self.spec.message.name, self.spec.message.unbounded_bytes);
             warnings.push(Warning::new(
                 WarningKind::Text,
                 format!("zero copy of {message} writes and checks a text of {bytes} bytes for each message"),
@@ -245,7 +245,7 @@ mod tests {
                 (run.measured.core_percent, run.measured.instrument.utime_ns) = (100.0, 2_700_000_000);
             }),
             ("text", |run| {
-                (run.spec.zero_copy, run.spec.content) = (true, Content::Text);
+                (run.spec.zero_copy, run.spec.message.content) = (true, Content::Text);
             }),
             ("spin-on-few-cores", |run| {
                 (run.spec.wait, run.spec.subscriptions) = (Wait::Spin, 2);

@@ -73,16 +73,10 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
     let arguments = format!("perf_test {options}");
     let cli = cli::parse(arguments.split_whitespace().map(Into::into)).unwrap();
     let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
-    let of_endpoint = |endpoint: &Endpoint| EndpointPlan {
-        endpoint: *endpoint,
-        topic: "/topic".to_owned(),
-        relay_topic: String::new(),
-        index: 0,
-        phase_ns: 0,
-    };
+    let of_endpoint = |endpoint: &Endpoint| EndpointPlan::of_run(&spec, *endpoint, "/topic");
     let endpoints: Vec<EndpointPlan> = endpoints.iter().map(of_endpoint).collect();
     let mut unmatched = endpoints.len();
-    let plan = Plan { protocol: PROTOCOL, spec, endpoints };
+    let plan = Plan { protocol: PROTOCOL, spec, row_delay_ns: 1, endpoints };
     let mut command = Command::new(std::env::current_exe().unwrap());
     let mut worker = command.arg(role).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     order(&mut worker, &serde_json::to_string(&plan).unwrap());

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use allocations::Counts;
 use perf_worker::backend::{
-    Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Settings, Subscription, Taken,
+    Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, Publisher, Sent, Session, Settings,
+    Subscription, Taken,
 };
 use perf_worker::clock::now_ns;
 use perf_worker::endpoint::{Endpoint, EndpointPlan};
@@ -38,16 +39,12 @@ struct Nothing {
 
 impl Backend for Nothing {
     /// The one that plans are made for if nothing else is said.
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "Gantry"
     }
 
-    fn check(&self, _: &RunSpec) -> Result<(), String> {
-        Ok(())
-    }
-
     fn describe(&self) -> Description {
-        Description { version: "1".to_owned(), settings: Vec::new() }
+        Description { version: "1".to_owned(), capabilities: Capabilities::all(), settings: Vec::new() }
     }
 
     fn open(&self, _: &RunSpec) -> Result<Box<dyn Session>, String> {
@@ -60,7 +57,7 @@ impl Backend for Nothing {
 }
 
 impl Session for Nothing {
-    fn settings(&self) -> Settings {
+    fn effective(&self) -> Settings {
         Settings::new()
     }
 
@@ -119,8 +116,8 @@ impl End {
 }
 
 impl Matched for End {
-    fn matched(&mut self) -> Result<usize, String> {
-        Ok(1)
+    fn matched(&mut self) -> Result<Matching, String> {
+        Ok(Matching::Count(1))
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -134,7 +131,7 @@ impl Publisher for End {
         draft.stamp();
         // Without a rate the publisher never sleeps.
         self.one_more("publisher 0", if self.on_schedule { &[libc::SYS_clock_nanosleep] } else { &[] });
-        Ok(Sent { loaned: true })
+        Ok(Sent { loaned: true, ..Sent::default() })
     }
 }
 
@@ -157,9 +154,9 @@ impl Subscription for End {
             id,
             received_ns,
             length_bytes: 1,
-            overwritten: 0,
             loaned: true,
             payload,
+            ..Taken::default()
         });
         Ok(true)
     }

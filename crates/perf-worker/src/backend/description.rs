@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Capabilities;
+
 /// The value of each setting, by its name.
 pub type Settings = BTreeMap<String, String>;
 
@@ -12,6 +14,8 @@ pub type Settings = BTreeMap<String, String>;
 pub struct Description {
     /// The version of the middleware.
     pub version: String,
+    /// Its capabilities.
+    pub capabilities: Capabilities,
     /// Its settings.
     pub settings: Vec<Setting>,
 }
@@ -76,6 +80,7 @@ mod tests {
     fn settings_have_their_defaults_and_only_declared_values() {
         let description = Description {
             version: "1".to_owned(),
+            capabilities: Capabilities::all(),
             settings: vec![Setting::new("transport", &["udp", "shm"], ""), Setting::new("participants", &["one"], "")],
         };
         let of = |pairs: &[(&str, &str)]| -> Settings {

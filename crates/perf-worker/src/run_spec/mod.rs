@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Settings;
 use crate::choice::{Choice, choice};
 use crate::clock::SECOND_NS;
+use crate::endpoint::Endpoint;
+use crate::pacing::Pace;
 
 pub use mock_script::{MockScript, Timed, is_nth};
 
@@ -113,6 +115,17 @@ choice! {
     default Stamp
 }
 
+choice! {
+    /// The threads of a worker that have the real-time priority and the pins.
+    pub enum RtScope {
+        /// All but the instrument's: those of the endpoints, and the middleware's own.
+        Process = "process",
+        /// Those of the endpoints.
+        Endpoints = "endpoints",
+    }
+    default Process
+}
+
 /// A latency above which a sample is late: the smaller one of a part of the period and a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Threshold {
@@ -128,11 +141,11 @@ impl Threshold {
     /// One period, 50 ms.
     pub const TOO_LATE: Threshold = Threshold { part_of_period: Some(1.0), absolute_ns: Some(50_000_000) };
 
-    /// The longest latency within the threshold at this rate, nanoseconds; `u64::MAX` without a threshold.
+    /// The longest latency within the threshold at this pace, nanoseconds; `u64::MAX` without a threshold.
     #[must_use]
-    pub fn limit_ns(&self, rate_hz: u32) -> u64 {
-        let period_ns = 1e9 / f64::from(rate_hz);
-        let part = self.part_of_period.filter(|_| rate_hz > 0).map(|part| (part * period_ns) as u64);
+    pub fn limit_ns(&self, pace: Pace) -> u64 {
+        let period_ns = pace.per_ns as f64 / f64::from(pace.messages);
+        let part = self.part_of_period.filter(|_| pace.messages > 0).map(|part| (part * period_ns) as u64);
         [part, self.absolute_ns].into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 }
@@ -170,6 +183,48 @@ choice! {
     default KeepLast
 }
 
+/// The type of messages, and their size.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageSpec {
+    /// Its name for `-m`, as `Array4m`.
+    pub name: String,
+    /// The name of the ROS 2 type.
+    pub type_name: String,
+    /// Generation of its layout.
+    pub layout: Layout,
+    /// Its content.
+    pub content: Content,
+    /// Its true size, time and id included.
+    pub bytes: usize,
+    /// The largest id that it can carry, all ones; the next one is carried as 0.
+    pub last_id: u64,
+    /// Payload of a message that has no size of its own, bytes.
+    pub unbounded_bytes: u32,
+}
+
+/// Quality of service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Qos {
+    /// Whether samples may be lost.
+    pub reliability: Reliability,
+    /// Whether late subscriptions get earlier samples.
+    pub durability: Durability,
+    /// The samples that are kept.
+    pub history: History,
+    /// The number of samples that KEEP_LAST keeps.
+    pub depth: u32,
+}
+
+impl std::fmt::Display for Qos {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, {}, {}", self.reliability.name(), self.durability.name(), self.history.name())?;
+        match self.history {
+            History::KeepLast => write!(f, " {}", self.depth),
+            History::KeepAll => Ok(()),
+        }
+    }
+}
+
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
@@ -179,18 +234,8 @@ pub struct RunSpec {
     pub middleware_version: String,
     /// Its settings, those that have their defaults included.
     pub settings: Settings,
-    /// Name of the message type, as `Array4m`.
-    pub message: String,
-    /// Generation of its layout.
-    pub layout: Layout,
-    /// Its content.
-    pub content: Content,
-    /// Its true size in bytes, time and id included.
-    pub message_bytes: usize,
-    /// The largest id that it can carry, all ones; the next one is carried as 0.
-    pub last_id: u64,
-    /// Payload of a message that has no size of its own, bytes.
-    pub unbounded_bytes: u32,
+    /// The messages.
+    pub message: MessageSpec,
     /// The topic as given.
     pub topic: String,
     /// ROS 2 domain, 0 to 232.
@@ -213,14 +258,8 @@ pub struct RunSpec {
     pub expected_subscriptions: u32,
     /// The longest time that they wait, seconds.
     pub match_timeout_s: u32,
-    /// Quality of service: reliability.
-    pub reliability: Reliability,
-    /// Quality of service: durability.
-    pub durability: Durability,
-    /// Quality of service: history.
-    pub history: History,
-    /// Quality of service: samples kept by KEEP_LAST.
-    pub history_depth: u32,
+    /// Quality of service.
+    pub qos: Qos,
     /// Seconds before those of `max_runtime_s`, in no row and no statistic.
     pub warmup_s: u32,
     /// Seconds from the end of the warm-up to the last message; 0 is until interrupted.
@@ -229,6 +268,10 @@ pub struct RunSpec {
     pub ignore_s: u32,
     /// Messages are loaned and read in place, not copied in and out.
     pub zero_copy: bool,
+    /// Messages are bytes without a type: time, id (both little-endian) and payload.
+    pub raw: bool,
+    /// The phases of a message's way are marked, as far as the middleware lets them be seen.
+    pub phases: bool,
     /// Messages go through shared memory.
     pub shared_memory: bool,
     /// The way in which subscriptions wait.
@@ -239,8 +282,10 @@ pub struct RunSpec {
     pub late: Threshold,
     /// Above this latency a sample is too late, and not late.
     pub too_late: Threshold,
-    /// Real-time priority (SCHED_FIFO) of the endpoints' threads; 0 is none.
+    /// Real-time priority (SCHED_FIFO); 0 is none.
     pub rt_priority: u32,
+    /// The threads that have this priority and these pins.
+    pub rt_scope: RtScope,
     /// CPUs that the workers may use; empty: all.
     pub rt_cpus: Vec<u32>,
     /// CPUs to which the endpoints' threads are pinned in turn, publishers first; empty: not pinned.
@@ -258,6 +303,32 @@ pub struct RunSpec {
 }
 
 impl RunSpec {
+    /// The options that the middleware carries out, with their values.
+    #[must_use]
+    pub fn options(&self) -> Settings {
+        let Qos { reliability, durability, history, depth } = self.qos;
+        let depth = match history {
+            History::KeepLast => depth.to_string(),
+            History::KeepAll => "all".to_owned(),
+        };
+        let options = [
+            ("reliability", reliability.name().to_owned()),
+            ("durability", durability.name().to_owned()),
+            ("history", history.name().to_owned()),
+            ("history-depth", depth),
+            ("zero-copy", self.zero_copy.to_string()),
+            ("raw", self.raw.to_string()),
+            ("wait", self.wait.name().to_owned()),
+        ];
+        options.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+
+    /// The pace of each publisher.
+    #[must_use]
+    pub fn pace(&self) -> Pace {
+        Pace::hz(self.rate_hz)
+    }
+
     /// Whether both sides belong to this run, so that its topics get their own namespace.
     #[must_use]
     pub fn is_private(&self) -> bool {
@@ -280,6 +351,18 @@ impl RunSpec {
         self.publishers > 0
     }
 
+    /// The number of endpoints of the other side for which an endpoint waits before the start.
+    #[must_use]
+    pub fn expected_by(&self, endpoint: Endpoint) -> u32 {
+        match endpoint {
+            // Each of the two topics of a round trip has one of each.
+            Endpoint::Relay(_) => 1,
+            _ if self.roundtrip == Roundtrip::Both => 1,
+            Endpoint::Publisher(_) => self.expected_subscriptions,
+            Endpoint::Subscription(_) => self.expected_publishers,
+        }
+    }
+
     /// Seconds at the beginning that are in no statistic.
     #[must_use]
     pub fn left_out_s(&self) -> u32 {
@@ -296,17 +379,6 @@ impl RunSpec {
     #[must_use]
     pub fn end_ns(&self, start_ns: i64) -> i64 {
         self.length_s().map_or(i64::MAX, |run_s| start_ns + i64::from(run_s) * SECOND_NS)
-    }
-
-    /// The quality of service in one line.
-    #[must_use]
-    pub fn qos(&self) -> String {
-        let depth = match self.history {
-            History::KeepLast => format!(" {}", self.history_depth),
-            History::KeepAll => String::new(),
-        };
-        let (reliability, durability, history) = (self.reliability.name(), self.durability.name(), self.history.name());
-        format!("{reliability}, {durability}, {history}{depth}")
     }
 }
 

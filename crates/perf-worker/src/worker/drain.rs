@@ -39,7 +39,7 @@ impl DrainMonitor {
         DrainMonitor {
             flags: context.flags.clone(),
             own: context.spec.has_publishers(),
-            period_ns: SECOND_NS / i64::from(context.spec.rate_hz.max(1)),
+            period_ns: context.plan.pace.period_ns().unwrap_or(0),
             since_ns: None,
             last_arrival_ns: start_ns,
             longest_latency_ns: 0,

@@ -10,8 +10,7 @@ use super::protocol::{MatchStatus, Order, Report};
 use crate::{
     backend::Matched,
     clock::{SECOND_NS, now_ns},
-    endpoint::{Endpoint, SourcePhase},
-    run_spec::{Roundtrip, RunSpec},
+    endpoint::SourcePhase,
 };
 
 /// Interval of the checks for the other side: the resolution of the time to match.
@@ -66,7 +65,7 @@ pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<Start>
 /// Whether an endpoint still waits for others. A change is reported.
 fn check(context: &Context, matching: &mut dyn Matched, waiting: bool, created_ns: i64) -> Result<bool, String> {
     let endpoint = context.plan.endpoint;
-    let enough = matching.matched()? >= expected(&context.spec, endpoint);
+    let enough = matching.matched()?.is_enough(context.plan.expected as usize);
     let give_up_ns = created_ns + i64::from(context.spec.match_timeout_s) * SECOND_NS;
     if waiting && enough {
         context.report(Report::Matched { endpoint, matched_ns: now_ns() });
@@ -80,18 +79,6 @@ fn check(context: &Context, matching: &mut dyn Matched, waiting: bool, created_n
 
 fn match_status(context: &Context, matching: &mut dyn Matched) -> Result<MatchStatus, String> {
     let endpoint = context.plan.endpoint;
-    let (matched, expected) = (matching.matched()?, expected(&context.spec, endpoint));
+    let (matched, expected) = (matching.matched()?, context.plan.expected as usize);
     Ok(MatchStatus { endpoint, matched, expected, mismatches: matching.mismatches() })
-}
-
-/// The number of endpoints of the other side that an endpoint waits for.
-fn expected(spec: &RunSpec, endpoint: Endpoint) -> usize {
-    let count = match endpoint {
-        // Each of the two topics of a round trip has one of each.
-        Endpoint::Relay(_) => 1,
-        _ if spec.roundtrip == Roundtrip::Both => 1,
-        Endpoint::Publisher(_) => spec.expected_subscriptions,
-        Endpoint::Subscription(_) => spec.expected_publishers,
-    };
-    count as usize
 }

@@ -22,6 +22,7 @@ mod rows;
 mod sample_recorder;
 mod subscriber;
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ use crate::{
     backend::{Backend, Session},
     endpoint::{Endpoint, EndpointPlan},
     measure::usage::Usage,
-    run_spec::{RunSpec, Strategy},
+    run_spec::RunSpec,
 };
 use placement::Placement;
 use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
@@ -73,6 +74,8 @@ struct Context {
     plan: EndpointPlan,
     placement: Placement,
     spec: Arc<RunSpec>,
+    /// Rows are handed over this long after their seconds.
+    row_delay_ns: i64,
     orders: Receiver<Order>,
     flags: Arc<Flags>,
     outgoing: SyncSender<Outgoing>,
@@ -116,14 +119,14 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
     let Some(backend) = backends.iter().find(named).copied() else {
         return Err(format!("this worker does not know the communicator {}", plan.spec.communicator));
     };
-    let spec = Arc::new(plan.spec);
+    let (spec, row_delay_ns) = (Arc::new(plan.spec), plan.row_delay_ns);
     let placement = Placement::of(&spec);
     // Other threads, which inherit it, start later.
     placement.apply_to_process()?;
     let before = Usage::of_this_thread()?;
     let session: Arc<dyn Session> = Arc::from(backend.open(&spec)?);
     let opening = Usage::of_this_thread()?.since(&before);
-    let opened = Report::Opened { settings: session.settings() };
+    let opened = Report::Opened { effective: session.effective() };
     write_line(&opened).map_err(|error| format!("a worker cannot report: {error}"))?;
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
@@ -138,6 +141,7 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
                 plan,
                 placement: placement.clone(),
                 spec: spec.clone(),
+                row_delay_ns,
                 orders,
                 flags: flags.clone(),
                 outgoing: outgoing.clone(),
@@ -145,12 +149,12 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
         })
         .collect();
     let endpoints = contexts.len();
-    let threads: Vec<Vec<Context>> = match spec.strategy {
-        Strategy::IntraThread => vec![contexts],
-        _ => contexts.into_iter().map(|context| vec![context]).collect(),
-    };
+    let mut threads: BTreeMap<u32, Vec<Context>> = BTreeMap::new();
+    for context in contexts {
+        threads.entry(context.plan.executor).or_default().push(context);
+    }
     let mut running = Vec::new();
-    for contexts in threads {
+    for contexts in threads.into_values() {
         let name = contexts.first().map(|context| context.plan.endpoint.to_string()).unwrap_or_default();
         let builder = std::thread::Builder::new().name(name.clone());
         let session = session.clone();

@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use super::matching::Start;
 use super::placement::Placement;
+use super::protocol::times::ROW_DELAY_NS;
 use super::publisher::PublisherLoop;
 use super::subscriber::SubscriberLoop;
 use super::{Context, Flags, NOT_DRAINING, OUTGOING_CAPACITY};
 use crate::{
-    backend::{Draft, Matched, Publisher, Sent, Subscription, Taken},
+    backend::{Draft, Matched, Matching, Publisher, Sent, Subscription, Taken},
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
     measure::{median::median, own_cost::OwnCost},
@@ -62,15 +63,11 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
         abandon: Arc::new(AtomicBool::new(false)),
         expected: AtomicU64::new(NOT_DRAINING),
     };
-    let plan = EndpointPlan {
-        endpoint: Endpoint::Publisher(0),
-        topic: String::new(),
-        relay_topic: String::new(),
-        index: 0,
-        phase_ns: 0,
-    };
+    let plan = EndpointPlan::of_run(&spec, Endpoint::Publisher(0), "");
     let placement = Placement::of(&spec);
-    let context = Context { plan, placement, spec: Arc::new(spec), orders, flags: Arc::new(flags), outgoing };
+    let row_delay_ns = ROW_DELAY_NS;
+    let context =
+        Context { plan, placement, spec: Arc::new(spec), row_delay_ns, orders, flags: Arc::new(flags), outgoing };
     let ends_ns = Rc::new(RefCell::new(Vec::with_capacity(BATCHES + 1)));
     let nothing = NullMiddleware { messages: 0, ends_ns: ends_ns.clone(), flags: context.flags.clone() };
     run(&context, nothing, now_ns() - START_AGE_NS);
@@ -110,8 +107,8 @@ impl NullMiddleware {
 }
 
 impl Matched for NullMiddleware {
-    fn matched(&mut self) -> Result<usize, String> {
-        Ok(1)
+    fn matched(&mut self) -> Result<Matching, String> {
+        Ok(Matching::Count(1))
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -124,7 +121,7 @@ impl Publisher for NullMiddleware {
         draft.write(&mut []);
         black_box(draft.stamp());
         self.count_message();
-        Ok(Sent { loaned: true })
+        Ok(Sent { loaned: true, ..Sent::default() })
     }
 }
 
@@ -138,9 +135,8 @@ impl Subscription for NullMiddleware {
             id: self.messages,
             received_ns,
             length_bytes: 1,
-            overwritten: 0,
             loaned: true,
-            payload: &[],
+            ..Taken::default()
         });
         Ok(true)
     }

@@ -71,7 +71,7 @@ impl<'a> PublisherLoop<'a> {
         PublisherLoop {
             context,
             publisher,
-            schedule: Schedule::new(start_ns + context.plan.phase_ns, spec.rate_hz),
+            schedule: Schedule::new(start_ns + context.plan.phase_ns, context.plan.pace),
             start_ns,
             end_ns: spec.end_ns(start_ns),
             rows: Rows::new(context, start_ns),
@@ -118,7 +118,7 @@ impl<'a> PublisherLoop<'a> {
 
     fn publish_one(&mut self, index: u64, due_ns: Option<i64>, awake_ns: i64) -> Result<(), String> {
         let spec = &self.context.spec;
-        let stamp = Stamp { time_ns: 0, id: index + 1, rate_hz: spec.rate_hz };
+        let stamp = Stamp { time_ns: 0, id: index + 1, rate_hz: self.context.plan.pace.rate_hz() };
         let mut draft = Message { stamp, touch: spec.touch };
         let (published, allocated) = counted(spec.check_memory, || self.publisher.publish(&mut draft));
         self.rows.open.sent.allocations += allocated.allocations;
@@ -168,7 +168,7 @@ impl<'a> PublisherLoop<'a> {
             return Ok(());
         }
         self.next_check_ns = now_ns + SLICE_NS;
-        self.matched = self.publisher.matched()? > 0;
+        self.matched = !self.publisher.matched()?.is_none();
         self.ever_matched |= self.matched;
         if self.ever_matched {
             self.mismatches.clear();

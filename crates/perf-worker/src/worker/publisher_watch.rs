@@ -43,9 +43,9 @@ impl PublisherWatch {
                 self.mismatches = found;
             }
         }
-        let publishers = subscription.matched()?;
-        self.publisher_seen |= publishers > 0 || taken > 0;
-        if publishers > 0 {
+        let alone = subscription.matched()?.is_none();
+        self.publisher_seen |= !alone || taken > 0;
+        if !alone {
             self.alone_since_ns = None;
         } else if self.publisher_seen {
             self.alone_since_ns.get_or_insert(now_ns - self.start_ns);

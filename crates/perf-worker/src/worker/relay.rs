@@ -11,7 +11,7 @@ use super::{
     rows::Rows,
 };
 use crate::{
-    backend::{Draft, Matched, Publisher, Session, Stamp, Subscription},
+    backend::{Draft, Matched, Matching, Publisher, Session, Stamp, Subscription},
     clock::now_ns,
     endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
@@ -28,7 +28,7 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     };
     let Some(Start { start_ns, .. }) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
     let rows = Rows::new(context, start_ns);
-    let sequences = Sequences::new(context.spec.has_publishers(), context.spec.last_id);
+    let sequences = Sequences::new(context.spec.has_publishers(), context.plan.message.last_id);
     let drain = DrainMonitor::new(context, start_ns);
     let mut relay_loop =
         RelayLoop { context, ends, rows, sequences, drain, overwritten: 0, taken: 0, refusals: Refusals::new(context) };
@@ -44,9 +44,14 @@ struct Ends {
 }
 
 impl Matched for Ends {
-    /// The number on the side that has fewer.
-    fn matched(&mut self) -> Result<usize, String> {
-        Ok(self.subscription.matched()?.min(self.publisher.matched()?))
+    /// The matching of the side that has fewer.
+    fn matched(&mut self) -> Result<Matching, String> {
+        let (from, to) = (self.subscription.matched()?, self.publisher.matched()?);
+        Ok(match (from, to) {
+            (Matching::Count(from), Matching::Count(to)) => Matching::Count(from.min(to)),
+            _ if from.is_none() || to == Matching::Unknown => from,
+            _ => to,
+        })
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -98,7 +103,7 @@ impl RelayLoop<'_> {
         let Ends { subscription, publisher } = &mut self.ends;
         let (mut refused, mut passed) = (None, None);
         let taken = subscription.take(&mut |taken| {
-            let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: spec.rate_hz };
+            let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: self.context.plan.pace.rate_hz() };
             passed = Some((taken.received_ns, taken.time_ns, taken.length_bytes, taken.source, taken.id));
             refused = publisher.publish(&mut Passed { stamp, touch: spec.touch }).err();
         });

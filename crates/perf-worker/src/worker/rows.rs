@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 
 use super::{
     Context,
-    protocol::{EndpointReport, Report, times::ROW_DELAY_NS},
+    protocol::{EndpointReport, Report},
 };
 use crate::{
     endpoint::Endpoint,
@@ -66,11 +66,11 @@ pub struct Rows {
 impl Rows {
     /// The rows of an endpoint in a run that starts at `start_ns`.
     pub fn new(context: &Context, start_ns: i64) -> Self {
-        Rows::between(context.plan.endpoint, context.outgoing.clone(), start_ns, context.spec.gap_ns())
+        Rows::delayed(context.plan.endpoint, context.outgoing.clone(), start_ns, context.row_delay_ns)
     }
 
-    /// Rows counted from `start_ns`, handed over in the middle between messages that have this gap.
-    fn between(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64, gap_ns: Option<i64>) -> Self {
+    /// Rows counted from `start_ns`, handed over this long after their seconds.
+    fn delayed(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64, delay_ns: i64) -> Self {
         let (recycle, empty) = mpsc::sync_channel(TALLIES);
         for _ in 1..TALLIES {
             let _ = recycle.try_send(Box::default());
@@ -82,7 +82,7 @@ impl Rows {
             seconds,
             open: Box::default(),
             ended: VecDeque::with_capacity(TALLIES),
-            delay_ns: gap_ns.map_or(ROW_DELAY_NS, |gap_ns| ROW_DELAY_NS.min(gap_ns / 2)),
+            delay_ns,
             next_ns: seconds.end_ns(),
             recycle,
             empty,
@@ -159,8 +159,7 @@ mod tests {
     use super::*;
     use crate::clock::SECOND_NS;
 
-    /// 1 kHz.
-    const GAP_NS: Option<i64> = Some(SECOND_NS / 1000);
+    /// At 1 kHz.
     const DELAY_NS: i64 = SECOND_NS / 2000;
 
     fn seconds_of(reports: &Receiver<Outgoing>) -> Vec<u64> {
@@ -185,7 +184,7 @@ mod tests {
     #[test]
     fn handing_over_rows_allocates_nothing_however_many_they_are() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::between(Endpoint::Subscription(0), outgoing, 0, GAP_NS);
+        let mut rows = Rows::delayed(Endpoint::Subscription(0), outgoing, 0, DELAY_NS);
         for number in 0..100 {
             assert_eq!(second(&mut rows, number), Allocated::default(), "in second {number}");
             let Ok(Outgoing::Row { second, whole, mut tally, recycle, .. }) = reports.try_recv() else {
@@ -201,7 +200,7 @@ mod tests {
     #[test]
     fn a_reporting_thread_that_is_behind_costs_memory_and_no_row() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::between(Endpoint::Subscription(0), outgoing, 0, GAP_NS);
+        let mut rows = Rows::delayed(Endpoint::Subscription(0), outgoing, 0, DELAY_NS);
         rows.until(5 * SECOND_NS + DELAY_NS);
         assert_eq!(seconds_of(&reports), [0, 1, 2, 3, 4]);
     }
@@ -209,7 +208,7 @@ mod tests {
     #[test]
     fn a_row_goes_out_between_two_messages_and_has_only_its_own_second() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::between(Endpoint::Publisher(0), outgoing, 0, GAP_NS);
+        let mut rows = Rows::delayed(Endpoint::Publisher(0), outgoing, 0, DELAY_NS);
         rows.open.sent.samples = 7;
         rows.until(SECOND_NS);
         rows.open.sent.samples = 3;
@@ -223,15 +222,5 @@ mod tests {
         // At the end none waits.
         rows.last(2 * SECOND_NS);
         assert_eq!(seconds_of(&reports), [1, 2]);
-    }
-
-    #[test]
-    fn the_delay_is_half_a_gap_and_at_most_50_ms() {
-        let short = SECOND_NS / 100;
-        for (gap_ns, delay_ns) in [(None, SECOND_NS / 20), (Some(SECOND_NS), SECOND_NS / 20), (Some(short), short / 2)]
-        {
-            let rows = Rows::between(Endpoint::Publisher(0), mpsc::sync_channel(1).0, 0, gap_ns);
-            assert_eq!(rows.hand_over_ns(), SECOND_NS + delay_ns, "{gap_ns:?}");
-        }
     }
 }

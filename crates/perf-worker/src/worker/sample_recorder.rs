@@ -89,18 +89,18 @@ impl SampleRecorder {
         let start_ns = start.start_ns;
         // This run's publishers stop at its end; those of other programs do not.
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
-        let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, spec.rate_hz));
+        let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, context.plan.pace));
         SampleRecorder {
             rows: Rows::new(context, start_ns),
-            sequences: Sequences::new(spec.has_publishers(), spec.last_id),
+            sequences: Sequences::new(spec.has_publishers(), context.plan.message.last_id),
             start_ns,
             scope_ns: scope_start_ns..if spec.has_publishers() { i64::MAX } else { spec.end_ns(start_ns) },
             in_scope: false,
             schedule,
             phases: Phases::new(spec, &start.phases),
             first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),
-            late_ns: spec.late.limit_ns(spec.rate_hz),
-            too_late_ns: spec.too_late.limit_ns(spec.rate_hz),
+            late_ns: context.plan.late_ns,
+            too_late_ns: context.plan.too_late_ns,
             touch: spec.touch,
             zero_copy: spec.zero_copy,
             taken: 0,

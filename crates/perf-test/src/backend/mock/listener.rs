@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::MockSubscription;
-use perf_worker::backend::{Listener, Matched, Sink, Subscription};
+use perf_worker::backend::{Listener, Matched, Matching, Sink, Subscription};
 
 /// The interval at which the thread looks for messages. The times in them do not depend on it.
 const INTERVAL: Duration = Duration::from_millis(1);
@@ -30,7 +30,7 @@ impl MockListener {
 }
 
 impl Matched for MockListener {
-    fn matched(&mut self) -> Result<usize, String> {
+    fn matched(&mut self) -> Result<Matching, String> {
         self.subscription().matched()
     }
 

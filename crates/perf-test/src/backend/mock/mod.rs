@@ -21,8 +21,8 @@ use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Delivery, Description, Draft, Matched, Publisher, Sent, Session, Setting, Settings, Subscription,
-        Taken,
+        Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, Publisher, Sent, Session, Setting,
+        Settings, Subscription, Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
@@ -35,19 +35,20 @@ use transport::{Kind, Socket, TopicKey};
 pub struct Mock;
 
 impl Backend for Mock {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         "Mock"
     }
 
     fn describe(&self) -> Description {
         let colour = Setting::new("colour", &["blue", "red"], "has no effect: it tests that settings arrive");
-        Description { version: env!("CARGO_PKG_VERSION").to_owned(), settings: vec![colour] }
+        let capabilities = Capabilities { services: false, raw: false, ..Capabilities::all() };
+        Description { version: env!("CARGO_PKG_VERSION").to_owned(), capabilities, settings: vec![colour] }
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
         let settings =
             if spec.mock.deaf { self.describe().resolve("Mock", &Settings::new())? } else { spec.settings.clone() };
-        Ok(Box::new(MockSession { settings }))
+        Ok(Box::new(MockSession { effective: spec.options().into_iter().chain(settings).collect() }))
     }
 
     fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
@@ -57,17 +58,17 @@ impl Backend for Mock {
 
 /// The mock in one process; its endpoints share nothing.
 struct MockSession {
-    settings: Settings,
+    effective: Settings,
 }
 
 impl Session for MockSession {
-    fn settings(&self) -> Settings {
-        self.settings.clone()
+    fn effective(&self) -> Settings {
+        self.effective.clone()
     }
 
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
         let endpoint = MockEndpoint::new(spec, plan, Kind::Publisher)?;
-        let is_text = spec.content == Content::Text;
+        let is_text = plan.message.content == Content::Text;
         let (index, relays) = match plan.endpoint {
             Endpoint::Relay(index) => (index, true),
             Endpoint::Publisher(index) | Endpoint::Subscription(index) => (index, false),
@@ -81,9 +82,9 @@ impl Session for MockSession {
             subscriptions: Vec::new(),
             source,
             relays,
-            last_id: spec.last_id,
-            length_bytes: spec.message_bytes as u64,
-            payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(spec.message_bytes) }],
+            last_id: plan.message.last_id,
+            length_bytes: plan.message.bytes as u64,
+            payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(plan.message.bytes) }],
         }))
     }
 
@@ -143,9 +144,9 @@ struct MockPublisher {
 }
 
 impl Matched for MockPublisher {
-    fn matched(&mut self) -> Result<usize, String> {
+    fn matched(&mut self) -> Result<Matching, String> {
         self.subscriptions = self.endpoint.others()?;
-        Ok(self.subscriptions.len())
+        Ok(Matching::Count(self.subscriptions.len()))
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -185,7 +186,7 @@ impl Publisher for MockPublisher {
                 Err(error) => return Err(format!("a subscription of the mock does not take messages: {error}")),
             }
         }
-        Ok(Sent { loaned: !script.copy })
+        Ok(Sent { loaned: !script.copy, ..Sent::default() })
     }
 }
 
@@ -214,8 +215,8 @@ impl MockSubscription {
 }
 
 impl Matched for MockSubscription {
-    fn matched(&mut self) -> Result<usize, String> {
-        self.endpoint.others().map(|others| others.len())
+    fn matched(&mut self) -> Result<Matching, String> {
+        self.endpoint.others().map(|others| Matching::Count(others.len()))
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -238,6 +239,7 @@ impl Subscription for MockSubscription {
                     overwritten: self.in_flight.overwritten(),
                     loaned: !self.copies,
                     payload: message.payload(),
+                    ..Taken::default()
                 });
                 return Ok(true);
             }

@@ -3,6 +3,7 @@
 use super::Defaults;
 use crate::cli::options::RunOptions;
 use perf_worker::choice::Choice;
+use perf_worker::pacing::Pace;
 use perf_worker::run_spec::{History, Roundtrip, RunSpec, Strategy, Threshold};
 
 /// # Errors
@@ -44,7 +45,7 @@ pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
             heading_notes.push(format!("{option} has no effect: this run has no subscription"));
         }
     }
-    if let (Some(depth), History::KeepAll) = (options.qos.history_depth, spec.history) {
+    if let (Some(depth), History::KeepAll) = (options.qos.history_depth, spec.qos.history) {
         heading_notes.push(format!("--history-depth {depth} has no effect: KEEP_ALL keeps all samples"));
     }
     if let (Some(count), 0) = (options.endpoints.expected_num_pubs.filter(|count| *count > 0), spec.subscriptions) {
@@ -118,7 +119,7 @@ fn limits_are_ordered(spec: &RunSpec, options: &RunOptions) -> Result<(), String
             ));
         }
     }
-    let [late_ns, too_late_ns] = [spec.late, spec.too_late].map(|limit: Threshold| limit.limit_ns(rate_hz));
+    let [late_ns, too_late_ns] = [spec.late, spec.too_late].map(|limit: Threshold| limit.limit_ns(Pace::hz(rate_hz)));
     if late_ns > too_late_ns {
         return Err(format!(
             "samples are late above {late_ns} ns and too late above {too_late_ns} ns at -r {rate_hz}, so none could be late. Give --late a \

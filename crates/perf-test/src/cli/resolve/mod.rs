@@ -19,7 +19,9 @@ use crate::report::outputs::Outputs;
 use crate::requirement::Requirement;
 use perf_worker::backend::{Description, Settings};
 use perf_worker::choice::Choice;
-use perf_worker::run_spec::{Durability, History, Layout, Reliability, RunSpec, Threshold, Touch, Wait};
+use perf_worker::run_spec::{
+    Durability, History, Layout, MessageSpec, Qos, Reliability, RtScope, RunSpec, Threshold, Touch, Wait,
+};
 
 /// The values of options that are not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,12 +82,15 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     let spec = RunSpec {
         communicator: communicator.name.clone(),
         middleware_version: description.version.clone(),
-        message: message.name.to_owned(),
-        layout,
-        content: message.content,
-        message_bytes: message.bytes,
-        last_id: message.last_id,
-        unbounded_bytes: options.messages.unbounded_msg_size.unwrap_or(0),
+        message: MessageSpec {
+            name: message.name.to_owned(),
+            type_name: message.type_name.to_owned(),
+            layout,
+            content: message.content,
+            bytes: message.bytes,
+            last_id: message.last_id,
+            unbounded_bytes: options.messages.unbounded_msg_size.unwrap_or(0),
+        },
         topic: endpoints::topic(&options.endpoints, options.messages.msg.is_some())?,
         domain_id: endpoints::domain_id(options.endpoints.dds_domain_id)?,
         rate_hz: options.time.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
@@ -97,21 +102,30 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         expected_publishers: options.endpoints.expected_num_pubs.unwrap_or(publishers),
         expected_subscriptions: options.endpoints.expected_num_subs.unwrap_or(subscriptions),
         match_timeout_s: options.endpoints.wait_for_matched_timeout.unwrap_or(30),
-        reliability: reliability.unwrap_or(if of_experiment { Reliability::Reliable } else { Reliability::BestEffort }),
-        durability: durability.unwrap_or_default(),
-        history: history.unwrap_or_default(),
-        history_depth: qos.history_depth.unwrap_or(if of_experiment { 10 } else { 16 }),
+        qos: Qos {
+            reliability: reliability.unwrap_or(if of_experiment {
+                Reliability::Reliable
+            } else {
+                Reliability::BestEffort
+            }),
+            durability: durability.unwrap_or_default(),
+            history: history.unwrap_or_default(),
+            depth: qos.history_depth.unwrap_or(if of_experiment { 10 } else { 16 }),
+        },
         warmup_s: options.time.warmup.unwrap_or(0),
         max_runtime_s: options.time.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
         ignore_s: options.time.ignore.unwrap_or(0),
         zero_copy: options.messages.zero_copy,
         shared_memory: settings.get("transport").is_some_and(|transport| transport == "shared-memory"),
         settings,
+        raw: false,
+        phases: false,
         wait: wait.unwrap_or_default(),
         touch,
         late: options.measuring.late.unwrap_or(Threshold::LATE),
         too_late: options.measuring.too_late.unwrap_or(Threshold::TOO_LATE),
         rt_priority,
+        rt_scope: RtScope::Endpoints,
         rt_cpus,
         pins: options.machine.pin.clone().unwrap_or_default().0,
         check_memory: options.measuring.check_memory,

@@ -128,15 +128,15 @@ pub struct Conditions {
 
 impl Conditions {
     fn of(spec: &RunSpec) -> Conditions {
-        let limit = |threshold: &Threshold| Some(threshold.limit_ns(spec.rate_hz)).filter(|ns| *ns < u64::MAX);
+        let limit = |threshold: &Threshold| Some(threshold.limit_ns(spec.pace())).filter(|ns| *ns < u64::MAX);
         Conditions {
             communicator: spec.communicator.clone(),
             middleware_version: spec.middleware_version.clone(),
             settings: spec.settings.clone(),
-            message: spec.message.clone(),
-            message_layout: spec.layout.name().to_owned(),
-            message_bytes: spec.message_bytes as u64,
-            unbounded_payload_bytes: spec.unbounded_bytes,
+            message: spec.message.name.clone(),
+            message_layout: spec.message.layout.name().to_owned(),
+            message_bytes: spec.message.bytes as u64,
+            unbounded_payload_bytes: spec.message.unbounded_bytes,
             topic: spec.topic.clone(),
             domain_id: spec.domain_id,
             rate_hz: spec.rate_hz,
@@ -148,10 +148,10 @@ impl Conditions {
             expected_publishers: spec.expected_publishers,
             expected_subscriptions: spec.expected_subscriptions,
             match_timeout_s: spec.match_timeout_s,
-            reliability: spec.reliability.name().to_owned(),
-            durability: spec.durability.name().to_owned(),
-            history: spec.history.name().to_owned(),
-            history_depth: spec.history_depth,
+            reliability: spec.qos.reliability.name().to_owned(),
+            durability: spec.qos.durability.name().to_owned(),
+            history: spec.qos.history.name().to_owned(),
+            history_depth: spec.qos.depth,
             warmup_s: spec.warmup_s,
             max_runtime_s: spec.max_runtime_s,
             ignore_s: spec.ignore_s,

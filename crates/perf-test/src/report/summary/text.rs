@@ -28,9 +28,9 @@ impl Summary {
             format!(
                 "summary of {:.1} s: {}, {} bytes ({} layout) over {}, {path}, payload touched: {}, readers wait by {}",
                 self.measured_s,
-                spec.message,
-                spec.message_bytes,
-                spec.layout.name(),
+                spec.message.name,
+                spec.message.bytes,
+                spec.message.layout.name(),
                 spec.communicator,
                 spec.touch.name(),
                 how_readers_wait(spec.wait)
@@ -157,7 +157,7 @@ impl Summary {
         }
         let percent = |count: u64, of: u64| 100.0 * count as f64 / of as f64;
         let class = |count: u64, threshold: Threshold| {
-            let limit = match threshold.limit_ns(self.spec.rate_hz) {
+            let limit = match threshold.limit_ns(self.spec.pace()) {
                 u64::MAX => "no limit".to_owned(),
                 limit_ns => format!("> {}", format_ns(limit_ns as f64)),
             };

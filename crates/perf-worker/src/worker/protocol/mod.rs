@@ -29,7 +29,7 @@ pub mod times;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    backend::Settings,
+    backend::{Matching, Settings},
     endpoint::{Endpoint, EndpointPlan, SourcePhase},
     measure::{memory::Footprint, resources::Resources, tally::Counts, threads::ThreadUsage},
     run_spec::RunSpec,
@@ -48,7 +48,10 @@ pub struct Plan {
     pub protocol: u32,
     /// The run.
     pub spec: RunSpec,
-    /// The endpoints of this worker, each on a thread; with INTRA_THREAD all on one.
+    /// Rows are handed over this long after their seconds, nanoseconds: in the middle between two messages, at most
+    /// [`ROW_DELAY_NS`](times::ROW_DELAY_NS).
+    pub row_delay_ns: i64,
+    /// The endpoints of this worker; those with the same executor share a thread.
     pub endpoints: Vec<EndpointPlan>,
 }
 
@@ -79,8 +82,8 @@ pub enum Order {
 pub enum Report {
     /// The middleware is open; the first report of a worker.
     Opened {
-        /// The value in effect of each setting.
-        settings: Settings,
+        /// The value in effect of each setting, and of each of [`RunSpec::options`].
+        effective: Settings,
     },
     /// The endpoint exists.
     Ready {
@@ -145,8 +148,8 @@ pub enum Report {
 pub struct MatchStatus {
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The number of endpoints of the other side that it is matched with.
-    pub matched: usize,
+    /// The endpoints of the other side that it is matched with.
+    pub matched: Matching,
     /// The number that it waits for.
     pub expected: usize,
     /// Reasons why it is not matched with others.

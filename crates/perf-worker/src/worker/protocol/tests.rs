@@ -18,9 +18,8 @@ use crate::{
 const PAGE: &str = include_str!("../../../../../docs/internals/worker-protocol.md");
 
 fn plan() -> Plan {
-    let topic = "/test_topic".to_owned();
-    let plan = EndpointPlan { endpoint: Endpoint::Relay(0), topic, relay_topic: String::new(), index: 0, phase_ns: 0 };
-    Plan { protocol: PROTOCOL, spec: example(), endpoints: vec![plan] }
+    let endpoint = EndpointPlan::of_run(&example(), Endpoint::Relay(0), "/test_topic");
+    Plan { protocol: PROTOCOL, spec: example(), row_delay_ns: 1, endpoints: vec![endpoint] }
 }
 
 /// One of each order and report, with every field.
@@ -37,9 +36,14 @@ fn everything() -> Vec<Value> {
     };
     let (counts, resources) = (Box::new(counts), Resources::default());
     let thread = ThreadUsage::all_of_this_process().unwrap().swap_remove(0);
-    let status = MatchStatus { endpoint: Endpoint::Subscription(0), matched: 0, expected: 1, mismatches: Vec::new() };
+    let status = MatchStatus {
+        endpoint: Endpoint::Subscription(0),
+        matched: Matching::Count(0),
+        expected: 1,
+        mismatches: Vec::new(),
+    };
     let reports = [
-        Report::Opened { settings: [("name".to_owned(), "value".to_owned())].into() },
+        Report::Opened { effective: [("name".to_owned(), "value".to_owned())].into() },
         Report::Ready { endpoint, created_ns: 1, source: Some([1; 16]) },
         Report::Matched { endpoint, matched_ns: 1 },
         Report::Unmatched(status.clone()),

@@ -31,11 +31,11 @@ fn mock(run: &mut RunSpec) {
 }
 
 fn reliable(run: &mut RunSpec) {
-    run.reliability = Reliability::Reliable;
+    run.qos.reliability = Reliability::Reliable;
 }
 
 fn transient(run: &mut RunSpec) {
-    run.durability = Durability::TransientLocal;
+    run.qos.durability = Durability::TransientLocal;
 }
 
 fn intra_thread(run: &mut RunSpec) {
@@ -60,8 +60,8 @@ fn three_subscriptions(run: &mut RunSpec) {
 }
 
 fn array4k(run: &mut RunSpec) {
-    run.message = "Array4k".to_owned();
-    run.message_bytes = 4096;
+    run.message.name = "Array4k".to_owned();
+    run.message.bytes = 4096;
 }
 
 fn cpus_1_and_3(run: &mut RunSpec) {
@@ -102,8 +102,8 @@ const V2_3_0: &[(&str, Becomes)] = &[
     ("--dds-domain-id 7", Run(|run| run.domain_id = 7)),
     ("--reliability RELIABLE", Run(reliable)),
     ("--durability TRANSIENT_LOCAL", Run(transient)),
-    ("--history KEEP_ALL", Run(|run| run.history = History::KeepAll)),
-    ("--history-depth 3", Run(|run| run.history_depth = 3)),
+    ("--history KEEP_ALL", Run(|run| run.qos.history = History::KeepAll)),
+    ("--history-depth 3", Run(|run| run.qos.depth = 3)),
     ("--max-runtime 30", Run(|run| run.max_runtime_s = 30)),
     ("-p 0", Run(no_publishers)),
     ("--num-pub-threads 0", Run(no_publishers)),
@@ -167,7 +167,7 @@ const FOXY: &[(&str, Becomes)] = &[
     ("--topic_list", List),
     ("--dds_domain_id 7", Run(|run| run.domain_id = 7)),
     ("--keep_last", Run(nothing)),
-    ("--history_depth 3", Run(|run| run.history_depth = 3)),
+    ("--history_depth 3", Run(|run| run.qos.depth = 3)),
     ("--disable_async", Run(nothing)),
     ("--max_runtime 30", Run(|run| run.max_runtime_s = 30)),
     ("--num_pub_threads 0", Run(no_publishers)),

@@ -45,8 +45,8 @@ fn both_generations_spell_the_same_run() {
     ];
     let (expected, outputs) = unpacked(lines[0]);
     assert_eq!((expected.publishers, expected.subscriptions, expected.domain_id), (2, 3, 7));
-    assert_eq!((expected.max_runtime_s, expected.history_depth, expected.rate_hz), (30, 10, 1000));
-    assert_eq!(expected.durability, Durability::TransientLocal);
+    assert_eq!((expected.max_runtime_s, expected.qos.depth, expected.rate_hz), (30, 10, 1000));
+    assert_eq!(expected.qos.durability, Durability::TransientLocal);
     assert_eq!(outputs, Outputs { console: true, ..Outputs::default() });
     for line in &lines[1..] {
         assert_eq!(unpacked(line).0, expected, "{line}");
@@ -57,8 +57,8 @@ fn both_generations_spell_the_same_run() {
 fn the_commands_of_the_zero_copy_documentation_mean_what_they_say() {
     let line = "--reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100 --max-runtime 30";
     let (copy, _) = unpacked(line);
-    assert_eq!((copy.rate_hz, copy.message_bytes, copy.zero_copy), (100, 4_194_304, false));
-    assert_eq!(copy.reliability, Reliability::Reliable);
+    assert_eq!((copy.rate_hz, copy.message.bytes, copy.zero_copy), (100, 4_194_304, false));
+    assert_eq!(copy.qos.reliability, Reliability::Reliable);
     let (zero_copy, _) = unpacked(&format!("--zero-copy {line}"));
     assert_eq!(zero_copy, RunSpec { zero_copy: true, ..copy.clone() });
     assert_eq!(unpacked(&format!("--loaned-samples {line}")).0, zero_copy);
@@ -70,11 +70,11 @@ fn the_commands_of_the_zero_copy_documentation_mean_what_they_say() {
 #[test]
 fn defaults_follow_the_generation() {
     let (run_2, _) = unpacked("");
-    assert_eq!((run_2.message.as_str(), run_2.message_bytes, run_2.rate_hz), ("Array128", 128, 1000));
-    assert_eq!((run_2.topic.as_str(), run_2.history_depth, run_2.max_runtime_s), ("test_topic", 16, 0));
-    assert_eq!((run_2.reliability, run_2.strategy), (Reliability::BestEffort, Strategy::InterProcess));
+    assert_eq!((run_2.message.name.as_str(), run_2.message.bytes, run_2.rate_hz), ("Array128", 128, 1000));
+    assert_eq!((run_2.topic.as_str(), run_2.qos.depth, run_2.max_runtime_s), ("test_topic", 16, 0));
+    assert_eq!((run_2.qos.reliability, run_2.strategy), (Reliability::BestEffort, Strategy::InterProcess));
     let (run_1, _) = unpacked("--message-layout 1.x");
-    assert_eq!((run_1.message.as_str(), run_1.message_bytes), ("Array1k", 1040));
+    assert_eq!((run_1.message.name.as_str(), run_1.message.bytes), ("Array1k", 1040));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn the_unbounded_size_is_zero_if_it_is_not_given() {
         ("-m stamped_vector --unbounded-msg-size=6", 6, 30),
     ] {
         let (run, _) = unpacked(line);
-        assert_eq!((run.unbounded_bytes, run.message_bytes), (bytes, message_bytes), "{line}");
+        assert_eq!((run.message.unbounded_bytes, run.message.bytes), (bytes, message_bytes), "{line}");
     }
 }
 

@@ -1,0 +1,25 @@
+//! Daemons: processes that a middleware needs besides the workers.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// A daemon that the run starts before its workers and ends after them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DaemonCommand {
+    /// Its name in reports.
+    pub name: String,
+    /// The program, looked for on the PATH, and its arguments.
+    pub command: Vec<String>,
+    /// How it shows that it is ready.
+    pub ready: Readiness,
+}
+
+/// The sign that a daemon is ready.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Readiness {
+    /// A file or socket of this path exists.
+    File(PathBuf),
+    /// It has printed a line with this text.
+    Line(String),
+}

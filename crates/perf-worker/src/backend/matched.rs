@@ -1,0 +1,75 @@
+//! The matching of an endpoint with the other side, its id, and its clock.
+
+use serde::{Deserialize, Serialize};
+
+/// The endpoints of the other side that an endpoint is matched with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Matching {
+    /// So many.
+    Count(usize),
+    /// At least one, or none.
+    Any(bool),
+    /// The middleware does not tell.
+    Unknown,
+}
+
+impl Matching {
+    /// Whether these are `expected` at least, as far as the middleware tells.
+    #[must_use]
+    pub fn is_enough(self, expected: usize) -> bool {
+        match self {
+            Matching::Count(count) => count >= expected,
+            Matching::Any(any) => any || expected == 0,
+            Matching::Unknown => true,
+        }
+    }
+
+    /// Whether there is none, as far as the middleware tells.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        matches!(self, Matching::Count(0) | Matching::Any(false))
+    }
+}
+
+impl std::fmt::Display for Matching {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Matching::Count(count) => count.fmt(f),
+            Matching::Any(true) => f.write_str("some"),
+            Matching::Any(false) => f.write_str("none"),
+            Matching::Unknown => f.write_str("an unknown number"),
+        }
+    }
+}
+
+/// The clock of an endpoint that does not have this host's CLOCK_MONOTONIC, such as one of a microcontroller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherClock {
+    /// CLOCK_MONOTONIC minus this clock, nanoseconds.
+    pub offset_ns: i64,
+    /// The offset is at most this much wrong during the run, nanoseconds.
+    pub error_ns: i64,
+}
+
+/// The matching of a publisher or a subscription with the other side. Not called while messages are due.
+pub trait Matched {
+    /// The endpoints of the other side that are matched now. Does not wait.
+    ///
+    /// # Errors
+    /// A sentence: the middleware cannot go on.
+    fn matched(&mut self) -> Result<Matching, String>;
+
+    /// The reasons why others on the topic are not matched, one sentence each; empty if they are not known.
+    fn mismatches(&mut self) -> Vec<String>;
+
+    /// Of a publisher, the id that its messages have in [`Taken::source`](super::Taken::source). Without it, latencies from the
+    /// schedule are not known if several publishers have different phases.
+    fn source(&self) -> Option<[u8; 16]> {
+        None
+    }
+
+    /// The clock of its times, if that is another one: of a publisher those in the messages, of a subscription those of reception.
+    fn clock(&self) -> Option<OtherClock> {
+        None
+    }
+}

@@ -1,0 +1,34 @@
+//! Publishers, and the messages that they send.
+
+use super::{Matched, Stamp};
+
+/// Sends messages.
+pub trait Publisher: Matched {
+    /// Sends one message: creates or loans it, lets `draft` write the payload, and as the last step before sending gets the stamp from
+    /// it and writes that into the message.
+    ///
+    /// # Errors
+    /// A sentence: the message was not sent. The next one is tried again.
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String>;
+}
+
+/// The way of a message that was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Whether it was written in the middleware's memory, so that publishing copied nothing.
+    pub loaned: bool,
+    /// The bytes that it took on the wire; 0 if that is not known, or there is none.
+    pub wire_bytes: u64,
+    /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message was serialised, ns of CLOCK_MONOTONIC;
+    /// none if the back end cannot see it.
+    pub serialised_ns: Option<i64>,
+}
+
+/// A message that is about to be sent.
+pub trait Draft {
+    /// Writes the bytes of the payload according to `--touch`. Not for texts, whose bytes must stay characters.
+    fn write(&mut self, payload: &mut [u8]);
+
+    /// The stamp of the message; reads the clock, so it is called last.
+    fn stamp(&mut self) -> Stamp;
+}

@@ -1,0 +1,104 @@
+//! Subscriptions, the ways in which messages reach them, and the messages that they receive.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Matched;
+
+/// The way in which messages reach a subscription: the one that users of the middleware would choose.
+pub enum Delivery {
+    /// The endpoint's thread takes them, and waits in the way of [`RunSpec::wait`](crate::run_spec::RunSpec::wait).
+    Pull(Box<dyn Subscription>),
+    /// The middleware delivers them on threads of its own.
+    Push(Box<dyn Listener>),
+}
+
+impl Delivery {
+    /// The subscription of an endpoint that must take its messages itself.
+    ///
+    /// # Errors
+    /// A sentence: the middleware delivers them.
+    pub fn pull(self, endpoint: &str) -> Result<Box<dyn Subscription>, String> {
+        match self {
+            Delivery::Pull(subscription) => Ok(subscription),
+            Delivery::Push(_) => Err(format!(
+                "{endpoint} must take messages on its own thread, and the middleware delivers them on others: \
+                 use -e INTER_THREAD or INTER_PROCESS, and no relay"
+            )),
+        }
+    }
+}
+
+/// Receives messages.
+pub trait Subscription: Matched {
+    /// Takes one message, if there is one, and passes it to `reader`. Returns whether there was one. Does not wait.
+    ///
+    /// # Errors
+    /// A sentence: a message could not be taken. The next one is tried again.
+    fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String>;
+
+    /// Waits until there may be something to take, at most `timeout`; not called with `--wait spin`.
+    ///
+    /// # Errors
+    /// A sentence: the middleware cannot go on.
+    fn wait(&mut self, timeout: Duration) -> Result<(), String>;
+
+    /// The number of messages that left the history before they were taken, since the subscription was created; always 0 from a
+    /// middleware that does not count them, whose losses are then unexplained.
+    fn overwritten(&self) -> u64;
+}
+
+/// Receives messages on threads of the middleware.
+pub trait Listener: Matched {
+    /// Passes each message from now on to `sink`, on any thread.
+    ///
+    /// # Errors
+    /// A sentence: the middleware cannot deliver.
+    fn start(&mut self, sink: Arc<dyn Sink>) -> Result<(), String>;
+
+    /// Delivers no more; returns when no delivery is running.
+    ///
+    /// # Errors
+    /// A sentence: the middleware cannot end the delivery.
+    fn stop(&mut self) -> Result<(), String>;
+
+    /// As [`Subscription::overwritten`].
+    fn overwritten(&self) -> u64;
+}
+
+/// The destination of delivered messages.
+pub trait Sink: Send + Sync {
+    /// Records a message. Takes a lock, which others take a few times a second; does not allocate.
+    fn taken(&self, taken: &Taken<'_>);
+
+    /// The delivery has ended with this error, a sentence.
+    fn failed(&self, sentence: String);
+}
+
+/// A message that was taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Taken<'a> {
+    /// The publisher's id in the middleware; all zeros if there is none, and then only one publisher is allowed.
+    pub source: [u8; 16],
+    /// The time in the message.
+    pub time_ns: i64,
+    /// The id in the message, up to [`MessageSpec::last_id`](crate::run_spec::MessageSpec::last_id).
+    pub id: u64,
+    /// Time of reception, ns: read right after the middleware returned the message, on the copy path right after the copy.
+    pub received_ns: i64,
+    /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message reached this process, before the thread
+    /// that takes it woke up; none if the back end cannot see it.
+    pub arrived_ns: Option<i64>,
+    /// With `phases`, the time when its bytes were in hand and the conversion to a message began; none if the back end cannot see it.
+    pub in_hand_ns: Option<i64>,
+    /// Length of its body, bytes.
+    pub length_bytes: u64,
+    /// The bytes that it took on the wire; 0 if that is not known, or there is none.
+    pub wire_bytes: u64,
+    /// [`Subscription::overwritten`] when it was taken.
+    pub overwritten: u64,
+    /// Whether it is read in the middleware's memory, so that taking copied nothing.
+    pub loaned: bool,
+    /// The bytes that [`Draft::write`](super::Draft::write) wrote, in place or in the copy.
+    pub payload: &'a [u8],
+}
