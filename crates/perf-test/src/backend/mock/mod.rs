@@ -21,8 +21,8 @@ use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, Publisher, Sent, Session, Setting,
-        Settings, Subscription, Taken,
+        Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, MatchingKind, Publisher, Sent, Session,
+        Setting, Settings, Stamp, Subscription, Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
@@ -137,6 +137,14 @@ impl MockEndpoint {
         transport::connect_all(&self.key, self.others)
     }
 
+    fn matching(&self, count: usize) -> Matching {
+        match self.script.matching {
+            None | Some(MatchingKind::Count) => Matching::Count(count),
+            Some(MatchingKind::Any) => Matching::Any(count > 0),
+            Some(MatchingKind::Unknown) => Matching::Unknown,
+        }
+    }
+
     fn mismatches(&self) -> Vec<String> {
         if self.script.mismatch { vec!["the script of the mock says mismatch".to_owned()] } else { Vec::new() }
     }
@@ -156,7 +164,7 @@ struct MockPublisher {
 impl Matched for MockPublisher {
     fn matched(&mut self) -> Result<Matching, String> {
         self.subscriptions = self.endpoint.others()?;
-        Ok(Matching::Count(self.subscriptions.len()))
+        Ok(self.endpoint.matching(self.subscriptions.len()))
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -172,8 +180,12 @@ impl Publisher for MockPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         let script = &self.endpoint.script;
         // Only the stamp has the id; its time is read again below.
-        let id = draft.stamp().id;
-        if is_nth(id, script.refuse) {
+        let Stamp { id, time_ns, .. } = draft.stamp();
+        let is_probe = time_ns == 0;
+        if now_ns() < self.endpoint.created_ns + script.mute_ns {
+            return Ok(Sent::default());
+        }
+        if is_nth(id, script.refuse) && !is_probe {
             return Err(format!("the script of the mock refuses message {id}"));
         }
         if let Some(stall) = script.stall.filter(|stall| stall.number == id && !self.relays) {
@@ -189,7 +201,7 @@ impl Publisher for MockPublisher {
         let stamp = draft.stamp();
         // A relay holds the message since its reception.
         let way_ns = if self.relays { script.latency_of_ns(id) } else { 0 };
-        let (id, departed_ns) = (id & self.last_id, stamp.time_ns + way_ns);
+        let (id, departed_ns) = (id & self.last_id, if is_probe { now_ns() } else { stamp.time_ns + way_ns });
         let message = Message::new(self.source, id, stamp.time_ns, departed_ns, self.length_bytes, &self.payload);
         let (bytes, length) = message.to_bytes();
         for subscription in &self.subscriptions {
@@ -232,7 +244,7 @@ impl MockSubscription {
 
 impl Matched for MockSubscription {
     fn matched(&mut self) -> Result<Matching, String> {
-        self.endpoint.others().map(|others| Matching::Count(others.len()))
+        self.endpoint.others().map(|others| self.endpoint.matching(others.len()))
     }
 
     fn mismatches(&mut self) -> Vec<String> {
