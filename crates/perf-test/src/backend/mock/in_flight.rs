@@ -150,20 +150,28 @@ mod tests {
     }
 
     #[test]
+    fn no_fault_concerns_a_probe() {
+        let mut in_flight = InFlight::new("latency=5ns,lose=1,overwrite=1,duplicate=1,join=9".parse().unwrap());
+        in_flight.arrived(Message::new([1; 16], 0, 0, 100, 64, &[]));
+        assert_eq!(in_flight.next(105).map(|next| (next.received_ns, next.message.is_probe())), Some((105, true)));
+        assert_eq!((in_flight.next(i64::MAX), in_flight.overwritten()), (None, 0));
+    }
+
+    #[test]
     fn a_swap_is_within_one_publisher() {
         let mut in_flight = InFlight::new("latency=0ns,swap=2".parse().unwrap());
         for (source, id) in [(1, 2), (2, 2), (2, 3), (1, 3)] {
-            in_flight.arrived(message(source, id, 0));
+            in_flight.arrived(message(source, id, 1));
         }
         let order: Vec<(u8, u64)> =
-            std::iter::from_fn(|| in_flight.next(0)).map(|next| (next.message.source[0], next.message.id)).collect();
+            std::iter::from_fn(|| in_flight.next(1)).map(|next| (next.message.source[0], next.message.id)).collect();
         assert_eq!(order, [(2, 3), (2, 2), (1, 3), (1, 2)]);
     }
 
     #[test]
     fn a_corrupt_payload_differs_in_a_byte_that_is_always_checked() {
         let mut in_flight = InFlight::new("corrupt=2".parse().unwrap());
-        [1, 2].into_iter().for_each(|id| in_flight.arrived(message(1, id, 0)));
+        [1, 2].into_iter().for_each(|id| in_flight.arrived(message(1, id, 1)));
         let payloads: Vec<Vec<u8>> =
             std::iter::from_fn(|| in_flight.next(i64::MAX)).map(|next| next.message.payload().to_vec()).collect();
         assert_eq!(payloads, [[7, 7, 7, 7], [248, 7, 7, 7]]);
