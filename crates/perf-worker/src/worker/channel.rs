@@ -1,6 +1,7 @@
 //! The channel of a worker's reports: a pipe of the coordinator, which the worker inherits as descriptor 3.
 //!
-//! Standard output is not used, because middlewares print there. This is the only file of the crate with unsafe code. Invariants:
+//! Standard output is not used, because middlewares print there. This is the only file of the crate with unsafe code.
+//! Invariants:
 //!
 //! 1. The descriptor is taken once in the life of the process.
 //! 2. The parent process opened it for this worker, so no other part of the process owns it.
@@ -23,15 +24,16 @@ impl Channel {
     /// Takes the inherited descriptor. Programs that the middleware starts do not inherit it.
     ///
     /// # Errors
-    /// A sentence: there is no such pipe, because another program than `perf_test` started this one, or it was taken before.
+    /// A sentence: there is no such pipe, because another program than `perf_test` started this one, or it was taken
+    /// before.
     pub fn inherit() -> Result<Channel, String> {
         static TAKEN: AtomicBool = AtomicBool::new(false);
         let path = format!("/proc/self/fd/{REPORTS_FD}");
         let is_pipe = std::fs::read_link(path).is_ok_and(|target| target.to_string_lossy().starts_with("pipe:"));
         if !is_pipe || TAKEN.swap(true, Ordering::Relaxed) {
             return Err(format!(
-                "a worker reports over a pipe with the number {REPORTS_FD}, and there is none: only perf_test starts workers, \
-                 as `perf_test -c NAME`"
+                "a worker reports over a pipe with the number {REPORTS_FD}, and there is none: only perf_test starts \
+                 workers, as `perf_test -c NAME`"
             ));
         }
         // SAFETY: the descriptor is open, as just seen, and belongs to this value alone (invariants 1 and 2).
