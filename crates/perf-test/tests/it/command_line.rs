@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use perf_worker::backend::{Capabilities, Description, Setting};
+
 use crate::program::Memory;
 
 test_support::tests![
@@ -70,13 +72,17 @@ fn help_and_lists_need_no_run() {
 }
 
 fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
-    const DESCRIPTION: &str =
-        r#"{"version":"1.9","settings":[{"name":"transport","values":["udp","shared-memory"],"meaning":"the way"}]}"#;
+    let description = Description {
+        version: "1.9".to_owned(),
+        capabilities: Capabilities::all(),
+        settings: vec![Setting::new("transport", &["udp", "shared-memory"], "the way")],
+    };
+    let description = serde_json::to_string(&description).unwrap();
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     let files = [("perf_test_zenoh", 0o755), ("perf_test_iceoryx", 0o644), ("perf_test_Other", 0o755)];
     for (name, mode) in files {
         let path = folder.path().join(name);
-        std::fs::write(&path, format!("#!/bin/sh\necho '{DESCRIPTION}'\n")).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\necho '{description}'\n")).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
     }
     let list = |options: &str| {
@@ -97,7 +103,7 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     let described = |index: usize| &json["middlewares"][index]["description"];
     assert_eq!(described(0)["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(described(0)["settings"][1]["name"], "publishing");
-    assert_eq!(*described(2), serde_json::from_str::<serde_json::Value>(DESCRIPTION).unwrap());
+    assert_eq!(*described(2), serde_json::from_str::<serde_json::Value>(&description).unwrap());
     let array = json["messages"].as_array().unwrap().iter().find(|message| message["name"] == "Array4m").unwrap();
     assert_eq!(array["size_bytes"], 4_194_320);
     for words in ["cyclonedds ", "no back end yet", "worker-protocol.md", "messages of the 2.x layout", "Array4m "] {
