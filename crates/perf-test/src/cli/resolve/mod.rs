@@ -20,7 +20,7 @@ use crate::requirement::Requirement;
 use perf_worker::backend::{Description, Settings};
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{
-    Durability, History, Layout, MessageSpec, Qos, Reliability, RtScope, RunSpec, Threshold, Touch, Wait,
+    Durability, History, Layout, MessageSpec, Qos, Reliability, RunSpec, Threshold, Touch, Wait,
 };
 
 /// The values of options that are not given.
@@ -74,8 +74,6 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     };
     let message = message(&options.messages, default_message, layout)?;
     let (touch, untouched) = touch(options.messages.touch.unwrap_or_default(), &message);
-    let qos = &options.qos;
-    let (reliability, durability, history) = kinds(qos)?;
     let (roundtrip, publishers, subscriptions) = endpoints::counts(&options.endpoints)?;
     let wait = switch(options.legacy.no_waitset, "--no-waitset", Wait::Spin, "--wait", options.measuring.wait)?;
     let (rt_priority, rt_cpus) = legacy::resolve::real_time(&options.machine, options.legacy.use_drive_px_rt)?;
@@ -102,16 +100,7 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         expected_publishers: options.endpoints.expected_num_pubs.unwrap_or(publishers),
         expected_subscriptions: options.endpoints.expected_num_subs.unwrap_or(subscriptions),
         match_timeout_s: options.endpoints.wait_for_matched_timeout.unwrap_or(30),
-        qos: Qos {
-            reliability: reliability.unwrap_or(if of_experiment {
-                Reliability::Reliable
-            } else {
-                Reliability::BestEffort
-            }),
-            durability: durability.unwrap_or_default(),
-            history: history.unwrap_or_default(),
-            depth: qos.history_depth.unwrap_or(if of_experiment { 10 } else { 16 }),
-        },
+        qos: qos(&options.qos, of_experiment)?,
         warmup_s: options.time.warmup.unwrap_or(0),
         max_runtime_s: options.time.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
         ignore_s: options.time.ignore.unwrap_or(0),
@@ -125,18 +114,19 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         late: options.measuring.late.unwrap_or(Threshold::LATE),
         too_late: options.measuring.too_late.unwrap_or(Threshold::TOO_LATE),
         rt_priority,
-        rt_scope: RtScope::Endpoints,
+        rt_scope: options.machine.rt_scope.unwrap_or_default(),
         rt_cpus,
         pins: options.machine.pin.clone().unwrap_or_default().0,
         check_memory: options.measuring.check_memory,
         daemons: options.measuring.daemon.clone(),
+        daemon_commands: Vec::new(),
         prevent_cpu_idle: options.machine.prevent_cpu_idle,
         mock: options.endpoints.mock.clone().unwrap_or_default(),
         heading_notes,
     };
     check::check(&spec, options, defaults)?;
-    communicator.check(&spec)?;
     Ok(RunSpec {
+        daemon_commands: communicator.check(&spec)?,
         heading_notes: [spec.heading_notes.clone(), untouched, check::heading_notes(&spec, options)].concat(),
         ..spec
     })
@@ -180,6 +170,18 @@ fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     }
     let (asked, name) = (asked.name(), message.name);
     (Touch::Stamp, vec![format!("--touch {asked} has no effect: {name} has no payload that could stay untouched")])
+}
+
+/// The quality of service; that of the zero-copy experiment has other defaults.
+fn qos(options: &QosOptions, of_experiment: bool) -> Result<Qos, String> {
+    let (reliability, durability, history) = kinds(options)?;
+    let default = if of_experiment { Reliability::Reliable } else { Reliability::BestEffort };
+    Ok(Qos {
+        reliability: reliability.unwrap_or(default),
+        durability: durability.unwrap_or_default(),
+        history: history.unwrap_or_default(),
+        depth: options.history_depth.unwrap_or(if of_experiment { 10 } else { 16 }),
+    })
 }
 
 type Kinds = (Option<Reliability>, Option<Durability>, Option<History>);

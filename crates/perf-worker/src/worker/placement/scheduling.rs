@@ -22,9 +22,9 @@ impl Scheduling {
     /// # Errors
     /// A sentence, if the kernel does not tell.
     pub fn of_this_thread() -> Result<Scheduling, String> {
-        let unknown = |error: &dyn std::fmt::Display| format!("the kernel does not tell how a thread is scheduled: {error}");
-        let (policy, parameters) =
-            thread_schedule_policy_param(thread_native_id()).map_err(|error| unknown(&error))?;
+        let unknown =
+            |error: &dyn std::fmt::Display| format!("the kernel does not tell how a thread is scheduled: {error}");
+        let (policy, parameters) = thread_schedule_policy_param(thread_native_id()).map_err(|error| unknown(&error))?;
         Ok(Scheduling {
             policy,
             rt_priority: parameters.sched_priority,
@@ -38,8 +38,7 @@ impl Scheduling {
     /// # Errors
     /// A sentence, if the kernel refuses.
     pub fn restore(&self) -> Result<(), String> {
-        let refused =
-            |error: &dyn std::fmt::Display| format!("a thread cannot get back its own scheduling: {error}");
+        let refused = |error: &dyn std::fmt::Display| format!("a thread cannot get back its own scheduling: {error}");
         let priority = match self.policy {
             // Sets the lowest nice value, too, and fails without the permission for that; the right one is set below.
             ThreadSchedulePolicy::Normal(_) => ThreadPriority::Max,
