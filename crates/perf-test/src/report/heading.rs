@@ -163,7 +163,7 @@ fn placement(spec: &RunSpec) -> String {
     let mut parts = Vec::new();
     if spec.rt_priority > 0 {
         let threads = match spec.rt_scope {
-            RtScope::Process => "all threads but the instrument's",
+            RtScope::Process => "the threads of endpoints and of the middleware",
             RtScope::Endpoints => "the threads of endpoints",
         };
         parts.push(format!("real-time priority {} (SCHED_FIFO) of {threads}, memory locked", spec.rt_priority));
@@ -291,6 +291,13 @@ mod tests {
                  turn; CPUs kept out of deep sleep\n",
             ),
             ("--check-memory", "memory      allocations of the measuring threads are counted\n"),
+            (
+                "--use-rt-prio 50 --pin 3",
+                "placement   real-time priority 50 (SCHED_FIFO) of the threads of endpoints and of the middleware, memory locked; \
+                 threads of endpoints on CPUs 3 in turn, those of the middleware on all of these\n",
+            ),
+            ("--rt-scope process", "note        --rt-scope process has no effect: this run has neither"),
+            ("-c Mock --mock daemon", "daemon      mockd, started by the run: sh -c "),
             ("--daemon 1", "daemons     1, measured beside the workers\n"),
             ("--shared-memory", "note        --shared-memory is always in effect"),
         ] {
