@@ -3,6 +3,8 @@
 //! Invariants: it never outlives the coordinator. Its value ends it when it is dropped, and a coordinator that is killed ends it by
 //! the parent-death signal, which it sets before it becomes the daemon ([`become_daemon`]). It leads a process group, which ends with
 //! it and does not get the terminal's signals.
+//! (The kernel clears that signal of a program with capabilities or a set-user-ID bit: prctl(2). Such a daemon outlives a coordinator
+//! that is killed by SIGKILL, and only that.)
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
