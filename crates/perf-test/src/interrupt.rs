@@ -32,6 +32,12 @@ impl Interrupt {
         Ok(Interrupt(flag))
     }
 
+    /// One that nobody requests, for tests.
+    #[cfg(test)]
+    pub fn never() -> Interrupt {
+        Interrupt(Arc::default())
+    }
+
     /// Whether an orderly end was requested.
     #[must_use]
     pub fn is_requested(&self) -> bool {

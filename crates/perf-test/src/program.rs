@@ -13,6 +13,7 @@ use crate::{
         SystemOptions,
     },
     comparison::Comparison,
+    coordinator::daemon::become_daemon,
     error::Failure,
     interrupt::Interrupt,
     listing::{Listing, message_lines},
@@ -38,6 +39,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match cli.command {
         Some(Command::Worker { .. }) => return worker::run(&BUILT_IN),
+        Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),

@@ -75,6 +75,15 @@ pub enum Command {
     List(ListOptions),
     /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.
     Idl(IdlOptions),
+    /// A daemon of a run, which this process becomes; started by the program itself.
+    #[command(hide = true)]
+    Daemon {
+        /// The process id of the coordinator.
+        parent: u32,
+        /// The program and its arguments.
+        #[arg(required = true, last = true)]
+        command: Vec<OsString>,
+    },
     /// A worker process of a run; started by the program itself.
     #[command(hide = true)]
     Worker {

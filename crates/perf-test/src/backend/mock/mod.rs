@@ -5,6 +5,7 @@
 //! `t` is reported as received at `t` + latency, even if the machine was late, so that the results can be compared exactly. It is
 //! not available before that time.
 
+mod daemon;
 mod in_flight;
 mod listener;
 mod message;
@@ -21,8 +22,8 @@ use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, MatchingKind, Publisher, Sent, Session,
-        Setting, Settings, Stamp, Subscription, Taken,
+        Backend, Capabilities, DaemonCommand, Delivery, Description, Draft, Matched, Matching, MatchingKind, Publisher,
+        Sent, Session, Setting, Settings, Stamp, Subscription, Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
@@ -43,6 +44,10 @@ impl Backend for Mock {
         let colour = Setting::new("colour", &["blue", "red"], "has no effect: it tests that settings arrive");
         let capabilities = Capabilities { services: false, raw: false, ..Capabilities::all() };
         Description { version: env!("CARGO_PKG_VERSION").to_owned(), capabilities, settings: vec![colour] }
+    }
+
+    fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
+        Ok(spec.mock.daemon.into_iter().map(daemon::command).collect())
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
