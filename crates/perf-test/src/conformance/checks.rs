@@ -2,7 +2,7 @@
 
 use super::{
     Check,
-    faults::{Losses, judge},
+    faults::{LOANED_BYTES, Losses, judge},
     subject::{Subject, message_options},
 };
 use crate::{error::Failure, messages::MessageChoice, runner::measure_quietly};
@@ -14,10 +14,6 @@ use perf_worker::{
 
 /// A value and a name that no middleware declares.
 const UNDECLARED: &str = "perf_test_undeclared";
-/// Messages of at least this length must be loaned if their contents are declared; a middleware may copy shorter ones because that is
-/// faster, and the count of copies says so.
-const LOANED_BYTES: usize = 4096;
-
 /// A check of one run, or the reason why it is not done.
 pub struct RunCheck {
     name: String,

@@ -1,7 +1,7 @@
 //! The checks of two programs: a subscription that joins late, and a run after one whose publisher was killed.
 
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
@@ -20,7 +20,8 @@ use crate::{
 use perf_worker::{
     backend::MatchingKind,
     choice::Choice,
-    run_spec::{Durability, History},
+    measure::tally::Sent,
+    run_spec::{Durability, History, RunSpec},
 };
 
 /// The depth of the history: all messages of a publisher that runs for some seconds.
@@ -30,27 +31,34 @@ const RATE_HZ: u32 = 20;
 
 /// A late subscription gets the history that the publisher's durability promises, and the publisher says whether it is matched.
 pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
-    let name = |durability: Durability| format!("late join, {}", durability.name());
-    let mut checks = Vec::new();
-    let mut publishers = Vec::new();
-    for durability in Durability::ALL.iter().map(|(value, ..)| *value) {
-        if !subject.can().durability.contains(&durability) {
-            checks.push(Check::not_declared(name(durability), "it does not declare this durability"));
-            continue;
+    let all = Durability::ALL.iter().map(|(value, ..)| *value);
+    // All at once, because each takes some seconds.
+    let joined: Vec<(Durability, Option<Joined>)> = thread::scope(|scope| {
+        let start = |durability| {
+            let is_declared = subject.can().durability.contains(&durability);
+            (durability, is_declared.then(|| scope.spawn(move || joined_late(subject, durability))))
+        };
+        let runs: Vec<_> = all.map(start).collect();
+        let end = |run: ScopedJoinHandle<'_, Joined>| run.join().unwrap_or_else(|_| Err("the run panicked".to_owned()));
+        runs.into_iter().map(|(durability, run)| (durability, run.map(end))).collect()
+    });
+    let publisher = joined.iter().find_map(|(_, joined)| Some(joined.as_ref()?.as_ref().ok()?.0.sent));
+    let matching = matching(subject, publisher);
+    let check = |(durability, joined): (Durability, Option<Joined>)| {
+        let name = format!("late join, {}", durability.name());
+        match joined {
+            None => Check::not_declared(name, "it does not declare this durability"),
+            Some(joined) => Check::of(name, joined.and_then(|(_, late)| judge_late(subject, durability, &late)), None),
         }
-        let joined = joined_late(subject, durability);
-        let result = joined.and_then(|(publisher, late)| {
-            publishers.push(publisher);
-            judge_late(subject, durability, &late)
-        });
-        checks.push(Check::of(name(durability), result, None));
-    }
-    checks.push(matching(subject, &publishers));
-    checks
+    };
+    joined.into_iter().map(check).chain([matching]).collect()
 }
 
+/// The summaries of a publisher and of the subscription that joined late.
+type Joined = Result<(Summary, Summary), String>;
+
 /// The summaries of a publisher that runs alone for a second, and of a subscription that joins then.
-fn joined_late(subject: &Subject<'_>, durability: Durability) -> Result<(Summary, Summary), String> {
+fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     let sentence = |failure: Failure| failure.to_string();
     let message = subject.messages.first().map(message_options).unwrap_or_default();
     let topic = format!("conformance_{}", random_id().map_err(sentence)?);
@@ -77,11 +85,8 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Result<(Summary
 }
 
 fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Summary) -> Result<String, String> {
+    judge(subject, late, Losses::None)?;
     let (before, history) = (late.before_matched, late.received.history);
-    let all_received = late.received.samples + history;
-    if all_received == 0 {
-        return Err("it received no message".to_owned());
-    }
     let depth = match subject.can().history.contains(&History::KeepLast) {
         true => u64::from(subject.depth(DEPTH)),
         false => u64::MAX,
@@ -98,12 +103,12 @@ fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Summary) -> 
 }
 
 /// The publisher was alone for its first second, and then was not.
-fn matching(subject: &Subject<'_>, publishers: &[Summary]) -> Check {
+fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
     let name = "matching";
     if subject.can().matching == MatchingKind::Unknown {
         return Check::not_declared(name, "its endpoints tell nothing");
     }
-    let Some(sent) = publishers.first().map(|publisher| publisher.sent) else {
+    let Some(sent) = sent else {
         return Check::of(name, Err("no publisher ran before its subscription".to_owned()), None);
     };
     let (unmatched, samples) = (sent.unmatched, sent.samples);
@@ -136,12 +141,12 @@ pub fn killed_worker(subject: &Subject<'_>) -> Check {
 
 /// The summary of a run whose publisher is killed after its first second.
 fn kill_publisher(subject: &Subject<'_>, options: &str) -> Result<Summary, String> {
-    // The last of the same option counts.
-    let mut spec = subject.spec(options).map_err(|failure| failure.to_string())?;
-    spec.max_runtime_s = 60;
-    let (rows, seconds) = mpsc::channel();
+    let spec = subject.spec(options).map_err(|failure| failure.to_string())?;
+    // It ends when its publisher is gone.
+    let spec = RunSpec { max_runtime_s: 0, ..spec };
+    let (stop, (rows, seconds)) = (Interrupt::of_program(), mpsc::channel());
     thread::scope(|scope| {
-        let run = scope.spawn(|| measure_quietly(&spec, subject.interrupt, Some(rows)));
+        let run = scope.spawn(|| measure_quietly(&spec, &stop, Some(rows)));
         let killed = match seconds.recv() {
             Ok(_) => publisher_process().and_then(|pid| {
                 kill_process(pid, Signal::KILL).map_err(|error| format!("cannot kill the publisher: {error}"))
@@ -150,7 +155,7 @@ fn kill_publisher(subject: &Subject<'_>, options: &str) -> Result<Summary, Strin
             Err(_) => Ok(()),
         };
         if killed.is_err() {
-            subject.interrupt.request();
+            stop.request();
         }
         let run = run.join().map_err(|_| "the run panicked".to_owned())?;
         killed?;

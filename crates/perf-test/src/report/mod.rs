@@ -35,15 +35,23 @@ pub struct Reports {
     csv: Option<csv::CsvLog>,
     json: Option<json::JsonLog>,
     full: Option<full::FullLog>,
+    /// No figure is shown, only counts are used.
+    quiet: bool,
     /// Gets the number of messages sent in each row.
     rows: Option<Sender<u64>>,
 }
 
 impl Reports {
-    /// No output. `rows` gets the number of messages sent in each row.
+    /// No output, for runs of which only the counts matter. `rows` gets the number of messages sent in each row.
     #[must_use]
     pub fn quiet(rows: Option<Sender<u64>>) -> Reports {
-        Reports { terminal: None, csv: None, json: None, full: None, rows }
+        Reports { terminal: None, csv: None, json: None, full: None, quiet: true, rows }
+    }
+
+    /// Whether nobody looks at figures, so that the machine need not be calibrated.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Opens the outputs; existing logs are replaced.
@@ -71,7 +79,14 @@ impl Reports {
             full::FullLog::create(path, &head).map_err(|error| refused("full", path, &error))
         });
         let terminal = outputs.console.then(|| terminal::Terminal::new(spec, outputs.tables));
-        Ok(Reports { terminal, csv: csv.transpose()?, json: json.transpose()?, full: full.transpose()?, rows: None })
+        Ok(Reports {
+            terminal,
+            csv: csv.transpose()?,
+            json: json.transpose()?,
+            full: full.transpose()?,
+            quiet: false,
+            rows: None,
+        })
     }
 
     /// Shows and logs one row. A log that cannot be written is closed; the sentences returned say so.
