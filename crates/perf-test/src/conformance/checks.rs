@@ -119,7 +119,7 @@ fn refused_option(subject: &Subject<'_>, option: &str) -> Check {
     Check::of(name, result, Some(subject.command(&options)))
 }
 
-/// A setting that the coordinator does not look at, so that the middleware itself has to refuse it, or not to confirm it.
+/// A setting that the coordinator does not check here: the middleware itself must refuse it, or not confirm it.
 fn refused_setting(subject: &Subject<'_>, setting: &str, value: &str) -> Check {
     let name = format!("{setting}={value} is refused");
     let Some(message) = subject.messages.first() else { return Check::not_declared(name, "there is no message") };
@@ -206,7 +206,8 @@ fn loans(subject: &Subject<'_>) -> Option<RunCheck> {
     Some(RunCheck::new(format!("loans of {}", message.name), options, Losses::None))
 }
 
-/// As many messages as possible and the shortest history: losses are counted, and no message is overwritten while it is read.
+/// As many messages as possible and the shortest history: losses are counted, and no message is overwritten while it is
+/// read.
 fn overload(subject: &Subject<'_>, first: &MessageChoice) -> RunCheck {
     let can = subject.can();
     let is_declared = can.reliability.contains(&Reliability::BestEffort) && can.history.contains(&History::KeepLast);

@@ -4,8 +4,8 @@ use super::subject::Subject;
 use crate::{report::summary::Summary, warning::WarningKind};
 use perf_worker::run_spec::Roundtrip;
 
-/// Messages of at least this length must be loaned if their contents are declared. A middleware may copy shorter ones because that is
-/// faster.
+/// Messages of at least this length must be loaned if their contents are declared, bytes. A middleware may copy shorter ones,
+/// because that is faster.
 pub const LOANED_BYTES: usize = 4096;
 
 /// The rule for messages that do not arrive.
@@ -13,8 +13,8 @@ pub const LOANED_BYTES: usize = 4096;
 pub enum Losses {
     /// There are none, if the middleware declares reliable delivery.
     None,
-    /// They are counted: each message that was sent is received or missed, and if the middleware counts overwritten messages, it
-    /// explains each loss.
+    /// They are counted: no more ids are seen than were sent, and a middleware that counts overwritten messages explains each
+    /// loss.
     Counted,
 }
 
@@ -31,7 +31,8 @@ pub fn judge(subject: &Subject<'_>, summary: &Summary, losses: Losses) -> Result
         Losses::None if subject.is_reliable() && summary.lost > 0 => {
             let (lost, overwritten) = (summary.lost, summary.received.overwritten);
             faults.push(format!(
-                "{lost} messages were lost ({overwritten} counted as overwritten), although delivery is reliable and the history holds all"
+                "{lost} messages were lost ({overwritten} counted as overwritten), although the history of this reliable run \
+                 holds all"
             ));
         }
         Losses::None => {}
@@ -84,7 +85,10 @@ fn copied(summary: &Summary) -> Option<String> {
     let copies = [summary.sent.copied, summary.received.copied];
     let [on_publish, on_take] = copies;
     (summary.spec.message.bytes >= LOANED_BYTES && copies != [0, 0]).then(|| {
-        format!("messages were copied, {on_publish} on publish and {on_take} on take, although these contents are declared as loaned")
+        format!(
+            "messages were copied, {on_publish} on publish and {on_take} on take, although their contents are declared as \
+             loaned"
+        )
     })
 }
 

@@ -1,7 +1,7 @@
 //! The conformance of a back end (`perf_test conformance`): short runs that show that it moves messages as it declares.
 //!
-//! Every check is a run like all others, described by a command line that a user can repeat, and judged by its summary. A check of
-//! something that the middleware does not declare is not done, and a middleware that does not refuse it fails.
+//! Every check is a run like all others, described by a command line that a user can repeat, and judged by its summary. A
+//! check of something that the middleware does not declare is not done, and a middleware that does not refuse it fails.
 
 mod checks;
 mod faults;
@@ -53,7 +53,8 @@ impl Conformance {
     /// Checks the middleware of `options`; `show` gets each check when it is done.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if there is no such middleware, message or setting; [`Failure::Measurement`] if the user interrupts.
+    /// [`Failure::Usage`] if there is no such middleware, message or setting; [`Failure::Measurement`] if the user
+    /// interrupts.
     pub fn of(
         options: &ConformanceOptions,
         interrupt: &Interrupt,

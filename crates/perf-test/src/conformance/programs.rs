@@ -29,7 +29,8 @@ const DEPTH: u32 = 1000;
 /// Messages per second.
 const RATE_HZ: u32 = 20;
 
-/// A late subscription gets the history that the publisher's durability promises, and the publisher says whether it is matched.
+/// A late subscription gets the history that the publisher's durability promises, and the publisher says whether it is
+/// matched.
 pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     let all = Durability::ALL.iter().map(|(value, ..)| *value);
     // All at once, because each takes some seconds.
@@ -48,7 +49,13 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
         let name = format!("late join, {}", durability.name());
         match joined {
             None => Check::not_declared(name, "it does not declare this durability"),
-            Some(joined) => Check::of(name, joined.and_then(|(_, late)| judge_late(subject, durability, &late)), None),
+            Some(joined) => {
+                let judge = |(publisher, late): (Summary, Summary)| {
+                    judge(subject, &publisher, Losses::None)?;
+                    judge_late(subject, durability, &late)
+                };
+                Check::of(name, joined.and_then(judge), None)
+            }
         }
     };
     joined.into_iter().map(check).chain([matching]).collect()
@@ -93,7 +100,7 @@ fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Summary) -> 
     };
     match durability {
         Durability::TransientLocal if before > 0 && history < depth => Err(format!(
-            "the first {before} messages are missing, although the history holds {depth}: it got {history} of the time before"
+            "the first {before} messages are missing, although the history holds {depth}: it got {history} of them"
         )),
         Durability::Volatile if before == 0 => {
             Err(format!("it got messages of the time before it existed: {history}, from the first one on"))

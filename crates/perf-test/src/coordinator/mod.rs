@@ -60,7 +60,7 @@ pub fn run(
         if is_quiet {
             return Ok(Calibration::default());
         }
-        Calibration::measure(spec.message.bytes, spec.rate_hz).map_err(Failure::Measurement)
+        Calibration::measure(spec.message.bytes, spec.rate_hz, spec.qos.depth).map_err(Failure::Measurement)
     };
     Placement::of(spec).check().map_err(Failure::Usage)?;
     // Held until the workers have exited.
