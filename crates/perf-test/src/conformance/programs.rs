@@ -170,13 +170,14 @@ fn kill_publisher(subject: &Subject<'_>, options: &str) -> Result<Summary, Strin
     })
 }
 
-/// The worker of the publisher: the child of this process with its label.
+/// The worker of the publisher: the child of this process with its label, which is its last argument, also after the name of an
+/// interpreter.
 fn publisher_process() -> Result<Pid, String> {
     let own = getpid().as_raw_nonzero().get();
     let all = procfs::process::all_processes().map_err(|error| format!("cannot list the processes: {error}"))?;
     let is_publisher = |process: &procfs::process::Process| {
         let is_child = process.stat().is_ok_and(|stat| stat.ppid == own);
-        is_child && process.cmdline().is_ok_and(|words| words.get(2).is_some_and(|label| label == "publisher 0"))
+        is_child && process.cmdline().is_ok_and(|words| words.last().is_some_and(|label| label == "publisher 0"))
     };
     let found = all.flatten().find(is_publisher).and_then(|process| Pid::from_raw(process.pid));
     found.ok_or_else(|| "there is no worker of the publisher".to_owned())
