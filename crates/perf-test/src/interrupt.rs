@@ -32,10 +32,15 @@ impl Interrupt {
         Ok(Interrupt(flag))
     }
 
-    /// One that nobody requests, for tests.
-    #[cfg(test)]
-    pub fn never() -> Interrupt {
+    /// A request that only this program makes.
+    #[must_use]
+    pub fn of_program() -> Interrupt {
         Interrupt(Arc::default())
+    }
+
+    /// Requests an orderly end.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 
     /// Whether an orderly end was requested.

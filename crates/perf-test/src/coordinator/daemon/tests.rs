@@ -6,7 +6,7 @@ fn start_shell(script: &str, ready: Readiness, timeout: Duration) -> Result<Star
     let mut command = Command::new("sh");
     command.args(["-c", script]);
     let daemon = DaemonCommand { name: "d".to_owned(), command: Vec::new(), ready };
-    start(command, &daemon, timeout, &Interrupt::never())
+    start(command, &daemon, timeout, &Interrupt::of_program())
 }
 
 #[test]
