@@ -34,6 +34,9 @@ pub struct ConformanceOptions {
     /// [default: Array128, Array64k, Array1m, UnboundedSequence, as far as it supports them] [example: -m Array1k]
     #[arg(short, long, value_name = "NAME")]
     pub msg: Vec<String>,
+    /// Does only the checks with TEXT in their names [example: --only 'late join']
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
     /// ROS 2 domain ID, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
     #[arg(long, value_name = "ID", value_parser = within(0..=232), allow_hyphen_values = true)]
     pub dds_domain_id: Option<u32>,

@@ -12,11 +12,14 @@ use perf_worker::{
     run_spec::{Durability, History, Reliability, Wait},
 };
 
+/// The name of a check.
+pub const DESCRIPTION: &str = "description";
 /// A value and a name that no middleware declares.
 const UNDECLARED: &str = "perf_test_undeclared";
 /// A check of one run, or the reason why it is not done.
 pub struct RunCheck {
-    name: String,
+    /// Its name.
+    pub name: String,
     todo: Result<Todo, String>,
 }
 
@@ -76,7 +79,7 @@ pub fn description(subject: &Subject<'_>) -> Check {
         require(same == 1, &format!("the setting `{name}` is declared {same} times"));
     }
     let found = format!("version {}, {} settings", description.version, description.settings.len());
-    Check::of("description", if faults.is_empty() { Ok(found) } else { Err(faults.join("; ")) }, None)
+    Check::of(DESCRIPTION, if faults.is_empty() { Ok(found) } else { Err(faults.join("; ")) }, None)
 }
 
 /// A check that a run is refused.
@@ -94,13 +97,20 @@ pub fn refusals(subject: &Subject<'_>) -> Vec<Refusal> {
     if can.zero_copy.is_empty() {
         options.push("--zero-copy".to_owned());
     }
+    let is_wanted = |what: &str| subject.wants(&refusal_name(what));
+    options.retain(|options| is_wanted(options));
     let of_option = |options: String| -> Refusal { Box::new(move |subject| refused_option(subject, &options)) };
     let settings = subject.description.settings.iter().map(|setting| (setting.name.clone(), UNDECLARED.to_owned()));
     let settings = settings.chain([(UNDECLARED.to_owned(), "1".to_owned())]);
+    let settings = settings.filter(|(name, value)| is_wanted(&format!("{name}={value}")));
     let of_setting = |(name, value): (String, String)| -> Refusal {
         Box::new(move |subject| refused_setting(subject, &name, &value))
     };
     options.into_iter().map(of_option).chain(settings.map(of_setting)).collect()
+}
+
+fn refusal_name(what: &str) -> String {
+    format!("{what} is refused")
 }
 
 fn undeclared<T: Choice>(option: &str, declared: &[T]) -> Vec<String> {
@@ -109,7 +119,7 @@ fn undeclared<T: Choice>(option: &str, declared: &[T]) -> Vec<String> {
 }
 
 fn refused_option(subject: &Subject<'_>, option: &str) -> Check {
-    let name = format!("{option} is refused");
+    let name = refusal_name(option);
     let Some(message) = subject.messages.first() else { return Check::not_declared(name, "there is no message") };
     let options = format!("{} -r 100 --max-runtime 1 {option}", message_options(message));
     let result = match subject.measure(&options) {
@@ -121,7 +131,7 @@ fn refused_option(subject: &Subject<'_>, option: &str) -> Check {
 
 /// A setting that the coordinator does not check here: the middleware itself must refuse it, or not confirm it.
 fn refused_setting(subject: &Subject<'_>, setting: &str, value: &str) -> Check {
-    let name = format!("{setting}={value} is refused");
+    let name = refusal_name(&format!("{setting}={value}"));
     let Some(message) = subject.messages.first() else { return Check::not_declared(name, "there is no message") };
     let result = subject.spec(&subject.delivery(message)).and_then(|mut spec| {
         spec.settings.insert(setting.to_owned(), value.to_owned());

@@ -71,17 +71,24 @@ impl Conformance {
             checks.push(check);
             Ok(())
         };
-        add(checks::description(&subject))?;
+        if subject.wants(checks::DESCRIPTION) {
+            add(checks::description(&subject))?;
+        }
         for check in checks::refusals(&subject) {
             add(check(&subject))?;
         }
-        for run in checks::runs(&subject) {
+        for run in checks::runs(&subject).into_iter().filter(|run| subject.wants(&run.name)) {
             add(run.check(&subject))?;
         }
         for check in programs::late_join(&subject) {
             add(check)?;
         }
-        add(programs::killed_worker(&subject))?;
+        if subject.wants(programs::KILLED_PUBLISHER) {
+            add(programs::killed_worker(&subject))?;
+        }
+        if let (true, Some(only)) = (checks.is_empty(), &options.only) {
+            return Err(Failure::Usage(format!("no check has `{only}` in its name; without --only all are done")));
+        }
         Ok(Conformance { middleware: subject.communicator.name, version: subject.description.version, checks })
     }
 

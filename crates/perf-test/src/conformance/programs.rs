@@ -26,13 +26,21 @@ use perf_worker::{
 
 /// The depth of the history: all messages of a publisher that runs for some seconds.
 const DEPTH: u32 = 1000;
+/// The name of a check.
+pub const KILLED_PUBLISHER: &str = "killed publisher";
+/// The name of a check.
+const MATCHING: &str = "matching";
 /// Messages per second.
 const RATE_HZ: u32 = 20;
 
 /// A late subscription gets the history that the publisher's durability promises, and the publisher says whether it is
 /// matched.
 pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
+    let name = |durability: Durability| format!("late join, {}", durability.name());
     let all = Durability::ALL.iter().map(|(value, ..)| *value);
+    if !all.clone().map(name).chain([MATCHING.to_owned()]).any(|name| subject.wants(&name)) {
+        return Vec::new();
+    }
     // All at once, because each takes some seconds.
     let joined: Vec<(Durability, Option<Joined>)> = thread::scope(|scope| {
         let start = |durability| {
@@ -46,7 +54,7 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     let publisher = joined.iter().find_map(|(_, joined)| Some(joined.as_ref()?.as_ref().ok()?.0.sent));
     let matching = matching(subject, publisher);
     let check = |(durability, joined): (Durability, Option<Joined>)| {
-        let name = format!("late join, {}", durability.name());
+        let name = name(durability);
         match joined {
             None => Check::not_declared(name, "it does not declare this durability"),
             Some(joined) => {
@@ -58,7 +66,7 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
             }
         }
     };
-    joined.into_iter().map(check).chain([matching]).collect()
+    joined.into_iter().map(check).chain([matching]).filter(|check| subject.wants(&check.name)).collect()
 }
 
 /// The summaries of a publisher and of the subscription that joined late.
@@ -111,7 +119,7 @@ fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Summary) -> 
 
 /// The publisher was alone for its first second, and then was not.
 fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
-    let name = "matching";
+    let name = MATCHING;
     if subject.can().matching == MatchingKind::Unknown {
         return Check::not_declared(name, "its endpoints tell nothing");
     }
@@ -132,7 +140,7 @@ fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
 /// A run whose publisher is killed leaves nothing that disturbs the next run.
 pub fn killed_worker(subject: &Subject<'_>) -> Check {
     let Some(first) = subject.messages.first() else {
-        return Check::not_declared("killed publisher", "there is no message");
+        return Check::not_declared(KILLED_PUBLISHER, "there is no message");
     };
     let options = subject.delivery(first);
     let result = kill_publisher(subject, &options).and_then(|killed| {
@@ -143,7 +151,7 @@ pub fn killed_worker(subject: &Subject<'_>) -> Check {
         let next = subject.measure(&options).map_err(|failure| format!("the next run failed: {failure}"))?;
         judge(subject, &next, Losses::None).map(|counts| format!("the next run is good: {counts}"))
     });
-    Check::of("killed publisher", result, None)
+    Check::of(KILLED_PUBLISHER, result, None)
 }
 
 /// The summary of a run whose publisher is killed after its first second.

@@ -34,6 +34,8 @@ pub struct Subject<'a> {
     pub messages_are_given: bool,
     /// The names of the settings that the user has fixed.
     pub fixed_settings: Vec<String>,
+    /// The text in the names of the checks to do.
+    only: String,
     /// The options of every run.
     options: String,
     /// Ends the checks.
@@ -41,6 +43,12 @@ pub struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
+    /// Whether the check of that name is to be done.
+    #[must_use]
+    pub fn wants(&self, name: &str) -> bool {
+        name.contains(&self.only)
+    }
+
     /// The middleware of these options.
     ///
     /// # Errors
@@ -65,6 +73,7 @@ impl<'a> Subject<'a> {
             messages: messages.map_err(Failure::Usage)?,
             messages_are_given: !options.msg.is_empty(),
             fixed_settings: options.set.iter().map(|(name, _)| name.clone()).collect(),
+            only: options.only.clone().unwrap_or_default(),
             options: words.join(" "),
             interrupt,
         };

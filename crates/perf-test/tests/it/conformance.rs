@@ -7,7 +7,8 @@ use crate::program::{Finished, Memory};
 test_support::tests![
     the_mock_passes,
     gantry_passes_in_both_modes_of_publishing,
-    each_defect_fails_the_checks_that_it_concerns,
+    each_defect_fails_in_its_own_words,
+    losses_fail_every_check_that_they_concern,
     a_setting_without_effect_fails_in_its_own_words,
     copies_instead_of_loans_fail_their_check_alone,
     a_check_that_fails_can_be_run_alone,
@@ -62,43 +63,44 @@ fn gantry_passes_in_both_modes_of_publishing() {
     memory.assert_empty();
 }
 
-/// The mock with this script.
-fn mock(script: &str) -> (Memory, Finished) {
+/// The mock with this script and these options.
+fn mock(script: &str, options: &str) -> (Memory, Finished) {
     let memory = Memory::new();
-    let run = memory.run(&format!("conformance -c Mock --mock {script} -m Array64k --json"));
+    let run = memory.run(&format!("conformance -c Mock --mock {script} -m Array64k --json {options}"));
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
     assert!(run.stderr.contains("checks of Mock failed"), "{}", run.stderr);
     (memory, run)
 }
 
-fn each_defect_fails_the_checks_that_it_concerns() {
-    let defects = [
-        ("lose=7", "were lost"),
+fn each_defect_fails_in_its_own_words() {
+    for (script, words) in [
         ("corrupt=7", "had another payload than was written"),
         ("swap=7", "arrived after a later one of their publisher"),
         ("duplicate=7", "arrived twice"),
         ("refuse=7", "were not sent: the publisher refused them"),
         ("early=7:1ms", "were received before they were sent"),
-    ];
-    // One after the other: a publisher that is stalled for a second sends nothing.
-    for (script, words) in defects {
-        let (memory, run) = mock(script);
+    ] {
+        let (memory, run) = mock(script, "--only every");
         let failed = checks(&run, "failed");
-        assert!(DELIVERY.iter().all(|name| names(&failed).contains(name)), "{script}: {}", run.everything());
-        for (name, sentence) in failed {
-            assert!(DELIVERY.contains(&&*name) || OTHERS.contains(&&*name), "{script} fails {name}: {sentence}");
-            let others = defects.iter().map(|(_, others)| *others).filter(|others| *others != words);
-            // A swap holds back the last message of some runs, which is lost.
-            let others = others.filter(|others| !script.starts_with("swap") || *others != "were lost");
-            let is_other = DELIVERY.contains(&&*name) && others.into_iter().any(|others| sentence.contains(others));
-            assert!(sentence.contains(words) && !is_other, "{script} fails {name}: {sentence}");
-        }
+        assert_eq!(names(&failed), ["every Array64k"], "{script}: {}", run.everything());
+        assert!(failed[0].1.contains(words), "{script}: {failed:?}");
         memory.assert_empty();
     }
 }
 
+fn losses_fail_every_check_that_they_concern() {
+    let (memory, run) = mock("lose=7", "");
+    let failed = checks(&run, "failed");
+    assert!(DELIVERY.iter().all(|name| names(&failed).contains(name)), "{}", run.everything());
+    for (name, sentence) in failed {
+        assert!(DELIVERY.contains(&&*name) || OTHERS.contains(&&*name), "{name}: {sentence}");
+        assert!(sentence.contains("were lost"), "{name}: {sentence}");
+    }
+    memory.assert_empty();
+}
+
 fn a_setting_without_effect_fails_in_its_own_words() {
-    let (memory, run) = mock("deaf");
+    let (memory, run) = mock("deaf", "");
     let failed = checks(&run, "failed");
     assert!(names(&failed).contains(&"setting colour=red"), "{failed:?}");
     // Without a run there is no matching.
@@ -108,7 +110,7 @@ fn a_setting_without_effect_fails_in_its_own_words() {
 }
 
 fn copies_instead_of_loans_fail_their_check_alone() {
-    let (memory, run) = mock("copy");
+    let (memory, run) = mock("copy", "");
     let failed = checks(&run, "failed");
     assert_eq!(names(&failed), ["loans of Array64k"], "{failed:?}");
     assert!(failed[0].1.contains("messages were copied"), "{failed:?}");
@@ -116,7 +118,7 @@ fn copies_instead_of_loans_fail_their_check_alone() {
 }
 
 fn a_check_that_fails_can_be_run_alone() {
-    let (memory, run) = mock("lose=7");
+    let (memory, run) = mock("lose=7", "--only every");
     let result: Value = serde_json::from_str(&run.stdout).unwrap();
     let check = result["checks"].as_array().unwrap().iter().find(|check| check["name"] == "every Array64k").unwrap();
     let command = check["command"].as_str().unwrap().strip_prefix("perf_test ").unwrap();
@@ -132,6 +134,7 @@ fn wrong_usage_is_no_fault_of_the_middleware() {
         ("-c nothing", "there is no communicator `nothing`"),
         ("-c Mock -m Nothing", "Nothing"),
         ("-c Mock --set colour=green", "cannot be `green`"),
+        ("-c Mock --only nothing", "no check has `nothing` in its name"),
         ("-c Gantry --mock lose=3", "--mock does not apply"),
     ] {
         let run = memory.run(&format!("conformance {options}"));
