@@ -37,7 +37,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let done = match cli.command {
-        Some(Command::Worker { .. }) => return worker::run(&BUILT_IN),
+        Some(Command::Worker { .. }) => return ExitCode::from(worker::run(&BUILT_IN)),
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),

@@ -12,6 +12,7 @@ mod listener;
 mod matching;
 pub mod own_cost;
 pub mod placement;
+mod program;
 pub mod protocol;
 mod publisher;
 mod publisher_watch;
@@ -24,7 +25,6 @@ mod subscriber;
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
@@ -39,6 +39,7 @@ use crate::{
     run_spec::RunSpec,
 };
 use placement::Placement;
+pub use program::{exit_code, main};
 use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
 use reporter::{OrdersAccount, Reporter, write_line};
 use rows::Outgoing;
@@ -98,15 +99,15 @@ impl Context {
 }
 
 /// Runs this process as a worker until its endpoints are done or the coordinator has gone. `backends` are the middlewares that it
-/// can measure.
+/// can measure. Returns the exit code.
 #[must_use]
-pub fn run(backends: &[&'static dyn Backend]) -> ExitCode {
+pub fn run(backends: &[&'static dyn Backend]) -> u8 {
     match run_worker(backends) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(sentence) => {
             // Fails only if the coordinator has gone.
             let _ = write_line(&Report::Failed(None, sentence));
-            ExitCode::FAILURE
+            1
         }
     }
 }
@@ -182,6 +183,8 @@ fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
+    // Rust's start ignores it, that of a program in C does not: a worker must outlive the reader of its reports, and clean up.
+    signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::new(AtomicBool::new(false)))?;
     signal_hook::flag::register(signal_hook::consts::SIGTERM, abandon.clone())?;
     // Otherwise `ps` and `top` show `exe`, the name of the link through which it was started.
     rustix::thread::set_name(c"perf_test")?;
