@@ -183,7 +183,7 @@ fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
-    // Rust's start ignores it, that of a program in C does not: a worker must outlive the reader of its reports, and clean up.
+    // Rust's start ignores it. In a program in C it would kill: the coordinator or a peer of the middleware may have gone.
     signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::new(AtomicBool::new(false)))?;
     signal_hook::flag::register(signal_hook::consts::SIGTERM, abandon.clone())?;
     // Otherwise `ps` and `top` show `exe`, the name of the link through which it was started.
