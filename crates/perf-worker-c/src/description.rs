@@ -75,6 +75,7 @@ pub unsafe fn describe(backend: &abi::Backend) -> Result<Description, String> {
     // SAFETY: the caller's promise.
     let settings = unsafe { settings(backend) }?;
     let of = backend.capabilities;
+    let delivery = one_value(DELIVERIES, of.delivery, "delivery")?;
     let capabilities = Capabilities {
         zero_copy: values(CONTENTS, of.zero_copy, "zero_copy")?,
         copies: of.copies != 0,
@@ -82,8 +83,8 @@ pub unsafe fn describe(backend: &abi::Backend) -> Result<Description, String> {
         durability: some_values(DURABILITIES, of.durability, "durability")?,
         history: some_values(HISTORIES, of.history, "history")?,
         history_depth_max: (of.history_depth_max > 0).then_some(of.history_depth_max),
-        wait: some_values(WAITS, of.wait, "wait")?,
-        delivery: one_value(DELIVERIES, of.delivery, "delivery")?,
+        wait: if delivery == DeliveryKind::Push { values } else { some_values }(WAITS, of.wait, "wait")?,
+        delivery,
         matching: one_value(MATCHINGS, of.matching, "matching")?,
         sources: of.sources != 0,
         overwritten: backend.subscription.overwritten.is_some(),

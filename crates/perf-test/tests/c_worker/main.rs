@@ -102,6 +102,7 @@ fn messages_come_back_from_a_relay() {
 fn sentences_from_c_reach_the_user() {
     for (options, words) in [
         ("-m Array4m", "the example moves at most 65536 bytes and not Array4m: use -m Array64k or a smaller one"),
+        ("--zero-copy", "example has no --zero-copy, because it copies messages in and out: leave it out"),
         (
             "--check-memory",
             "--check-memory counts the allocations of Rust alone, and example is not Rust: leave it out",

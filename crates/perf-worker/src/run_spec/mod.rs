@@ -6,7 +6,7 @@ mod mock_script;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Settings;
+use crate::backend::{Capabilities, MatchingKind, Settings};
 use crate::choice::{Choice, choice};
 use crate::clock::SECOND_NS;
 use crate::endpoint::Endpoint;
@@ -232,6 +232,8 @@ pub struct RunSpec {
     pub communicator: String,
     /// Its version.
     pub middleware_version: String,
+    /// Its capabilities.
+    pub capabilities: Capabilities,
     /// Its settings, those that have their defaults included.
     pub settings: Settings,
     /// The messages.
@@ -349,6 +351,12 @@ impl RunSpec {
     #[must_use]
     pub fn has_publishers(&self) -> bool {
         self.publishers > 0
+    }
+
+    /// Whether probes decide that endpoints are matched, because the middleware does not count the others.
+    #[must_use]
+    pub fn has_probes(&self) -> bool {
+        self.capabilities.matching != MatchingKind::Count
     }
 
     /// The number of endpoints of the other side for which an endpoint waits before the start.

@@ -10,7 +10,7 @@ mod listener;
 mod message;
 mod transport;
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
 
@@ -21,12 +21,12 @@ use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, Publisher, Sent, Session, Setting,
-        Settings, Subscription, Taken,
+        Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, MatchingKind, Publisher, Sent, Session,
+        Setting, Settings, Stamp, Subscription, Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
-    run_spec::{Content, MockScript, RunSpec, is_nth},
+    run_spec::{Content, MockScript, Qos, RunSpec, Wait, is_nth},
 };
 use transport::{Kind, Socket, TopicKey};
 
@@ -46,14 +46,24 @@ impl Backend for Mock {
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
-        let settings =
-            if spec.mock.deaf { self.describe().resolve("Mock", &Settings::new())? } else { spec.settings.clone() };
-        Ok(Box::new(MockSession { effective: spec.options().into_iter().chain(settings).collect() }))
+        let (options, settings) = if spec.mock.deaf {
+            (default_options(spec), self.describe().resolve("Mock", &Settings::new())?)
+        } else {
+            (spec.options(), spec.settings.clone())
+        };
+        Ok(Box::new(MockSession { effective: options.into_iter().chain(settings).collect() }))
     }
 
     fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
         transport::clean_up()
     }
+}
+
+/// The options of the run as if none had been given, save the depth.
+fn default_options(spec: &RunSpec) -> Settings {
+    let (reliability, durability, history) = Default::default();
+    let qos = Qos { reliability, durability, history, ..spec.qos };
+    RunSpec { qos, zero_copy: false, raw: false, wait: Wait::default(), ..spec.clone() }.options()
 }
 
 /// The mock in one process; its endpoints share nothing.
@@ -94,8 +104,8 @@ impl Session for MockSession {
             Endpoint::Subscription(index) => spec.mock.of_subscription(index),
             Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
         };
-        let (push, copies) = (script.push, script.copy);
-        let subscription = MockSubscription { endpoint, in_flight: InFlight::new(script), copies };
+        let MockScript { push, copy: copies, nameless, .. } = script;
+        let subscription = MockSubscription { endpoint, in_flight: InFlight::new(script), copies, nameless };
         if push {
             return Ok(Delivery::Push(Box::new(MockListener::new(subscription))));
         }
@@ -127,6 +137,14 @@ impl MockEndpoint {
         transport::connect_all(&self.key, self.others)
     }
 
+    fn matching(&self, count: usize) -> Matching {
+        match self.script.matching {
+            None | Some(MatchingKind::Count) => Matching::Count(count),
+            Some(MatchingKind::Any) => Matching::Any(count > 0),
+            Some(MatchingKind::Unknown) => Matching::Unknown,
+        }
+    }
+
     fn mismatches(&self) -> Vec<String> {
         if self.script.mismatch { vec!["the script of the mock says mismatch".to_owned()] } else { Vec::new() }
     }
@@ -146,7 +164,7 @@ struct MockPublisher {
 impl Matched for MockPublisher {
     fn matched(&mut self) -> Result<Matching, String> {
         self.subscriptions = self.endpoint.others()?;
-        Ok(Matching::Count(self.subscriptions.len()))
+        Ok(self.endpoint.matching(self.subscriptions.len()))
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -154,7 +172,7 @@ impl Matched for MockPublisher {
     }
 
     fn source(&self) -> Option<[u8; 16]> {
-        Some(self.source)
+        (!self.endpoint.script.nameless).then_some(self.source)
     }
 }
 
@@ -162,12 +180,20 @@ impl Publisher for MockPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         let script = &self.endpoint.script;
         // Only the stamp has the id; its time is read again below.
-        let id = draft.stamp().id;
-        if is_nth(id, script.refuse) {
+        let Stamp { id, time_ns, .. } = draft.stamp();
+        let is_probe = time_ns == 0;
+        if now_ns() < self.endpoint.created_ns + script.mute_ns {
+            return Ok(Sent::default());
+        }
+        if is_nth(id, script.refuse) && !is_probe {
             return Err(format!("the script of the mock refuses message {id}"));
         }
         if let Some(stall) = script.stall.filter(|stall| stall.number == id && !self.relays) {
             sleep_until(now_ns() + stall.time_ns);
+        }
+        if script.print {
+            // Fails only if the console has gone.
+            let _ = writeln!(std::io::stdout().lock(), "the mock publishes message {id}");
         }
         if !self.payload.is_empty() {
             draft.write(&mut self.payload);
@@ -175,7 +201,7 @@ impl Publisher for MockPublisher {
         let stamp = draft.stamp();
         // A relay holds the message since its reception.
         let way_ns = if self.relays { script.latency_of_ns(id) } else { 0 };
-        let (id, departed_ns) = (id & self.last_id, stamp.time_ns + way_ns);
+        let (id, departed_ns) = (id & self.last_id, if is_probe { now_ns() } else { stamp.time_ns + way_ns });
         let message = Message::new(self.source, id, stamp.time_ns, departed_ns, self.length_bytes, &self.payload);
         let (bytes, length) = message.to_bytes();
         for subscription in &self.subscriptions {
@@ -195,6 +221,8 @@ struct MockSubscription {
     in_flight: InFlight,
     /// Each message is copied, also with zero copy.
     copies: bool,
+    /// It does not say from which publisher a message is.
+    nameless: bool,
 }
 
 impl MockSubscription {
@@ -216,7 +244,7 @@ impl MockSubscription {
 
 impl Matched for MockSubscription {
     fn matched(&mut self) -> Result<Matching, String> {
-        self.endpoint.others().map(|others| Matching::Count(others.len()))
+        self.endpoint.others().map(|others| self.endpoint.matching(others.len()))
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -231,7 +259,7 @@ impl Subscription for MockSubscription {
             if let Some(delivered) = self.in_flight.next(now_ns()) {
                 let message = &delivered.message;
                 reader(&Taken {
-                    source: message.source,
+                    source: if self.nameless { [0; 16] } else { message.source },
                     time_ns: message.time_ns,
                     id: message.id,
                     received_ns: delivered.received_ns,
