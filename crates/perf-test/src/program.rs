@@ -39,7 +39,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let done = match cli.command {
-        Some(Command::Worker { .. }) => return worker::run(&BUILT_IN),
+        Some(Command::Worker { .. }) => return ExitCode::from(worker::run(&BUILT_IN)),
         Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
         Some(Command::System(options)) => describe_system(options),

@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+#[cfg(feature = "processes")]
+mod compiler;
 #[cfg(feature = "messages")]
 pub mod messages;
 #[cfg(feature = "processes")]
@@ -17,6 +19,7 @@ mod trials;
 
 #[cfg(feature = "processes")]
 pub use {
+    compiler::{built_archive, compile, missing_compiler},
     peer::{Peer, order, say, this_program},
     trials::{Test, is_ignored, side_by_side, trial, trials},
 };

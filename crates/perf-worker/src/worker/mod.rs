@@ -14,6 +14,7 @@ mod matching;
 pub mod own_cost;
 pub mod placement;
 mod probe;
+mod program;
 pub mod protocol;
 mod publisher;
 mod publisher_watch;
@@ -26,7 +27,6 @@ mod subscriber;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
@@ -42,6 +42,7 @@ use crate::{
 };
 use channel::Channel;
 use placement::Placement;
+pub use program::{exit_code, main};
 use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
 use reporter::{OrdersAccount, Reporter};
 use rows::Outgoing;
@@ -101,23 +102,23 @@ impl Context {
 }
 
 /// Runs this process as a worker until its endpoints are done or the coordinator has gone. `backends` are the middlewares that it
-/// can measure.
+/// can measure. Returns the exit code.
 #[must_use]
-pub fn run(backends: &[&'static dyn Backend]) -> ExitCode {
+pub fn run(backends: &[&'static dyn Backend]) -> u8 {
     let mut channel = match Channel::inherit() {
         Ok(channel) => channel,
         Err(sentence) => {
             // Fails only if the console has gone.
             let _ = writeln!(std::io::stderr().lock(), "{sentence}");
-            return ExitCode::FAILURE;
+            return 1;
         }
     };
     match run_worker(backends, &mut channel) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(sentence) => {
             // Fails only if the coordinator has gone.
             let _ = channel.send(&Report::Failed(None, sentence));
-            ExitCode::FAILURE
+            1
         }
     }
 }
@@ -195,6 +196,8 @@ fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
+    // Rust's start ignores it. In a program in C it would kill: the coordinator or a peer of the middleware may have gone.
+    signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::new(AtomicBool::new(false)))?;
     signal_hook::flag::register(signal_hook::consts::SIGTERM, abandon.clone())?;
     // Otherwise `ps` and `top` show `exe`, the name of the link through which it was started.
     rustix::thread::set_name(c"perf_test")?;

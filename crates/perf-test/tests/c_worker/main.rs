@@ -1,0 +1,146 @@
+//! A worker program in C: the example `examples/c_backend`, compiled here. Without a C compiler the tests are ignored.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Output};
+use std::sync::LazyLock;
+
+use perf_test::report::full::{Log, SummaryEntry};
+use serde_json::Value;
+use tempfile::TempDir;
+use test_support::{Test, built_archive, compile, is_ignored, missing_compiler, side_by_side, trial};
+
+const TESTS: [Test; 6] = [
+    ("every_message_arrives_whole_and_in_order", every_message_arrives_whole_and_in_order),
+    ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
+    ("messages_come_back_from_a_relay", messages_come_back_from_a_relay),
+    ("sentences_from_c_reach_the_user", sentences_from_c_reach_the_user),
+    ("only_perf_test_starts_the_program", only_perf_test_starts_the_program),
+    ("sockets_of_dead_workers_are_removed", sockets_of_dead_workers_are_removed),
+];
+
+fn main() -> ExitCode {
+    let ignored = is_ignored("c_worker", missing_compiler("cc", "c"));
+    let trials = TESTS.into_iter().map(|(name, test)| trial(name, test).with_ignored_flag(ignored)).collect();
+    libtest_mimic::run(&side_by_side(TESTS.len()), trials).exit_code()
+}
+
+/// The folder of the example's program.
+static EXAMPLE: LazyLock<TempDir> = LazyLock::new(|| {
+    let (folder, root) = (tempfile::tempdir().unwrap(), Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    let source = root.join("examples/c_backend/perf_test_example.c");
+    let include = format!("-I{}", root.join("crates/perf-worker-c/include").display());
+    let archive = built_archive("perf_worker_c");
+    let options = ["-std=gnu11", "-O2", &include, archive.to_str().unwrap(), "-lpthread", "-ldl", "-lm"];
+    let compiled = compile("cc", &source, &folder.path().join("perf_test_example"), &options);
+    compiled.unwrap_or_else(|messages| panic!("{messages}"));
+    folder
+});
+
+/// `perf_test -c example`, with the sockets in `folder`.
+fn example(folder: &TempDir, options: &str) -> Output {
+    let path = format!("{}:{}", EXAMPLE.path().display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
+    command.args(["-c", "example", "--history", "KEEP_ALL"]).args(options.split_whitespace());
+    command.env("PATH", path).env("XDG_RUNTIME_DIR", folder.path()).env_remove("ROS_DOMAIN_ID").output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+    format!("{}\n{stdout}\n{stderr}", output.status)
+}
+
+/// Runs to a good end, which leaves no file, and reads the results.
+#[track_caller]
+fn measure(options: &str) -> SummaryEntry {
+    let (folder, logs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let log = logs.path().join("log.json");
+    let output = example(&folder, &format!("{options} --full-logfile {}", log.display()));
+    assert!(output.status.success(), "{options}: {}", said(&output));
+    assert_eq!(files(&folder), Vec::<String>::new(), "{options}");
+    Log::read(&log).unwrap().summary.unwrap()
+}
+
+fn files(folder: &TempDir) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn every_message_arrives_whole_and_in_order() {
+    for options in ["-m Array1k --wait block", "-m Array64k -e INTRA_THREAD", "-m Stamped10b --wait spin"] {
+        let summary = measure(&format!("{options} -r 200 --max-runtime 1 --reliable --touch full"));
+        let (sent, received) = (&summary.total.sent, &summary.total.received);
+        assert!(sent.samples > 0 && received.samples == sent.samples && summary.lost == 0, "{options}: {summary:?}");
+        let faults = [received.reordered, received.duplicates, received.corrupt, received.negative, received.missed];
+        assert_eq!((faults, received.refused, sent.refused), ([0; 5], 0, 0), "{options}: {received:?}");
+        assert_eq!([summary.total.latency.n, summary.total.response.n], [sent.samples; 2], "{options}");
+    }
+}
+
+fn several_of_each_in_one_process_and_apart() {
+    for strategy in ["INTER_PROCESS", "INTER_THREAD"] {
+        let summary = measure(&format!("-e {strategy} -p 2 -s 2 -r 100 --max-runtime 1 --reliable --touch full"));
+        let (sent, received) = (&summary.total.sent, &summary.total.received);
+        assert!(
+            sent.samples > 0 && received.samples == 2 * sent.samples && summary.lost == 0,
+            "{strategy}: {summary:?}"
+        );
+        // The messages of two publishers are told apart, and the phase of each is known.
+        assert_eq!((received.missed, received.duplicates, received.corrupt), (0, 0, 0), "{strategy}: {received:?}");
+        assert_eq!(summary.total.response.n, received.samples, "{strategy}");
+    }
+}
+
+fn messages_come_back_from_a_relay() {
+    let summary = measure("--roundtrip-mode Both -r 100 --max-runtime 1 --reliable --touch full");
+    let (sent, received) = (&summary.total.sent, &summary.total.received);
+    assert!(sent.samples > 0 && received.samples == sent.samples, "{summary:?}");
+    assert_eq!((summary.lost, received.corrupt), (0, 0), "{received:?}");
+}
+
+fn sentences_from_c_reach_the_user() {
+    for (options, words) in [
+        ("-m Array4m", "the example moves at most 65536 bytes and not Array4m: use -m Array64k or a smaller one"),
+        ("--zero-copy", "example has no --zero-copy, because it copies messages in and out: leave it out"),
+        (
+            "--check-memory",
+            "--check-memory counts the allocations of Rust alone, and example is not Rust: leave it out",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = example(&folder, &format!("{options} -r 100 --max-runtime 1"));
+        assert!(!output.status.success() && said(&output).contains(words), "{options}: {}", said(&output));
+        assert_eq!(files(&folder), Vec::<String>::new(), "{options}");
+    }
+}
+
+fn only_perf_test_starts_the_program() {
+    let page = include_str!("../../../../docs/internals/worker-protocol.md");
+    let plan = page.lines().find_map(|line| line.strip_prefix("-> ").filter(|line| line.contains("\"spec\""))).unwrap();
+    let spec = serde_json::from_str::<Value>(plan).unwrap()["spec"].to_string();
+    for (arguments, code, words) in [
+        (&["check", &spec][..], 0, r#"{"daemons":[]}"#),
+        (&["describe"], 0, r#""version":"1.0""#),
+        (&["clean-up", "nothing"], 1, "install both of one version"),
+        (&[], 2, "only perf_test starts perf_test_example: run `perf_test -c example`"),
+        (&["sing"], 2, "only perf_test starts perf_test_example"),
+    ] {
+        let output = Command::new(EXAMPLE.path().join("perf_test_example")).args(arguments).output().unwrap();
+        assert!(
+            output.status.code() == Some(code) && said(&output).contains(words),
+            "{arguments:?}: {}",
+            said(&output)
+        );
+    }
+}
+
+fn sockets_of_dead_workers_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let dead = folder.path().join("perf_test_example-0-0-publisher-1-1");
+    drop(std::os::unix::net::UnixDatagram::bind(&dead).unwrap());
+    std::fs::write(folder.path().join("other"), "").unwrap();
+    let output = example(&folder, "-r 100 --max-runtime 1");
+    assert!(output.status.success(), "{}", said(&output));
+    assert_eq!(files(&folder), ["other"]);
+}

@@ -1,0 +1,18 @@
+//! The structs and functions of the header, which documents them.
+//!
+//! A `bool` that C writes is a byte here, because memory from C may hold any value.
+#![allow(missing_docs, reason = "the header documents each of them")]
+
+mod backend;
+mod message;
+mod run;
+
+pub use backend::{
+    Backend, Capabilities, Create, CreateEnd, Destroy, MatchedFunctions, PublisherFunctions, ServiceEnd, Setting,
+    SubscriptionFunctions,
+};
+pub use message::{Clock, Daemon, DeviceMemory, Error, Sent, Stamp, Taken};
+pub use run::{Endpoint, Message, NameValue, Qos, Run};
+
+/// `PERF_TEST_BACKEND_VERSION`.
+pub const VERSION: u32 = 1;

@@ -1,0 +1,121 @@
+//! A middleware in C: its functions, which were checked, and its description.
+
+use perf_worker::backend::{Backend, DaemonCommand, DeliveryKind, Description, MatchingKind, Session};
+use perf_worker::run_spec::RunSpec;
+
+use crate::{abi, description, exports::Daemons, failure::Failure, run::CRun, session::CSession, text};
+
+/// A middleware in C.
+pub struct CBackend {
+    name: String,
+    description: Description,
+    functions: abi::Backend,
+}
+
+// SAFETY: H3. What its pointers lead to does not change (H2).
+unsafe impl Sync for CBackend {}
+
+impl CBackend {
+    /// Reads and checks the struct of a back end.
+    ///
+    /// # Errors
+    /// A sentence about what is missing, or has a value that the header does not allow.
+    ///
+    /// # Safety
+    /// `backend` keeps to H1, H2 and H3.
+    pub unsafe fn new(backend: *const abi::Backend) -> Result<CBackend, String> {
+        if backend.is_null() {
+            return Err("perf_test_worker_main got NULL".to_owned());
+        }
+        // The first field; a struct of another version may be shorter.
+        // SAFETY: H2.
+        let version = unsafe { *backend.cast::<u32>() };
+        let expected = abi::VERSION;
+        if version != expected {
+            return Err(format!(
+                "its version is {version} and that of libperf_worker_c.a {expected}: set \
+                 PERF_TEST_BACKEND_VERSION and compile it with the header of the library"
+            ));
+        }
+        // SAFETY: H2, and the struct is that of this version.
+        let functions = unsafe { *backend };
+        // SAFETY: H2.
+        let name = unsafe { text::required(functions.name, "name") }?;
+        // SAFETY: H2.
+        let description = unsafe { description::describe(&functions) }?;
+        match missing_function(&functions, &description) {
+            Some(function) => Err(format!("the function {function} is NULL")),
+            None => Ok(CBackend { name, description, functions }),
+        }
+    }
+
+    fn refuse_what_c_cannot(&self, spec: &RunSpec) -> Result<(), String> {
+        if spec.check_memory {
+            let name = &self.name;
+            return Err(format!(
+                "--check-memory counts the allocations of Rust alone, and {name} is not Rust: leave it out"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The first function that must be there and is not.
+fn missing_function(functions: &abi::Backend, description: &Description) -> Option<&'static str> {
+    let abi::Backend { publisher, subscription, .. } = functions;
+    let capabilities = &description.capabilities;
+    let matches = capabilities.matching != MatchingKind::Unknown;
+    let (pushes, serves) = (capabilities.delivery == DeliveryKind::Push, functions.create_client.is_some());
+    let pulls = !pushes || serves;
+    let required = [
+        ("open", functions.open.is_some()),
+        ("effective", functions.effective.is_some()),
+        ("publisher.create", publisher.create.is_some()),
+        ("publisher.publish", publisher.publish.is_some()),
+        ("publisher.matched.destroy", publisher.matched.destroy.is_some()),
+        ("publisher.matched.matched", publisher.matched.matched.is_some() || !matches),
+        ("subscription.create", subscription.create.is_some()),
+        ("subscription.take", subscription.take.is_some() || !pulls),
+        ("subscription.wait", subscription.wait.is_some() || !pulls),
+        ("subscription.start", subscription.start.is_some() || !pushes),
+        ("subscription.stop", subscription.stop.is_some() || !pushes),
+        ("subscription.matched.destroy", subscription.matched.destroy.is_some()),
+        ("subscription.matched.matched", subscription.matched.matched.is_some() || !matches),
+        ("create_client", serves || functions.create_server.is_none()),
+        ("create_server", functions.create_server.is_some() || !serves),
+    ];
+    required.into_iter().find(|(_, is_there)| !is_there).map(|(name, _)| name)
+}
+
+impl Backend for CBackend {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn describe(&self) -> Description {
+        self.description.clone()
+    }
+
+    fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
+        self.refuse_what_c_cannot(spec)?;
+        let Some(check) = self.functions.check else { return Ok(Vec::new()) };
+        let (run, mut failure, mut daemons) = (CRun::new(spec)?, Failure::new(), Daemons(Ok(Vec::new())));
+        // SAFETY: H1, H4.
+        let returned = unsafe { check(run.address(), &raw mut daemons, failure.address()) };
+        failure.check("check", returned)?;
+        daemons.0
+    }
+
+    fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
+        self.refuse_what_c_cannot(spec)?;
+        Ok(Box::new(CSession::open(&self.functions, &self.description, spec)?))
+    }
+
+    fn clean_up(&self, spec: &RunSpec) -> Result<(), String> {
+        let Some(clean_up) = self.functions.clean_up else { return Ok(()) };
+        let (run, mut failure) = (CRun::new(spec)?, Failure::new());
+        // SAFETY: H1, H4.
+        let returned = unsafe { clean_up(run.address(), failure.address()) };
+        failure.check("clean_up", returned)
+    }
+}

@@ -1,0 +1,218 @@
+//! The functions that C calls.
+
+use std::ffi::{CStr, OsString, c_char, c_int, c_void};
+use std::io::Write;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use perf_worker::backend::{self as contract, DaemonCommand, Readiness, Settings};
+use perf_worker::worker;
+
+use crate::{abi, backend::CBackend, subscription::taken_from_c, text};
+
+/// `perf_test_draft`: a message that is about to be sent.
+pub struct Draft<'a> {
+    /// The message.
+    pub inner: &'a mut dyn contract::Draft,
+    /// A mistake of the back end, a sentence.
+    pub fault: Option<&'static str>,
+}
+
+/// `perf_test_sink`: the destination of messages that are delivered.
+pub struct Sink(pub Arc<dyn contract::Sink>);
+
+/// `perf_test_daemons`: the daemons that were added, or a mistake.
+pub struct Daemons(pub Result<Vec<DaemonCommand>, String>);
+
+/// `perf_test_effective`: the values that were set.
+#[derive(Default)]
+pub struct Effective(pub Settings);
+
+/// `perf_test_sentences`: the sentences that were added.
+#[derive(Default)]
+pub struct Sentences(pub Vec<String>);
+
+/// See the header.
+#[unsafe(no_mangle)]
+pub extern "C" fn perf_test_now_ns() -> i64 {
+    perf_worker::clock::now_ns()
+}
+
+/// See the header.
+///
+/// # Safety
+/// H2 and H4.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_draft_write(draft: *mut Draft<'_>, payload: *mut c_void, bytes: usize) {
+    // SAFETY: H4, on the thread of `publish`, which has lent it.
+    let Some(draft) = (unsafe { draft.as_mut() }) else { return };
+    if bytes == 0 {
+        return;
+    }
+    if payload.is_null() {
+        draft.fault = Some("the back end passed NULL as a payload to perf_test_draft_write");
+        return;
+    }
+    // SAFETY: H2: so many bytes of the back end's message. Those that it has not written yet are only written by what
+    // follows.
+    let payload = unsafe { std::slice::from_raw_parts_mut(payload.cast::<u8>(), bytes) };
+    draft.inner.write(payload);
+}
+
+/// See the header.
+///
+/// # Safety
+/// H4.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_draft_stamp(draft: *mut Draft<'_>) -> abi::Stamp {
+    // SAFETY: H4, on the thread of `publish`, which has lent it.
+    let Some(draft) = (unsafe { draft.as_mut() }) else { return abi::Stamp::default() };
+    let contract::Stamp { time_ns, id, rate_hz } = draft.inner.stamp();
+    abi::Stamp { time_ns, id, rate_hz }
+}
+
+/// See the header.
+///
+/// # Safety
+/// H2 and H4.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_sink_taken(sink: *const Sink, taken: *const abi::Taken) {
+    // SAFETY: H4.
+    let Some(sink) = (unsafe { sink.as_ref() }) else { return };
+    // SAFETY: H2.
+    let taken = unsafe { taken.as_ref() }.ok_or_else(|| "the back end delivered NULL and no message".to_owned());
+    // SAFETY: H2: the payload stays during this call.
+    match taken.and_then(|taken| unsafe { taken_from_c(taken) }) {
+        Ok(taken) => sink.0.taken(&taken),
+        Err(sentence) => sink.0.failed(sentence),
+    }
+}
+
+/// See the header.
+///
+/// # Safety
+/// H2 and H4.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_sink_failed(sink: *const Sink, sentence: *const c_char) {
+    // SAFETY: H4.
+    let Some(sink) = (unsafe { sink.as_ref() }) else { return };
+    // SAFETY: H2.
+    let sentence = unsafe { text::required(sentence, "the sentence of a delivery that failed") };
+    sink.0.failed(sentence.unwrap_or_else(|fault| fault));
+}
+
+/// See the header.
+///
+/// # Safety
+/// H2 and H4.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_daemons_add(daemons: *mut Daemons, daemon: *const abi::Daemon) {
+    // SAFETY: H4, on the thread of `check`, which has lent it.
+    let Some(Daemons(daemons)) = (unsafe { daemons.as_mut() }) else { return };
+    // SAFETY: H2.
+    let added = unsafe { daemon_from_c(daemon) };
+    match (&mut *daemons, added) {
+        (Ok(list), Ok(daemon)) => list.push(daemon),
+        (Ok(_), Err(sentence)) => *daemons = Err(sentence),
+        (Err(_), _) => {}
+    }
+}
+
+/// # Safety
+/// H2.
+unsafe fn daemon_from_c(daemon: *const abi::Daemon) -> Result<DaemonCommand, String> {
+    // SAFETY: H2.
+    let daemon = unsafe { daemon.as_ref() }.ok_or_else(|| "a daemon of the back end is NULL".to_owned())?;
+    // SAFETY: H2.
+    let name = unsafe { text::required(daemon.name, "the name of a daemon") }?;
+    // SAFETY: H2.
+    let command = unsafe { text::all_from_c(daemon.command) };
+    if command.is_empty() {
+        return Err(format!("the daemon {name} has no command"));
+    }
+    // SAFETY: H2.
+    let file = unsafe { text::from_c(daemon.ready_file) };
+    // SAFETY: H2.
+    let line = unsafe { text::from_c(daemon.ready_line) };
+    let ready = match (file, line) {
+        (Some(file), None) => Readiness::File(PathBuf::from(file)),
+        (None, Some(line)) => Readiness::Line(line),
+        _ => return Err(format!("the daemon {name} must have either ready_file or ready_line")),
+    };
+    Ok(DaemonCommand { name, command, ready })
+}
+
+/// See the header.
+///
+/// # Safety
+/// H2 and H4.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_effective_set(effective: *mut Effective, name: *const c_char, value: *const c_char) {
+    // SAFETY: H4, on the thread of `effective`, which has lent it.
+    let Some(Effective(effective)) = (unsafe { effective.as_mut() }) else { return };
+    // SAFETY: H2.
+    let name = unsafe { text::from_c(name) };
+    // SAFETY: H2.
+    let value = unsafe { text::from_c(value) };
+    // A value that is missing ends the run, with its name.
+    if let (Some(name), Some(value)) = (name, value) {
+        effective.insert(name, value);
+    }
+}
+
+/// See the header.
+///
+/// # Safety
+/// H2 and H4.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_sentences_add(sentences: *mut Sentences, sentence: *const c_char) {
+    // SAFETY: H4, on the thread of `mismatches`, which has lent it.
+    let Some(Sentences(sentences)) = (unsafe { sentences.as_mut() }) else { return };
+    // SAFETY: H2.
+    sentences.extend(unsafe { text::from_c(sentence) });
+}
+
+/// See the header: the main function of a program with a back end. Returns its exit code.
+///
+/// # Safety
+/// `argv` has `argc` strings, or is NULL. `backend` keeps to H1, H2 and H3, or is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_worker_main(
+    argc: c_int,
+    argv: *const *const c_char,
+    backend: *const abi::Backend,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let backend = match unsafe { CBackend::new(backend) } {
+        Ok(backend) => backend,
+        Err(sentence) => {
+            // Fails only if the console has gone.
+            let _ = writeln!(std::io::stderr().lock(), "the back end is not valid: {sentence}");
+            return 1;
+        }
+    };
+    // SAFETY: the caller's promise.
+    let arguments = unsafe { arguments(argc, argv) };
+    // Until the end of the process: there is one, and threads use it until then.
+    let backend: &'static CBackend = Box::leak(Box::new(backend));
+    c_int::from(worker::exit_code(backend, arguments))
+}
+
+/// The arguments after the name of the program.
+///
+/// # Safety
+/// `argv` has `argc` strings, or is NULL.
+unsafe fn arguments(argc: c_int, argv: *const *const c_char) -> Vec<OsString> {
+    let count = if argv.is_null() { 0 } else { usize::try_from(argc).unwrap_or(0) };
+    let argument = |index| {
+        // SAFETY: `index` is below `argc`.
+        let pointer = unsafe { argv.add(index) };
+        // SAFETY: as before.
+        let pointer = unsafe { *pointer };
+        // SAFETY: the caller's promise.
+        let text = (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) });
+        text.map(|text| OsString::from_vec(text.to_bytes().to_vec()))
+    };
+    (1..count).map_while(argument).collect()
+}

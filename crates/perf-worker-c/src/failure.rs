@@ -1,0 +1,41 @@
+//! The memory for the sentence of a function of the back end that fails.
+
+use std::ffi::CStr;
+
+use crate::abi::Error;
+
+/// The memory for one sentence.
+pub struct Failure(Box<Error>);
+
+impl Failure {
+    /// Empty memory.
+    pub fn new() -> Failure {
+        Failure(Box::new(Error { sentence: [0; 1024] }))
+    }
+
+    /// Its address, for one call; without a sentence.
+    pub fn address(&mut self) -> *mut Error {
+        self.0.sentence[0] = 0;
+        &raw mut *self.0
+    }
+
+    /// The sentence of the last call, which was to `function`.
+    pub fn sentence(&self, function: &str) -> String {
+        match CStr::from_bytes_until_nul(&self.0.sentence) {
+            Ok(sentence) if !sentence.is_empty() => sentence.to_string_lossy().into_owned(),
+            _ => format!("the back end's function {function} failed without a sentence: it must call perf_test_fail"),
+        }
+    }
+
+    /// The result of a function that returns 0, or -1 if it fails.
+    ///
+    /// # Errors
+    /// Its sentence, or one about a value that the header does not allow.
+    pub fn check(&self, function: &str, returned: i32) -> Result<(), String> {
+        match returned {
+            0 => Ok(()),
+            -1 => Err(self.sentence(function)),
+            value => Err(format!("the back end's function {function} returned {value}: it must return 0 or -1")),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! An endpoint of the back end: its matching, its clock and its end.
+
+use std::ffi::c_void;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use perf_worker::backend::{Matched, Matching, MatchingKind, OtherClock};
+
+use crate::abi::{self, MatchedFunctions};
+use crate::exports::Sentences;
+use crate::failure::Failure;
+use crate::run::CEndpoint;
+use crate::session::{Endpoint, Open};
+
+/// An endpoint of the back end, which ends with this.
+pub struct CMatched {
+    /// The endpoint in C.
+    pub object: *mut c_void,
+    /// The memory for its sentences.
+    pub failure: Failure,
+    functions: MatchedFunctions,
+    kind: MatchingKind,
+    // The endpoint may use these until its end.
+    _plan: Rc<CEndpoint>,
+    _session: Arc<Open>,
+}
+
+impl CMatched {
+    /// The endpoint `endpoint` of the session.
+    pub fn new(session: Arc<Open>, functions: MatchedFunctions, kind: MatchingKind, endpoint: Endpoint) -> CMatched {
+        let Endpoint { object, plan } = endpoint;
+        CMatched { object, failure: Failure::new(), functions, kind, _plan: plan, _session: session }
+    }
+}
+
+impl Drop for CMatched {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.functions.destroy {
+            // SAFETY: H1; it was created on this thread, and this is the only end of it.
+            unsafe { destroy(self.object) };
+        }
+    }
+}
+
+impl Matched for CMatched {
+    fn matched(&mut self) -> Result<Matching, String> {
+        let Some(matched) = self.functions.matched.filter(|_| self.kind != MatchingKind::Unknown) else {
+            return Ok(Matching::Unknown);
+        };
+        // SAFETY: H1, H4.
+        let count = unsafe { matched(self.object, self.failure.address()) };
+        let count = usize::try_from(count).map_err(|_| self.failure.sentence("matched"))?;
+        Ok(if self.kind == MatchingKind::Any { Matching::Any(count > 0) } else { Matching::Count(count) })
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        let mut sentences = Sentences::default();
+        if let Some(mismatches) = self.functions.mismatches {
+            // SAFETY: H1, H4.
+            unsafe { mismatches(self.object, &raw mut sentences) };
+        }
+        sentences.0
+    }
+
+    fn clock(&self) -> Option<OtherClock> {
+        let clock = self.functions.clock?;
+        let mut other = abi::Clock::default();
+        // SAFETY: H1, H4.
+        let is_other = unsafe { clock(self.object, &raw mut other) };
+        is_other.then_some(OtherClock { offset_ns: other.offset_ns, error_ns: other.error_ns })
+    }
+}

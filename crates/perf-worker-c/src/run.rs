@@ -1,0 +1,122 @@
+//! A run and the plan of an endpoint in the memory of C.
+
+use perf_worker::{
+    backend::Settings,
+    choice::Choice,
+    endpoint::{Endpoint, EndpointPlan},
+    run_spec::{MessageSpec, Qos, Roundtrip, RunSpec},
+};
+
+use crate::abi;
+use crate::description::{CONTENTS, DURABILITIES, HISTORIES, RELIABILITIES, STRATEGIES, WAITS, bit_of};
+use crate::text::Texts;
+
+/// A run with the memory of its texts.
+pub struct CRun {
+    run: abi::Run,
+    _lists: [Vec<abi::NameValue>; 2],
+    _texts: Texts,
+}
+
+impl CRun {
+    /// The run `spec` for C.
+    ///
+    /// # Errors
+    /// A sentence: a text contains a 0.
+    pub fn new(spec: &RunSpec) -> Result<Box<CRun>, String> {
+        let mut texts = Texts::default();
+        let settings = list(&mut texts, &spec.settings)?;
+        let options = list(&mut texts, &spec.options())?;
+        let run = abi::Run {
+            communicator: texts.add(&spec.communicator)?,
+            topic: texts.add(&spec.topic)?,
+            settings: settings.as_ptr(),
+            setting_count: settings.len(),
+            options: options.as_ptr(),
+            option_count: options.len(),
+            message: message(&mut texts, &spec.message)?,
+            qos: qos(&spec.qos),
+            domain_id: spec.domain_id,
+            rate_hz: spec.rate_hz,
+            publishers: spec.publishers,
+            subscriptions: spec.subscriptions,
+            strategy: bit_of(STRATEGIES, spec.strategy),
+            wait: bit_of(WAITS, spec.wait),
+            round_trip: spec.roundtrip != Roundtrip::None,
+            zero_copy: spec.zero_copy,
+            raw: spec.raw,
+            phases: spec.phases,
+        };
+        Ok(Box::new(CRun { run, _lists: [settings, options], _texts: texts }))
+    }
+
+    /// Its address, which C may use as long as this lives.
+    pub fn address(&self) -> *const abi::Run {
+        &raw const self.run
+    }
+}
+
+/// The plan of an endpoint with the memory of its texts.
+pub struct CEndpoint {
+    endpoint: abi::Endpoint,
+    _texts: Texts,
+}
+
+impl CEndpoint {
+    /// The plan `plan` for C.
+    ///
+    /// # Errors
+    /// A sentence: a text contains a 0.
+    pub fn new(plan: &EndpointPlan) -> Result<CEndpoint, String> {
+        let mut texts = Texts::default();
+        let (kind, index) = match plan.endpoint {
+            Endpoint::Publisher(index) => (1, index),
+            Endpoint::Subscription(index) => (2, index),
+            Endpoint::Relay(index) => (4, index),
+        };
+        let endpoint = abi::Endpoint {
+            topic: texts.add(&plan.topic)?,
+            message: message(&mut texts, &plan.message)?,
+            qos: qos(&plan.qos),
+            kind,
+            index,
+            expected: plan.expected,
+            executor: plan.executor,
+            pace_messages: plan.pace.messages,
+            pace_ns: plan.pace.per_ns,
+        };
+        Ok(CEndpoint { endpoint, _texts: texts })
+    }
+
+    /// Its address, which C may use as long as this lives where it is.
+    pub fn address(&self) -> *const abi::Endpoint {
+        &raw const self.endpoint
+    }
+}
+
+fn list(texts: &mut Texts, settings: &Settings) -> Result<Vec<abi::NameValue>, String> {
+    let pair =
+        |(name, value): (&String, &String)| Ok(abi::NameValue { name: texts.add(name)?, value: texts.add(value)? });
+    settings.iter().map(pair).collect()
+}
+
+fn message(texts: &mut Texts, message: &MessageSpec) -> Result<abi::Message, String> {
+    Ok(abi::Message {
+        name: texts.add(&message.name)?,
+        type_name: texts.add(&message.type_name)?,
+        layout: texts.add(message.layout.name())?,
+        content: bit_of(CONTENTS, message.content),
+        unbounded_bytes: message.unbounded_bytes,
+        bytes: message.bytes as u64,
+        last_id: message.last_id,
+    })
+}
+
+fn qos(qos: &Qos) -> abi::Qos {
+    abi::Qos {
+        reliability: bit_of(RELIABILITIES, qos.reliability),
+        durability: bit_of(DURABILITIES, qos.durability),
+        history: bit_of(HISTORIES, qos.history),
+        depth: qos.depth,
+    }
+}

@@ -1,0 +1,172 @@
+//! The middleware in one process, and the endpoints that it makes.
+
+use std::ffi::c_void;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use perf_worker::{
+    backend::{
+        Client, Delivery, DeliveryKind, Description, DeviceMemory, MatchingKind, Publisher, Server, Session, Settings,
+        Subscription,
+    },
+    endpoint::EndpointPlan,
+    run_spec::RunSpec,
+};
+
+use crate::abi::{self, ServiceEnd};
+use crate::exports::Effective;
+use crate::failure::Failure;
+use crate::matched::CMatched;
+use crate::publisher::CPublisher;
+use crate::run::{CEndpoint, CRun};
+use crate::subscription::{CListener, CSubscription};
+
+/// A session that is open, and closes when it and its endpoints are gone.
+pub struct Open {
+    functions: abi::Backend,
+    object: *mut c_void,
+    run: Box<CRun>,
+}
+
+// SAFETY: H3; the run does not change.
+unsafe impl Send for Open {}
+// SAFETY: as before.
+unsafe impl Sync for Open {}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(close) = self.functions.close {
+            // SAFETY: H1; it was opened, and this is the only end of it.
+            unsafe { close(self.object) };
+        }
+    }
+}
+
+/// Both parts of one side of a service.
+type ServiceParts = (Box<dyn Publisher>, Box<dyn Subscription>);
+
+/// The middleware in one process.
+pub struct CSession {
+    open: Arc<Open>,
+    matching: MatchingKind,
+    delivery: DeliveryKind,
+}
+
+impl CSession {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn open(functions: &abi::Backend, description: &Description, spec: &RunSpec) -> Result<CSession, String> {
+        let (run, mut failure) = (CRun::new(spec)?, Failure::new());
+        let open = functions.open.ok_or("the back end has no function open")?;
+        // SAFETY: H1, H4: the run lives as long as the session.
+        let object = unsafe { open(run.address(), failure.address()) };
+        if object.is_null() {
+            return Err(failure.sentence("open"));
+        }
+        let open = Arc::new(Open { functions: *functions, object, run });
+        let capabilities = &description.capabilities;
+        Ok(CSession { open, matching: capabilities.matching, delivery: capabilities.delivery })
+    }
+
+    /// Makes an endpoint with `create`.
+    fn create(&self, plan: &EndpointPlan, name: &str, create: Option<abi::Create>) -> Result<Endpoint, String> {
+        let (endpoint, mut failure) = (Rc::new(CEndpoint::new(plan)?), Failure::new());
+        let create = create.ok_or_else(|| format!("the back end has no function {name}"))?;
+        // SAFETY: H1, H4: run and plan live as long as the endpoint.
+        let object =
+            unsafe { create(self.open.object, self.open.run.address(), endpoint.address(), failure.address()) };
+        if object.is_null() { Err(failure.sentence(name)) } else { Ok(Endpoint { object, plan: endpoint }) }
+    }
+
+    /// Makes both parts of one side of a service.
+    fn create_end(
+        &self,
+        plan: &EndpointPlan,
+        name: &str,
+        create: Option<abi::CreateEnd>,
+    ) -> Result<ServiceParts, String> {
+        let topic = &plan.topic;
+        let create = create.ok_or_else(|| format!("this middleware has no services, and {topic} is one"))?;
+        let (endpoint, mut failure) = (Rc::new(CEndpoint::new(plan)?), Failure::new());
+        let mut end = ServiceEnd { publisher: std::ptr::null_mut(), subscription: std::ptr::null_mut() };
+        let (run, plan) = (self.open.run.address(), endpoint.address());
+        // SAFETY: H1, H4: run and plan live as long as both parts.
+        let returned = unsafe { create(self.open.object, run, plan, &raw mut end, failure.address()) };
+        failure.check(name, returned)?;
+        if end.publisher.is_null() || end.subscription.is_null() {
+            return Err(format!("the back end's function {name} returned 0 and left a part NULL"));
+        }
+        let publisher = self.publisher_of(Endpoint { object: end.publisher, plan: endpoint.clone() });
+        let subscription = self.subscription_of(Endpoint { object: end.subscription, plan: endpoint });
+        Ok((publisher, subscription))
+    }
+
+    fn publisher_of(&self, endpoint: Endpoint) -> Box<dyn Publisher> {
+        let functions = self.open.functions.publisher;
+        let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);
+        Box::new(CPublisher::new(matched, functions))
+    }
+
+    fn subscription_of(&self, endpoint: Endpoint) -> Box<dyn Subscription> {
+        let functions = self.open.functions.subscription;
+        let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);
+        Box::new(CSubscription::new(matched, functions))
+    }
+}
+
+/// An endpoint of the back end, and its plan.
+pub struct Endpoint {
+    /// The endpoint.
+    pub object: *mut c_void,
+    /// Its plan, at an address that stays.
+    pub plan: Rc<CEndpoint>,
+}
+
+impl Session for CSession {
+    fn effective(&self) -> Settings {
+        let mut effective = Effective::default();
+        if let Some(read) = self.open.functions.effective {
+            // SAFETY: H1, H4.
+            unsafe { read(self.open.object, &raw mut effective) };
+        }
+        effective.0
+    }
+
+    fn publisher(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        let endpoint = self.create(plan, "publisher.create", self.open.functions.publisher.create)?;
+        Ok(self.publisher_of(endpoint))
+    }
+
+    fn subscription(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
+        let functions = self.open.functions.subscription;
+        let endpoint = self.create(plan, "subscription.create", functions.create)?;
+        Ok(match self.delivery {
+            DeliveryKind::Pull => Delivery::Pull(self.subscription_of(endpoint)),
+            DeliveryKind::Push => {
+                let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);
+                Delivery::Push(Box::new(CListener::new(matched, functions)))
+            }
+        })
+    }
+
+    fn client(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
+        let (requests, responses) = self.create_end(plan, "create_client", self.open.functions.create_client)?;
+        Ok(Client { requests, responses })
+    }
+
+    fn server(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
+        let (responses, requests) = self.create_end(plan, "create_server", self.open.functions.create_server)?;
+        Ok(Server { requests, responses })
+    }
+
+    fn device_memory(&self) -> Option<DeviceMemory> {
+        let read = self.open.functions.device_memory?;
+        let mut memory = abi::DeviceMemory::default();
+        // SAFETY: H1, H4.
+        let is_there = unsafe { read(self.open.object, &raw mut memory) };
+        let abi::DeviceMemory { text_bytes, data_bytes, bss_bytes, stack_peak_bytes, heap_peak_bytes } = memory;
+        is_there.then_some(DeviceMemory { text_bytes, data_bytes, bss_bytes, stack_peak_bytes, heap_peak_bytes })
+    }
+}

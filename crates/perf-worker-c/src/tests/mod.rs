@@ -1,0 +1,189 @@
+//! A back end whose functions are `extern "C"`, used as the worker uses it.
+
+mod back_end;
+
+use std::ffi::c_char;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use perf_worker::backend::{self as contract, Backend as _, Delivery, Matching, OtherClock, Readiness, Session};
+use perf_worker::{clock::now_ns, endpoint::EndpointPlan, run_spec::RunSpec};
+use serde_json::Value;
+
+use crate::abi::{self, Backend};
+use crate::backend::CBackend;
+use back_end::{Object, SESSION, functions};
+
+fn backend(delivery: u32) -> CBackend {
+    let functions = functions(delivery);
+    // SAFETY: the functions above keep to the header.
+    unsafe { CBackend::new(&raw const functions) }.unwrap()
+}
+
+/// The run and the endpoint in the example of the page about the protocol.
+fn example() -> (RunSpec, EndpointPlan) {
+    let page = include_str!("../../../../docs/internals/worker-protocol.md");
+    let plan = page.lines().find_map(|line| line.strip_prefix("-> {\"protocol\"")).unwrap();
+    let plan: Value = serde_json::from_str(&format!("{{\"protocol\"{plan}")).unwrap();
+    let of = |value: &Value| value.clone();
+    (serde_json::from_value(of(&plan["spec"])).unwrap(), serde_json::from_value(of(&plan["endpoints"][0])).unwrap())
+}
+
+struct TestDraft(u64);
+
+impl contract::Draft for TestDraft {
+    fn write(&mut self, payload: &mut [u8]) {
+        payload.fill(9);
+    }
+
+    fn stamp(&mut self) -> contract::Stamp {
+        contract::Stamp { time_ns: now_ns(), id: self.0, rate_hz: 4 }
+    }
+}
+
+fn session() -> (Box<dyn Session>, &'static Object) {
+    let (spec, _) = example();
+    (backend(1).open(&spec).unwrap(), SESSION.get().unwrap())
+}
+
+#[test]
+fn a_message_goes_through_c_and_is_released_after_it_was_read() {
+    let ((spec, plan), (session, log)) = (example(), session());
+    let mut publisher = session.publisher(&spec, &plan).unwrap();
+    let sent = publisher.publish(&mut TestDraft(1)).unwrap();
+    assert_eq!((sent.loaned, sent.wire_bytes, sent.serialised_ns), (true, 40, Some(9)));
+    let mut subscription = session.subscription(&spec, &plan).unwrap().pull("").unwrap();
+    let mut read = 0;
+    let taken = subscription.take(&mut |taken| {
+        read += 1;
+        assert!(!log.lock().unwrap().ended.contains(&"message"));
+        assert_eq!((taken.id, taken.payload, taken.loaned), (1, &[9; 4][..], true));
+        assert_eq!(
+            (taken.source, taken.received_ns, taken.arrived_ns, taken.in_hand_ns),
+            ([1; 16], 200, Some(150), None)
+        );
+        assert_eq!((taken.length_bytes, taken.wire_bytes, taken.overwritten), (20, 40, 6));
+    });
+    assert_eq!((taken, read, subscription.overwritten()), (Ok(true), 1, 6));
+    log.lock().unwrap().id = 0;
+    assert_eq!(subscription.take(&mut |_| panic!("there is no message")), Ok(false));
+    assert_eq!(subscription.wait(Duration::from_millis(1)), Ok(()));
+    drop(session);
+    drop(publisher);
+    drop(subscription);
+    assert_eq!(log.lock().unwrap().ended, ["message", "publisher", "subscription", "session"]);
+}
+
+#[test]
+fn errors_and_mistakes_of_c_are_sentences() {
+    let ((spec, plan), (session, log)) = (example(), session());
+    let mut publisher = session.publisher(&spec, &plan).unwrap();
+    for (id, words) in [(2, "the queue is full"), (3, "publish returned 17"), (4, "NULL as a payload")] {
+        let sentence = publisher.publish(&mut TestDraft(id)).unwrap_err();
+        assert!(sentence.contains(words), "{sentence}");
+    }
+    let mut subscription = session.subscription(&spec, &plan).unwrap().pull("").unwrap();
+    log.lock().unwrap().payload = vec![0; 4];
+    for (id, words) in
+        [(5, "without received_ns"), (6, "payload of 4 bytes is NULL"), (7, "no message"), (8, "take returned 2")]
+    {
+        log.lock().unwrap().id = id;
+        let sentence = subscription.take(&mut |_| panic!("{words}")).unwrap_err();
+        assert!(sentence.contains(words), "{sentence}");
+    }
+    let sentence = subscription.wait(Duration::ZERO).unwrap_err();
+    assert!(sentence.contains("wait failed without a sentence"), "{sentence}");
+    let refused = EndpointPlan { topic: "refused".to_owned(), ..plan.clone() };
+    let sentence = session.publisher(&spec, &refused).err().unwrap();
+    assert!(sentence.contains("publisher.create failed without a sentence"), "{sentence}");
+    let zero = EndpointPlan { topic: "a\0b".to_owned(), ..plan };
+    assert!(session.publisher(&spec, &zero).err().unwrap().contains("contains a 0"));
+    let domain_7 = RunSpec { domain_id: 7, ..spec };
+    assert_eq!(backend(1).open(&domain_7).err().unwrap(), "there is no domain 7");
+}
+
+#[derive(Default)]
+struct TestSink(Mutex<(Vec<u64>, Vec<String>)>);
+
+impl contract::Sink for TestSink {
+    fn taken(&self, taken: &contract::Taken<'_>) {
+        self.0.lock().unwrap().0.push(taken.id);
+    }
+
+    fn failed(&self, sentence: String) {
+        self.0.lock().unwrap().1.push(sentence);
+    }
+}
+
+#[test]
+fn threads_of_c_deliver() {
+    let (spec, plan) = example();
+    let session = backend(2).open(&spec).unwrap();
+    session.publisher(&spec, &plan).unwrap().publish(&mut TestDraft(1)).unwrap();
+    let Delivery::Push(mut listener) = session.subscription(&spec, &plan).unwrap() else { panic!("it is taken from") };
+    let sink = Arc::new(TestSink::default());
+    assert_eq!((listener.start(sink.clone()), listener.overwritten()), (Ok(()), 6));
+    let (ids, failed) = &*sink.0.lock().unwrap();
+    assert_eq!((&ids[..], failed.len(), failed[1].as_str()), (&[1][..], 2, "the daemon has gone"));
+    assert!(failed[0].contains("without received_ns"), "{failed:?}");
+    assert_eq!(listener.stop(), Err("a thread hangs".to_owned()));
+}
+
+#[test]
+fn the_rest_of_the_contract_passes_through() {
+    let ((spec, plan), (session, _)) = (example(), session());
+    let mut publisher = session.publisher(&spec, &plan).unwrap();
+    assert_eq!(publisher.matched(), Ok(Matching::Any(true)));
+    assert_eq!(publisher.mismatches(), ["another type"]);
+    assert_eq!((publisher.clock(), publisher.source()), (Some(OtherClock { offset_ns: 5, error_ns: 2 }), None));
+    assert_eq!(session.effective().get("wait").map(String::as_str), Some("block"));
+    assert_eq!(session.device_memory().unwrap().heap_peak_bytes, 4096);
+    let (mut client, mut server) = (session.client(&spec, &plan).unwrap(), session.server(&spec, &plan).unwrap());
+    client.requests.publish(&mut TestDraft(1)).unwrap();
+    assert_eq!(server.requests.take(&mut |request| assert_eq!(request.id, 1)), Ok(true));
+    server.responses.publish(&mut TestDraft(1)).unwrap();
+    assert_eq!(client.responses.take(&mut |response| assert_eq!(response.id, 1)), Ok(true));
+}
+
+#[test]
+fn a_check_returns_daemons_or_a_sentence() {
+    let (spec, _) = example();
+    let daemons = backend(1).check(&spec).unwrap();
+    assert_eq!((daemons.len(), &daemons[0].command[..]), (1, &["router".to_owned(), "--quiet".to_owned()][..]));
+    assert_eq!(daemons[0].ready, Readiness::Line("listening".to_owned()));
+    let sentence = |domain_id| backend(1).check(&RunSpec { domain_id, ..spec.clone() }).unwrap_err();
+    assert_eq!(sentence(7), "there is no domain 7: use 0");
+    assert_eq!(sentence(8), "the daemon router must have either ready_file or ready_line");
+}
+
+#[test]
+fn capabilities_are_those_of_the_struct_and_of_its_functions() {
+    use perf_worker::run_spec::{Content, Durability, History, Reliability, Wait};
+    let of = backend(1).describe().capabilities;
+    assert_eq!((&of.zero_copy[..], of.copies, &of.wait[..]), (&[Content::Plain][..], false, &[Wait::Block][..]));
+    assert_eq!((&of.reliability[..], &of.durability[..]), (&[Reliability::Reliable][..], &[Durability::Volatile][..]));
+    assert_eq!((&of.history[..], of.history_depth_max), (&[History::KeepLast, History::KeepAll][..], Some(10)));
+    assert_eq!([of.sources, of.overwritten, of.services, of.raw, of.phases], [true, true, true, false, true]);
+    let mut functions = functions(1);
+    functions.subscription.overwritten = None;
+    (functions.create_client, functions.create_server) = (None, None);
+    // SAFETY: the functions above keep to the header.
+    let of = unsafe { CBackend::new(&raw const functions) }.unwrap().describe().capabilities;
+    assert_eq!([of.overwritten, of.services], [false, false]);
+}
+
+#[test]
+fn settings_have_names_values_and_meanings() {
+    let values: [*const c_char; 3] = [c"udp".as_ptr(), c"shm".as_ptr(), std::ptr::null()];
+    let none: [*const c_char; 1] = [std::ptr::null()];
+    let settings = |values: &[*const c_char]| {
+        let meaning = c"the way of messages".as_ptr();
+        let setting = abi::Setting { name: c"transport".as_ptr(), values: values.as_ptr(), meaning };
+        let functions = Backend { settings: &raw const setting, setting_count: 1, ..functions(1) };
+        // SAFETY: the functions above keep to the header, and the description is read at once.
+        unsafe { CBackend::new(&raw const functions) }
+    };
+    let expected = contract::Setting::new("transport", &["udp", "shm"], "the way of messages");
+    assert_eq!(settings(&values).unwrap().describe().settings, [expected]);
+    assert_eq!(settings(&none).err().unwrap(), "the setting transport has no values");
+}

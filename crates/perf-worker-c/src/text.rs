@@ -1,0 +1,68 @@
+//! Texts on their way from and to C.
+
+use std::ffi::{CStr, CString, c_char};
+
+/// A text from C; none if it is NULL. What is not UTF-8 is replaced.
+///
+/// # Safety
+/// `pointer` keeps to H2.
+pub unsafe fn from_c(pointer: *const c_char) -> Option<String> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: it is not NULL, so H2 promises a string.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    Some(text.to_string_lossy().into_owned())
+}
+
+/// A text from C that must be there.
+///
+/// # Errors
+/// A sentence: it is NULL or empty.
+///
+/// # Safety
+/// `pointer` keeps to H2.
+pub unsafe fn required(pointer: *const c_char, name: &str) -> Result<String, String> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { from_c(pointer) };
+    text.filter(|text| !text.is_empty()).ok_or_else(|| format!("{name} is NULL or empty"))
+}
+
+/// The texts of an array that ends with NULL; none if the array itself is NULL.
+///
+/// # Safety
+/// `array` and its strings keep to H2.
+pub unsafe fn all_from_c(array: *const *const c_char) -> Vec<String> {
+    let mut texts = Vec::new();
+    if array.is_null() {
+        return texts;
+    }
+    loop {
+        // SAFETY: H2, and all elements before this one are not the last.
+        let element = unsafe { array.add(texts.len()) };
+        // SAFETY: H2, as before.
+        let pointer = unsafe { *element };
+        // SAFETY: H2.
+        match unsafe { from_c(pointer) } {
+            Some(text) => texts.push(text),
+            None => return texts,
+        }
+    }
+}
+
+/// Texts for C, which live as long as this.
+#[derive(Default)]
+pub struct Texts(Vec<CString>);
+
+impl Texts {
+    /// The address of a text.
+    ///
+    /// # Errors
+    /// A sentence: the text contains a 0.
+    pub fn add(&mut self, text: &str) -> Result<*const c_char, String> {
+        let text = CString::new(text)
+            .map_err(|_| format!("a back end in C cannot read the text {text:?}: it contains a 0"))?;
+        self.0.push(text);
+        Ok(self.0.last().map_or(std::ptr::null(), |text| text.as_ptr()))
+    }
+}
