@@ -22,7 +22,10 @@ use crate::{
         calibration::{Calibration, Calibrations},
         daemon::{Daemon, DaemonUsage},
     },
-    report::{Reports, summary::Summary},
+    report::{
+        Reports,
+        summary::{Summary, WorkerEnd},
+    },
     system::{Watch, root_folder},
     warning::{Warning, WarningKind},
 };
@@ -31,7 +34,6 @@ use ledger::Ledger;
 use perf_worker::{
     clock::SECOND_NS,
     endpoint::{Endpoint, EndpointPlan},
-    measure::{memory::Footprint, threads::ThreadUsage},
     run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     worker::{
         placement::Placement,
@@ -86,6 +88,7 @@ pub fn run(
         warnings: Vec::new(),
         matched_after_ns: 0,
         start_ns: 0,
+        clock_error_ns: None,
         late_starts: Vec::new(),
         stopped_ns: None,
     };
@@ -184,7 +187,7 @@ struct Run<'a> {
     /// Endpoints that did not finish.
     failed_endpoints: BTreeMap<Endpoint, EndpointFailure>,
     /// The last reports of workers: memory and threads.
-    ended: BTreeMap<usize, (Footprint, Vec<ThreadUsage>)>,
+    ended: BTreeMap<usize, WorkerEnd>,
     /// Processes of the middleware besides the workers, until they have been measured.
     daemons: Vec<Daemon>,
     /// Their usage.
@@ -195,6 +198,8 @@ struct Run<'a> {
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,
     start_ns: i64,
+    /// [`Summary::clock_error_ns`].
+    clock_error_ns: Option<i64>,
     /// The workers that started after the common start: by how much, ns, and their labels.
     late_starts: Vec<(i64, String)>,
     /// The time at which the run was ended early.

@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Run, TICK, fleet::Event};
+use super::{Run, TICK, fleet::Event, is_publisher};
 use perf_worker::{
+    backend::OtherClock,
     backend::Settings,
     clock::{SECOND_NS, now_ns},
-    endpoint::{Endpoint, EndpointPlan, SourcePhase},
+    endpoint::{Endpoint, EndpointPlan, Source},
     worker::protocol::{MatchStatus, Order, Report, times::READY_NS},
 };
 
@@ -25,7 +26,7 @@ impl Run<'_> {
         // Matching has its own timeout in the workers, which begins when all endpoints exist.
         let give_up_ns = now_ns() + READY_NS + match_timeout_s * SECOND_NS;
         let (mut last_created_ns, mut last_matched_ns) = (0, 0);
-        let mut sources = BTreeMap::new();
+        let (mut sources, mut clocks) = (BTreeMap::new(), BTreeMap::new());
         let mut not_opened: BTreeSet<usize> = (0..self.fleet.workers.len()).collect();
         while !(not_ready.is_empty() && not_matched.is_empty()) {
             if self.interrupt.is_requested() {
@@ -42,9 +43,10 @@ impl Run<'_> {
                     self.check_effective(&effective)?;
                     not_opened.remove(&worker);
                 }
-                Some((_, Event::Report(Report::Ready { endpoint, created_ns, source }))) => {
+                Some((_, Event::Report(Report::Ready { endpoint, created_ns, source, clock }))) => {
                     not_ready.remove(&endpoint);
                     sources.extend(source.map(|source| (endpoint, source)));
+                    clocks.insert(endpoint, clock);
                     last_created_ns = last_created_ns.max(created_ns);
                 }
                 Some((_, Event::Report(Report::Matched { endpoint, matched_ns }))) => {
@@ -70,13 +72,37 @@ impl Run<'_> {
         }
         self.matched_after_ns = (last_matched_ns - last_created_ns).max(0);
         self.start_ns = now_ns() + LEAD_NS + endpoints.len() as i64 * LEAD_PER_ENDPOINT_NS;
-        let phase = |plan: &EndpointPlan| {
-            let source = *sources.get(&plan.endpoint)?;
-            Some(SourcePhase { source, phase_ns: plan.phase_ns })
-        };
-        let phases = endpoints.iter().filter_map(phase).collect();
-        self.fleet.order(&Order::Go { start_ns: self.start_ns, phases });
+        let sources = self.sources(endpoints, &sources, &clocks)?;
+        self.clock_error_ns = clock_error_ns(&clocks);
+        self.fleet.order(&Order::Go { start_ns: self.start_ns, sources });
         Ok(())
+    }
+
+    /// The publishers that subscriptions can tell apart, and a single one in any case.
+    fn sources(
+        &self,
+        endpoints: &[EndpointPlan],
+        ids: &BTreeMap<Endpoint, [u8; 16]>,
+        clocks: &BTreeMap<Endpoint, Option<OtherClock>>,
+    ) -> Result<Vec<Source>, String> {
+        let mut sources = Vec::new();
+        for plan in endpoints.iter().filter(|plan| is_publisher(&plan.endpoint)) {
+            let clock = clocks.get(&plan.endpoint).copied().flatten();
+            let known = ids.get(&plan.endpoint).copied();
+            let source = if self.spec.publishers == 1 { Some(known.unwrap_or_default()) } else { known };
+            match source {
+                Some(source) => sources.push(Source { source, phase_ns: plan.phase_ns, clock }),
+                None if clock.is_some() => {
+                    return Err(format!(
+                        "{} has a clock of its own, and {} does not tell which messages are its: the times in them \
+                         cannot be converted. Give -p 1",
+                        plan.endpoint, self.spec.communicator
+                    ));
+                }
+                None => {}
+            }
+        }
+        Ok(sources)
     }
 
     /// Whether all options and settings are in effect.
@@ -123,6 +149,22 @@ impl Run<'_> {
         }
         sentence
     }
+}
+
+/// The largest error of a latency from a publisher to a subscription, nanoseconds; none if all have one clock.
+fn clock_error_ns(clocks: &BTreeMap<Endpoint, Option<OtherClock>>) -> Option<i64> {
+    let of = |kind: fn(&Endpoint) -> bool| {
+        let mut found: Vec<Option<OtherClock>> =
+            clocks.iter().filter(|(endpoint, _)| kind(endpoint)).map(|(_, clock)| *clock).collect();
+        if found.is_empty() {
+            // Those of another program are taken for this host's.
+            found.push(None);
+        }
+        found
+    };
+    let subscriptions = of(|endpoint| matches!(endpoint, Endpoint::Subscription(_)));
+    let pairs = of(is_publisher).into_iter().flat_map(|one| subscriptions.iter().map(move |other| (one, *other)));
+    pairs.filter(|(one, other)| one != other).map(|(one, other)| OtherClock::difference_error_ns(one, other)).max()
 }
 
 /// The endpoints that an endpoint waits for, in words.

@@ -42,6 +42,8 @@ fn main() -> ExitCode {
         mock::accounts::TESTS,
         mock::contract::TESTS,
         mock::matching::TESTS,
+        mock::phases::TESTS,
+        mock::clocks::TESTS,
         command_line::TESTS,
         comparison::TESTS,
         system::TESTS,

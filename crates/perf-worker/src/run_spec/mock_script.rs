@@ -9,9 +9,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::backend::OtherClock;
+
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
      stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, push, copy, deaf, \
+     serialise=TIME, transport=TIME, wake=TIME, clock=OFFSET:ERROR, reception-clock=OFFSET:ERROR, anonymous, wire=BYTES, device, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
 const LONGEST_NS: i64 = 1_000_000_000_000;
@@ -65,6 +68,22 @@ pub struct MockScript {
     pub copy: bool,
     /// No setting has an effect.
     pub deaf: bool,
+    /// With marked phases: from the stamp until the message was serialised, ns; not marked without it, as the next two.
+    pub serialise_ns: Option<i64>,
+    /// From sending to arrival, ns. The latency remains as it is: the rest of it is the wake-up, or with `wake` the deserialising.
+    pub transport_ns: Option<i64>,
+    /// From arrival until the bytes are in hand, ns.
+    pub wake_ns: Option<i64>,
+    /// The clock of the first publisher; that of the second is behind by twice the offset, and so on.
+    pub clock: Option<OtherClock>,
+    /// The clock of the times of reception.
+    pub reception_clock: Option<OtherClock>,
+    /// Messages do not show their publisher.
+    pub anonymous: bool,
+    /// The bytes that each message takes on the wire.
+    pub wire_bytes: u64,
+    /// Each worker measures a device with known memory.
+    pub device: bool,
     /// The instrument in each worker begins this time after the order to go, ns.
     pub start_ns: i64,
     /// CPU time that the instrument itself takes in each worker for each report of a row, ns.
@@ -91,6 +110,14 @@ impl Default for MockScript {
             push: false,
             copy: false,
             deaf: false,
+            serialise_ns: None,
+            transport_ns: None,
+            wake_ns: None,
+            clock: None,
+            reception_clock: None,
+            anonymous: false,
+            wire_bytes: 0,
+            device: false,
             start_ns: 0,
             report_ns: 0,
         }
@@ -109,6 +136,12 @@ impl MockScript {
     pub fn latency_of_ns(&self, id: u64) -> i64 {
         let of = |timed: Option<Timed>| timed.filter(|timed| is_nth(id, timed.number)).map(|timed| timed.time_ns);
         of(self.early).map(|time_ns| -time_ns).or_else(|| of(self.slow)).unwrap_or(self.latency_ns)
+    }
+
+    /// The clock of publisher `index`.
+    #[must_use]
+    pub fn clock_of_publisher(&self, index: u32) -> Option<OtherClock> {
+        self.clock.map(|clock| OtherClock { offset_ns: clock.offset_ns * (i64::from(index) + 1), ..clock })
     }
 
     /// The script for subscription `index`.
@@ -163,7 +196,15 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "push" if value.is_empty() => script.push = true,
         "copy" if value.is_empty() => script.copy = true,
         "deaf" if value.is_empty() => script.deaf = true,
-        "mismatch" | "push" | "copy" | "deaf" => return Err("has a value and needs none"),
+        "anonymous" if value.is_empty() => script.anonymous = true,
+        "device" if value.is_empty() => script.device = true,
+        "mismatch" | "push" | "copy" | "deaf" | "anonymous" | "device" => return Err("has a value and needs none"),
+        "serialise" => script.serialise_ns = Some(time_ns(value)?),
+        "transport" => script.transport_ns = Some(time_ns(value)?),
+        "wake" => script.wake_ns = Some(time_ns(value)?),
+        "clock" => script.clock = Some(clock(value)?),
+        "reception-clock" => script.reception_clock = Some(clock(value)?),
+        "wire" => script.wire_bytes = number(value)?,
         "start" => script.start_ns = time_ns(value)?,
         "report" => script.report_ns = time_ns(value)?,
         _ => return Err("is not known"),
@@ -178,6 +219,11 @@ fn number(value: &str) -> Result<u64, &'static str> {
 fn timed(value: &str) -> Result<Timed, &'static str> {
     let (nth, time) = value.split_once(':').ok_or("needs a number and a time")?;
     Ok(Timed { number: number(nth)?, time_ns: time_ns(time)? })
+}
+
+fn clock(value: &str) -> Result<OtherClock, &'static str> {
+    let (offset, error) = value.split_once(':').ok_or("needs two times")?;
+    Ok(OtherClock { offset_ns: time_ns(offset)?, error_ns: time_ns(error)? })
 }
 
 fn time_ns(value: &str) -> Result<i64, &'static str> {
@@ -213,6 +259,7 @@ impl fmt::Display for MockScript {
             ("corrupt", self.corrupt),
             ("refuse", self.refuse),
             ("join", self.join),
+            ("wire", self.wire_bytes),
         ] {
             if number > 0 {
                 write!(f, ",{key}={number}")?;
@@ -224,8 +271,25 @@ impl fmt::Display for MockScript {
         if self.match_ns > 0 {
             write!(f, ",match={}", Time(self.match_ns))?;
         }
-        let words = [("mismatch", self.mismatch), ("push", self.push), ("copy", self.copy), ("deaf", self.deaf)];
-        for (key, is_set) in words {
+        let phases = [("serialise", self.serialise_ns), ("transport", self.transport_ns), ("wake", self.wake_ns)];
+        for (key, time_ns) in phases {
+            if let Some(time_ns) = time_ns {
+                write!(f, ",{key}={}", Time(time_ns))?;
+            }
+        }
+        for (key, clock) in [("clock", self.clock), ("reception-clock", self.reception_clock)] {
+            if let Some(OtherClock { offset_ns, error_ns }) = clock {
+                write!(f, ",{key}={}:{}", Time(offset_ns), Time(error_ns))?;
+            }
+        }
+        for (key, is_set) in [
+            ("mismatch", self.mismatch),
+            ("push", self.push),
+            ("copy", self.copy),
+            ("deaf", self.deaf),
+            ("anonymous", self.anonymous),
+            ("device", self.device),
+        ] {
             if is_set {
                 write!(f, ",{key}")?;
             }
@@ -258,7 +322,8 @@ mod tests {
     use super::*;
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
-                       refuse=19,join=5,subscription=0,match=200ms,mismatch,push,copy,deaf,start=1s,report=10ms";
+                       refuse=19,join=5,wire=180,subscription=0,match=200ms,serialise=0s,transport=600us,wake=3us,\
+                       clock=3s:12us,reception-clock=2s:1us,mismatch,push,copy,deaf,anonymous,device,start=1s,report=10ms";
 
     #[test]
     fn a_script_is_written_as_it_is_read() {
@@ -294,6 +359,9 @@ mod tests {
             "mismatch=1",
             "push=1",
             "subscription=first",
+            "clock=3s",
+            "clock=-3s:1us",
+            "device=1",
         ] {
             let sentence = format!("duplicate=2,{part}").parse::<MockScript>().unwrap_err();
             assert!(sentence.contains(&format!("`{part}`")) && sentence.contains(KEYS), "{sentence}");

@@ -79,7 +79,7 @@ pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), Str
 
 fn receive(context: &Context, listener: &mut dyn Listener, shared: &SharedRecorder) -> Result<(), String> {
     let Some(start) = wait_for_start(&mut [(context, listener)])? else { return Ok(()) };
-    *shared.lock() = Some(SampleRecorder::new(context, &start));
+    *shared.lock() = Some(SampleRecorder::new(context, &start, listener.clock()));
     let mut publishers = PublisherWatch::new(context, start.start_ns);
     while let Some(wait) = shared.advance(context, listener.overwritten())? {
         let taken = shared.lock().as_ref().map_or(0, |recorder| recorder.taken);

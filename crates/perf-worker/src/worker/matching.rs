@@ -10,7 +10,7 @@ use super::protocol::{MatchStatus, Order, Report};
 use crate::{
     backend::Matched,
     clock::{SECOND_NS, now_ns},
-    endpoint::SourcePhase,
+    endpoint::Source,
 };
 
 /// Interval of the checks for the other side: the resolution of the time to match.
@@ -21,8 +21,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 pub struct Start {
     /// Its time, and that of the first message of a publisher without a phase, ns.
     pub start_ns: i64,
-    /// The phases of the run's publishers, as far as the middleware tells them apart.
-    pub phases: Vec<SourcePhase>,
+    /// The run's publishers, as far as the middleware tells them apart.
+    pub sources: Vec<Source>,
 }
 
 /// The endpoints of a thread, usually one.
@@ -40,7 +40,8 @@ pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<Start>
     }
     let created_ns = now_ns();
     for (context, matching) in endpoints.iter() {
-        context.report(Report::Ready { endpoint: context.plan.endpoint, created_ns, source: matching.source() });
+        let (source, clock) = (matching.source(), matching.clock());
+        context.report(Report::Ready { endpoint: context.plan.endpoint, created_ns, source, clock });
     }
     let mut waiting = vec![true; endpoints.len()];
     loop {
@@ -50,7 +51,7 @@ pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<Start>
         }
         let Some((context, _)) = endpoints.first() else { return Ok(None) };
         match context.orders.recv_timeout(CHECK_INTERVAL) {
-            Ok(Order::Go { start_ns, phases }) => return Ok(Some(Start { start_ns, phases })),
+            Ok(Order::Go { start_ns, sources }) => return Ok(Some(Start { start_ns, sources })),
             Ok(Order::Explain) => {
                 for (context, matching) in endpoints.iter_mut() {
                     context.report(Report::Explained(match_status(context, *matching)?));

@@ -20,6 +20,7 @@ mod relay;
 mod reporter;
 mod rows;
 mod sample_recorder;
+mod sources;
 mod subscriber;
 
 use std::collections::BTreeMap;
@@ -162,7 +163,7 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
         running.push(thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?);
     }
     let orders = OrdersAccount::default();
-    let reporter = Reporter::new(reports, orders.clone(), opening, &spec);
+    let reporter = Reporter::new(reports, orders.clone(), session.clone(), opening, &spec);
     std::thread::Builder::new()
         .name(ORDERS_THREAD.to_owned())
         .spawn(move || read_orders(&senders, &flags, &outgoing, &orders))

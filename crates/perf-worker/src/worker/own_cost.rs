@@ -81,7 +81,7 @@ fn send(context: &Context, nothing: NullMiddleware, start_ns: i64) {
 }
 
 fn receive(context: &Context, nothing: NullMiddleware, start_ns: i64) {
-    let _ = SubscriberLoop::new(context, Box::new(nothing), &Start { start_ns, phases: Vec::new() }).take_all();
+    let _ = SubscriberLoop::new(context, Box::new(nothing), &Start { start_ns, sources: Vec::new() }).take_all();
 }
 
 /// A middleware that does nothing, and ends the loop after all batches.

@@ -11,7 +11,7 @@ use super::{
     rows::Rows,
 };
 use crate::{
-    backend::{Draft, Matched, Matching, Publisher, Session, Stamp, Subscription},
+    backend::{Draft, Matched, Matching, OtherClock, Publisher, Session, Stamp, Subscription},
     clock::now_ns,
     endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
@@ -52,6 +52,10 @@ impl Matched for Ends {
             _ if from.is_none() || to == Matching::Unknown => from,
             _ => to,
         })
+    }
+
+    fn clock(&self) -> Option<OtherClock> {
+        self.subscription.clock()
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -101,10 +105,12 @@ impl RelayLoop<'_> {
     /// Passes one message on, if there is one.
     fn relay_one(&mut self, spec: &RunSpec) -> Result<bool, String> {
         let Ends { subscription, publisher } = &mut self.ends;
+        let clock = subscription.clock();
         let (mut refused, mut passed) = (None, None);
         let taken = subscription.take(&mut |taken| {
             let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: self.context.plan.pace.rate_hz() };
-            passed = Some((taken.received_ns, taken.time_ns, taken.length_bytes, taken.source, taken.id));
+            let received_ns = OtherClock::host_ns(clock, taken.received_ns);
+            passed = Some((received_ns, taken.time_ns, taken.length_bytes, taken.source, taken.id));
             refused = publisher.publish(&mut Passed { stamp, touch: spec.touch }).err();
         });
         let taken = taken.unwrap_or_else(|sentence| {

@@ -54,8 +54,8 @@ impl<'a> SubscriberLoop<'a> {
     pub fn new(context: &'a Context, subscription: Box<dyn Subscription>, start: &Start) -> Self {
         SubscriberLoop {
             context,
+            recorder: SampleRecorder::new(context, start, subscription.clock()),
             subscription,
-            recorder: SampleRecorder::new(context, start),
             refusals: Refusals::new(context),
             publishers: PublisherWatch::new(context, start.start_ns),
         }

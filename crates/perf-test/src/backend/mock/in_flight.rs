@@ -18,6 +18,10 @@ pub struct Delivered {
     pub message: Message,
     /// Time of reception, ns of CLOCK_MONOTONIC.
     pub received_ns: i64,
+    /// The phases that are marked.
+    pub arrived_ns: Option<i64>,
+    /// The time when its bytes were in hand.
+    pub in_hand_ns: Option<i64>,
 }
 
 /// The messages in flight to one subscription.
@@ -58,7 +62,10 @@ impl InFlight {
         if is_nth(message.id, self.script.corrupt) {
             message.corrupt();
         }
-        let delivered = Delivered { message, received_ns };
+        let MockScript { transport_ns, wake_ns, .. } = self.script;
+        let arrived_ns = transport_ns.map(|transport_ns| message.departed_ns + transport_ns);
+        let in_hand_ns = wake_ns.map(|wake_ns| arrived_ns.unwrap_or(message.departed_ns) + wake_ns);
+        let delivered = Delivered { message, received_ns, arrived_ns, in_hand_ns };
         self.queue.push_back(delivered);
         if is_nth(message.id, self.script.duplicate) && !self.overwrites(message.id) {
             self.queue.push_back(delivered);

@@ -21,14 +21,23 @@ use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, Publisher, Sent, Session, Setting,
-        Settings, Subscription, Taken,
+        Backend, Capabilities, Delivery, Description, DeviceMemory, Draft, Matched, Matching, OtherClock, Publisher,
+        Sent, Session, Setting, Settings, Subscription, Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
     run_spec::{Content, MockScript, RunSpec, is_nth},
 };
 use transport::{Kind, Socket, TopicKey};
+
+/// The memory of the device that it measures.
+const DEVICE: DeviceMemory = DeviceMemory {
+    text_bytes: 65_536,
+    data_bytes: 1024,
+    bss_bytes: 16_384,
+    stack_peak_bytes: 2048,
+    heap_peak_bytes: 40_000,
+};
 
 /// The back end `Mock`.
 #[derive(Debug)]
@@ -41,14 +50,15 @@ impl Backend for Mock {
 
     fn describe(&self) -> Description {
         let colour = Setting::new("colour", &["blue", "red"], "has no effect: it tests that settings arrive");
-        let capabilities = Capabilities { services: false, raw: false, ..Capabilities::all() };
+        let capabilities = Capabilities { services: false, phases: true, ..Capabilities::all() };
         Description { version: env!("CARGO_PKG_VERSION").to_owned(), capabilities, settings: vec![colour] }
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
         let settings =
             if spec.mock.deaf { self.describe().resolve("Mock", &Settings::new())? } else { spec.settings.clone() };
-        Ok(Box::new(MockSession { effective: spec.options().into_iter().chain(settings).collect() }))
+        let device = spec.mock.device.then_some(DEVICE);
+        Ok(Box::new(MockSession { effective: spec.options().into_iter().chain(settings).collect(), device }))
     }
 
     fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
@@ -59,11 +69,16 @@ impl Backend for Mock {
 /// The mock in one process; its endpoints share nothing.
 struct MockSession {
     effective: Settings,
+    device: Option<DeviceMemory>,
 }
 
 impl Session for MockSession {
     fn effective(&self) -> Settings {
         self.effective.clone()
+    }
+
+    fn device_memory(&self) -> Option<DeviceMemory> {
+        self.device
     }
 
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
@@ -82,6 +97,8 @@ impl Session for MockSession {
             subscriptions: Vec::new(),
             source,
             relays,
+            clock: spec.mock.clock_of_publisher(index),
+            marks: spec.phases,
             last_id: plan.message.last_id,
             length_bytes: plan.message.bytes as u64,
             payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(plan.message.bytes) }],
@@ -95,7 +112,7 @@ impl Session for MockSession {
             Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
         };
         let (push, copies) = (script.push, script.copy);
-        let subscription = MockSubscription { endpoint, in_flight: InFlight::new(script), copies };
+        let subscription = MockSubscription { endpoint, in_flight: InFlight::new(script), copies, marks: spec.phases };
         if push {
             return Ok(Delivery::Push(Box::new(MockListener::new(subscription))));
         }
@@ -138,6 +155,10 @@ struct MockPublisher {
     source: [u8; 16],
     /// It passes on messages from another topic.
     relays: bool,
+    /// The clock of the times in its messages.
+    clock: Option<OtherClock>,
+    /// Phases are marked.
+    marks: bool,
     last_id: u64,
     length_bytes: u64,
     payload: Vec<u8>,
@@ -154,7 +175,11 @@ impl Matched for MockPublisher {
     }
 
     fn source(&self) -> Option<[u8; 16]> {
-        Some(self.source)
+        (!self.endpoint.script.anonymous).then_some(self.source)
+    }
+
+    fn clock(&self) -> Option<OtherClock> {
+        self.clock
     }
 }
 
@@ -173,10 +198,15 @@ impl Publisher for MockPublisher {
             draft.write(&mut self.payload);
         }
         let stamp = draft.stamp();
-        // A relay holds the message since its reception.
-        let way_ns = if self.relays { script.latency_of_ns(id) } else { 0 };
-        let (id, departed_ns) = (id & self.last_id, stamp.time_ns + way_ns);
-        let message = Message::new(self.source, id, stamp.time_ns, departed_ns, self.length_bytes, &self.payload);
+        let (time_ns, departed_ns) = if self.relays {
+            // It holds the message since its reception, and passes on the time of the publisher's clock.
+            let sent_ns = OtherClock::host_ns(self.clock, stamp.time_ns);
+            (stamp.time_ns, sent_ns + script.latency_of_ns(id))
+        } else {
+            (stamp.time_ns - OtherClock::host_ns(self.clock, 0), stamp.time_ns)
+        };
+        let id = id & self.last_id;
+        let message = Message::new(self.source, id, time_ns, departed_ns, self.length_bytes, &self.payload);
         let (bytes, length) = message.to_bytes();
         for subscription in &self.subscriptions {
             match subscription.send(&bytes[..length]) {
@@ -186,7 +216,9 @@ impl Publisher for MockPublisher {
                 Err(error) => return Err(format!("a subscription of the mock does not take messages: {error}")),
             }
         }
-        Ok(Sent { loaned: !script.copy, ..Sent::default() })
+        let marked_ns = script.serialise_ns.filter(|_| self.marks);
+        let serialised_ns = marked_ns.map(|serialise_ns| stamp.time_ns + serialise_ns);
+        Ok(Sent { loaned: !script.copy, wire_bytes: script.wire_bytes, serialised_ns })
     }
 }
 
@@ -195,6 +227,8 @@ struct MockSubscription {
     in_flight: InFlight,
     /// Each message is copied, also with zero copy.
     copies: bool,
+    /// Phases are marked.
+    marks: bool,
 }
 
 impl MockSubscription {
@@ -222,6 +256,11 @@ impl Matched for MockSubscription {
     fn mismatches(&mut self) -> Vec<String> {
         self.endpoint.mismatches()
     }
+
+    fn clock(&self) -> Option<OtherClock> {
+        let MockScript { reception_clock, .. } = self.endpoint.script;
+        reception_clock
+    }
 }
 
 impl Subscription for MockSubscription {
@@ -230,16 +269,20 @@ impl Subscription for MockSubscription {
         loop {
             if let Some(delivered) = self.in_flight.next(now_ns()) {
                 let message = &delivered.message;
+                let shown = |time_ns: i64| time_ns - OtherClock::host_ns(self.clock(), 0);
+                let marked = |time_ns: Option<i64>| time_ns.filter(|_| self.marks).map(shown);
                 reader(&Taken {
-                    source: message.source,
+                    source: if self.endpoint.script.anonymous { [0; 16] } else { message.source },
                     time_ns: message.time_ns,
                     id: message.id,
-                    received_ns: delivered.received_ns,
+                    received_ns: shown(delivered.received_ns),
+                    arrived_ns: marked(delivered.arrived_ns),
+                    in_hand_ns: marked(delivered.in_hand_ns),
                     length_bytes: message.length_bytes,
+                    wire_bytes: self.endpoint.script.wire_bytes,
                     overwritten: self.in_flight.overwritten(),
                     loaned: !self.copies,
                     payload: message.payload(),
-                    ..Taken::default()
                 });
                 return Ok(true);
             }

@@ -104,6 +104,12 @@ pub struct Conditions {
     pub ignore_s: u32,
     /// Whether messages are loaned and read in place instead of copied.
     pub zero_copy: bool,
+    /// Whether messages are bytes without a type: time, id and payload.
+    #[serde(default)]
+    pub raw: bool,
+    /// Whether the phases of a message's way were marked.
+    #[serde(default)]
+    pub phases: bool,
     /// The strategy by which subscriptions wait: spin, block or adaptive.
     pub wait: String,
     /// The part of each payload that is written and read: stamp (time and id), page (a byte of each page, too) or full (every byte).
@@ -156,6 +162,8 @@ impl Conditions {
             max_runtime_s: spec.max_runtime_s,
             ignore_s: spec.ignore_s,
             zero_copy: spec.zero_copy,
+            raw: spec.raw,
+            phases: spec.phases,
             wait: spec.wait.name().to_owned(),
             touch: spec.touch.name().to_owned(),
             late_above_ns: limit(&spec.late),
