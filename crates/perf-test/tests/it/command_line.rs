@@ -11,6 +11,7 @@ test_support::tests![
     a_wrong_domain_in_the_environment_is_named,
     unusable_shared_memory_is_reported_first,
     help_and_lists_need_no_run,
+    a_worker_is_started_by_the_program_alone,
     the_list_has_what_can_be_measured_and_how_to_add_the_rest,
     a_subscription_without_samples_is_a_failed_measurement,
     programs_with_different_types_are_told_so,
@@ -71,6 +72,13 @@ fn help_and_lists_need_no_run() {
     memory.assert_empty();
 }
 
+fn a_worker_is_started_by_the_program_alone() {
+    let output = Memory::new().command("worker 0").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let sentence = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(sentence.contains("only perf_test starts workers"), "{sentence}");
+}
+
 fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     let description = Description {
         version: "1.9".to_owned(),
@@ -111,6 +119,7 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     }
     assert!(text.contains(&format!("zenoh               {}; version 1.9", zenoh.display())), "{text}");
     assert!(text.contains("--set transport=udp|shared-memory: the way"), "{text}");
+    assert!(text.contains("pull; matching: count; zero copy of Plain"), "{text}");
     // A program that says nothing of itself is listed with the reason.
     std::fs::write(&zenoh, "#!/bin/sh\n").unwrap();
     assert!(list("").contains("does not describe itself"), "{}", list(""));

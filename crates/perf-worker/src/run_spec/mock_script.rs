@@ -9,12 +9,16 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::OtherClock;
+use crate::{
+    backend::{Capabilities, DeliveryKind, MatchingKind, OtherClock},
+    choice::Choice,
+};
 
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
-     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, push, copy, deaf, \
-     serialise=TIME, transport=TIME, wake=TIME, clock=OFFSET:ERROR, reception-clock=OFFSET:ERROR, anonymous, wire=BYTES, device, \
+     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, matching=KIND, nameless, push, copy, \
+     deaf, print, \
+     serialise=TIME, transport=TIME, wake=TIME, clock=OFFSET:ERROR, reception-clock=OFFSET:ERROR, wire=BYTES, device, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
 const LONGEST_NS: i64 = 1_000_000_000_000;
@@ -62,12 +66,18 @@ pub struct MockScript {
     pub match_ns: i64,
     /// An endpoint is never matched.
     pub mismatch: bool,
+    /// The kind of matching that endpoints tell; as the mock is, a count.
+    pub matching: Option<MatchingKind>,
+    /// Subscriptions do not tell publishers apart.
+    pub nameless: bool,
     /// Messages are delivered on a thread of the mock.
     pub push: bool,
     /// Messages are copied, also with zero copy.
     pub copy: bool,
     /// No setting has an effect.
     pub deaf: bool,
+    /// Each message is announced on standard output.
+    pub print: bool,
     /// With marked phases: from the stamp until the message was serialised, ns; not marked without it, as the next two.
     pub serialise_ns: Option<i64>,
     /// From sending to arrival, ns. The latency remains as it is: the rest of it is the wake-up, or with `wake` the deserialising.
@@ -78,8 +88,6 @@ pub struct MockScript {
     pub clock: Option<OtherClock>,
     /// The clock of the times of reception.
     pub reception_clock: Option<OtherClock>,
-    /// Messages do not show their publisher.
-    pub anonymous: bool,
     /// The bytes that each message takes on the wire.
     pub wire_bytes: u64,
     /// Each worker measures a device with known memory.
@@ -107,15 +115,17 @@ impl Default for MockScript {
             subscription: None,
             match_ns: 0,
             mismatch: false,
+            matching: None,
+            nameless: false,
             push: false,
             copy: false,
             deaf: false,
+            print: false,
             serialise_ns: None,
             transport_ns: None,
             wake_ns: None,
             clock: None,
             reception_clock: None,
-            anonymous: false,
             wire_bytes: 0,
             device: false,
             start_ns: 0,
@@ -148,8 +158,21 @@ impl MockScript {
     #[must_use]
     pub fn of_subscription(&self, index: u32) -> MockScript {
         let applies = self.subscription.is_none_or(|only| only == index);
-        let MockScript { match_ns, mismatch, push, copy, .. } = *self;
-        if applies { self.clone() } else { MockScript { match_ns, mismatch, push, copy, ..MockScript::default() } }
+        let MockScript { match_ns, mismatch, matching, nameless, push, copy, .. } = *self;
+        let others = MockScript { match_ns, mismatch, matching, nameless, push, copy, ..MockScript::default() };
+        if applies { self.clone() } else { others }
+    }
+
+    /// The capabilities of a mock with this script.
+    #[must_use]
+    pub fn limit(&self, all: Capabilities) -> Capabilities {
+        let delivery = if self.push { DeliveryKind::Push } else { all.delivery };
+        Capabilities {
+            delivery,
+            matching: self.matching.unwrap_or(all.matching),
+            sources: all.sources && !self.nameless,
+            ..all
+        }
     }
 
     /// Whether message `id` is lost on the way.
@@ -193,12 +216,19 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "subscription" => script.subscription = Some(value.parse().map_err(|_| "needs the index of a subscription")?),
         "match" => script.match_ns = time_ns(value)?,
         "mismatch" if value.is_empty() => script.mismatch = true,
+        "matching" => {
+            let named = MatchingKind::ALL.iter().find(|(_, name, _)| *name == value).map(|(kind, ..)| *kind);
+            script.matching = Some(named.ok_or("needs count, any or unknown")?);
+        }
+        "nameless" if value.is_empty() => script.nameless = true,
         "push" if value.is_empty() => script.push = true,
         "copy" if value.is_empty() => script.copy = true,
         "deaf" if value.is_empty() => script.deaf = true,
-        "anonymous" if value.is_empty() => script.anonymous = true,
+        "print" if value.is_empty() => script.print = true,
         "device" if value.is_empty() => script.device = true,
-        "mismatch" | "push" | "copy" | "deaf" | "anonymous" | "device" => return Err("has a value and needs none"),
+        "mismatch" | "nameless" | "push" | "copy" | "deaf" | "print" | "device" => {
+            return Err("has a value and needs none");
+        }
         "serialise" => script.serialise_ns = Some(time_ns(value)?),
         "transport" => script.transport_ns = Some(time_ns(value)?),
         "wake" => script.wake_ns = Some(time_ns(value)?),
@@ -271,8 +301,12 @@ impl fmt::Display for MockScript {
         if self.match_ns > 0 {
             write!(f, ",match={}", Time(self.match_ns))?;
         }
-        let phases = [("serialise", self.serialise_ns), ("transport", self.transport_ns), ("wake", self.wake_ns)];
-        for (key, time_ns) in phases {
+        if let Some(kind) = self.matching {
+            write!(f, ",matching={}", kind.name())?;
+        }
+        for (key, time_ns) in
+            [("serialise", self.serialise_ns), ("transport", self.transport_ns), ("wake", self.wake_ns)]
+        {
             if let Some(time_ns) = time_ns {
                 write!(f, ",{key}={}", Time(time_ns))?;
             }
@@ -282,14 +316,16 @@ impl fmt::Display for MockScript {
                 write!(f, ",{key}={}:{}", Time(offset_ns), Time(error_ns))?;
             }
         }
-        for (key, is_set) in [
+        let words = [
             ("mismatch", self.mismatch),
+            ("nameless", self.nameless),
             ("push", self.push),
             ("copy", self.copy),
             ("deaf", self.deaf),
-            ("anonymous", self.anonymous),
+            ("print", self.print),
             ("device", self.device),
-        ] {
+        ];
+        for (key, is_set) in words {
             if is_set {
                 write!(f, ",{key}")?;
             }
@@ -322,8 +358,8 @@ mod tests {
     use super::*;
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
-                       refuse=19,join=5,wire=180,subscription=0,match=200ms,serialise=0s,transport=600us,wake=3us,\
-                       clock=3s:12us,reception-clock=2s:1us,mismatch,push,copy,deaf,anonymous,device,start=1s,report=10ms";
+                       refuse=19,join=5,wire=180,subscription=0,match=200ms,matching=any,serialise=0s,transport=600us,wake=3us,\
+                       clock=3s:12us,reception-clock=2s:1us,mismatch,nameless,push,copy,deaf,print,device,start=1s,report=10ms";
 
     #[test]
     fn a_script_is_written_as_it_is_read() {
@@ -357,6 +393,7 @@ mod tests {
             "latency=99999999999999999999s",
             "latency=2µs",
             "mismatch=1",
+            "matching=some",
             "push=1",
             "subscription=first",
             "clock=3s",

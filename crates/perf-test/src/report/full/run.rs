@@ -110,6 +110,8 @@ pub struct Conditions {
     /// Whether the phases of a message's way were marked.
     #[serde(default)]
     pub phases: bool,
+    /// The way in which messages reach subscriptions: pull, their threads take them, or push, threads of the middleware deliver them.
+    pub delivery: String,
     /// The strategy by which subscriptions wait: spin, block or adaptive.
     pub wait: String,
     /// The part of each payload that is written and read: stamp (time and id), page (a byte of each page, too) or full (every byte).
@@ -164,6 +166,7 @@ impl Conditions {
             zero_copy: spec.zero_copy,
             raw: spec.raw,
             phases: spec.phases,
+            delivery: spec.capabilities.delivery.name().to_owned(),
             wait: spec.wait.name().to_owned(),
             touch: spec.touch.name().to_owned(),
             late_above_ns: limit(&spec.late),

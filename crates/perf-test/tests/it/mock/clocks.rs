@@ -20,7 +20,7 @@ fn the_times_of_other_clocks_are_converted() {
         ("latency=2ms,clock=300s:1us", options),
         ("latency=2ms,reception-clock=300s:1us", options),
         ("latency=2ms,clock=100s:1us,reception-clock=300s:1us,push", options),
-        ("latency=2ms,clock=300s:1us,anonymous", options),
+        ("latency=2ms,clock=300s:1us,nameless", options),
     ]) {
         run.assert_counts(Counts { sent: 100, received: 100, ..Counts::default() });
         let total = &run.summary().total;
@@ -87,7 +87,7 @@ fn a_negative_latency_within_the_error_is_none() {
 
 fn a_clock_of_an_unknown_publisher_is_refused() {
     let memory = Memory::new();
-    let run = memory.start("-c Mock --mock clock=3s:1us,anonymous -p 2 -r 10 --max-runtime 1").finish();
+    let run = memory.start("-c Mock --mock clock=3s:1us,nameless -p 2 -r 10 --max-runtime 1").finish();
     assert_eq!(run.status.code(), Some(1));
     let words = "has a clock of its own, and Mock does not tell which messages are its";
     assert!(run.stderr.contains(words), "{}", run.everything());
