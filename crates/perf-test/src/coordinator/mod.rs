@@ -57,7 +57,8 @@ pub fn run(
     reports: &mut Reports,
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
-    let calibrate = || Calibration::measure(spec.message.bytes, spec.rate_hz).map_err(Failure::Measurement);
+    let calibrate =
+        || Calibration::measure(spec.message.bytes, spec.rate_hz, spec.qos.depth).map_err(Failure::Measurement);
     Placement::of(spec).check().map_err(Failure::Usage)?;
     // Held until the workers have exited.
     let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };

@@ -110,7 +110,7 @@ impl Run<'_> {
         while !unanswered.is_empty() && now_ns() < give_up_ns {
             if let Some((_, Event::Report(Report::Explained(status)))) = self.fleet.next(TICK) {
                 unanswered.remove(&status.endpoint);
-                if !status.matched.is_enough(status.expected) {
+                if !status.matched.is_enough(status.expected) || !status.mismatches.is_empty() {
                     let why = if status.mismatches.is_empty() {
                         "no reason is known".to_owned()
                     } else {

@@ -24,6 +24,9 @@ const BATCHES: usize = 15;
 /// A batch lasts at least this long, so that reading the clock does not count.
 const BATCH_NS: i64 = 20_000;
 
+/// The most memory for the slots of a history, bytes: beyond the caches.
+const MAX_SLOTS_BYTES: usize = 128 << 20;
+
 /// Two results that differ by more than this fraction of their mean are both printed.
 const MAX_DRIFT: f64 = 0.1;
 
@@ -71,35 +74,39 @@ pub struct Calibration {
     /// Copying one message from a private buffer into shared memory, or out of it into another private buffer, again and again:
     /// the mean of both, nanoseconds. The three buffers are the least that a copy path has.
     pub warm_copy_ns: f64,
-    /// The same at the pace of the run, nanoseconds: other programs use the caches in between.
+    /// The same at the pace of the run, nanoseconds: other programs use the caches in between, and each message goes through the next
+    /// slot of a history of the run's depth.
     pub paced_copy_ns: f64,
 }
 
 impl Calibration {
-    /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible); takes a third of a second
-    /// at 100 Hz and less at higher rates.
+    /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible) with a history of `depth`; takes
+    /// a third of a second at 100 Hz and less at higher rates, and up to 128 MiB.
     ///
     /// # Errors
-    /// A sentence, if no thread can be started.
-    pub fn measure(message_bytes: usize, rate_hz: u32) -> Result<Calibration, String> {
+    /// A sentence, if no thread can be started or there is no memory.
+    pub fn measure(message_bytes: usize, rate_hz: u32, depth: u32) -> Result<Calibration, String> {
         let period_ns = 1_000_000_000_u64.checked_div(u64::from(rate_hz)).unwrap_or(0);
         let sleep_ns = period_ns.clamp(SLEEP_NS.0, SLEEP_NS.1);
         let clock_ns = clock_cost_ns();
         let source = vec![0x5a_u8; message_bytes];
         let mut target = vec![0_u8; message_bytes];
-        let mut shared = SharedMemory::new(message_bytes)?;
-        let mut copies = |target: &mut [u8]| {
-            let slot = shared.bytes().get_mut(..message_bytes).unwrap_or_default();
+        // A publisher writes one slot while its history keeps the others.
+        let slots = slots(message_bytes, depth);
+        let mut shared = SharedMemory::new(message_bytes * slots)?;
+        let mut copies = |target: &mut [u8], slot: usize| {
+            let slot = shared.bytes().chunks_mut(message_bytes.max(1)).nth(slot).unwrap_or_default();
             black_box(&mut *slot).copy_from_slice(black_box(&source));
             black_box(target).copy_from_slice(black_box(slot));
         };
-        let warm_copy_ns = median_batch_ns(|| copies(&mut target)) / 2.0;
+        let warm_copy_ns = median_batch_ns(|| copies(&mut target, 0)) / 2.0;
         let mut value = 0_u8;
         let fill_ns = median_batch_ns(|| {
             value = value.wrapping_add(1);
             black_box(&mut target).fill(black_box(value));
         });
-        let (wake_up_ns, paced_copies_ns) = paced_ns(sleep_ns, || copies(&mut target))?;
+        let mut next = (0..slots).cycle();
+        let (wake_up_ns, paced_copies_ns) = paced_ns(sleep_ns, || copies(&mut target, next.next().unwrap_or(0)))?;
         Ok(Calibration { clock_ns, wake_up_ns, fill_ns, warm_copy_ns, paced_copy_ns: paced_copies_ns / 2.0 })
     }
 
@@ -114,6 +121,11 @@ impl Calibration {
     pub fn paced_copy_path_ns(&self) -> f64 {
         2.0 * self.paced_copy_ns + self.wake_up_ns
     }
+}
+
+/// The number of slots through which the messages of a publisher go in turn, as far as they fit into [`MAX_SLOTS_BYTES`].
+fn slots(message_bytes: usize, depth: u32) -> usize {
+    (depth as usize + 1).min(MAX_SLOTS_BYTES / message_bytes.max(1)).max(1)
 }
 
 /// The duration of one reading of the clock, nanoseconds.
@@ -160,8 +172,8 @@ mod tests {
 
     #[test]
     fn larger_messages_cost_more_and_everything_costs_something() {
-        let small = Calibration::measure(1024, 1000).unwrap();
-        let large = Calibration::measure(4 << 20, 0).unwrap();
+        let small = Calibration::measure(1024, 1000, 16).unwrap();
+        let large = Calibration::measure(4 << 20, 0, 10).unwrap();
         for found in [small, large] {
             assert!(found.clock_ns > 0.0 && found.wake_up_ns > 0.0, "{found:?}");
         }
@@ -169,6 +181,12 @@ mod tests {
         assert!(large.warm_copy_ns > 40.0 * small.warm_copy_ns, "{small:?} {large:?}");
         assert!(large.fill_ns > 40.0 * small.fill_ns, "{small:?} {large:?}");
         assert!(large.copy_path_ns() > 2.0 * large.warm_copy_ns);
+    }
+
+    #[test]
+    fn messages_go_through_a_history_that_fits_into_memory() {
+        assert_eq!([slots(1024, 16), slots(4 << 20, 10), slots(64 << 20, 16), slots(1 << 30, 1)], [17, 11, 2, 1]);
+        assert_eq!(slots(0, 1), 2);
     }
 
     #[test]

@@ -144,8 +144,9 @@ fn readers(spec: &RunSpec) -> String {
 }
 
 fn matching(spec: &RunSpec) -> String {
+    let how = if spec.has_probes() { "; probes show it, because the middleware does not count endpoints" } else { "" };
     format!(
-        "before the start each subscription waits for {} publishers and each publisher for {} subscriptions, at most {} s",
+        "before the start each subscription waits for {} publishers and each publisher for {} subscriptions, at most {} s{how}",
         spec.expected_publishers, spec.expected_subscriptions, spec.match_timeout_s
     )
 }

@@ -16,7 +16,7 @@ use crate::{
 
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
-     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, matching=KIND, nameless, push, copy, \
+     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mute=TIME, mismatch, matching=KIND, nameless, push, copy, \
      deaf, print, \
      serialise=TIME, transport=TIME, wake=TIME, clock=OFFSET:ERROR, reception-clock=OFFSET:ERROR, wire=BYTES, device, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
@@ -64,6 +64,8 @@ pub struct MockScript {
     pub subscription: Option<u32>,
     /// An endpoint is not matched for this time after its creation, ns.
     pub match_ns: i64,
+    /// A publisher sends nothing for this time after its creation, ns, although it is matched.
+    pub mute_ns: i64,
     /// An endpoint is never matched.
     pub mismatch: bool,
     /// The kind of matching that endpoints tell; as the mock is, a count.
@@ -114,6 +116,7 @@ impl Default for MockScript {
             join: 0,
             subscription: None,
             match_ns: 0,
+            mute_ns: 0,
             mismatch: false,
             matching: None,
             nameless: false,
@@ -158,8 +161,9 @@ impl MockScript {
     #[must_use]
     pub fn of_subscription(&self, index: u32) -> MockScript {
         let applies = self.subscription.is_none_or(|only| only == index);
-        let MockScript { match_ns, mismatch, matching, nameless, push, copy, .. } = *self;
-        let others = MockScript { match_ns, mismatch, matching, nameless, push, copy, ..MockScript::default() };
+        let MockScript { match_ns, mute_ns, mismatch, matching, nameless, push, copy, .. } = *self;
+        let others =
+            MockScript { match_ns, mute_ns, mismatch, matching, nameless, push, copy, ..MockScript::default() };
         if applies { self.clone() } else { others }
     }
 
@@ -215,6 +219,7 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "join" => script.join = number(value)?,
         "subscription" => script.subscription = Some(value.parse().map_err(|_| "needs the index of a subscription")?),
         "match" => script.match_ns = time_ns(value)?,
+        "mute" => script.mute_ns = time_ns(value)?,
         "mismatch" if value.is_empty() => script.mismatch = true,
         "matching" => {
             let named = MatchingKind::ALL.iter().find(|(_, name, _)| *name == value).map(|(kind, ..)| *kind);
@@ -298,8 +303,10 @@ impl fmt::Display for MockScript {
         if let Some(index) = self.subscription {
             write!(f, ",subscription={index}")?;
         }
-        if self.match_ns > 0 {
-            write!(f, ",match={}", Time(self.match_ns))?;
+        for (key, time_ns) in [("match", self.match_ns), ("mute", self.mute_ns)] {
+            if time_ns > 0 {
+                write!(f, ",{key}={}", Time(time_ns))?;
+            }
         }
         if let Some(kind) = self.matching {
             write!(f, ",matching={}", kind.name())?;
@@ -358,7 +365,7 @@ mod tests {
     use super::*;
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
-                       refuse=19,join=5,wire=180,subscription=0,match=200ms,matching=any,serialise=0s,transport=600us,wake=3us,\
+                       refuse=19,join=5,wire=180,subscription=0,match=200ms,mute=1ms,matching=any,serialise=0s,transport=600us,wake=3us,\
                        clock=3s:12us,reception-clock=2s:1us,mismatch,nameless,push,copy,deaf,print,device,start=1s,report=10ms";
 
     #[test]

@@ -6,7 +6,7 @@ mod mock_script;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Capabilities, Settings};
+use crate::backend::{Capabilities, MatchingKind, Settings};
 use crate::choice::{Choice, choice};
 use crate::clock::SECOND_NS;
 use crate::endpoint::Endpoint;
@@ -351,6 +351,12 @@ impl RunSpec {
     #[must_use]
     pub fn has_publishers(&self) -> bool {
         self.publishers > 0
+    }
+
+    /// Whether probes decide that endpoints are matched, because the middleware does not count the others.
+    #[must_use]
+    pub fn has_probes(&self) -> bool {
+        self.capabilities.matching != MatchingKind::Count
     }
 
     /// The number of endpoints of the other side for which an endpoint waits before the start.

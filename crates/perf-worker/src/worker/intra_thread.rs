@@ -4,9 +4,10 @@
 
 use super::Context;
 use super::matching::wait_for_start;
+use super::probe::{Early, End};
 use super::publisher::{self, PublisherLoop};
 use super::subscriber::SubscriberLoop;
-use crate::backend::{Matched, Session};
+use crate::backend::Session;
 use crate::clock::now_ns;
 
 /// Creates the endpoints, waits for the start, publishes and takes in turn, and stays until the run is over.
@@ -17,12 +18,13 @@ pub fn run(context: &Context, others: &[Context], session: &dyn Session) -> Resu
         let delivery = session.subscription(&other.spec, &other.plan)?;
         subscriptions.push(delivery.pull("INTRA_THREAD")?);
     }
-    let mut endpoints: Vec<(&Context, &mut dyn Matched)> = vec![(context, &mut *publisher)];
+    let mut endpoints = vec![(context, End::Publisher(&mut *publisher))];
     for (other, subscription) in others.iter().zip(&mut subscriptions) {
-        endpoints.push((other, &mut **subscription));
+        endpoints.push((other, End::Subscription(&mut **subscription)));
     }
     let Some(start) = wait_for_start(&mut endpoints)? else { return Ok(()) };
-    let subscriber = |(other, subscription)| SubscriberLoop::new(other, subscription, &start);
+    // No message is sent before the start, which this thread begins.
+    let subscriber = |(other, subscription)| SubscriberLoop::new(other, subscription, &start, Early::default());
     let mut subscribers: Vec<SubscriberLoop<'_>> = others.iter().zip(subscriptions).map(subscriber).collect();
     let mut publisher_loop = PublisherLoop::new(context, publisher, start.start_ns);
     publisher_loop.publish_all(&mut |now_ns| {

@@ -13,6 +13,7 @@ mod listener;
 mod matching;
 pub mod own_cost;
 pub mod placement;
+mod probe;
 pub mod protocol;
 mod publisher;
 mod publisher_watch;

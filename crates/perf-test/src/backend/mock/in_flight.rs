@@ -18,9 +18,9 @@ pub struct Delivered {
     pub message: Message,
     /// Time of reception, ns of CLOCK_MONOTONIC.
     pub received_ns: i64,
-    /// The phases that are marked.
+    /// The time when it reached the process, if that is marked.
     pub arrived_ns: Option<i64>,
-    /// The time when its bytes were in hand.
+    /// The time when its bytes were in hand, if that is marked.
     pub in_hand_ns: Option<i64>,
 }
 
@@ -43,6 +43,12 @@ impl InFlight {
 
     /// A message arrives.
     pub fn arrived(&mut self, message: Message) {
+        if message.is_probe() {
+            // The faults concern the messages that count.
+            let received_ns = message.departed_ns + self.script.latency_ns;
+            self.queue.push_back(Delivered { message, received_ns, arrived_ns: None, in_hand_ns: None });
+            return;
+        }
         if self.script.loses(message.id) {
             return;
         }
@@ -80,7 +86,7 @@ impl InFlight {
     pub fn next(&mut self, now_ns: i64) -> Option<Delivered> {
         while self.next_ns()? <= now_ns {
             let next = self.queue.pop_front()?;
-            if !self.overwrites(next.message.id) {
+            if next.message.is_probe() || !self.overwrites(next.message.id) {
                 return Some(next);
             }
             self.overwritten += 1;
@@ -104,7 +110,8 @@ mod tests {
     use super::*;
 
     fn message(source: u8, id: u64, departed_ns: i64) -> Message {
-        Message::new([source; 16], id, departed_ns, departed_ns, 64, &[7; 4])
+        // A message with the time 0 is a probe.
+        Message::new([source; 16], id, departed_ns + 1, departed_ns, 64, &[7; 4])
     }
 
     /// (id, received) of all that is delivered of ten messages, sent at 100, 200, …

@@ -21,8 +21,8 @@ use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Delivery, Description, DeviceMemory, Draft, Matched, Matching, OtherClock, Publisher,
-        Sent, Session, Setting, Settings, Subscription, Taken,
+        Backend, Capabilities, Delivery, Description, DeviceMemory, Draft, Matched, Matching, MatchingKind, OtherClock,
+        Publisher, Sent, Session, Setting, Settings, Stamp, Subscription, Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
@@ -155,6 +155,14 @@ impl MockEndpoint {
         transport::connect_all(&self.key, self.others)
     }
 
+    fn matching(&self, count: usize) -> Matching {
+        match self.script.matching {
+            None | Some(MatchingKind::Count) => Matching::Count(count),
+            Some(MatchingKind::Any) => Matching::Any(count > 0),
+            Some(MatchingKind::Unknown) => Matching::Unknown,
+        }
+    }
+
     fn mismatches(&self) -> Vec<String> {
         if self.script.mismatch { vec!["the script of the mock says mismatch".to_owned()] } else { Vec::new() }
     }
@@ -178,7 +186,7 @@ struct MockPublisher {
 impl Matched for MockPublisher {
     fn matched(&mut self) -> Result<Matching, String> {
         self.subscriptions = self.endpoint.others()?;
-        Ok(Matching::Count(self.subscriptions.len()))
+        Ok(self.endpoint.matching(self.subscriptions.len()))
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -198,8 +206,12 @@ impl Publisher for MockPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         let script = &self.endpoint.script;
         // Only the stamp has the id; its time is read again below.
-        let id = draft.stamp().id;
-        if is_nth(id, script.refuse) {
+        let Stamp { id, time_ns, .. } = draft.stamp();
+        let is_probe = time_ns == 0;
+        if now_ns() < self.endpoint.created_ns + script.mute_ns {
+            return Ok(Sent::default());
+        }
+        if is_nth(id, script.refuse) && !is_probe {
             return Err(format!("the script of the mock refuses message {id}"));
         }
         if let Some(stall) = script.stall.filter(|stall| stall.number == id && !self.relays) {
@@ -213,7 +225,9 @@ impl Publisher for MockPublisher {
             draft.write(&mut self.payload);
         }
         let stamp = draft.stamp();
-        let (time_ns, departed_ns) = if self.relays {
+        let (time_ns, departed_ns) = if is_probe {
+            (stamp.time_ns, now_ns())
+        } else if self.relays {
             // It holds the message since its reception, and passes on the time of the publisher's clock.
             let sent_ns = OtherClock::host_ns(self.clock, stamp.time_ns);
             (stamp.time_ns, sent_ns + script.latency_of_ns(id))
@@ -267,7 +281,7 @@ impl MockSubscription {
 
 impl Matched for MockSubscription {
     fn matched(&mut self) -> Result<Matching, String> {
-        self.endpoint.others().map(|others| Matching::Count(others.len()))
+        self.endpoint.others().map(|others| self.endpoint.matching(others.len()))
     }
 
     fn mismatches(&mut self) -> Vec<String> {

@@ -19,6 +19,8 @@ fn the_times_of_other_clocks_are_converted() {
         ("latency=2ms,reception-clock=300s:1us", options),
         ("latency=2ms,clock=100s:1us,reception-clock=300s:1us,push", options),
         ("latency=2ms,clock=300s:1us,nameless", options),
+        // Probes have no time of any clock.
+        ("latency=2ms,clock=100s:1us,reception-clock=300s:1us,matching=unknown", options),
     ]) {
         run.assert_counts(Counts { sent: 100, received: 100, ..Counts::default() });
         let total = &run.summary().total;

@@ -126,6 +126,8 @@ fn the_page_has_the_numbers_of_the_code() {
         (seconds(times::FINISH_NS), "and {} after `Stop`, `Drain` or the end"),
         (seconds(times::ROW_OVERDUE_NS), "A row that is {} late is shown without"),
         (seconds(times::CATCH_UP_NS), "are still sent up to {} after that"),
+        (format!("{} ms", times::PROBE_INTERVAL_NS / 1_000_000), "a publisher sends one every {}:"),
+        (format!("{} ms", times::QUIET_NS / 1_000_000), "Subscriptions take probes until {} before the start"),
         (format!("{} ms", times::ROW_DELAY_NS / 1_000_000), "at most {} after its second"),
         (seconds(times::SHORTEST_DRAIN_NS), "at least {} and"),
         (seconds(times::LONGEST_DRAIN_NS), "at most {}. This time"),
