@@ -33,6 +33,9 @@ impl Run<'_> {
             if self.interrupt.is_requested() {
                 return Err("interrupted before the start: nothing was measured".to_owned());
             }
+            if let Some(sentence) = self.started.iter_mut().find_map(|daemon| daemon.exit("before the start")) {
+                return Err(sentence);
+            }
             if now_ns() > give_up_ns {
                 let missing: Vec<String> = not_ready.union(&not_matched).map(Endpoint::to_string).collect();
                 let waited_s = READY_NS / SECOND_NS + match_timeout_s;

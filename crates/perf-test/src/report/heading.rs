@@ -9,7 +9,7 @@ use crate::system::process::Process;
 use crate::units::format_ns;
 use perf_worker::backend::DeliveryKind;
 use perf_worker::choice::Choice;
-use perf_worker::run_spec::{Content, Phase, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait};
+use perf_worker::run_spec::{Content, Phase, Roundtrip, RtScope, RunSpec, Strategy, Threshold, Touch, Wait};
 
 /// The end of the message of a run with `--raw`.
 const RAW: &str = ", raw: bytes without a type, nothing is serialised";
@@ -54,6 +54,9 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     }
     if !spec.daemons.is_empty() {
         lines.push(("daemons", format!("{}, measured beside the workers", spec.daemons.join(", "))));
+    }
+    for daemon in &spec.daemon_commands {
+        lines.push(("daemon", format!("{}, started by the run: {}", daemon.name, daemon.command.join(" "))));
     }
     lines.extend(spec.heading_notes.iter().map(|note| ("note", note.clone())));
     lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
@@ -178,13 +181,21 @@ fn placement(spec: &RunSpec) -> String {
     let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<String>>().join(", ");
     let mut parts = Vec::new();
     if spec.rt_priority > 0 {
-        parts.push(format!("real-time priority {} (SCHED_FIFO), memory locked", spec.rt_priority));
+        let threads = match spec.rt_scope {
+            RtScope::Process => "the threads of endpoints and of the middleware",
+            RtScope::Endpoints => "the threads of endpoints",
+        };
+        parts.push(format!("real-time priority {} (SCHED_FIFO) of {threads}, memory locked", spec.rt_priority));
     }
     if !spec.rt_cpus.is_empty() {
         parts.push(format!("workers on CPUs {}", list(&spec.rt_cpus)));
     }
     if !spec.pins.is_empty() {
-        parts.push(format!("threads of endpoints on CPUs {} in turn", list(&spec.pins)));
+        let others = match spec.rt_scope {
+            RtScope::Process => ", those of the middleware on all of these",
+            RtScope::Endpoints => "",
+        };
+        parts.push(format!("threads of endpoints on CPUs {} in turn{others}", list(&spec.pins)));
     }
     if spec.prevent_cpu_idle {
         parts.push("CPUs kept out of deep sleep".to_owned());
@@ -295,8 +306,8 @@ mod tests {
             ("-r 0 --late 1ms", "late        above 1.00 ms, too late above 50.00 ms"),
             ("", "placement   scheduled by the system, on any CPU\n"),
             (
-                "--use-rt-prio 50 --use-rt-cpus 10 --pin 3,1 --prevent-cpu-idle",
-                "placement   real-time priority 50 (SCHED_FIFO), memory locked; workers on CPUs 1, 3; threads of endpoints on CPUs 3, 1 in \
+                "--use-rt-prio 50 --rt-scope endpoints --use-rt-cpus 10 --pin 3,1 --prevent-cpu-idle",
+                "placement   real-time priority 50 (SCHED_FIFO) of the threads of endpoints, memory locked; workers on CPUs 1, 3; threads of endpoints on CPUs 3, 1 in \
                  turn; CPUs kept out of deep sleep\n",
             ),
             (
@@ -306,6 +317,13 @@ mod tests {
             ("--phases", "phases      deserialise is marked: the take with its copy; each mark costs"),
             ("--phases --zero-copy", "phases      none is marked: with zero copy Gantry serialises nothing; each"),
             ("--check-memory", "memory      allocations of the measuring threads are counted\n"),
+            (
+                "--use-rt-prio 50 --pin 3",
+                "placement   real-time priority 50 (SCHED_FIFO) of the threads of endpoints and of the middleware, memory locked; \
+                 threads of endpoints on CPUs 3 in turn, those of the middleware on all of these\n",
+            ),
+            ("--rt-scope process", "note        --rt-scope process has no effect: this run has neither"),
+            ("-c Mock --mock daemon", "daemon      mockd, started by the run: sh -c "),
             ("--daemon 1", "daemons     1, measured beside the workers\n"),
             ("--shared-memory", "note        --shared-memory is always in effect"),
         ] {

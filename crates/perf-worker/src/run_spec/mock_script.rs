@@ -17,7 +17,7 @@ use crate::{
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
      stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mute=TIME, mismatch, matching=KIND, nameless, push, copy, \
-     deaf, print, \
+     deaf, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \
      serialise=TIME, transport=TIME, wake=TIME, clock=OFFSET:ERROR, reception-clock=OFFSET:ERROR, wire=BYTES, device, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
@@ -32,6 +32,19 @@ pub struct Timed {
     pub number: u64,
     /// The time, ns.
     pub time_ns: i64,
+}
+
+/// The daemon of a mock. Each prints a line, and says after 200 ms that it is ready, unless it exits first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MockDaemon {
+    /// It works a little until it is ended.
+    Lives,
+    /// It exits this time after it was ready, ns.
+    Dies(i64),
+    /// It never says that it is ready.
+    Silent,
+    /// It exits before it is ready.
+    Exits,
 }
 
 /// A script. A number of 0 means never.
@@ -94,6 +107,8 @@ pub struct MockScript {
     pub wire_bytes: u64,
     /// Each worker measures a device with known memory.
     pub device: bool,
+    /// The daemon that the run starts.
+    pub daemon: Option<MockDaemon>,
     /// The instrument in each worker begins this time after the order to go, ns.
     pub start_ns: i64,
     /// CPU time that the instrument itself takes in each worker for each report of a row, ns.
@@ -131,6 +146,7 @@ impl Default for MockScript {
             reception_clock: None,
             wire_bytes: 0,
             device: false,
+            daemon: None,
             start_ns: 0,
             report_ns: 0,
         }
@@ -240,11 +256,24 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "clock" => script.clock = Some(clock(value)?),
         "reception-clock" => script.reception_clock = Some(clock(value)?),
         "wire" => script.wire_bytes = number(value)?,
+        "daemon" => script.daemon = Some(daemon(value)?),
         "start" => script.start_ns = time_ns(value)?,
         "report" => script.report_ns = time_ns(value)?,
         _ => return Err("is not known"),
     }
     Ok(())
+}
+
+fn daemon(value: &str) -> Result<MockDaemon, &'static str> {
+    match value.strip_prefix("die:") {
+        Some(time) => Ok(MockDaemon::Dies(time_ns(time)?)),
+        None => match value {
+            "" => Ok(MockDaemon::Lives),
+            "silent" => Ok(MockDaemon::Silent),
+            "exit" => Ok(MockDaemon::Exits),
+            _ => Err("needs nothing, die:TIME, silent or exit"),
+        },
+    }
 }
 
 fn number(value: &str) -> Result<u64, &'static str> {
@@ -337,6 +366,13 @@ impl fmt::Display for MockScript {
                 write!(f, ",{key}")?;
             }
         }
+        match self.daemon {
+            None => {}
+            Some(MockDaemon::Lives) => f.write_str(",daemon")?,
+            Some(MockDaemon::Dies(time_ns)) => write!(f, ",daemon=die:{}", Time(time_ns))?,
+            Some(MockDaemon::Silent) => f.write_str(",daemon=silent")?,
+            Some(MockDaemon::Exits) => f.write_str(",daemon=exit")?,
+        }
         for (key, time_ns) in [("start", self.start_ns), ("report", self.report_ns)] {
             if time_ns > 0 {
                 write!(f, ",{key}={}", Time(time_ns))?;
@@ -366,11 +402,21 @@ mod tests {
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
                        refuse=19,join=5,wire=180,subscription=0,match=200ms,mute=1ms,matching=any,serialise=0s,transport=600us,wake=3us,\
-                       clock=3s:12us,reception-clock=2s:1us,mismatch,nameless,push,copy,deaf,print,device,start=1s,report=10ms";
+                       clock=3s:12us,reception-clock=2s:1us,mismatch,nameless,push,copy,deaf,print,device,daemon=die:2s,\
+                       start=1s,report=10ms";
 
     #[test]
     fn a_script_is_written_as_it_is_read() {
-        for text in [ALL, "latency=0s", "latency=1000s", "latency=1ms,lose=1", "latency=1500us,match=1ns"] {
+        for text in [
+            ALL,
+            "latency=0s",
+            "latency=1000s",
+            "latency=1ms,lose=1",
+            "latency=1500us,match=1ns",
+            "latency=1ms,daemon",
+            "latency=1ms,daemon=silent",
+            "latency=1ms,daemon=exit",
+        ] {
             assert_eq!(text.parse::<MockScript>().unwrap().to_string(), text);
             let sent = serde_json::to_string(&text.parse::<MockScript>().unwrap()).unwrap();
             assert_eq!(serde_json::from_str::<MockScript>(&sent).unwrap().to_string(), text);
@@ -406,6 +452,7 @@ mod tests {
             "clock=3s",
             "clock=-3s:1us",
             "device=1",
+            "daemon=1",
         ] {
             let sentence = format!("duplicate=2,{part}").parse::<MockScript>().unwrap_err();
             assert!(sentence.contains(&format!("`{part}`")) && sentence.contains(KEYS), "{sentence}");

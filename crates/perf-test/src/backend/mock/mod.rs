@@ -5,11 +5,13 @@
 //! `t` is reported as received at `t` + latency, even if the machine was late, so that the results can be compared exactly. It is
 //! not available before that time.
 
+mod daemon;
 mod in_flight;
 mod listener;
 mod message;
 mod transport;
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Write};
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
@@ -21,12 +23,12 @@ use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Delivery, Description, DeviceMemory, Draft, Matched, Matching, MatchingKind, OtherClock,
-        Publisher, Sent, Session, Setting, Settings, Stamp, Subscription, Taken,
+        Backend, Capabilities, DaemonCommand, Delivery, Description, DeviceMemory, Draft, Matched, Matching,
+        MatchingKind, OtherClock, Publisher, Sent, Session, Setting, Settings, Stamp, Subscription, Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
-    run_spec::{Content, MockScript, Qos, RunSpec, Wait, is_nth},
+    run_spec::{Content, Durability, History, MockScript, Qos, RunSpec, Wait, is_nth},
 };
 use transport::{Kind, Socket, TopicKey};
 
@@ -54,12 +56,14 @@ impl Backend for Mock {
         Description { version: env!("CARGO_PKG_VERSION").to_owned(), capabilities, settings: vec![colour] }
     }
 
+    fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
+        Ok(spec.mock.daemon.into_iter().map(daemon::command).collect())
+    }
+
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
-        let (options, settings) = if spec.mock.deaf {
-            (default_options(spec), self.describe().resolve("Mock", &Settings::new())?)
-        } else {
-            (spec.options(), spec.settings.clone())
-        };
+        let none = Settings::new();
+        let settings = self.describe().resolve("Mock", if spec.mock.deaf { &none } else { &spec.settings })?;
+        let options = if spec.mock.deaf { default_options(spec) } else { spec.options() };
         let device = spec.mock.device.then_some(DEVICE);
         Ok(Box::new(MockSession { effective: options.into_iter().chain(settings).collect(), device }))
     }
@@ -111,6 +115,12 @@ impl Session for MockSession {
             marks: spec.phases,
             last_id: plan.message.last_id,
             length_bytes: plan.message.bytes as u64,
+            history: VecDeque::new(),
+            depth: match (plan.qos.durability, plan.qos.history) {
+                (Durability::Volatile, _) => 0,
+                (Durability::TransientLocal, History::KeepLast) => plan.qos.depth as usize,
+                (Durability::TransientLocal, History::KeepAll) => usize::MAX,
+            },
             payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(plan.message.bytes) }],
         }))
     }
@@ -181,11 +191,37 @@ struct MockPublisher {
     last_id: u64,
     length_bytes: u64,
     payload: Vec<u8>,
+    /// The last messages, for late subscriptions.
+    history: VecDeque<Vec<u8>>,
+    /// The number of them that is kept.
+    depth: usize,
+}
+
+impl MockPublisher {
+    /// Sends a message, which takes as long as the subscription lets it.
+    fn send(subscription: &UnixDatagram, bytes: &[u8]) -> Result<(), String> {
+        match subscription.send(bytes) {
+            Ok(_) => Ok(()),
+            // The subscription has exited; `matched` updates the list.
+            Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotConnected) => Ok(()),
+            Err(error) => Err(format!("a subscription of the mock does not take messages: {error}")),
+        }
+    }
+
+    fn is_known(&self, subscription: &UnixDatagram) -> bool {
+        let path = |socket: &UnixDatagram| Some(socket.peer_addr().ok()?.as_pathname()?.to_owned());
+        let wanted = path(subscription);
+        self.subscriptions.iter().any(|known| path(known) == wanted)
+    }
 }
 
 impl Matched for MockPublisher {
     fn matched(&mut self) -> Result<Matching, String> {
-        self.subscriptions = self.endpoint.others()?;
+        let others = self.endpoint.others()?;
+        for late in others.iter().filter(|other| !self.history.is_empty() && !self.is_known(other)) {
+            self.history.iter().try_for_each(|bytes| Self::send(late, bytes))?;
+        }
+        self.subscriptions = others;
         Ok(self.endpoint.matching(self.subscriptions.len()))
     }
 
@@ -237,13 +273,13 @@ impl Publisher for MockPublisher {
         let id = id & self.last_id;
         let message = Message::new(self.source, id, time_ns, departed_ns, self.length_bytes, &self.payload);
         let (bytes, length) = message.to_bytes();
-        for subscription in &self.subscriptions {
-            match subscription.send(&bytes[..length]) {
-                Ok(_) => {}
-                // The subscription has exited; `matched` updates the list.
-                Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotConnected) => {}
-                Err(error) => return Err(format!("a subscription of the mock does not take messages: {error}")),
-            }
+        self.subscriptions.iter().try_for_each(|subscription| Self::send(subscription, &bytes[..length]))?;
+        if self.depth > 0 && !is_probe {
+            let oldest = if self.history.len() >= self.depth { self.history.pop_front() } else { None };
+            let mut kept = oldest.unwrap_or_default();
+            kept.clear();
+            kept.extend_from_slice(&bytes[..length]);
+            self.history.push_back(kept);
         }
         let marked_ns = script.serialise_ns.filter(|_| self.marks);
         let serialised_ns = marked_ns.map(|serialise_ns| stamp.time_ns + serialise_ns);

@@ -7,10 +7,12 @@ pub mod accounts;
 pub mod clocks;
 pub mod contract;
 pub mod counts;
+pub mod daemons;
 pub mod defects;
 pub mod latencies;
 pub mod matching;
 pub mod phases;
+pub mod placement;
 
 use std::fs;
 

@@ -12,7 +12,7 @@ use crate::{
         moments::Moments,
         tally::{Received, Relayed, Sent},
     },
-    run_spec::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait, tests::example},
+    run_spec::{Durability, History, Layout, Reliability, Roundtrip, RtScope, Strategy, Touch, Wait, tests::example},
 };
 
 const PAGE: &str = include_str!("../../../../../docs/internals/worker-protocol.md");
@@ -104,7 +104,7 @@ fn the_page_has_every_field_and_every_value() {
     everything().iter().for_each(|value| names(value, &mut found));
     found.extend(values::<Layout>().chain(values::<Strategy>()).chain(values::<Roundtrip>()).chain(values::<Wait>()));
     found.extend(values::<Touch>().chain(values::<Reliability>()).chain(values::<Durability>()));
-    found.extend(values::<History>());
+    found.extend(values::<History>().chain(values::<RtScope>()));
     let (rules, _) = PAGE.split_once("## Example").unwrap();
     let missing: Vec<&String> = found
         .iter()
