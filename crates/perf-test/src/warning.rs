@@ -37,6 +37,8 @@ pub enum WarningKind {
     Alone,
     /// The cost of the machine could not be measured again after the run.
     Calibration,
+    /// The clocks of publishers and subscriptions differ by an unknown part of the latencies.
+    ClockError,
     /// The wall clock was set during the run.
     ClockStepped,
     /// The workers needed nearly all cores.

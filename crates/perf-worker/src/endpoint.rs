@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    backend::OtherClock,
     pacing::Pace,
     run_spec::{MessageSpec, Qos, RunSpec},
 };
@@ -28,13 +29,16 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// The publisher of a message: its id in the middleware, and its phase.
+/// The publisher of a message: its id in the middleware, its phase and its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SourcePhase {
-    /// The id that its messages have.
+pub struct Source {
+    /// The id that its messages have; zeros of the only publisher of a run, if it has none.
     pub source: [u8; 16],
     /// [`EndpointPlan::phase_ns`].
     pub phase_ns: i64,
+    /// The clock of the times in its messages; none if that is CLOCK_MONOTONIC.
+    #[serde(default)]
+    pub clock: Option<OtherClock>,
 }
 
 /// The plan of one endpoint.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! worker ─► backend (the middleware) ─► run_spec, endpoint
-//!    └────► measure, pacing, payload ─► clock
+//!    └────► measure, pacing, payload, raw ─► clock
 //! ```
 #![deny(unsafe_code)]
 
@@ -16,6 +16,7 @@ pub mod endpoint;
 pub mod measure;
 pub mod pacing;
 pub mod payload;
+pub mod raw;
 pub mod run_spec;
 pub mod stamp;
 pub mod worker;

@@ -60,6 +60,7 @@ impl Run<'_> {
             measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.spec.left_out_s())).max(0.0),
             matched_after_ns: self.matched_after_ns,
             phases_ns: Vec::new(),
+            clock_error_ns: self.clock_error_ns,
             sent: sums.sent,
             sent_at_least,
             received: Received { missed, ..sums.received },

@@ -8,6 +8,7 @@ use super::{EndpointFailure, KINDS, Run, TICK, fleet::Event, is_publisher, ledge
 use crate::{
     error::Failure,
     measure::daemon::Daemon,
+    report::summary::WorkerEnd,
     row::Row,
     warning::{Warning, WarningKind},
 };
@@ -200,8 +201,8 @@ impl Run<'_> {
                 self.working.remove(&endpoint);
                 self.endpoint_reports.insert(endpoint, report);
             }
-            Event::Report(Report::Ended { footprint, threads }) => {
-                self.ended.insert(worker, (footprint, threads));
+            Event::Report(Report::Ended { footprint, threads, device }) => {
+                self.ended.insert(worker, WorkerEnd { footprint, threads, device });
             }
             Event::Report(Report::Warning(endpoint, sentence)) => {
                 self.warnings.push(Warning::new(WarningKind::Endpoint, format!("{endpoint}: {sentence}"), ""));

@@ -23,7 +23,10 @@ use crate::{
         calibration::{Calibration, Calibrations},
         daemon::{Daemon, DaemonUsage},
     },
-    report::{Reports, summary::Summary},
+    report::{
+        Reports,
+        summary::{Summary, WorkerEnd},
+    },
     system::{Watch, root_folder},
     warning::{Warning, WarningKind},
 };
@@ -33,7 +36,6 @@ use ledger::Ledger;
 use perf_worker::{
     clock::SECOND_NS,
     endpoint::{Endpoint, EndpointPlan},
-    measure::{memory::Footprint, threads::ThreadUsage},
     run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     worker::{
         placement::Placement,
@@ -101,6 +103,7 @@ pub fn run(
         warnings: Vec::new(),
         matched_after_ns: 0,
         start_ns: 0,
+        clock_error_ns: None,
         late_starts: Vec::new(),
         stopped_ns: None,
     };
@@ -199,7 +202,7 @@ struct Run<'a> {
     /// Endpoints that did not finish.
     failed_endpoints: BTreeMap<Endpoint, EndpointFailure>,
     /// The last reports of workers: memory and threads.
-    ended: BTreeMap<usize, (Footprint, Vec<ThreadUsage>)>,
+    ended: BTreeMap<usize, WorkerEnd>,
     /// The daemons that the run has started. They end after the workers.
     started: Vec<StartedDaemon>,
     /// Processes of the middleware besides the workers, until they have been measured.
@@ -212,6 +215,8 @@ struct Run<'a> {
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,
     start_ns: i64,
+    /// [`Summary::clock_error_ns`].
+    clock_error_ns: Option<i64>,
     /// The workers that started after the common start: by how much, ns, and their labels.
     late_starts: Vec<(i64, String)>,
     /// The time at which the run was ended early.

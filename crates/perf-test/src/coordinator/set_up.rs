@@ -4,11 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Run, TICK, fleet::Event};
+use super::{Run, TICK, fleet::Event, is_publisher};
 use perf_worker::{
+    backend::OtherClock,
     backend::Settings,
     clock::{SECOND_NS, now_ns},
-    endpoint::{Endpoint, EndpointPlan, SourcePhase},
+    endpoint::{Endpoint, EndpointPlan, Source},
+    run_spec::RunSpec,
     worker::protocol::{MatchStatus, Order, Report, times::READY_NS},
 };
 
@@ -25,7 +27,7 @@ impl Run<'_> {
         // Matching has its own timeout in the workers, which begins when all endpoints exist.
         let give_up_ns = now_ns() + READY_NS + match_timeout_s * SECOND_NS;
         let (mut last_created_ns, mut last_matched_ns) = (0, 0);
-        let mut sources = BTreeMap::new();
+        let (mut sources, mut clocks) = (BTreeMap::new(), BTreeMap::new());
         let mut not_opened: BTreeSet<usize> = (0..self.fleet.workers.len()).collect();
         while !(not_ready.is_empty() && not_matched.is_empty()) {
             if self.interrupt.is_requested() {
@@ -45,9 +47,10 @@ impl Run<'_> {
                     self.check_effective(&effective)?;
                     not_opened.remove(&worker);
                 }
-                Some((_, Event::Report(Report::Ready { endpoint, created_ns, source }))) => {
+                Some((_, Event::Report(Report::Ready { endpoint, created_ns, source, clock }))) => {
                     not_ready.remove(&endpoint);
                     sources.extend(source.map(|source| (endpoint, source)));
+                    clocks.insert(endpoint, clock);
                     last_created_ns = last_created_ns.max(created_ns);
                 }
                 Some((_, Event::Report(Report::Matched { endpoint, matched_ns }))) => {
@@ -73,12 +76,9 @@ impl Run<'_> {
         }
         self.matched_after_ns = (last_matched_ns - last_created_ns).max(0);
         self.start_ns = now_ns() + LEAD_NS + endpoints.len() as i64 * LEAD_PER_ENDPOINT_NS;
-        let phase = |plan: &EndpointPlan| {
-            let source = *sources.get(&plan.endpoint)?;
-            Some(SourcePhase { source, phase_ns: plan.phase_ns })
-        };
-        let phases = endpoints.iter().filter_map(phase).collect();
-        self.fleet.order(&Order::Go { start_ns: self.start_ns, phases });
+        let sources = sources_of(self.spec, endpoints, &sources, &clocks)?;
+        self.clock_error_ns = clock_error_ns(&clocks);
+        self.fleet.order(&Order::Go { start_ns: self.start_ns, sources });
         Ok(())
     }
 
@@ -131,11 +131,98 @@ impl Run<'_> {
     }
 }
 
+/// The publishers that subscriptions can tell apart, and a single one in any case.
+fn sources_of(
+    spec: &RunSpec,
+    endpoints: &[EndpointPlan],
+    ids: &BTreeMap<Endpoint, [u8; 16]>,
+    clocks: &BTreeMap<Endpoint, Option<OtherClock>>,
+) -> Result<Vec<Source>, String> {
+    let mut sources = Vec::new();
+    for plan in endpoints.iter().filter(|plan| is_publisher(&plan.endpoint)) {
+        let clock = clocks.get(&plan.endpoint).copied().flatten();
+        let id = ids.get(&plan.endpoint).copied();
+        match if spec.publishers == 1 { Some(id.unwrap_or_default()) } else { id } {
+            Some(source) => sources.push(Source { source, phase_ns: plan.phase_ns, clock }),
+            None if clock.is_some() => {
+                return Err(format!(
+                    "{} has a clock of its own, and {} does not tell which messages are its, so the times in them cannot be \
+                     converted: give -p 1",
+                    plan.endpoint, spec.communicator
+                ));
+            }
+            None => {}
+        }
+    }
+    Ok(sources)
+}
+
+/// The largest error of a latency from a publisher to a subscription, nanoseconds; none if all have one clock.
+fn clock_error_ns(clocks: &BTreeMap<Endpoint, Option<OtherClock>>) -> Option<i64> {
+    let of = |kind: fn(&Endpoint) -> bool| {
+        let mut found: Vec<Option<OtherClock>> =
+            clocks.iter().filter(|(endpoint, _)| kind(endpoint)).map(|(_, clock)| *clock).collect();
+        if found.is_empty() {
+            // Those of another program are taken for this host's.
+            found.push(None);
+        }
+        found
+    };
+    let subscriptions = of(|endpoint| matches!(endpoint, Endpoint::Subscription(_)));
+    let pairs = of(is_publisher).into_iter().flat_map(|one| subscriptions.iter().map(move |other| (one, *other)));
+    pairs.filter(|(one, other)| one != other).map(|(one, other)| OtherClock::difference_error_ns(one, other)).max()
+}
+
 /// The endpoints that an endpoint waits for, in words.
 fn others(endpoint: Endpoint) -> &'static str {
     match endpoint {
         Endpoint::Publisher(_) => "subscriptions",
         Endpoint::Subscription(_) => "publishers",
         Endpoint::Relay(_) => "publishers or subscriptions",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli;
+
+    fn clock(offset_ns: i64, error_ns: i64) -> Option<OtherClock> {
+        Some(OtherClock { offset_ns, error_ns })
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_worst_pair_with_different_clocks() {
+        let error_ns = |publishers: &[Option<OtherClock>], subscriptions: &[Option<OtherClock>]| {
+            let publishers = publishers.iter().zip(0..).map(|(clock, index)| (Endpoint::Publisher(index), *clock));
+            let others = subscriptions.iter().zip(0..).map(|(clock, index)| (Endpoint::Subscription(index), *clock));
+            clock_error_ns(&publishers.chain(others).collect())
+        };
+        assert_eq!(error_ns(&[None, None], &[None]), None);
+        assert_eq!(error_ns(&[clock(5, 2)], &[clock(5, 2)]), None);
+        assert_eq!(error_ns(&[clock(5, 2), clock(7, 3)], &[None, clock(9, 4)]), Some(7));
+        assert_eq!(error_ns(&[clock(5, 2)], &[clock(5, 2), None]), Some(2));
+        // The other side belongs to another program.
+        assert_eq!(error_ns(&[], &[clock(9, 4)]), Some(4));
+    }
+
+    #[test]
+    fn a_single_publisher_needs_no_source_and_of_several_each_one_with_a_clock_does() {
+        let spec = |publishers: &str| {
+            let cli = cli::parse(["perf_test", "-p", publishers].map(Into::into)).unwrap();
+            cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec
+        };
+        let of = |spec: &RunSpec, ids: &[(Endpoint, [u8; 16])]| {
+            let endpoint = |index| EndpointPlan::of_run(spec, Endpoint::Publisher(index), "/topic");
+            let endpoints: Vec<EndpointPlan> = (0..spec.publishers).map(endpoint).collect();
+            let clocks =
+                [(Endpoint::Publisher(0), None), (Endpoint::Publisher(spec.publishers - 1), clock(5, 2))].into();
+            sources_of(spec, &endpoints, &ids.iter().copied().collect(), &clocks)
+        };
+        let source = |id, clock| Source { source: [id; 16], phase_ns: 0, clock };
+        assert_eq!(of(&spec("1"), &[]), Ok(vec![source(0, clock(5, 2))]));
+        assert_eq!(of(&spec("2"), &[(Endpoint::Publisher(1), [7; 16])]), Ok(vec![source(7, clock(5, 2))]));
+        let sentence = of(&spec("2"), &[(Endpoint::Publisher(0), [7; 16])]).unwrap_err();
+        assert!(sentence.starts_with("publisher 1 has a clock of its own, and Gantry does not tell"), "{sentence}");
     }
 }

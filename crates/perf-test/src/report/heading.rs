@@ -11,6 +11,9 @@ use perf_worker::backend::DeliveryKind;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Content, Phase, Roundtrip, RtScope, RunSpec, Strategy, Threshold, Touch, Wait};
 
+/// The end of the message of a run with `--raw`.
+const RAW: &str = ", raw: bytes without a type, nothing is serialised";
+
 /// The heading of a run as lines of text; `topic` is the full name, and `process` the scheduling that the workers inherit.
 #[must_use]
 pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
@@ -20,13 +23,14 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     };
     let (message, bytes, layout) = (&spec.message.name, spec.message.bytes, spec.message.layout.name());
     let rest = rest_of_payload(spec);
+    let stamp = if spec.raw { "time and id" } else { "time and id (iRobot messages: the header)" };
     let mut lines = vec![
         ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
         ("middleware", middleware(spec)),
         ("settings", settings(spec)),
-        ("message", format!("{message}, {bytes} bytes ({layout} layout)")),
+        ("message", format!("{message}, {bytes} bytes ({layout} layout){}", if spec.raw { RAW } else { "" })),
         ("path", path(spec)),
-        ("payload", format!("time and id (iRobot messages: the header) are written right before publish; {rest}")),
+        ("payload", format!("{stamp} are written right before publish; {rest}")),
         ("touch", touch(spec.touch).to_owned()),
         ("rate", rate),
         ("QoS", spec.qos.to_string()),
@@ -41,6 +45,9 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     lines.push(("placement", placement(spec)));
     if let Some(scheduling) = process.scheduling().filter(|_| process.is_special()) {
         lines.push(("scheduling", format!("{scheduling}, inherited by all processes of the run")));
+    }
+    if spec.phases {
+        lines.push(("phases", phases_marked(spec)));
     }
     if spec.check_memory {
         lines.push(("memory", "allocations of the measuring threads are counted".to_owned()));
@@ -69,6 +76,16 @@ fn middleware(spec: &RunSpec) -> String {
         "Mock" => format!("Mock, no middleware: {}", spec.mock),
         name => format!("{name} {}", spec.middleware_version),
     }
+}
+
+/// The marks of the phases of a message's way.
+fn phases_marked(spec: &RunSpec) -> String {
+    let found = match (spec.communicator.as_str(), spec.zero_copy) {
+        ("Gantry", true) => "none is marked: with zero copy Gantry serialises nothing",
+        ("Gantry", false) => "deserialise is marked: the take with its copy",
+        _ => "as far as the middleware marks them",
+    };
+    format!("{found}; each mark costs a reading of the clock, which is part of the latency")
 }
 
 fn settings(spec: &RunSpec) -> String {
@@ -293,6 +310,12 @@ mod tests {
                 "placement   real-time priority 50 (SCHED_FIFO) of the threads of endpoints, memory locked; workers on CPUs 1, 3; threads of endpoints on CPUs 3, 1 in \
                  turn; CPUs kept out of deep sleep\n",
             ),
+            (
+                "--raw -m Array1k",
+                "message     Array1k, 1024 bytes (2.x layout), raw: bytes without a type, nothing is serialised\n",
+            ),
+            ("--phases", "phases      deserialise is marked: the take with its copy; each mark costs"),
+            ("--phases --zero-copy", "phases      none is marked: with zero copy Gantry serialises nothing; each"),
             ("--check-memory", "memory      allocations of the measuring threads are counted\n"),
             (
                 "--use-rt-prio 50 --pin 3",

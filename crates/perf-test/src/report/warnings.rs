@@ -17,6 +17,8 @@ const CORES_WARN_FRACTION: f64 = 0.9;
 const EXPECTED_PERCENTILE: f64 = 99.0;
 /// The cost of the instrument shows in a latency above this fraction of the median.
 const OWN_COST_WARN_FRACTION: f64 = 0.1;
+/// The error of the clocks shows in a latency above this fraction of the median.
+const CLOCK_ERROR_WARN_FRACTION: f64 = 0.1;
 
 impl Summary {
     /// All warnings: those raised during the run, then those from the figures.
@@ -161,6 +163,15 @@ impl Summary {
                 "Part of this cost lies between send and reception: compare such latencies only with each other",
             ));
         }
+        let error_ns = self.clock_error_ns.unwrap_or(0) as f64;
+        if n > 0 && error_ns > CLOCK_ERROR_WARN_FRACTION * median_ns {
+            let (error, median) = (format_ns(error_ns), format_ns(median_ns));
+            warnings.push(Warning::new(
+                WarningKind::ClockError,
+                format!("latencies are known to ± {error} only, because both ends have different clocks; the median is {median}"),
+                "Measure round trips, which need one clock only (--roundtrip-mode), or synchronise the clocks better",
+            ));
+        }
         if self.spec.zero_copy && self.spec.message.content == Content::Text {
             let (message, bytes) = (&self.spec.message.name, self.spec.message.unbounded_bytes);
             warnings.push(Warning::new(
@@ -225,7 +236,7 @@ mod tests {
     #[test]
     fn each_cause_raises_its_warning_and_no_other() {
         type Case = (&'static str, fn(&mut Summary));
-        let cases: [Case; 18] = [
+        let cases: [Case; 19] = [
             ("rate-not-held", |run| run.sent_at_least = 2900),
             ("unsent", |run| run.sent.unsent = 1),
             ("refused", |run| run.sent.refused = 1),
@@ -240,6 +251,7 @@ mod tests {
             ("negative-latency", |run| run.received.negative = 1),
             ("few-samples", |run| run.received.latency_ns.n = 999),
             ("own-cost", |run| run.own_cost.send_ns = 1e6),
+            ("clock-error", |run| run.clock_error_ns = Some(200_000)),
             ("cores-full", |run| run.measured.core_percent = 195.0),
             ("cores-full", |run| {
                 (run.measured.core_percent, run.measured.instrument.utime_ns) = (100.0, 2_700_000_000);

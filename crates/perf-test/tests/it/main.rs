@@ -46,6 +46,8 @@ fn main() -> ExitCode {
         mock::contract::TESTS,
         mock::placement::TESTS,
         mock::matching::TESTS,
+        mock::phases::TESTS,
+        mock::clocks::TESTS,
         command_line::TESTS,
         comparison::TESTS,
         system::TESTS,

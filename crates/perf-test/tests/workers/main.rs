@@ -148,7 +148,7 @@ fn keeps_its_promises(mut plan: Value) {
     writeln!(orders, "{plan}").unwrap();
     until("Matched", 2);
     let start_ns = perf_worker::clock::now_ns() + 100_000_000;
-    writeln!(orders, "{}", json!({"Go": {"start_ns": start_ns, "phases": []}})).unwrap();
+    writeln!(orders, "{}", json!({"Go": {"start_ns": start_ns, "sources": []}})).unwrap();
     let mut found = until("Finished", 1);
     writeln!(orders, "{}", json!({"Drain": {"expected": 8}})).unwrap();
     found.extend(until("Ended", 1));

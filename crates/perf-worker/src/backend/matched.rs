@@ -51,6 +51,22 @@ pub struct OtherClock {
     pub error_ns: i64,
 }
 
+impl OtherClock {
+    /// The time of CLOCK_MONOTONIC at which `clock`, or if there is none CLOCK_MONOTONIC, shows `time_ns`.
+    #[inline]
+    #[must_use]
+    pub fn host_ns(clock: Option<OtherClock>, time_ns: i64) -> i64 {
+        time_ns.saturating_add(clock.map_or(0, |clock| clock.offset_ns))
+    }
+
+    /// The largest error of a difference between times of two clocks, nanoseconds; 0 of one clock.
+    #[must_use]
+    pub fn difference_error_ns(one: Option<OtherClock>, other: Option<OtherClock>) -> i64 {
+        let error_ns = |clock: Option<OtherClock>| clock.map_or(0, |clock| clock.error_ns);
+        if one == other { 0 } else { error_ns(one).saturating_add(error_ns(other)) }
+    }
+}
+
 /// The matching of a publisher or a subscription with the other side. Not called while messages are due.
 pub trait Matched {
     /// The endpoints of the other side that are matched now. Does not wait.
@@ -68,7 +84,9 @@ pub trait Matched {
         None
     }
 
-    /// The clock of its times, if that is another one: of a publisher those in the messages, of a subscription those of reception.
+    /// The clock of its times, if that is another one: of a publisher those in the messages, of a subscription those in
+    /// [`Taken`](super::Taken) but the one in the message. Read before the endpoint is ready, and at the start. The instrument converts
+    /// the times; [`Draft::stamp`](super::Draft::stamp) and [`Sent`](super::Sent) have CLOCK_MONOTONIC.
     fn clock(&self) -> Option<OtherClock> {
         None
     }

@@ -89,7 +89,7 @@ pub trait Session: Send + Sync {
         Err(format!("this middleware has no services, and {} is one", plan.topic))
     }
 
-    /// The memory of the device that is measured, if it is not this process.
+    /// The memory of the device that is measured, if it is not this process. Called at the end, when all endpoints have finished.
     fn device_memory(&self) -> Option<DeviceMemory> {
         None
     }

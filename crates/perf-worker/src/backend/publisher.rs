@@ -29,6 +29,7 @@ pub trait Draft {
     /// Writes the bytes of the payload according to `--touch`. Not for texts, whose bytes must stay characters.
     fn write(&mut self, payload: &mut [u8]);
 
-    /// The stamp of the message; reads the clock, so it is called last.
+    /// The stamp of the message; reads the clock, so it is called last. Its time is 0 before the start (a probe) and stays 0 in a
+    /// message whose publisher has [another clock](Matched::clock).
     fn stamp(&mut self) -> Stamp;
 }

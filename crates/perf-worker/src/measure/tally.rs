@@ -17,6 +17,10 @@ pub const TALLIES: usize = 3;
 pub struct Sent {
     /// Samples published.
     pub samples: u64,
+    /// The length of their bodies, bytes.
+    pub bytes: u64,
+    /// The bytes that they took on the wire; 0 if they are not known, or there is no wire.
+    pub wire_bytes: u64,
     /// Of these, published while no subscription was matched.
     pub unmatched: u64,
     /// Messages that the middleware refused; they were not sent.
@@ -37,6 +41,10 @@ pub struct Sent {
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub prepare_ns: Moments,
+    /// From the stamp until the message was serialised; only with marked phases.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub serialise_ns: Moments,
     /// Allocations of the publishing threads; 0 if they were not counted.
     pub allocations: u64,
 }
@@ -46,12 +54,14 @@ impl Sent {
     #[must_use]
     pub fn counts(&self) -> Sent {
         let none = Moments::default();
-        Sent { reserve_ns: none, lateness_ns: none, prepare_ns: none, ..*self }
+        Sent { reserve_ns: none, lateness_ns: none, prepare_ns: none, serialise_ns: none, ..*self }
     }
 
     /// Adds another period or another publisher.
     pub fn merge(&mut self, other: &Sent) {
         self.samples += other.samples;
+        self.bytes += other.bytes;
+        self.wire_bytes += other.wire_bytes;
         self.unmatched += other.unmatched;
         self.refused += other.refused;
         self.unsent += other.unsent;
@@ -59,6 +69,7 @@ impl Sent {
         self.reserve_ns.merge(&other.reserve_ns);
         self.lateness_ns.merge(&other.lateness_ns);
         self.prepare_ns.merge(&other.prepare_ns);
+        self.serialise_ns.merge(&other.serialise_ns);
         self.allocations += other.allocations;
     }
 
@@ -79,6 +90,8 @@ pub struct Received {
     pub samples: u64,
     /// The length of their bodies, bytes.
     pub bytes: u64,
+    /// The bytes that they took on the wire; 0 if they are not known, or there is no wire.
+    pub wire_bytes: u64,
     /// Samples taken that were sent before the run began: the history for a late joiner. They are in no other count.
     pub history: u64,
     /// Samples skipped in the publishers' ids. The lost samples are these less `reordered`.
@@ -91,7 +104,7 @@ pub struct Received {
     pub overwritten: u64,
     /// Samples with another payload than was written: their memory had been reused. Only a payload that is written is checked.
     pub corrupt: u64,
-    /// Samples received before they were sent, by the clock; they are in no statistic of latency.
+    /// Samples received before they were sent, by more than the clocks may differ; they are in no statistic of latency.
     pub negative: u64,
     /// Attempts to take that the middleware refused.
     pub refused: u64,
@@ -117,6 +130,18 @@ pub struct Received {
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub read_ns: Moments,
+    /// From the stamp until the message reached the process; this and the next two only with marked phases.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub transport_ns: Moments,
+    /// From there until its bytes were in the hands of the thread that takes it.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub wake_up_ns: Moments,
+    /// From there until its reception.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub deserialise_ns: Moments,
     /// Allocations of the taking threads; 0 if they were not counted.
     pub allocations: u64,
 }
@@ -151,7 +176,15 @@ impl Received {
     #[must_use]
     pub fn counts(&self) -> Received {
         let none = Moments::default();
-        Received { latency_ns: none, response_ns: none, read_ns: none, ..*self }
+        Received {
+            latency_ns: none,
+            response_ns: none,
+            read_ns: none,
+            transport_ns: none,
+            wake_up_ns: none,
+            deserialise_ns: none,
+            ..*self
+        }
     }
 
     /// Samples lost, as far as the sequences show it.
@@ -170,6 +203,7 @@ impl Received {
     pub fn merge(&mut self, other: &Received) {
         self.samples += other.samples;
         self.bytes += other.bytes;
+        self.wire_bytes += other.wire_bytes;
         self.history += other.history;
         self.missed = self.missed.saturating_add(other.missed);
         self.reordered += other.reordered;
@@ -186,6 +220,9 @@ impl Received {
         self.latency_ns.merge(&other.latency_ns);
         self.response_ns.merge(&other.response_ns);
         self.read_ns.merge(&other.read_ns);
+        self.transport_ns.merge(&other.transport_ns);
+        self.wake_up_ns.merge(&other.wake_up_ns);
+        self.deserialise_ns.merge(&other.deserialise_ns);
         self.allocations += other.allocations;
     }
 }

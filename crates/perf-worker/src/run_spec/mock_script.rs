@@ -10,7 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    backend::{Capabilities, DeliveryKind, MatchingKind},
+    backend::{Capabilities, DeliveryKind, MatchingKind, OtherClock},
     choice::Choice,
 };
 
@@ -18,6 +18,7 @@ use crate::{
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
      stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mute=TIME, mismatch, matching=KIND, nameless, push, copy, \
      deaf, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \
+     serialise=TIME, transport=TIME, wake=TIME, clock=OFFSET:ERROR, reception-clock=OFFSET:ERROR, wire=BYTES, device, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
 const LONGEST_NS: i64 = 1_000_000_000_000;
@@ -92,6 +93,20 @@ pub struct MockScript {
     pub deaf: bool,
     /// Each message is announced on standard output.
     pub print: bool,
+    /// With marked phases: from the stamp until the message was serialised, ns; not marked without it, as the next two.
+    pub serialise_ns: Option<i64>,
+    /// From sending to arrival, ns. The latency remains as it is: the rest of it is the wake-up, or with `wake` the deserialising.
+    pub transport_ns: Option<i64>,
+    /// From arrival until the bytes are in hand, ns.
+    pub wake_ns: Option<i64>,
+    /// The clock of the first publisher; that of the second is behind by twice the offset, and so on.
+    pub clock: Option<OtherClock>,
+    /// The clock of the times of reception.
+    pub reception_clock: Option<OtherClock>,
+    /// The bytes that each message takes on the wire.
+    pub wire_bytes: u64,
+    /// Each worker measures a device with known memory.
+    pub device: bool,
     /// The daemon that the run starts.
     pub daemon: Option<MockDaemon>,
     /// The instrument in each worker begins this time after the order to go, ns.
@@ -124,6 +139,13 @@ impl Default for MockScript {
             copy: false,
             deaf: false,
             print: false,
+            serialise_ns: None,
+            transport_ns: None,
+            wake_ns: None,
+            clock: None,
+            reception_clock: None,
+            wire_bytes: 0,
+            device: false,
             daemon: None,
             start_ns: 0,
             report_ns: 0,
@@ -143,6 +165,12 @@ impl MockScript {
     pub fn latency_of_ns(&self, id: u64) -> i64 {
         let of = |timed: Option<Timed>| timed.filter(|timed| is_nth(id, timed.number)).map(|timed| timed.time_ns);
         of(self.early).map(|time_ns| -time_ns).or_else(|| of(self.slow)).unwrap_or(self.latency_ns)
+    }
+
+    /// The clock of publisher `index`.
+    #[must_use]
+    pub fn clock_of_publisher(&self, index: u32) -> Option<OtherClock> {
+        self.clock.map(|clock| OtherClock { offset_ns: clock.offset_ns * (i64::from(index) + 1), ..clock })
     }
 
     /// The script for subscription `index`.
@@ -218,7 +246,16 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "copy" if value.is_empty() => script.copy = true,
         "deaf" if value.is_empty() => script.deaf = true,
         "print" if value.is_empty() => script.print = true,
-        "mismatch" | "nameless" | "push" | "copy" | "deaf" | "print" => return Err("has a value and needs none"),
+        "device" if value.is_empty() => script.device = true,
+        "mismatch" | "nameless" | "push" | "copy" | "deaf" | "print" | "device" => {
+            return Err("has a value and needs none");
+        }
+        "serialise" => script.serialise_ns = Some(time_ns(value)?),
+        "transport" => script.transport_ns = Some(time_ns(value)?),
+        "wake" => script.wake_ns = Some(time_ns(value)?),
+        "clock" => script.clock = Some(clock(value)?),
+        "reception-clock" => script.reception_clock = Some(clock(value)?),
+        "wire" => script.wire_bytes = number(value)?,
         "daemon" => script.daemon = Some(daemon(value)?),
         "start" => script.start_ns = time_ns(value)?,
         "report" => script.report_ns = time_ns(value)?,
@@ -246,6 +283,11 @@ fn number(value: &str) -> Result<u64, &'static str> {
 fn timed(value: &str) -> Result<Timed, &'static str> {
     let (nth, time) = value.split_once(':').ok_or("needs a number and a time")?;
     Ok(Timed { number: number(nth)?, time_ns: time_ns(time)? })
+}
+
+fn clock(value: &str) -> Result<OtherClock, &'static str> {
+    let (offset, error) = value.split_once(':').ok_or("needs two times")?;
+    Ok(OtherClock { offset_ns: time_ns(offset)?, error_ns: time_ns(error)? })
 }
 
 fn time_ns(value: &str) -> Result<i64, &'static str> {
@@ -281,6 +323,7 @@ impl fmt::Display for MockScript {
             ("corrupt", self.corrupt),
             ("refuse", self.refuse),
             ("join", self.join),
+            ("wire", self.wire_bytes),
         ] {
             if number > 0 {
                 write!(f, ",{key}={number}")?;
@@ -297,6 +340,18 @@ impl fmt::Display for MockScript {
         if let Some(kind) = self.matching {
             write!(f, ",matching={}", kind.name())?;
         }
+        for (key, time_ns) in
+            [("serialise", self.serialise_ns), ("transport", self.transport_ns), ("wake", self.wake_ns)]
+        {
+            if let Some(time_ns) = time_ns {
+                write!(f, ",{key}={}", Time(time_ns))?;
+            }
+        }
+        for (key, clock) in [("clock", self.clock), ("reception-clock", self.reception_clock)] {
+            if let Some(OtherClock { offset_ns, error_ns }) = clock {
+                write!(f, ",{key}={}:{}", Time(offset_ns), Time(error_ns))?;
+            }
+        }
         let words = [
             ("mismatch", self.mismatch),
             ("nameless", self.nameless),
@@ -304,6 +359,7 @@ impl fmt::Display for MockScript {
             ("copy", self.copy),
             ("deaf", self.deaf),
             ("print", self.print),
+            ("device", self.device),
         ];
         for (key, is_set) in words {
             if is_set {
@@ -345,7 +401,8 @@ mod tests {
     use super::*;
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
-                       refuse=19,join=5,subscription=0,match=200ms,mute=1ms,matching=any,mismatch,nameless,push,copy,deaf,print,daemon=die:2s,\
+                       refuse=19,join=5,wire=180,subscription=0,match=200ms,mute=1ms,matching=any,serialise=0s,transport=600us,wake=3us,\
+                       clock=3s:12us,reception-clock=2s:1us,mismatch,nameless,push,copy,deaf,print,device,daemon=die:2s,\
                        start=1s,report=10ms";
 
     #[test]
@@ -392,6 +449,9 @@ mod tests {
             "matching=some",
             "push=1",
             "subscription=first",
+            "clock=3s",
+            "clock=-3s:1us",
+            "device=1",
             "daemon=1",
         ] {
             let sentence = format!("duplicate=2,{part}").parse::<MockScript>().unwrap_err();

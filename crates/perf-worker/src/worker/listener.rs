@@ -85,10 +85,10 @@ pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), Str
 fn receive(context: &Context, listener: &mut dyn Listener, shared: &SharedRecorder) -> Result<(), String> {
     let mut end = [(context, End::Listener(&mut *listener, &shared.heard))];
     let Some(start) = wait_for_start(&mut end)? else { return Ok(()) };
-    let overwritten = listener.overwritten();
+    let (clock, overwritten) = (listener.clock(), listener.overwritten());
     let mut recorder = shared.lock();
     let early = shared.heard.lock().unwrap_or_else(PoisonError::into_inner).take_early();
-    *recorder = Some(SampleRecorder::new(context, &start, early, overwritten));
+    *recorder = Some(SampleRecorder::new(context, &start, clock, early, overwritten));
     drop(recorder);
     let mut publishers = PublisherWatch::new(context, start.start_ns);
     while let Some(wait) = shared.advance(context, listener.overwritten())? {

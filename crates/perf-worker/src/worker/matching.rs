@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     clock::{SECOND_NS, now_ns},
-    endpoint::SourcePhase,
+    endpoint::Source,
 };
 
 /// Interval of the checks for the other side: the resolution of the time to match.
@@ -23,8 +23,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 pub struct Start {
     /// Its time, and that of the first message of a publisher without a phase, ns.
     pub start_ns: i64,
-    /// The phases of the run's publishers, as far as the middleware tells them apart.
-    pub phases: Vec<SourcePhase>,
+    /// The run's publishers, as far as the middleware tells them apart.
+    pub sources: Vec<Source>,
     /// Of each endpoint of the thread, the messages that were taken among probes.
     pub early: Vec<Early>,
 }
@@ -49,7 +49,9 @@ pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<St
     }
     let created_ns = now_ns();
     for (context, end) in endpoints.iter_mut() {
-        context.report(Report::Ready { endpoint: context.plan.endpoint, created_ns, source: end.matching().source() });
+        let matching = end.matching();
+        let (source, clock) = (matching.source(), matching.clock());
+        context.report(Report::Ready { endpoint: context.plan.endpoint, created_ns, source, clock });
     }
     let waiting = |(context, end)| Waiting { context, end, probes: Probes::new(context), is_matched: false };
     let mut endpoints: Vec<Waiting<'_, '_>> =
@@ -59,9 +61,9 @@ pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<St
         endpoints.iter_mut().try_for_each(|waiting| waiting.check(created_ns))?;
         let Some(Waiting { context, .. }) = endpoints.first() else { return Ok(None) };
         match context.orders.recv_timeout(CHECK_INTERVAL) {
-            Ok(Order::Go { start_ns, phases }) => {
+            Ok(Order::Go { start_ns, sources }) => {
                 let early = endpoints.iter_mut().map(|waiting| waiting.quieten(start_ns)).collect();
-                return Ok(Some(Start { start_ns, phases, early }));
+                return Ok(Some(Start { start_ns, sources, early }));
             }
             Ok(Order::Explain) => {
                 for waiting in &mut endpoints {

@@ -23,6 +23,7 @@ mod relay;
 mod reporter;
 mod rows;
 mod sample_recorder;
+mod sources;
 mod subscriber;
 
 use std::collections::BTreeMap;
@@ -176,7 +177,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
         scheduling.restore()?;
     }
     let orders = OrdersAccount::default();
-    let reporter = Reporter::new(reports, orders.clone(), opening, &spec);
+    let reporter = Reporter::new(reports, orders.clone(), session.clone(), opening, &spec);
     std::thread::Builder::new()
         .name(ORDERS_THREAD.to_owned())
         .spawn(move || read_orders(&senders, &flags, &outgoing, &orders))

@@ -82,7 +82,7 @@ fn send(context: &Context, nothing: NullMiddleware, start_ns: i64) {
 }
 
 fn receive(context: &Context, nothing: NullMiddleware, start_ns: i64) {
-    let start = Start { start_ns, phases: Vec::new(), early: Vec::new() };
+    let start = Start { start_ns, sources: Vec::new(), early: Vec::new() };
     let _ = SubscriberLoop::new(context, Box::new(nothing), &start, Early::default()).take_all();
 }
 

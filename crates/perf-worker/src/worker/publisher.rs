@@ -138,9 +138,14 @@ impl<'a> PublisherLoop<'a> {
         self.rows.until(sent_ns);
         let row = &mut self.rows.open;
         row.sent.samples += 1;
+        row.sent.bytes += self.context.plan.message.bytes as u64;
+        row.sent.wire_bytes += sent.wire_bytes;
         row.sent.unmatched += u64::from(!self.matched);
         row.sent.copied += u64::from(spec.zero_copy && !sent.loaned);
         row.sent.prepare_ns.add((sent_ns - awake_ns) as f64);
+        if let Some(serialised_ns) = sent.serialised_ns {
+            row.sent.serialise_ns.add(serialised_ns.saturating_sub(sent_ns) as f64);
+        }
         if let Some(due_ns) = due_ns {
             row.sent.lateness_ns.add((sent_ns - due_ns) as f64);
             row.lateness.record(u64::try_from(sent_ns - due_ns).unwrap_or(0));

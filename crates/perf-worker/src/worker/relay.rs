@@ -12,7 +12,7 @@ use super::{
     rows::Rows,
 };
 use crate::{
-    backend::{Draft, Matched, Matching, Publisher, Session, Stamp, Subscription, Taken},
+    backend::{Draft, Matched, Matching, OtherClock, Publisher, Session, Stamp, Subscription, Taken},
     clock::now_ns,
     endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
@@ -72,6 +72,10 @@ impl Matched for Ends {
             _ if from.is_none() || to == Matching::Unknown => from,
             _ => to,
         })
+    }
+
+    fn clock(&self) -> Option<OtherClock> {
+        self.subscription.clock()
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -150,8 +154,9 @@ impl RelayLoop<'_> {
 
     /// Counts a message that was taken.
     fn count(&mut self, taken: &Taken<'_>, is_sent: bool) {
-        self.rows.until(taken.received_ns);
-        self.drain.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
+        let received_ns = OtherClock::host_ns(self.ends.subscription.clock(), taken.received_ns);
+        self.rows.until(received_ns);
+        self.drain.arrived(received_ns, received_ns.saturating_sub(taken.time_ns));
         self.taken += u64::from(self.sequences.arrived(taken.source, taken.id, 0).1 != Arrival::Duplicate);
         let relayed = &mut self.rows.open.relayed;
         relayed.samples += u64::from(is_sent);

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::{channel::Channel, protocol::Report, rows::Outgoing};
 use crate::{
+    backend::Session,
     clock::thread_cpu_ns,
     measure::{
         memory::Footprint,
@@ -41,6 +42,7 @@ impl OrdersAccount {
 pub struct Reporter {
     reports: Receiver<Outgoing>,
     orders: OrdersAccount,
+    session: Arc<dyn Session>,
     /// The usage of this thread for opening the middleware.
     opening: Usage,
     threads_before: Vec<ThreadUsage>,
@@ -52,10 +54,16 @@ pub struct Reporter {
 
 impl Reporter {
     /// Sends what comes from `reports`.
-    pub fn new(reports: Receiver<Outgoing>, orders: OrdersAccount, opening: Usage, spec: &RunSpec) -> Reporter {
+    pub fn new(
+        reports: Receiver<Outgoing>,
+        orders: OrdersAccount,
+        session: Arc<dyn Session>,
+        opening: Usage,
+        spec: &RunSpec,
+    ) -> Reporter {
         let start_delay = Duration::from_nanos(u64::try_from(spec.mock.start_ns).unwrap_or(0));
         let row_work_ns = spec.mock.report_ns;
-        Reporter { reports, orders, opening, threads_before: Vec::new(), start_delay, row_work_ns }
+        Reporter { reports, orders, session, opening, threads_before: Vec::new(), start_delay, row_work_ns }
     }
 
     /// Sends reports over `channel` until the threads of all `endpoints` have ended.
@@ -91,7 +99,8 @@ impl Reporter {
                         continue;
                     }
                     let threads = since(&ThreadUsage::all_of_this_process()?, &self.threads_before);
-                    Report::Ended { footprint: Footprint::of_this_process()?, threads }
+                    let device = self.session.device_memory();
+                    Report::Ended { footprint: Footprint::of_this_process()?, threads, device }
                 }
             };
             channel.send(&report)?;

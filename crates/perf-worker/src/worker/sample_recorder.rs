@@ -10,51 +10,19 @@ use super::{
     matching::Start,
     probe::{Early, is_probe},
     rows::Rows,
+    sources::Sources,
 };
 use crate::{
-    backend::Taken,
+    backend::{OtherClock, Taken},
     clock::{SECOND_NS, now_ns},
-    endpoint::SourcePhase,
     measure::{
         loss::{Arrival, Sequences},
-        tally::Tally,
+        tally::{Received, Tally},
     },
     pacing::Schedule,
     payload,
-    run_spec::{Phase, RunSpec, Touch},
+    run_spec::Touch,
 };
-
-/// The phases of the publishers.
-enum Phases {
-    /// All have this one.
-    Same(i64),
-    /// Each has its own, in the order of the sources.
-    Own(Vec<SourcePhase>),
-}
-
-impl Phases {
-    fn new(spec: &RunSpec, known: &[SourcePhase]) -> Phases {
-        if spec.publishers < 2 || spec.phase == Phase::Aligned {
-            // A single publisher has the phase 0.
-            return Phases::Same(0);
-        }
-        let mut known = known.to_vec();
-        known.sort_by_key(|of| of.source);
-        Phases::Own(known)
-    }
-
-    /// The phase of a publisher; `None` if the middleware does not tell.
-    #[inline]
-    fn of_ns(&self, source: &[u8; 16]) -> Option<i64> {
-        match self {
-            Phases::Same(phase_ns) => Some(*phase_ns),
-            Phases::Own(known) => {
-                let index = known.binary_search_by_key(source, |of| of.source).ok()?;
-                known.get(index).map(|of| of.phase_ns)
-            }
-        }
-    }
-}
 
 /// The recorder of a subscription.
 pub struct SampleRecorder {
@@ -70,8 +38,12 @@ pub struct SampleRecorder {
     in_scope: bool,
     /// The schedule of this run's publishers without their phases; that of others is not known.
     schedule: Option<Schedule>,
-    /// The phases of its publishers, which have one each.
-    phases: Phases,
+    /// The publishers of this run.
+    sources: Sources,
+    /// The clock of the times of reception, if it is not CLOCK_MONOTONIC.
+    clock: Option<OtherClock>,
+    /// Not all times are of CLOCK_MONOTONIC.
+    has_other_clocks: bool,
     /// The first id that is due within the time of the statistics, if the schedule is known. A phase is less than a period, so it is
     /// the same for all.
     first_id: Option<u64>,
@@ -91,8 +63,15 @@ pub struct SampleRecorder {
 }
 
 impl SampleRecorder {
-    /// The recorder of a subscription that begins at `start`, with the `early` messages; so many have left its history.
-    pub fn new(context: &Context, start: &Start, early: Early, overwritten: u64) -> SampleRecorder {
+    /// The recorder of a subscription that begins at `start`, with the `early` messages; so many have left its history. Its times of
+    /// reception are of `clock`.
+    pub fn new(
+        context: &Context,
+        start: &Start,
+        clock: Option<OtherClock>,
+        early: Early,
+        overwritten: u64,
+    ) -> SampleRecorder {
         let spec = &context.spec;
         // Without probes they were samples of other programs.
         let overwritten = if spec.has_probes() { overwritten } else { 0 };
@@ -100,6 +79,7 @@ impl SampleRecorder {
         // This run's publishers stop at its end; those of other programs do not.
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, context.plan.pace));
+        let sources = Sources::new(spec, &start.sources);
         let mut recorder = SampleRecorder {
             rows: Rows::new(context, start_ns),
             sequences: Sequences::new(spec.has_publishers(), context.plan.message.last_id),
@@ -107,7 +87,9 @@ impl SampleRecorder {
             scope_ns: scope_start_ns..if spec.has_publishers() { i64::MAX } else { spec.end_ns(start_ns) },
             in_scope: false,
             schedule,
-            phases: Phases::new(spec, &start.phases),
+            has_other_clocks: clock.is_some() || sources.have_other_clocks(),
+            sources,
+            clock,
             first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),
             late_ns: context.plan.late_ns,
             too_late_ns: context.plan.too_late_ns,
@@ -127,16 +109,44 @@ impl SampleRecorder {
 
     /// Records one sample on the endpoint's thread.
     pub fn record(&mut self, taken: &Taken<'_>) {
+        if is_probe(taken) {
+            return;
+        }
+        let converted = self.with_host_times(taken);
+        let taken = converted.as_ref().unwrap_or(taken);
         // A thread that always finds a sample hands over here.
         self.rows.until(taken.received_ns);
-        self.record_delivered(taken);
+        self.count(taken);
     }
 
     /// Records one sample on a thread of the middleware, which hands over no rows.
     pub fn record_delivered(&mut self, taken: &Taken<'_>) {
+        // Its time is none of a clock.
         if is_probe(taken) {
             return;
         }
+        let converted = self.with_host_times(taken);
+        self.count(converted.as_ref().unwrap_or(taken));
+    }
+
+    /// The sample with all times converted to CLOCK_MONOTONIC; none if they are such times.
+    #[inline]
+    fn with_host_times<'a>(&self, taken: &Taken<'a>) -> Option<Taken<'a>> {
+        if !self.has_other_clocks {
+            return None;
+        }
+        let received = |time_ns| OtherClock::host_ns(self.clock, time_ns);
+        Some(Taken {
+            time_ns: OtherClock::host_ns(self.sources.clock(&taken.source), taken.time_ns),
+            received_ns: received(taken.received_ns),
+            arrived_ns: taken.arrived_ns.map(received),
+            in_hand_ns: taken.in_hand_ns.map(received),
+            ..*taken
+        })
+    }
+
+    /// Counts one sample, with times of CLOCK_MONOTONIC.
+    fn count(&mut self, taken: &Taken<'_>) {
         self.rows.end_until(taken.received_ns);
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
         self.overwritten = taken.overwritten;
@@ -170,20 +180,27 @@ impl SampleRecorder {
         }
         received.samples += 1;
         received.bytes += taken.length_bytes;
+        received.wire_bytes += taken.wire_bytes;
         received.copied += u64::from(self.zero_copy && !taken.loaned);
-        match u64::try_from(taken.received_ns.saturating_sub(taken.time_ns)) {
-            Ok(latency_ns) => {
+        let (mut error_ns, mut own_error_ns) = (0, 0);
+        if self.has_other_clocks {
+            error_ns = OtherClock::difference_error_ns(self.sources.clock(&taken.source), self.clock);
+            own_error_ns = OtherClock::difference_error_ns(None, self.clock);
+        }
+        match elapsed_ns(taken.time_ns, taken.received_ns, error_ns) {
+            Some(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);
                 latencies.record(latency_ns);
                 received.late += u64::from(latency_ns > self.late_ns && latency_ns <= self.too_late_ns);
                 received.too_late += u64::from(latency_ns > self.too_late_ns);
+                add_phases(received, taken);
             }
-            Err(_) => received.negative += 1,
+            None => received.negative += 1,
         }
         let due_ns = self
             .schedule
-            .and_then(|schedule| Some(schedule.due_ns(id.saturating_sub(1))? + self.phases.of_ns(&taken.source)?));
-        if let Some(response_ns) = due_ns.and_then(|due_ns| u64::try_from(taken.received_ns - due_ns).ok()) {
+            .and_then(|schedule| Some(schedule.due_ns(id.saturating_sub(1))? + self.sources.phase_ns(&taken.source)?));
+        if let Some(response_ns) = due_ns.and_then(|due_ns| elapsed_ns(due_ns, taken.received_ns, own_error_ns)) {
             received.response_ns.add(response_ns as f64);
             responses.record(response_ns);
             received.late_response += u64::from(response_ns > self.late_ns && response_ns <= self.too_late_ns);
@@ -211,5 +228,26 @@ impl SampleRecorder {
     pub fn add_overwritten(&mut self, overwritten: u64) {
         self.rows.open.received.overwritten += overwritten.saturating_sub(self.overwritten);
         self.overwritten = overwritten;
+    }
+}
+
+/// The time from `begin_ns` to `end_ns`, whose clocks differ by at most `error_ns`; `None` if it is negative by more than that. A
+/// negative one within the error is 0, the nearest possible one.
+#[inline]
+fn elapsed_ns(begin_ns: i64, end_ns: i64, error_ns: i64) -> Option<u64> {
+    let elapsed_ns = end_ns.saturating_sub(begin_ns);
+    u64::try_from(if (-error_ns..0).contains(&elapsed_ns) { 0 } else { elapsed_ns }).ok()
+}
+
+/// Adds the phases of a sample, as far as they are marked.
+#[inline]
+fn add_phases(received: &mut Received, taken: &Taken<'_>) {
+    if let Some(arrived_ns) = taken.arrived_ns {
+        received.transport_ns.add(arrived_ns.saturating_sub(taken.time_ns) as f64);
+        let in_hand_ns = taken.in_hand_ns.unwrap_or(taken.received_ns);
+        received.wake_up_ns.add(in_hand_ns.saturating_sub(arrived_ns) as f64);
+    }
+    if let Some(in_hand_ns) = taken.in_hand_ns {
+        received.deserialise_ns.add(taken.received_ns.saturating_sub(in_hand_ns) as f64);
     }
 }

@@ -58,7 +58,7 @@ impl<'a> SubscriberLoop<'a> {
     pub fn new(context: &'a Context, subscription: Box<dyn Subscription>, start: &Start, early: Early) -> Self {
         SubscriberLoop {
             context,
-            recorder: SampleRecorder::new(context, start, early, subscription.overwritten()),
+            recorder: SampleRecorder::new(context, start, subscription.clock(), early, subscription.overwritten()),
             subscription,
             refusals: Refusals::new(context),
             publishers: PublisherWatch::new(context, start.start_ns),

@@ -18,6 +18,10 @@ pub struct Delivered {
     pub message: Message,
     /// Time of reception, ns of CLOCK_MONOTONIC.
     pub received_ns: i64,
+    /// The time when it reached the process, if that is marked.
+    pub arrived_ns: Option<i64>,
+    /// The time when its bytes were in hand, if that is marked.
+    pub in_hand_ns: Option<i64>,
 }
 
 /// The messages in flight to one subscription.
@@ -42,7 +46,7 @@ impl InFlight {
         if message.is_probe() {
             // The faults concern the messages that count.
             let received_ns = message.departed_ns + self.script.latency_ns;
-            self.queue.push_back(Delivered { message, received_ns });
+            self.queue.push_back(Delivered { message, received_ns, arrived_ns: None, in_hand_ns: None });
             return;
         }
         if self.script.loses(message.id) {
@@ -64,7 +68,10 @@ impl InFlight {
         if is_nth(message.id, self.script.corrupt) {
             message.corrupt();
         }
-        let delivered = Delivered { message, received_ns };
+        let MockScript { transport_ns, wake_ns, .. } = self.script;
+        let arrived_ns = transport_ns.map(|transport_ns| message.departed_ns + transport_ns);
+        let in_hand_ns = wake_ns.map(|wake_ns| arrived_ns.unwrap_or(message.departed_ns) + wake_ns);
+        let delivered = Delivered { message, received_ns, arrived_ns, in_hand_ns };
         self.queue.push_back(delivered);
         if is_nth(message.id, self.script.duplicate) && !self.overwrites(message.id) {
             self.queue.push_back(delivered);
@@ -103,7 +110,8 @@ mod tests {
     use super::*;
 
     fn message(source: u8, id: u64, departed_ns: i64) -> Message {
-        Message::new([source; 16], id, departed_ns, departed_ns, 64, &[7; 4])
+        // A message with the time 0 is a probe.
+        Message::new([source; 16], id, departed_ns + 1, departed_ns, 64, &[7; 4])
     }
 
     /// (id, received) of all that is delivered of ten messages, sent at 100, 200, …

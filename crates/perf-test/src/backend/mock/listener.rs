@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::MockSubscription;
-use perf_worker::backend::{Listener, Matched, Matching, Sink, Subscription};
+use perf_worker::backend::{Listener, Matched, Matching, OtherClock, Sink, Subscription};
 
 /// The interval at which the thread looks for messages. The times in them do not depend on it.
 const INTERVAL: Duration = Duration::from_millis(1);
@@ -36,6 +36,10 @@ impl Matched for MockListener {
 
     fn mismatches(&mut self) -> Vec<String> {
         self.subscription().mismatches()
+    }
+
+    fn clock(&self) -> Option<OtherClock> {
+        self.subscription().clock()
     }
 }
 

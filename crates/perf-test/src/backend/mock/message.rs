@@ -1,11 +1,17 @@
 //! A message of the mock on its way: ids, times, its length, and the first bytes of its payload.
 //!
-//! The rest of a large message is not moved: the mock tests the instrument, not memory.
+//! The rest of a large message is not moved: the mock tests the instrument, not memory. Time and id travel as with `--raw`, whether the
+//! message has a type or not.
+
+use perf_worker::{
+    raw::{self, RAW_HEADER_BYTES},
+    stamp::{Stamp, Stamped},
+};
 
 /// Bytes of the payload that travel; `--touch` reads the first of every page, or all.
 pub const PAYLOAD_BYTES: usize = 64;
-/// Source, and four numbers: id, two times and the length.
-const HEADER_BYTES: usize = 16 + 4 * 8;
+/// Source, time and id, the time of sending and the length.
+const HEADER_BYTES: usize = 16 + RAW_HEADER_BYTES + 2 * 8;
 /// The longest message that travels, bytes.
 pub const LONGEST_BYTES: usize = HEADER_BYTES + PAYLOAD_BYTES;
 
@@ -16,9 +22,9 @@ pub struct Message {
     pub source: [u8; 16],
     /// The id that it carries.
     pub id: u64,
-    /// The time that it carries, ns of CLOCK_MONOTONIC.
+    /// The time that it carries, ns of its publisher's clock.
     pub time_ns: i64,
-    /// The time of sending on this topic: that time, or that of the relay.
+    /// The time of sending on this topic, ns of CLOCK_MONOTONIC: by the publisher, or by the relay.
     pub departed_ns: i64,
     /// The length of the whole message, bytes.
     pub length_bytes: u64,
@@ -61,8 +67,9 @@ impl Message {
     pub fn to_bytes(self) -> ([u8; LONGEST_BYTES], usize) {
         let mut bytes = [0; LONGEST_BYTES];
         bytes[..16].copy_from_slice(&self.source);
-        let numbers = [self.id, self.time_ns as u64, self.departed_ns as u64, self.length_bytes];
-        for (field, number) in bytes[16..].chunks_exact_mut(8).zip(numbers) {
+        raw::write_stamp(&mut bytes[16..], Stamp { time_ns: self.time_ns, id: self.id, rate_hz: 0 });
+        let numbers = [self.departed_ns as u64, self.length_bytes];
+        for (field, number) in bytes[16 + RAW_HEADER_BYTES..].chunks_exact_mut(8).zip(numbers) {
             field.copy_from_slice(&number.to_ne_bytes());
         }
         bytes[HEADER_BYTES..].copy_from_slice(&self.payload);
@@ -72,11 +79,12 @@ impl Message {
     /// The message in received bytes; none if they are no message.
     pub fn from_bytes(bytes: &[u8]) -> Option<Message> {
         let (source, rest) = bytes.split_first_chunk::<16>()?;
-        let (numbers, payload) = rest.split_at_checked(HEADER_BYTES - 16)?;
-        let mut numbers =
-            numbers.chunks_exact(8).filter_map(|number| Some(u64::from_ne_bytes(number.try_into().ok()?)));
-        let (id, time, departed, length_bytes) = (numbers.next()?, numbers.next()?, numbers.next()?, numbers.next()?);
-        Some(Message::new(*source, id, time as i64, departed as i64, length_bytes, payload))
+        let (header, payload) = rest.split_at_checked(HEADER_BYTES - 16)?;
+        let Stamped { time_ns, id } = raw::read_stamp(header)?;
+        let numbers = raw::payload(header).chunks_exact(8);
+        let mut numbers = numbers.filter_map(|number| Some(u64::from_ne_bytes(number.try_into().ok()?)));
+        let (departed, length_bytes) = (numbers.next()?, numbers.next()?);
+        Some(Message::new(*source, id, time_ns, departed as i64, length_bytes, payload))
     }
 }
 

@@ -23,14 +23,23 @@ use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Capabilities, DaemonCommand, Delivery, Description, Draft, Matched, Matching, MatchingKind, Publisher,
-        Sent, Session, Setting, Settings, Stamp, Subscription, Taken,
+        Backend, Capabilities, DaemonCommand, Delivery, Description, DeviceMemory, Draft, Matched, Matching,
+        MatchingKind, OtherClock, Publisher, Sent, Session, Setting, Settings, Stamp, Subscription, Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
     run_spec::{Content, Durability, History, MockScript, Qos, RunSpec, Wait, is_nth},
 };
 use transport::{Kind, Socket, TopicKey};
+
+/// The memory of the device that it measures.
+const DEVICE: DeviceMemory = DeviceMemory {
+    text_bytes: 65_536,
+    data_bytes: 1024,
+    bss_bytes: 16_384,
+    stack_peak_bytes: 2048,
+    heap_peak_bytes: 40_000,
+};
 
 /// The back end `Mock`.
 #[derive(Debug)]
@@ -43,7 +52,7 @@ impl Backend for Mock {
 
     fn describe(&self) -> Description {
         let colour = Setting::new("colour", &["blue", "red"], "has no effect: it tests that settings arrive");
-        let capabilities = Capabilities { services: false, raw: false, ..Capabilities::all() };
+        let capabilities = Capabilities { services: false, phases: true, ..Capabilities::all() };
         Description { version: env!("CARGO_PKG_VERSION").to_owned(), capabilities, settings: vec![colour] }
     }
 
@@ -55,7 +64,8 @@ impl Backend for Mock {
         let none = Settings::new();
         let settings = self.describe().resolve("Mock", if spec.mock.deaf { &none } else { &spec.settings })?;
         let options = if spec.mock.deaf { default_options(spec) } else { spec.options() };
-        Ok(Box::new(MockSession { effective: options.into_iter().chain(settings).collect() }))
+        let device = spec.mock.device.then_some(DEVICE);
+        Ok(Box::new(MockSession { effective: options.into_iter().chain(settings).collect(), device }))
     }
 
     fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
@@ -73,11 +83,16 @@ fn default_options(spec: &RunSpec) -> Settings {
 /// The mock in one process; its endpoints share nothing.
 struct MockSession {
     effective: Settings,
+    device: Option<DeviceMemory>,
 }
 
 impl Session for MockSession {
     fn effective(&self) -> Settings {
         self.effective.clone()
+    }
+
+    fn device_memory(&self) -> Option<DeviceMemory> {
+        self.device
     }
 
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
@@ -96,6 +111,8 @@ impl Session for MockSession {
             subscriptions: Vec::new(),
             source,
             relays,
+            clock: spec.mock.clock_of_publisher(index),
+            marks: spec.phases,
             last_id: plan.message.last_id,
             length_bytes: plan.message.bytes as u64,
             history: VecDeque::new(),
@@ -115,7 +132,8 @@ impl Session for MockSession {
             Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
         };
         let MockScript { push, copy: copies, nameless, .. } = script;
-        let subscription = MockSubscription { endpoint, in_flight: InFlight::new(script), copies, nameless };
+        let in_flight = InFlight::new(script);
+        let subscription = MockSubscription { endpoint, in_flight, copies, nameless, marks: spec.phases };
         if push {
             return Ok(Delivery::Push(Box::new(MockListener::new(subscription))));
         }
@@ -166,6 +184,10 @@ struct MockPublisher {
     source: [u8; 16],
     /// It passes on messages from another topic.
     relays: bool,
+    /// The clock of the times in its messages.
+    clock: Option<OtherClock>,
+    /// Phases are marked.
+    marks: bool,
     last_id: u64,
     length_bytes: u64,
     payload: Vec<u8>,
@@ -210,6 +232,10 @@ impl Matched for MockPublisher {
     fn source(&self) -> Option<[u8; 16]> {
         (!self.endpoint.script.nameless).then_some(self.source)
     }
+
+    fn clock(&self) -> Option<OtherClock> {
+        self.clock
+    }
 }
 
 impl Publisher for MockPublisher {
@@ -235,10 +261,17 @@ impl Publisher for MockPublisher {
             draft.write(&mut self.payload);
         }
         let stamp = draft.stamp();
-        // A relay holds the message since its reception.
-        let way_ns = if self.relays { script.latency_of_ns(id) } else { 0 };
-        let (id, departed_ns) = (id & self.last_id, if is_probe { now_ns() } else { stamp.time_ns + way_ns });
-        let message = Message::new(self.source, id, stamp.time_ns, departed_ns, self.length_bytes, &self.payload);
+        let (time_ns, departed_ns) = if is_probe {
+            (stamp.time_ns, now_ns())
+        } else if self.relays {
+            // It holds the message since its reception, and passes on the time of the publisher's clock.
+            let sent_ns = OtherClock::host_ns(self.clock, stamp.time_ns);
+            (stamp.time_ns, sent_ns + script.latency_of_ns(id))
+        } else {
+            (stamp.time_ns - OtherClock::host_ns(self.clock, 0), stamp.time_ns)
+        };
+        let id = id & self.last_id;
+        let message = Message::new(self.source, id, time_ns, departed_ns, self.length_bytes, &self.payload);
         let (bytes, length) = message.to_bytes();
         self.subscriptions.iter().try_for_each(|subscription| Self::send(subscription, &bytes[..length]))?;
         if self.depth > 0 && !is_probe {
@@ -248,7 +281,9 @@ impl Publisher for MockPublisher {
             kept.extend_from_slice(&bytes[..length]);
             self.history.push_back(kept);
         }
-        Ok(Sent { loaned: !script.copy, ..Sent::default() })
+        let marked_ns = script.serialise_ns.filter(|_| self.marks);
+        let serialised_ns = marked_ns.map(|serialise_ns| stamp.time_ns + serialise_ns);
+        Ok(Sent { loaned: !script.copy, wire_bytes: script.wire_bytes, serialised_ns })
     }
 }
 
@@ -257,6 +292,8 @@ struct MockSubscription {
     in_flight: InFlight,
     /// Each message is copied, also with zero copy.
     copies: bool,
+    /// Phases are marked.
+    marks: bool,
     /// It does not say from which publisher a message is.
     nameless: bool,
 }
@@ -286,6 +323,11 @@ impl Matched for MockSubscription {
     fn mismatches(&mut self) -> Vec<String> {
         self.endpoint.mismatches()
     }
+
+    fn clock(&self) -> Option<OtherClock> {
+        let MockScript { reception_clock, .. } = self.endpoint.script;
+        reception_clock
+    }
 }
 
 impl Subscription for MockSubscription {
@@ -294,16 +336,20 @@ impl Subscription for MockSubscription {
         loop {
             if let Some(delivered) = self.in_flight.next(now_ns()) {
                 let message = &delivered.message;
+                let shown = |time_ns: i64| time_ns - OtherClock::host_ns(self.clock(), 0);
+                let marked = |time_ns: Option<i64>| time_ns.filter(|_| self.marks).map(shown);
                 reader(&Taken {
                     source: if self.nameless { [0; 16] } else { message.source },
                     time_ns: message.time_ns,
                     id: message.id,
-                    received_ns: delivered.received_ns,
+                    received_ns: shown(delivered.received_ns),
+                    arrived_ns: marked(delivered.arrived_ns),
+                    in_hand_ns: marked(delivered.in_hand_ns),
                     length_bytes: message.length_bytes,
+                    wire_bytes: self.endpoint.script.wire_bytes,
                     overwritten: self.in_flight.overwritten(),
                     loaned: !self.copies,
                     payload: message.payload(),
-                    ..Taken::default()
                 });
                 return Ok(true);
             }

@@ -25,6 +25,11 @@ pub struct MeasuringOptions {
     /// Example: --too-late 10ms
     #[arg(long, value_name = "LIMIT", value_parser = threshold)]
     pub too_late: Option<Threshold>,
+    /// Shows where the time of a message goes, as far as the middleware marks it: serialise, transport, wake-up, deserialise
+    ///
+    /// Each mark costs a reading of the clock, which is part of the latency. Example: --phases -m Array1m
+    #[arg(long)]
+    pub phases: bool,
     /// Counts the allocations of the measuring threads per message
     ///
     /// Use it with --warmup, so that one-time allocations are not counted. Example: --check-memory --warmup 2

@@ -34,6 +34,11 @@ pub struct MessageOptions {
     /// Loans messages and reads them in place; without it, publish and take copy them
     #[arg(long, visible_alias = "loaned-samples")]
     pub zero_copy: bool,
+    /// Sends the same number of bytes without a type: time, id and payload, nothing serialised
+    ///
+    /// The difference to a run without it is the share of the type. The message still names the size. Example: --raw -m Array1m
+    #[arg(long)]
+    pub raw: bool,
     /// Part of each payload that is written before sending and read after reception [default: stamp]
     ///
     /// Example: --zero-copy --payload full

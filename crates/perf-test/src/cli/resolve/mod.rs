@@ -19,8 +19,9 @@ use crate::report::outputs::Outputs;
 use crate::requirement::Requirement;
 use perf_worker::backend::{Description, Settings};
 use perf_worker::choice::Choice;
+use perf_worker::raw::RAW_HEADER_BYTES;
 use perf_worker::run_spec::{
-    Durability, History, Layout, MessageSpec, Qos, Reliability, RunSpec, Threshold, Touch, Wait,
+    Content, Durability, History, Layout, MessageSpec, Qos, Reliability, RunSpec, Threshold, Touch, Wait,
 };
 
 /// The values of options that are not given.
@@ -101,8 +102,8 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         zero_copy: options.messages.zero_copy,
         shared_memory: settings.get("transport").is_some_and(|transport| transport == "shared-memory"),
         settings,
-        raw: false,
-        phases: false,
+        raw: options.messages.raw,
+        phases: options.measuring.phases,
         wait: wait.unwrap_or_default(),
         touch,
         late: options.measuring.late.unwrap_or(Threshold::LATE),
@@ -157,7 +158,18 @@ fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Me
             found.name, found.bytes
         ));
     }
-    Ok(found)
+    if options.raw { raw(found) } else { Ok(found) }
+}
+
+/// Bytes without a type, as many as the message has.
+fn raw(message: MessageChoice) -> Result<MessageChoice, String> {
+    let Some(payload_bytes) = message.bytes.checked_sub(RAW_HEADER_BYTES) else {
+        return Err(format!(
+            "--raw messages begin with time and id, {RAW_HEADER_BYTES} bytes, and {} has {} bytes: give a larger message",
+            message.name, message.bytes
+        ));
+    };
+    Ok(MessageChoice { content: Content::Plain, payload_bytes, last_id: u64::MAX, ..message })
 }
 
 fn message_spec(message: &MessageChoice, options: &RunOptions, layout: Layout) -> MessageSpec {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use perf_worker::measure::{histogram::Latencies, moments::Moments};
 
 /// A series of times. A value that does not exist for zero times, or for one, is null.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spread {
     /// The number of times.

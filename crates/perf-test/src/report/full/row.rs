@@ -72,6 +72,19 @@ pub struct TotalEntry {
     pub prepare: Spread,
     /// From the sample in hand until its payload was read.
     pub read: Spread,
+    /// From the stamp until the message was serialised; this and the next three are empty without --phases, and where the middleware
+    /// does not mark them.
+    #[serde(default)]
+    pub serialise: Spread,
+    /// From the stamp until the message reached the process of the subscription.
+    #[serde(default)]
+    pub transport: Spread,
+    /// From there until its bytes were in the hands of the thread that takes it.
+    #[serde(default)]
+    pub wake_up: Spread,
+    /// From there until the sample was in hand.
+    #[serde(default)]
+    pub deserialise: Spread,
 }
 
 impl TotalEntry {
@@ -92,6 +105,10 @@ impl TotalEntry {
             loop_reserve: Spread::of(&sent.reserve_ns),
             prepare: Spread::of(&sent.prepare_ns),
             read: Spread::of(&received.read_ns),
+            serialise: Spread::of(&sent.serialise_ns),
+            transport: Spread::of(&received.transport_ns),
+            wake_up: Spread::of(&received.wake_up_ns),
+            deserialise: Spread::of(&received.deserialise_ns),
         }
     }
 }

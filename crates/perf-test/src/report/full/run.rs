@@ -104,6 +104,12 @@ pub struct Conditions {
     pub ignore_s: u32,
     /// Whether messages are loaned and read in place instead of copied.
     pub zero_copy: bool,
+    /// Whether messages are bytes without a type: time, id and payload.
+    #[serde(default)]
+    pub raw: bool,
+    /// Whether the phases of a message's way were marked.
+    #[serde(default)]
+    pub phases: bool,
     /// The way in which messages reach subscriptions: pull, their threads take them, or push, threads of the middleware deliver them.
     pub delivery: String,
     /// The strategy by which subscriptions wait: spin, block or adaptive.
@@ -163,6 +169,8 @@ impl Conditions {
             max_runtime_s: spec.max_runtime_s,
             ignore_s: spec.ignore_s,
             zero_copy: spec.zero_copy,
+            raw: spec.raw,
+            phases: spec.phases,
             delivery: spec.capabilities.delivery.name().to_owned(),
             wait: spec.wait.name().to_owned(),
             touch: spec.touch.name().to_owned(),

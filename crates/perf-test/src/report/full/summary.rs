@@ -8,6 +8,7 @@ use crate::measure::daemon::DaemonUsage;
 use crate::report::summary::{SubscriptionFigures, Summary, WorkerUsage};
 use crate::verdict::Verdict;
 use crate::warning::Warning;
+use perf_worker::backend::DeviceMemory;
 use perf_worker::endpoint::Endpoint;
 use perf_worker::measure::memory::{Footprint, Memory};
 use perf_worker::measure::own_cost::OwnCost;
@@ -29,6 +30,9 @@ pub struct SummaryEntry {
     /// The phase of each publisher of this run: the time from the start until its first message was due, ns.
     #[serde(default)]
     pub phases_ns: Vec<i64>,
+    /// The largest error of a latency because the clocks of both ends differ, ns; null of one clock.
+    #[serde(default)]
+    pub clock_error_ns: Option<i64>,
     /// Messages per second of each publisher; 0 in a run without publishers.
     pub achieved_hz: f64,
     /// The messages sent and received.
@@ -123,21 +127,25 @@ pub struct WorkerEntry {
     pub memory: Memory,
     /// Its memory by kind at the end; null if it exited early.
     pub footprint: Option<Footprint>,
+    /// The memory of the device that it measured; null if that is its own process.
+    #[serde(default)]
+    pub device: Option<DeviceMemory>,
     /// The usage of each of its threads during measurement; empty if it exited early.
     pub threads: Vec<ThreadUsage>,
 }
 
 impl WorkerEntry {
     fn of(worker: &WorkerUsage) -> WorkerEntry {
-        let (footprint, threads) = worker.ended.clone().unzip();
+        let end = worker.ended.clone();
         WorkerEntry {
             label: worker.label.clone(),
             pid: worker.pid,
             used: UsedEntry::of(&worker.resources.usage),
             instrument_used: UsedEntry::of(&worker.resources.instrument),
             memory: worker.resources.memory,
-            footprint,
-            threads: threads.unwrap_or_default(),
+            footprint: end.as_ref().map(|end| end.footprint),
+            device: end.as_ref().and_then(|end| end.device),
+            threads: end.map(|end| end.threads).unwrap_or_default(),
         }
     }
 }
@@ -170,6 +178,7 @@ impl SummaryEntry {
             measured_s: summary.measured_s,
             matched_after_ns: summary.matched_after_ns,
             phases_ns: summary.phases_ns.clone(),
+            clock_error_ns: summary.clock_error_ns,
             achieved_hz: summary.achieved_hz(),
             total: TotalEntry::of(
                 (&summary.sent, &summary.lateness),

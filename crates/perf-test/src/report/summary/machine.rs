@@ -4,6 +4,7 @@ use super::{Summary, WorkerUsage, text::labelled};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::units::format_ns;
+use perf_worker::backend::DeviceMemory;
 use perf_worker::measure::histogram::Latencies;
 use perf_worker::measure::memory::{Footprint, Memory, Resident};
 use perf_worker::measure::tally::TALLIES;
@@ -77,7 +78,7 @@ impl Summary {
         self.workers.iter().for_each(|worker| memory.add(&worker.resources.memory));
         let mut footprint = Footprint::default();
         let ended: Vec<_> = self.workers.iter().filter_map(|worker| worker.ended.as_ref()).collect();
-        ended.iter().for_each(|(of_one, _)| footprint.add(of_one));
+        ended.iter().for_each(|end| footprint.add(&end.footprint));
         let mut lines = vec![labelled!(
             "memory",
             "{} KiB resident at the end, {} KiB peak, sum of the workers",
@@ -167,7 +168,16 @@ fn daemon_line(daemon: &DaemonUsage) -> String {
     labelled!("daemon", "{name:<24} {:>8} KiB peak, {used}   pid {pid}{started}", memory.peak_rss_kib)
 }
 
-/// A worker and its busy threads.
+fn device_line(device: &DeviceMemory) -> String {
+    let DeviceMemory { text_bytes, data_bytes, bss_bytes, stack_peak_bytes, heap_peak_bytes } = device;
+    labelled!(
+        "",
+        "  device: text {text_bytes}, data {data_bytes}, bss {bss_bytes}, stack peak {stack_peak_bytes}, heap peak \
+         {heap_peak_bytes} bytes"
+    )
+}
+
+/// A worker, the device that it measures, and its busy threads.
 fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
     let resources = &worker.resources;
     let own = format!(
@@ -177,7 +187,8 @@ fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
         format_ns(resources.usage.cpu_ns() as f64)
     );
     let mut lines = vec![labelled!("", "{own}   pid {}", worker.pid)];
-    let threads = worker.ended.iter().flat_map(|(_, threads)| threads);
+    lines.extend(worker.ended.as_ref().and_then(|end| end.device.as_ref()).map(device_line));
+    let threads = worker.ended.iter().flat_map(|end| &end.threads);
     let all_ns: u64 = threads.clone().map(|thread| thread.cpu_ns).sum();
     for thread in threads.filter(|thread| thread.cpu_ns as f64 > MIN_SHOWN_FRACTION * all_ns as f64) {
         let switches = format!("{} + {} switches", thread.voluntary_switches, thread.involuntary_switches);

@@ -3,12 +3,14 @@
 //! Every statistic has its number of samples beside it; an unreliable value is marked, never left out.
 
 mod machine;
+mod phases;
 mod subscriptions;
 pub mod text;
 
 use crate::measure::calibration::Calibrations;
 use crate::measure::daemon::DaemonUsage;
 use crate::warning::Warning;
+use perf_worker::backend::DeviceMemory;
 use perf_worker::endpoint::Endpoint;
 use perf_worker::measure::cells::Cells;
 use perf_worker::measure::histogram::Latencies;
@@ -33,8 +35,19 @@ pub struct WorkerUsage {
     pub pid: u32,
     /// The usage since it started, and its memory at the end.
     pub resources: Resources,
-    /// Its memory by kind, and the usage of its threads during measurement; none if the worker exited early.
-    pub ended: Option<(Footprint, Vec<ThreadUsage>)>,
+    /// Its last report; none if the worker exited early.
+    pub ended: Option<WorkerEnd>,
+}
+
+/// The last report of a worker.
+#[derive(Clone, Debug)]
+pub struct WorkerEnd {
+    /// Its memory by kind.
+    pub footprint: Footprint,
+    /// The usage of its threads during measurement.
+    pub threads: Vec<ThreadUsage>,
+    /// The memory of the device that was measured, if that is not its process.
+    pub device: Option<DeviceMemory>,
 }
 
 /// The figures of one subscription, without the seconds that `--ignore` leaves out.
@@ -63,6 +76,8 @@ pub struct Summary {
     pub matched_after_ns: i64,
     /// The phase of each publisher, nanoseconds.
     pub phases_ns: Vec<i64>,
+    /// The largest error of a latency because the clocks of both ends differ, nanoseconds; none of one clock.
+    pub clock_error_ns: Option<i64>,
     /// The counts of all publishers, as reported.
     pub sent: Sent,
     /// Samples sent, including the last samples of a killed publisher that a subscription received.

@@ -21,7 +21,7 @@ impl Summary {
             shown.truncate(MAX_SHOWN);
         }
         let header = ["n", "lost", "late", "too late", "p50", "p99", "max"].map(|name| format!("{name:>10}")).concat();
-        let mut lines = vec![labelled!("subscriptions", "{title:<17}{header}")];
+        let mut lines = vec![labelled!("subscriptions", "{title:<17}{header}{}", self.clock_note())];
         lines.extend(shown.into_iter().map(line));
         lines
     }

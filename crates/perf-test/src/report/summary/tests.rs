@@ -28,6 +28,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         measured_s: 30.0,
         matched_after_ns: 12_000_000,
         phases_ns: vec![0],
+        clock_error_ns: None,
         sent: Sent { samples: 3000, ..Sent::default() },
         sent_at_least: 3000,
         received,

@@ -23,10 +23,11 @@ impl Summary {
     pub fn lines(&self) -> Vec<String> {
         let spec = &self.spec;
         let path = if spec.zero_copy { "zero copy" } else { "copy" };
+        let raw = if spec.raw { ", raw" } else { "" };
         let mut lines = vec![
             String::new(),
             format!(
-                "summary of {:.1} s: {}, {} bytes ({} layout) over {}, {path}, payload touched: {}, readers {}",
+                "summary of {:.1} s: {}, {} bytes ({} layout) over {}, {path}{raw}, payload touched: {}, readers {}",
                 self.measured_s,
                 spec.message.name,
                 spec.message.bytes,
@@ -39,8 +40,9 @@ impl Summary {
         ];
         lines.push(labelled!("in short", "{}", self.in_short()));
         let (samples, latency, late) = (self.sample_lines(), self.latency_lines(), self.late_lines());
-        let each = self.subscription_lines();
-        lines.extend([samples, latency, late, each, self.schedule_lines(), self.machine_lines()].concat());
+        let (phases, wire, each) = (self.phase_lines(), self.wire_lines(), self.subscription_lines());
+        let (schedule, machine) = (self.schedule_lines(), self.machine_lines());
+        lines.extend([samples, latency, phases, late, each, wire, schedule, machine].concat());
         let mut warnings: Vec<String> = self.warnings().iter().map(ToString::to_string).collect();
         warnings.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
         if warnings.is_empty() {
@@ -62,7 +64,7 @@ impl Summary {
         if latency.n > 0 {
             let [p50, p99] =
                 [0.5, 0.99].map(|part| format_ns((self.latencies.quantile_ns(part) as f64).min(latency.max)));
-            parts.push(format!("p50 {p50}, p99 {p99}, max {}", format_ns(latency.max)));
+            parts.push(format!("p50 {p50}, p99 {p99}, max {}{}", format_ns(latency.max), self.clock_note()));
         }
         if self.spec.subscriptions > 0 {
             parts.push(format!("lost {}", self.lost));
@@ -131,10 +133,10 @@ impl Summary {
         let percentiles = PERCENTILES.iter().map(|percentile| format!("p{percentile}"));
         let names = ["n", "min", "mean"].map(str::to_owned).into_iter().chain(percentiles).chain(["max".to_owned()]);
         let mut lines = vec![labelled!("latency", "{}", row(names))];
-        lines.push(labelled!("  from send", "{}", row(figures(latency, &self.latencies))));
+        lines.push(labelled!("  from send", "{}", row(figures(latency, &self.latencies)) + &self.clock_note()));
         let response = &self.received.response_ns;
         if response.n > 0 {
-            lines.push(labelled!("  from due", "{}", row(figures(response, &self.responses))));
+            lines.push(labelled!("  from due", "{}", row(figures(response, &self.responses)) + &self.clock_note()));
         } else if !self.spec.has_publishers() {
             lines.push(labelled!("  from due", "     not known here: the publishers belong to another program"));
         }

@@ -4,12 +4,14 @@
 //! on the real send times are compared by identities, or at so low a rate that a message never falls into the wrong second.
 
 pub mod accounts;
+pub mod clocks;
 pub mod contract;
 pub mod counts;
 pub mod daemons;
 pub mod defects;
 pub mod latencies;
 pub mod matching;
+pub mod phases;
 pub mod placement;
 
 use std::fs;

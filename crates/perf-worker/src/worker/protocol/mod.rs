@@ -30,8 +30,8 @@ pub mod times;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    backend::{Matching, Settings},
-    endpoint::{Endpoint, EndpointPlan, SourcePhase},
+    backend::{DeviceMemory, Matching, OtherClock, Settings},
+    endpoint::{Endpoint, EndpointPlan, Source},
     measure::{memory::Footprint, resources::Resources, tally::Counts, threads::ThreadUsage},
     run_spec::RunSpec,
 };
@@ -68,9 +68,9 @@ pub enum Order {
     Go {
         /// Due time of the first message of a publisher without a phase, and beginning of row 0, ns.
         start_ns: i64,
-        /// The phases of the publishers whose source is known.
+        /// The publishers of this run whose source is known, or that are the only one.
         #[serde(default)]
-        phases: Vec<SourcePhase>,
+        sources: Vec<Source>,
     },
     /// Publish no more.
     Stop,
@@ -98,6 +98,9 @@ pub enum Report {
         /// The id that a publisher's messages have; none if it is not known, and for other endpoints.
         #[serde(default)]
         source: Option<[u8; 16]>,
+        /// The clock of its times; none if that is CLOCK_MONOTONIC.
+        #[serde(default)]
+        clock: Option<OtherClock>,
     },
     /// The endpoint sees all that it waits for.
     Matched {
@@ -140,6 +143,9 @@ pub enum Report {
         footprint: Footprint,
         /// The usage of each of its threads while it measured.
         threads: Vec<ThreadUsage>,
+        /// The memory of the device that was measured; none if that is this process.
+        #[serde(default)]
+        device: Option<DeviceMemory>,
     },
     /// A problem that does not end the run.
     Warning(Endpoint, String),

@@ -27,13 +27,30 @@ fn everything() -> Vec<Value> {
     let endpoint = Endpoint::Publisher(0);
     let times = Moments { n: 1, min: 1.0, max: 1.0, mean: 1.0, m2: 1.0 };
     let counts = Counts {
-        sent: Sent { samples: 1, reserve_ns: times, lateness_ns: times, prepare_ns: times, ..Sent::default() },
+        sent: Sent {
+            samples: 1,
+            reserve_ns: times,
+            lateness_ns: times,
+            prepare_ns: times,
+            serialise_ns: times,
+            ..Sent::default()
+        },
         lateness: vec![(1, 1)],
-        received: Received { samples: 1, latency_ns: times, response_ns: times, read_ns: times, ..Received::default() },
+        received: Received {
+            samples: 1,
+            latency_ns: times,
+            response_ns: times,
+            read_ns: times,
+            transport_ns: times,
+            wake_up_ns: times,
+            deserialise_ns: times,
+            ..Received::default()
+        },
         latencies: vec![(1, 1)],
         responses: vec![(1, 1)],
         relayed: Relayed { samples: 1, ..Relayed::default() },
     };
+    let clock = Some(OtherClock { offset_ns: 1, error_ns: 1 });
     let (counts, resources) = (Box::new(counts), Resources::default());
     let thread = ThreadUsage::all_of_this_process().unwrap().swap_remove(0);
     let status = MatchStatus {
@@ -44,20 +61,20 @@ fn everything() -> Vec<Value> {
     };
     let reports = [
         Report::Opened { effective: [("name".to_owned(), "value".to_owned())].into() },
-        Report::Ready { endpoint, created_ns: 1, source: Some([1; 16]) },
+        Report::Ready { endpoint, created_ns: 1, source: Some([1; 16]), clock },
         Report::Matched { endpoint, matched_ns: 1 },
         Report::Unmatched(status.clone()),
         Report::Explained(status),
         Report::Started(resources),
         Report::Row { endpoint, second: 0, whole: true, counts, resources },
         Report::Finished { endpoint, report: EndpointReport::default(), resources },
-        Report::Ended { footprint: Footprint::default(), threads: vec![thread] },
+        Report::Ended { footprint: Footprint::default(), threads: vec![thread], device: Some(DeviceMemory::default()) },
         Report::Warning(endpoint, "odd".to_owned()),
         Report::Failed(None, "over".to_owned()),
     ];
     let orders = [
         Order::Explain,
-        Order::Go { start_ns: 1, phases: vec![SourcePhase { source: [1; 16], phase_ns: 2 }] },
+        Order::Go { start_ns: 1, sources: vec![Source { source: [1; 16], phase_ns: 2, clock }] },
         Order::Stop,
         Order::Drain { expected: 1 },
     ];

@@ -250,3 +250,28 @@ fn an_error_names_the_nearest_spelling() {
         assert!(sentence.contains(nearest), "{line}: {sentence}");
     }
 }
+
+#[test]
+fn raw_messages_have_the_bytes_of_the_type_and_room_for_time_and_id() {
+    let typed = run("-m UnboundedString --unbounded-msg-size 5000 --touch full").unwrap().spec;
+    let raw = run("-m UnboundedString --unbounded-msg-size 5000 --touch full --raw").unwrap().spec;
+    assert_eq!((raw.raw, raw.message.bytes, raw.message.content), (true, typed.message.bytes, Content::Plain));
+    // A text must stay one; bytes may be any.
+    assert_eq!((typed.touch, raw.touch), (Touch::Stamp, Touch::Full));
+    // Its id has 32 bits.
+    assert_eq!(run("-m Stamped10b --raw").unwrap().spec.message.last_id, u64::MAX);
+    let choice = |bytes| MessageChoice {
+        name: "Small",
+        type_name: "",
+        content: Content::Plain,
+        bytes,
+        payload_bytes: 0,
+        last_id: u64::MAX,
+    };
+    assert_eq!(super::raw(choice(16)).map(|message| message.payload_bytes), Ok(0));
+    let sentence = super::raw(choice(15)).unwrap_err();
+    assert_eq!(
+        sentence,
+        "--raw messages begin with time and id, 16 bytes, and Small has 15 bytes: give a larger message"
+    );
+}

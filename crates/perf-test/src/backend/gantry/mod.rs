@@ -3,6 +3,11 @@
 //! With zero copy a message is loaned, written and read in place; without it an owned message is copied in and out. The parts of a loan
 //! that must be written to be valid (lengths, texts, single fields) belong to the middleware's cost. Small messages travel inline: they
 //! are copied into the ring's entry and out of it, also with zero copy.
+//!
+//! Of the phases of a message only one is seen: a take that copies out. A message in shared memory has arrived when it is published,
+//! and with zero copy nothing is serialised or deserialised.
+
+mod raw;
 
 use std::time::Duration;
 
@@ -46,7 +51,7 @@ impl Backend for Gantry {
         // Gantry and perf_test have one version.
         Description {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            capabilities: Capabilities { services: false, raw: false, ..Capabilities::all() },
+            capabilities: Capabilities { services: false, phases: true, ..Capabilities::all() },
             settings,
         }
     }
@@ -92,11 +97,16 @@ impl Session for GantrySession {
     }
 
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        if spec.raw {
+            return raw::publisher(spec, plan, self.publish_mode);
+        }
         for_message(plan, MakePublisher(spec, plan, self.publish_mode))
     }
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
-        for_message(plan, MakeSubscription(spec, plan)).map(Delivery::Pull)
+        let made =
+            if spec.raw { raw::subscription(spec, plan) } else { for_message(plan, MakeSubscription(spec, plan)) };
+        made.map(Delivery::Pull)
     }
 }
 
@@ -136,6 +146,18 @@ fn touched<M: Benchmark>(plan: &EndpointPlan) -> Box<M> {
     let mut message = M::prepared(plan.message.unbounded_bytes as usize);
     message.touch();
     message
+}
+
+/// The end of a wait.
+fn waited(result: ::gantry::Result<bool>) -> Result<(), String> {
+    match result {
+        // Mismatched publishers are reported by `mismatches`.
+        Ok(_)
+        | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. } | EngineError::IncompatibleQos { .. })) => {
+            Ok(())
+        }
+        Err(error) => Err(sentence(error)),
+    }
 }
 
 struct MakePublisher<'a>(&'a RunSpec, &'a EndpointPlan, PublishMode);
@@ -204,7 +226,8 @@ impl WithType for MakeSubscription<'_> {
         let mut subscription = created.map_err(sentence)?;
         subscription.set_busy_wait(spec.wait != Wait::Block);
         let private = (!spec.zero_copy).then(|| touched(plan));
-        Ok(Box::new(TypedSubscription { subscription, private }))
+        let marks = spec.phases && private.is_some();
+        Ok(Box::new(TypedSubscription { subscription, private, marks }))
     }
 }
 
@@ -212,6 +235,8 @@ struct TypedSubscription<M: Benchmark> {
     subscription: ::gantry::Subscription<M>,
     /// The destination of copies; none with zero copy.
     private: Option<Box<M>>,
+    /// The beginning of a take that copies is marked.
+    marks: bool,
 }
 
 impl<M: Benchmark> Matched for TypedSubscription<M> {
@@ -226,12 +251,14 @@ impl<M: Benchmark> Matched for TypedSubscription<M> {
 
 impl<M: Benchmark> Subscription for TypedSubscription<M> {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
+        let in_hand_ns = self.marks.then(now_ns);
         let mut show = |received_ns, stamped: Stamped, info: ::gantry::SampleInfo, overwritten, loaned, payload| {
             reader(&Taken {
                 source: info.publisher_gid.0,
                 time_ns: stamped.time_ns,
                 id: stamped.id,
                 received_ns,
+                in_hand_ns,
                 length_bytes: info.length_bytes as u64,
                 overwritten,
                 loaned,
@@ -255,14 +282,7 @@ impl<M: Benchmark> Subscription for TypedSubscription<M> {
     }
 
     fn wait(&mut self, timeout: Duration) -> Result<(), String> {
-        match self.subscription.wait(timeout) {
-            // Mismatched publishers are reported by `mismatches`.
-            Ok(_)
-            | Err(::gantry::Error::Engine(EngineError::TypeMismatch { .. } | EngineError::IncompatibleQos { .. })) => {
-                Ok(())
-            }
-            Err(error) => Err(sentence(error)),
-        }
+        waited(self.subscription.wait(timeout))
     }
 
     fn overwritten(&self) -> u64 {

@@ -1,0 +1,62 @@
+//! The phases of a message's way, the bytes on the wire, and the error of clocks, where a run has them.
+
+use super::{Summary, text::labelled};
+use crate::units::format_ns;
+use perf_worker::measure::moments::Moments;
+
+impl Summary {
+    /// The error of a latency because of different clocks, as the end of a line of latencies; empty of one clock.
+    pub(super) fn clock_note(&self) -> String {
+        self.clock_error_ns.map_or(String::new(), |ns| format!(" ± {}, clocks differ", format_ns(ns as f64)))
+    }
+
+    /// Where the time goes, from send to reception.
+    pub(super) fn phase_lines(&self) -> Vec<String> {
+        if !self.spec.phases || self.received.latency_ns.n == 0 {
+            return Vec::new();
+        }
+        let received = &self.received;
+        let latency_ns = received.latency_ns.mean;
+        let share = |mean_ns: f64| if latency_ns > 0.0 { 100.0 * mean_ns / latency_ns } else { 0.0 };
+        let columns = ["n", "mean", "max", "% of latency"].map(|name| format!("{name:>13}")).concat();
+        let mut lines = vec![labelled!("phases", "{:<24}{columns}", "where the time goes")];
+        let mut rest_ns = latency_ns;
+        // The transport begins with the stamp, too.
+        let has_transport = received.transport_ns.n > 0;
+        let serialise = if has_transport { "serialise (in transport)" } else { "serialise" };
+        for (name, phase, is_part) in [
+            (serialise, &self.sent.serialise_ns, !has_transport),
+            ("transport", &received.transport_ns, true),
+            ("wake-up", &received.wake_up_ns, true),
+            ("deserialise", &received.deserialise_ns, true),
+        ] {
+            let Moments { n, mean, max, .. } = *phase;
+            if n == 0 {
+                continue;
+            }
+            if is_part {
+                rest_ns -= mean;
+            }
+            let (mean, max, share) = (format_ns(mean), format_ns(max), share(mean));
+            lines.push(labelled!("", "{name:<24}{n:>13}{mean:>13}{max:>13}{share:>13.1}"));
+        }
+        let (rest, share) = (format_ns(rest_ns), share(rest_ns));
+        lines.push(labelled!("", "{:<24}{:>13}{rest:>13}{:>13}{share:>13.1}", "not marked", "", ""));
+        lines
+    }
+
+    /// The bytes on the wire, as far as the middleware counts them.
+    pub(super) fn wire_lines(&self) -> Vec<String> {
+        let (sent, received) = (&self.sent, &self.received);
+        let parts = [("sent", sent.wire_bytes, sent.bytes), ("received", received.wire_bytes, received.bytes)];
+        let parts = parts.into_iter().filter(|(_, wire_bytes, _)| *wire_bytes > 0).map(|(what, wire_bytes, bytes)| {
+            if bytes == 0 {
+                return format!("{what} {wire_bytes} bytes");
+            }
+            let overhead = 100.0 * (wire_bytes as f64 / bytes as f64 - 1.0);
+            format!("{what} {wire_bytes} bytes ({overhead:+.1} % over the {bytes} of the messages)")
+        });
+        let parts: Vec<String> = parts.collect();
+        if parts.is_empty() { parts } else { vec![labelled!("wire", "{}", parts.join(", "))] }
+    }
+}

@@ -1,0 +1,61 @@
+//! The publishers of a run as a subscription tells them apart: the phase and the clock of each.
+
+use crate::{
+    backend::OtherClock,
+    endpoint::Source,
+    run_spec::{Phase, RunSpec},
+};
+
+/// The publishers of a run.
+pub enum Sources {
+    /// All have this phase and this clock.
+    Same(i64, Option<OtherClock>),
+    /// Each has its own, in the order of the sources.
+    Own(Vec<Source>),
+}
+
+impl Sources {
+    /// Those that are known.
+    pub fn new(spec: &RunSpec, known: &[Source]) -> Sources {
+        // A single publisher has the phase 0.
+        if spec.publishers < 2 {
+            return Sources::Same(0, known.first().and_then(|only| only.clock));
+        }
+        if spec.phase == Phase::Aligned && known.iter().all(|source| source.clock.is_none()) {
+            return Sources::Same(0, None);
+        }
+        let mut known = known.to_vec();
+        known.sort_by_key(|of| of.source);
+        Sources::Own(known)
+    }
+
+    /// Whether one has another clock than CLOCK_MONOTONIC.
+    pub fn have_other_clocks(&self) -> bool {
+        match self {
+            Sources::Same(_, clock) => clock.is_some(),
+            Sources::Own(known) => known.iter().any(|of| of.clock.is_some()),
+        }
+    }
+
+    /// The phase of a publisher, nanoseconds; `None` if the middleware does not tell.
+    #[inline]
+    pub fn phase_ns(&self, source: &[u8; 16]) -> Option<i64> {
+        match self {
+            Sources::Same(phase_ns, _) => Some(*phase_ns),
+            Sources::Own(known) => Some(find(known, source)?.phase_ns),
+        }
+    }
+
+    /// The clock of the times in a publisher's messages, if it is not CLOCK_MONOTONIC.
+    pub fn clock(&self, source: &[u8; 16]) -> Option<OtherClock> {
+        match self {
+            Sources::Same(_, clock) => *clock,
+            Sources::Own(known) => find(known, source)?.clock,
+        }
+    }
+}
+
+#[inline]
+fn find<'a>(known: &'a [Source], source: &[u8; 16]) -> Option<&'a Source> {
+    known.binary_search_by_key(source, |of| of.source).ok().and_then(|index| known.get(index))
+}
