@@ -134,11 +134,12 @@ impl Communicator {
         serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))
     }
 
-    /// Checks whether it supports the options of the run. Other programs leave this to their workers.
+    /// Checks whether it supports the options of the run, by its capabilities; workers of other programs may refuse more.
     ///
     /// # Errors
-    /// The back end's sentence.
+    /// A sentence with the option and the alternative.
     pub fn check(&self, spec: &RunSpec) -> Result<(), String> {
+        spec.capabilities.check(spec)?;
         match self.program {
             Program::This(backend) => backend.check(spec).map(|_| ()),
             Program::Other(_) => Ok(()),

@@ -11,7 +11,7 @@ use crate::{
 };
 use perf_worker::choice::Choice;
 use perf_worker::{
-    backend::{Description, Setting},
+    backend::{Capabilities, Description, Setting},
     run_spec::Layout,
 };
 
@@ -94,6 +94,8 @@ impl Listing {
                 (None, problem) => problem.clone().unwrap_or_default(),
             };
             lines.push(format!("  {name:<20}{place}; {version}"));
+            let capabilities = description.iter().map(|description| capabilities(&description.capabilities));
+            lines.extend(capabilities.map(|capabilities| format!("  {:<20}{capabilities}", "")));
             let settings = description.iter().flat_map(|description| &description.settings);
             lines.extend(settings.map(|Setting { name, values, meaning }| {
                 format!("  {:<20}--set {name}={}: {meaning}", "", values.join("|"))
@@ -106,6 +108,31 @@ impl Listing {
         lines.push(String::new());
         lines
     }
+}
+
+/// The capabilities in which middlewares differ, on one line.
+fn capabilities(of: &Capabilities) -> String {
+    fn names<T: Choice>(values: &[T]) -> String {
+        values.iter().map(|value| value.name()).collect::<Vec<_>>().join("|")
+    }
+    let loaned: Vec<String> = of.zero_copy.iter().map(|content| format!("{content:?}")).collect();
+    let mut parts = vec![
+        of.delivery.name().to_owned(),
+        format!("matching: {}", of.matching.name()),
+        if loaned.is_empty() { "no zero copy".to_owned() } else { format!("zero copy of {}", loaned.join(", ")) },
+        names(&of.reliability),
+        names(&of.durability),
+        names(&of.history),
+    ];
+    let others = [
+        ("only zero copy", !of.copies),
+        ("one publisher for each topic", !of.sources),
+        ("services", of.services),
+        ("raw", of.raw),
+        ("phases", of.phases),
+    ];
+    parts.extend(others.into_iter().filter(|(_, is_so)| *is_so).map(|(name, _)| name.to_owned()));
+    parts.join("; ")
 }
 
 impl Middleware {

@@ -3,16 +3,18 @@
 //! Invariants: every child is waited for. When a `Fleet` is dropped, no child is left, because each exits when its stdin ends or is
 //! killed.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write, pipe};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
+use command_fds::{CommandFdExt, FdMapping};
+
 use crate::communicator::Program;
 use perf_worker::{
     endpoint::Endpoint,
-    worker::protocol::{Order, Plan, Report},
+    worker::protocol::{Order, Plan, REPORTS_FD, Report},
 };
 
 /// Time for workers to exit by themselves.
@@ -29,7 +31,7 @@ pub enum Event {
     Report(Report),
     /// A line that is no report.
     Invalid(String),
-    /// Its stdout is closed: it has exited.
+    /// It sends no more reports: it has exited.
     Closed,
 }
 
@@ -84,12 +86,12 @@ impl Fleet {
         self.events.recv_timeout(timeout).ok()
     }
 
-    /// The cause of a worker's exit, in words. A worker that closed its output and does not exit is killed after a timeout.
+    /// The cause of a worker's exit, in words. A worker that ended its reports and does not exit is killed after a timeout.
     pub fn exit_cause(&mut self, worker: usize) -> String {
         let Some(worker) = self.workers.get_mut(worker) else { return "is unknown".to_owned() };
         worker.stdin = None;
         match worker.end_by(Instant::now() + EXIT_TIMEOUT) {
-            None => "closed its output, did not exit by itself and was killed".to_owned(),
+            None => "ended its reports, did not exit by itself and was killed".to_owned(),
             Some(status) => match (status.signal(), status.code()) {
                 (Some(signal), _) => format!("was killed by signal {signal}"),
                 (None, Some(code)) => format!("exited with code {code}"),
@@ -128,7 +130,7 @@ impl Worker {
             line.push(b'\n');
             stdin.write_all(&line)
         });
-        // A worker that has closed its stdin has exited or will; its closed stdout is an event of its own.
+        // A worker that has closed its stdin has exited or will; the end of its reports is an event of its own.
         if sent.is_err() {
             self.stdin = None;
         }
@@ -147,7 +149,7 @@ impl Worker {
                 self.status = self.child.wait().ok();
                 return None;
             }
-            // Reports do not matter any more; the pause covers the time between closed stdout and exit.
+            // Reports do not matter any more; the pause covers the time between the last report and exit.
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -178,20 +180,25 @@ fn start_worker(
         Program::This(_) => Command::new("/proc/self/exe"),
         Program::Other(path) => Command::new(path),
     };
-    let command = command.arg0("perf_test").args(["worker", &label]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let (reports, its_end) = pipe()?;
+    let mapping = FdMapping { parent_fd: its_end.into(), child_fd: REPORTS_FD };
+    command.arg0("perf_test").args(["worker", &label]).fd_mappings(vec![mapping]).map_err(std::io::Error::other)?;
+    // Middlewares print on standard output, and ours has the results.
+    command.stdin(Stdio::piped()).stdout(std::io::stderr());
+    let mut child = command.spawn()?;
+    // Closes the worker's end of the pipe in this process, so that the pipe ends with the worker.
+    drop(command);
     let stdin = child.stdin.take();
-    let stdout = child.stdout.take().ok_or_else(|| std::io::Error::other("it has no standard output"))?;
     let mut worker = Worker { label: label.clone(), pid: child.id(), endpoints, child, stdin, status: None };
     if let Some(stdin) = &mut worker.stdin {
         let mut line = serde_json::to_vec(plan)?;
         line.push(b'\n');
-        // The closed stdout of a worker that has exited is an event.
+        // The end of the reports of a worker that has exited is an event.
         let _ = stdin.write_all(&line);
     }
     let events = events.clone();
     let listen = move || {
-        let mut said = BufReader::new(stdout);
+        let mut said = BufReader::new(reports);
         let mut line = Vec::new();
         while said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
             let garbled = |_| Event::Invalid(String::from_utf8_lossy(&line).trim_end().to_owned());

@@ -81,12 +81,15 @@ impl Run<'_> {
 
     /// Whether all options and settings are in effect.
     fn check_effective(&self, effective: &Settings) -> Result<(), String> {
-        for (name, asked) in self.spec.options().iter().chain(&self.spec.settings) {
+        let (options, settings) = (self.spec.options(), &self.spec.settings);
+        let options = options.iter().map(|(name, asked)| (name, asked, format!("the option {name} {asked}")));
+        let settings = settings.iter().map(|(name, asked)| (name, asked, format!("the setting {name}={asked}")));
+        for (name, asked, sentence) in options.chain(settings) {
             let found = effective.get(name);
             if found != Some(asked) {
                 let found = found.map_or("is not in effect".to_owned(), |value| format!("became {value}"));
                 let middleware = &self.spec.communicator;
-                return Err(format!("the setting {name}={asked} of {middleware} {found}, so nothing was measured"));
+                return Err(format!("{sentence} of {middleware} {found}, so nothing was measured"));
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use crate::report::outputs::Tables;
 use crate::system::process::Process;
 use crate::units::format_ns;
+use perf_worker::backend::DeliveryKind;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Content, Phase, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait};
 
@@ -122,7 +123,7 @@ fn readers(spec: &RunSpec) -> String {
         ("Gantry", Wait::Adaptive) => ": a short busy-wait if that has paid off, then a futex; no busy-wait on one CPU",
         _ => "",
     };
-    format!("wait by {}{how}", how_readers_wait(spec.wait))
+    format!("{}{how}", how_readers_wait(spec))
 }
 
 fn matching(spec: &RunSpec) -> String {
@@ -192,11 +193,12 @@ fn rest_of_payload(spec: &RunSpec) -> &'static str {
 
 /// The way in which subscriptions wait for samples.
 #[must_use]
-pub fn how_readers_wait(wait: Wait) -> &'static str {
-    match wait {
-        Wait::Spin => "busy-waiting",
-        Wait::Block => "sleeping immediately",
-        Wait::Adaptive => "the middleware's own strategy",
+pub fn how_readers_wait(spec: &RunSpec) -> &'static str {
+    match (spec.capabilities.delivery, spec.wait) {
+        (DeliveryKind::Push, _) => "do not wait: threads of the middleware deliver the messages (push)",
+        (DeliveryKind::Pull, Wait::Spin) => "wait by busy-waiting",
+        (DeliveryKind::Pull, Wait::Block) => "wait by sleeping immediately",
+        (DeliveryKind::Pull, Wait::Adaptive) => "wait by the middleware's own strategy",
     }
 }
 

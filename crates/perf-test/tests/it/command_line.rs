@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use perf_worker::backend::{Capabilities, Description, Setting};
+
 use crate::program::Memory;
 
 test_support::tests![
@@ -9,6 +11,7 @@ test_support::tests![
     a_wrong_domain_in_the_environment_is_named,
     unusable_shared_memory_is_reported_first,
     help_and_lists_need_no_run,
+    a_worker_is_started_by_the_program_alone,
     the_list_has_what_can_be_measured_and_how_to_add_the_rest,
     a_subscription_without_samples_is_a_failed_measurement,
     programs_with_different_types_are_told_so,
@@ -69,14 +72,25 @@ fn help_and_lists_need_no_run() {
     memory.assert_empty();
 }
 
+fn a_worker_is_started_by_the_program_alone() {
+    let output = Memory::new().command("worker 0").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let sentence = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(sentence.contains("only perf_test starts workers"), "{sentence}");
+}
+
 fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
-    const DESCRIPTION: &str =
-        r#"{"version":"1.9","settings":[{"name":"transport","values":["udp","shared-memory"],"meaning":"the way"}]}"#;
+    let description = Description {
+        version: "1.9".to_owned(),
+        capabilities: Capabilities::all(),
+        settings: vec![Setting::new("transport", &["udp", "shared-memory"], "the way")],
+    };
+    let description = serde_json::to_string(&description).unwrap();
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     let files = [("perf_test_zenoh", 0o755), ("perf_test_iceoryx", 0o644), ("perf_test_Other", 0o755)];
     for (name, mode) in files {
         let path = folder.path().join(name);
-        std::fs::write(&path, format!("#!/bin/sh\necho '{DESCRIPTION}'\n")).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\necho '{description}'\n")).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
     }
     let list = |options: &str| {
@@ -97,7 +111,7 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     let described = |index: usize| &json["middlewares"][index]["description"];
     assert_eq!(described(0)["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(described(0)["settings"][1]["name"], "publishing");
-    assert_eq!(*described(2), serde_json::from_str::<serde_json::Value>(DESCRIPTION).unwrap());
+    assert_eq!(*described(2), serde_json::from_str::<serde_json::Value>(&description).unwrap());
     let array = json["messages"].as_array().unwrap().iter().find(|message| message["name"] == "Array4m").unwrap();
     assert_eq!(array["size_bytes"], 4_194_320);
     for words in ["cyclonedds ", "no back end yet", "worker-protocol.md", "messages of the 2.x layout", "Array4m "] {
@@ -105,6 +119,7 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     }
     assert!(text.contains(&format!("zenoh               {}; version 1.9", zenoh.display())), "{text}");
     assert!(text.contains("--set transport=udp|shared-memory: the way"), "{text}");
+    assert!(text.contains("pull; matching: count; zero copy of Plain"), "{text}");
     // A program that says nothing of itself is listed with the reason.
     std::fs::write(&zenoh, "#!/bin/sh\n").unwrap();
     assert!(list("").contains("does not describe itself"), "{}", list(""));

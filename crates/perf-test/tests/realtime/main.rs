@@ -9,15 +9,16 @@
 
 mod worker;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Write, pipe};
 use std::process::{Child, Command, ExitCode, Stdio};
 
+use command_fds::{CommandFdExt, FdMapping};
 use libtest_mimic::{Arguments, Trial};
 use perf_test::cli;
 use perf_worker::clock::{SECOND_NS, now_ns};
 use perf_worker::endpoint::Endpoint::{Publisher, Relay, Subscription};
 use perf_worker::endpoint::{Endpoint, EndpointPlan};
-use perf_worker::worker::protocol::{Order, PROTOCOL, Plan, Report};
+use perf_worker::worker::protocol::{Order, PROTOCOL, Plan, REPORTS_FD, Report};
 use test_support::{is_ignored, trap, trial};
 
 /// The worker reports that it passes this point.
@@ -78,10 +79,15 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
     let mut unmatched = endpoints.len();
     let plan = Plan { protocol: PROTOCOL, spec, row_delay_ns: 1, endpoints };
     let mut command = Command::new(std::env::current_exe().unwrap());
-    let mut worker = command.arg(role).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    // The trap prints its line on standard output, between the reports.
+    let (reports, its_end) = pipe().unwrap();
+    let mapping = FdMapping { parent_fd: its_end.try_clone().unwrap().into(), child_fd: REPORTS_FD };
+    command.fd_mappings(vec![mapping]).unwrap().arg(role).stdin(Stdio::piped()).stdout(its_end);
+    let mut worker = command.spawn().unwrap();
+    drop(command);
     order(&mut worker, &serde_json::to_string(&plan).unwrap());
     let mut start_ns = i64::MAX;
-    for line in BufReader::new(worker.stdout.take().unwrap()).lines().map(Result::unwrap) {
+    for line in BufReader::new(reports).lines().map(Result::unwrap) {
         match serde_json::from_str(&line) {
             Ok(Report::Matched { .. }) => unmatched -= 1,
             Ok(report @ (Report::Failed(..) | Report::Unmatched(_))) => panic!("{report:?}"),

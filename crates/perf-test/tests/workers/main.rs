@@ -4,11 +4,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write, pipe};
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 
+use command_fds::{CommandFdExt, FdMapping};
 use perf_test::report::full::{Log, SummaryEntry};
+use perf_worker::worker::protocol::REPORTS_FD;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -117,10 +119,14 @@ fn it_keeps_the_promises_that_no_figure_shows() {
     let folder = tempfile::tempdir().unwrap();
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
     let mut command = Command::new(program);
-    command.args(["worker", "all"]).env("XDG_RUNTIME_DIR", folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.args(["worker", "all"]).env("XDG_RUNTIME_DIR", folder.path()).stdin(Stdio::piped());
+    let (reports, its_end) = pipe().unwrap();
+    command.fd_mappings(vec![FdMapping { parent_fd: its_end.into(), child_fd: REPORTS_FD }]).unwrap();
     let mut worker = command.spawn().unwrap();
-    let (mut orders, reports) = (worker.stdin.take().unwrap(), BufReader::new(worker.stdout.take().unwrap()));
-    let mut reports = reports.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    drop(command);
+    let mut orders = worker.stdin.take().unwrap();
+    let mut reports =
+        BufReader::new(reports).lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     let mut until = |kind: &str, count: usize| {
         let mut found: Vec<Value> = Vec::new();
         while found.iter().filter(|report| report.get(kind).is_some()).count() < count {
@@ -177,15 +183,16 @@ fn two_programs_match() {
 }
 
 fn its_own_sentence_names_an_unsupported_option() {
-    for (options, words) in [
-        ("-m Array4m", "publisher 0 cannot begin: echo moves messages of at most 60000 bytes and not 4194304"),
-        ("-e INTRA_THREAD", "echo does not do -e INTRA_THREAD"),
-        ("--zero-copy", "echo does not do --zero-copy"),
-        ("--roundtrip-mode Both", "relay 0 cannot begin: echo does no round trips"),
+    for (options, code, words) in [
+        ("-m Array4m", 1, "publisher 0 cannot begin: echo moves messages of at most 60000 bytes and not 4194304"),
+        ("-e INTRA_THREAD", 1, "echo does not do -e INTRA_THREAD"),
+        ("--zero-copy", 2, "echo has no --zero-copy"),
+        ("--transient", 2, "echo has no --durability TRANSIENT_LOCAL: give --durability VOLATILE"),
+        ("--roundtrip-mode Both", 1, "relay 0 cannot begin: echo does no round trips"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = echo(&folder, &format!("{options} -r 100 --max-runtime 1")).output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
         assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{}", said(&output));
         assert_eq!(left_in(&folder), Vec::<String>::new(), "{options}");
     }

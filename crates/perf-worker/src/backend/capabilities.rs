@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    choice::Choice,
-    run_spec::{Content, Durability, History, Reliability, Wait},
+    choice::{Choice, choice},
+    run_spec::{Content, Durability, History, Reliability, Roundtrip, RunSpec, Strategy, Wait},
 };
 
 /// The options of a run that a middleware carries out. A run with others is refused before it begins.
@@ -41,7 +41,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Everything, with pull delivery and exact matching; marks of phases are left out, because they concern the path of messages.
+    /// Everything, with pull delivery and exact matching; without marks of phases, because they
+    /// concern the path of messages.
     #[must_use]
     pub fn all() -> Capabilities {
         fn values<T: Choice>() -> Vec<T> {
@@ -70,24 +71,175 @@ impl Capabilities {
             phases: false,
         }
     }
+
+    /// Checks whether the middleware carries out all options of the run.
+    ///
+    /// # Errors
+    /// A sentence with the first option that it does not, with those that it has, and with the alternative.
+    pub fn check(&self, spec: &RunSpec) -> Result<(), String> {
+        let name = &spec.communicator;
+        self.check_path(name, spec)?;
+        let (qos, wait) = (spec.qos, spec.wait);
+        has(name, "--reliability", qos.reliability, &self.reliability)?;
+        has(name, "--durability", qos.durability, &self.durability)?;
+        has(name, "--history", qos.history, &self.history)?;
+        if let Some(most) = self.history_depth_max.filter(|most| qos.history == History::KeepLast && qos.depth > *most)
+        {
+            let depth = qos.depth;
+            return Err(format!("{name} keeps at most {most} samples: give --history-depth {most} instead of {depth}"));
+        }
+        if self.delivery == DeliveryKind::Push {
+            check_push(name, spec)?;
+        } else {
+            has(name, "--wait", wait, &self.wait)?;
+        }
+        let publishers = spec.publishers.max(spec.expected_publishers);
+        if !self.sources && publishers > 1 {
+            return Err(format!(
+                "{name} does not tell the publishers of a topic apart, and this run has {publishers}: give -p 1, or \
+                 --expected-num-pubs 1 for those of another program"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether messages can be passed on in the way of the run.
+    fn check_path(&self, name: &str, spec: &RunSpec) -> Result<(), String> {
+        if !spec.zero_copy && !self.copies {
+            return Err(format!("{name} only loans messages and does not copy them in and out: add --zero-copy"));
+        }
+        if spec.zero_copy && self.zero_copy.is_empty() {
+            return Err(format!("{name} has no --zero-copy, because it copies messages in and out: leave it out"));
+        }
+        if spec.zero_copy && !self.zero_copy.contains(&spec.message.content) {
+            let (message, content, loaned) = (&spec.message.name, spec.message.content, &self.zero_copy);
+            return Err(format!(
+                "{name} does not loan {message}, which is {content:?}; it loans {loaned:?}: leave out --zero-copy, or give \
+                 another -m"
+            ));
+        }
+        if spec.raw && !self.raw {
+            return Err(format!("{name} has no --raw, because its messages have types: leave it out"));
+        }
+        if spec.phases && !self.phases {
+            return Err(format!("{name} has no --phases, because it does not show a message's way: leave it out"));
+        }
+        Ok(())
+    }
 }
 
-/// The way in which messages reach subscriptions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum DeliveryKind {
-    /// The endpoint's thread takes them.
-    Pull,
-    /// Threads of the middleware deliver them.
-    Push,
+/// Whether the value of an option is one of those that the middleware has.
+fn has<T: Choice>(name: &str, option: &str, asked: T, values: &[T]) -> Result<(), String> {
+    if values.contains(&asked) {
+        return Ok(());
+    }
+    let alternatives: Vec<String> = values.iter().map(|value| format!("{option} {}", value.name())).collect();
+    Err(format!("{name} has no {option} {}: give {}", asked.name(), alternatives.join(" or ")))
 }
 
-/// What endpoints tell about their matching.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MatchingKind {
-    /// The number of the others.
-    Count,
-    /// Whether there are others.
-    Any,
-    /// Nothing.
-    Unknown,
+/// Whether a middleware can carry out the run that delivers messages on threads of its own.
+fn check_push(name: &str, spec: &RunSpec) -> Result<(), String> {
+    let delivers = format!("{name} delivers messages on threads of its own");
+    let wait = spec.wait.name();
+    if spec.wait != Wait::Adaptive {
+        Err(format!("{delivers}, so its subscriptions cannot --wait {wait}: leave it out"))
+    } else if spec.strategy == Strategy::IntraThread {
+        Err(format!("{delivers}, and -e INTRA_THREAD takes them on the publisher's: give -e INTER_THREAD"))
+    } else if matches!(spec.roundtrip, Roundtrip::Relay | Roundtrip::Both) {
+        let mode = spec.roundtrip.name();
+        Err(format!("{delivers}, and a relay takes them on its own: leave out --roundtrip-mode {mode}"))
+    } else if spec.check_memory {
+        Err(format!(
+            "{delivers}, and --check-memory counts the allocations of the thread that takes them: leave it out"
+        ))
+    } else {
+        Ok(())
+    }
+}
+
+choice! {
+    /// The way in which messages reach subscriptions.
+    pub enum DeliveryKind {
+        /// The endpoint's thread takes them.
+        Pull = "pull",
+        /// Threads of the middleware deliver them.
+        Push = "push",
+    }
+    default Pull
+}
+
+choice! {
+    /// What endpoints tell about their matching.
+    pub enum MatchingKind {
+        /// The number of the others.
+        Count = "count",
+        /// Whether there are others.
+        Any = "any",
+        /// Nothing.
+        Unknown = "unknown",
+    }
+    default Count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run_spec::tests::example;
+
+    #[test]
+    fn each_option_that_is_not_carried_out_is_refused_with_the_alternative() {
+        type Change<T> = fn(&mut T);
+        let cases: [(Change<Capabilities>, Change<RunSpec>, &str); 17] = [
+            (|of| of.zero_copy.clear(), |run| run.zero_copy = true, "echo has no --zero-copy"),
+            (|of| of.zero_copy = vec![Content::Text], |run| run.zero_copy = true, "which is Plain; it loans [Text]"),
+            (|of| of.copies = false, |_| (), "add --zero-copy"),
+            (|of| of.raw = false, |run| run.raw = true, "echo has no --raw"),
+            (|of| of.phases = false, |run| run.phases = true, "echo has no --phases"),
+            (
+                |of| of.reliability = vec![Reliability::Reliable],
+                |_| (),
+                "echo has no --reliability BEST_EFFORT: give --reliability RELIABLE",
+            ),
+            (
+                |of| of.durability = vec![Durability::Volatile],
+                |run| run.qos.durability = Durability::TransientLocal,
+                "give --durability VOLATILE",
+            ),
+            (|of| of.history = vec![History::KeepAll], |_| (), "echo has no --history KEEP_LAST"),
+            (|of| of.history_depth_max = Some(15), |_| (), "give --history-depth 15 instead of 16"),
+            (
+                |of| of.wait = vec![Wait::Block, Wait::Adaptive],
+                |run| run.wait = Wait::Spin,
+                "echo has no --wait spin: give --wait block or --wait adaptive",
+            ),
+            (|of| of.delivery = DeliveryKind::Push, |run| run.wait = Wait::Block, "cannot --wait block"),
+            (|of| of.delivery = DeliveryKind::Push, |run| run.strategy = Strategy::IntraThread, "give -e INTER_THREAD"),
+            (|of| of.delivery = DeliveryKind::Push, |run| run.roundtrip = Roundtrip::Both, "--roundtrip-mode Both"),
+            (|of| of.delivery = DeliveryKind::Push, |run| run.roundtrip = Roundtrip::Relay, "--roundtrip-mode Relay"),
+            (|of| of.delivery = DeliveryKind::Push, |run| run.check_memory = true, "--check-memory"),
+            (|of| of.sources = false, |run| run.publishers = 2, "this run has 2: give -p 1"),
+            (|of| of.sources = false, |run| run.expected_publishers = 3, "this run has 3: give -p 1"),
+        ];
+        let all = Capabilities { phases: true, ..Capabilities::all() };
+        for (limit, ask, words) in cases {
+            let (mut run, mut capabilities) = (example(), all.clone());
+            ask(&mut run);
+            assert_eq!(all.check(&run), Ok(()), "{words}");
+            limit(&mut capabilities);
+            let sentence = capabilities.check(&run).unwrap_err();
+            assert!(sentence.starts_with("echo ") && sentence.contains(words), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn push_delivery_serves_the_end_of_a_round_trip_that_is_no_relay() {
+        let capabilities = Capabilities { delivery: DeliveryKind::Push, wait: Vec::new(), ..Capabilities::all() };
+        for roundtrip in [Roundtrip::None, Roundtrip::Main] {
+            assert_eq!(capabilities.check(&RunSpec { roundtrip, ..example() }), Ok(()));
+        }
+        // A depth without effect is no reason.
+        let mut run = example();
+        run.qos.history = History::KeepAll;
+        assert_eq!(Capabilities { history_depth_max: Some(1), ..Capabilities::all() }.check(&run), Ok(()));
+    }
 }

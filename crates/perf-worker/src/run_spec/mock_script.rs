@@ -9,9 +9,15 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{
+    backend::{Capabilities, DeliveryKind, MatchingKind},
+    choice::Choice,
+};
+
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
-     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, push, copy, deaf, \
+     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, matching=KIND, nameless, push, copy, \
+     deaf, print, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
 const LONGEST_NS: i64 = 1_000_000_000_000;
@@ -59,12 +65,18 @@ pub struct MockScript {
     pub match_ns: i64,
     /// An endpoint is never matched.
     pub mismatch: bool,
+    /// The kind of matching that endpoints tell; as the mock is, a count.
+    pub matching: Option<MatchingKind>,
+    /// Subscriptions do not tell publishers apart.
+    pub nameless: bool,
     /// Messages are delivered on a thread of the mock.
     pub push: bool,
     /// Messages are copied, also with zero copy.
     pub copy: bool,
     /// No setting has an effect.
     pub deaf: bool,
+    /// Each message is announced on standard output.
+    pub print: bool,
     /// The instrument in each worker begins this time after the order to go, ns.
     pub start_ns: i64,
     /// CPU time that the instrument itself takes in each worker for each report of a row, ns.
@@ -88,9 +100,12 @@ impl Default for MockScript {
             subscription: None,
             match_ns: 0,
             mismatch: false,
+            matching: None,
+            nameless: false,
             push: false,
             copy: false,
             deaf: false,
+            print: false,
             start_ns: 0,
             report_ns: 0,
         }
@@ -115,8 +130,21 @@ impl MockScript {
     #[must_use]
     pub fn of_subscription(&self, index: u32) -> MockScript {
         let applies = self.subscription.is_none_or(|only| only == index);
-        let MockScript { match_ns, mismatch, push, copy, .. } = *self;
-        if applies { self.clone() } else { MockScript { match_ns, mismatch, push, copy, ..MockScript::default() } }
+        let MockScript { match_ns, mismatch, matching, nameless, push, copy, .. } = *self;
+        let others = MockScript { match_ns, mismatch, matching, nameless, push, copy, ..MockScript::default() };
+        if applies { self.clone() } else { others }
+    }
+
+    /// The capabilities of a mock with this script.
+    #[must_use]
+    pub fn limit(&self, all: Capabilities) -> Capabilities {
+        let delivery = if self.push { DeliveryKind::Push } else { all.delivery };
+        Capabilities {
+            delivery,
+            matching: self.matching.unwrap_or(all.matching),
+            sources: all.sources && !self.nameless,
+            ..all
+        }
     }
 
     /// Whether message `id` is lost on the way.
@@ -160,10 +188,16 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "subscription" => script.subscription = Some(value.parse().map_err(|_| "needs the index of a subscription")?),
         "match" => script.match_ns = time_ns(value)?,
         "mismatch" if value.is_empty() => script.mismatch = true,
+        "matching" => {
+            let named = MatchingKind::ALL.iter().find(|(_, name, _)| *name == value).map(|(kind, ..)| *kind);
+            script.matching = Some(named.ok_or("needs count, any or unknown")?);
+        }
+        "nameless" if value.is_empty() => script.nameless = true,
         "push" if value.is_empty() => script.push = true,
         "copy" if value.is_empty() => script.copy = true,
         "deaf" if value.is_empty() => script.deaf = true,
-        "mismatch" | "push" | "copy" | "deaf" => return Err("has a value and needs none"),
+        "print" if value.is_empty() => script.print = true,
+        "mismatch" | "nameless" | "push" | "copy" | "deaf" | "print" => return Err("has a value and needs none"),
         "start" => script.start_ns = time_ns(value)?,
         "report" => script.report_ns = time_ns(value)?,
         _ => return Err("is not known"),
@@ -224,7 +258,17 @@ impl fmt::Display for MockScript {
         if self.match_ns > 0 {
             write!(f, ",match={}", Time(self.match_ns))?;
         }
-        let words = [("mismatch", self.mismatch), ("push", self.push), ("copy", self.copy), ("deaf", self.deaf)];
+        if let Some(kind) = self.matching {
+            write!(f, ",matching={}", kind.name())?;
+        }
+        let words = [
+            ("mismatch", self.mismatch),
+            ("nameless", self.nameless),
+            ("push", self.push),
+            ("copy", self.copy),
+            ("deaf", self.deaf),
+            ("print", self.print),
+        ];
         for (key, is_set) in words {
             if is_set {
                 write!(f, ",{key}")?;
@@ -258,7 +302,7 @@ mod tests {
     use super::*;
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
-                       refuse=19,join=5,subscription=0,match=200ms,mismatch,push,copy,deaf,start=1s,report=10ms";
+                       refuse=19,join=5,subscription=0,match=200ms,matching=any,mismatch,nameless,push,copy,deaf,print,start=1s,report=10ms";
 
     #[test]
     fn a_script_is_written_as_it_is_read() {
@@ -292,6 +336,7 @@ mod tests {
             "latency=99999999999999999999s",
             "latency=2µs",
             "mismatch=1",
+            "matching=some",
             "push=1",
             "subscription=first",
         ] {

@@ -6,7 +6,7 @@ mod mock_script;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Settings;
+use crate::backend::{Capabilities, Settings};
 use crate::choice::{Choice, choice};
 use crate::clock::SECOND_NS;
 use crate::endpoint::Endpoint;
@@ -232,6 +232,8 @@ pub struct RunSpec {
     pub communicator: String,
     /// Its version.
     pub middleware_version: String,
+    /// Its capabilities.
+    pub capabilities: Capabilities,
     /// Its settings, those that have their defaults included.
     pub settings: Settings,
     /// The messages.

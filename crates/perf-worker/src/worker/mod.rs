@@ -1,4 +1,4 @@
-//! A worker process: one or more endpoints on threads, their orders on stdin, their reports on stdout.
+//! A worker process: one or more endpoints on threads, their orders on stdin, their reports over a pipe.
 //!
 //! It is the executable of the coordinator, or another one that contains a middleware. While they measure, the endpoints' threads
 //! neither write nor wait for another thread: they hand finished rows to the main thread, which reports them. From message to message
@@ -6,6 +6,7 @@
 //! the sleep until a message is due; the absence of locks shows by reading. Once a second the hand-over may lock and wake. The worker
 //! ends when its stdin ends, so it never outlives the coordinator.
 
+mod channel;
 mod drain;
 mod intra_thread;
 mod listener;
@@ -23,7 +24,7 @@ mod sample_recorder;
 mod subscriber;
 
 use std::collections::BTreeMap;
-use std::io::BufRead;
+use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,9 +39,10 @@ use crate::{
     measure::usage::Usage,
     run_spec::RunSpec,
 };
+use channel::Channel;
 use placement::Placement;
 use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
-use reporter::{OrdersAccount, Reporter, write_line};
+use reporter::{OrdersAccount, Reporter};
 use rows::Outgoing;
 
 /// Capacity of the queue to the reporting thread, rows. An endpoint waits when it is full.
@@ -101,17 +103,25 @@ impl Context {
 /// can measure.
 #[must_use]
 pub fn run(backends: &[&'static dyn Backend]) -> ExitCode {
-    match run_worker(backends) {
+    let mut channel = match Channel::inherit() {
+        Ok(channel) => channel,
+        Err(sentence) => {
+            // Fails only if the console has gone.
+            let _ = writeln!(std::io::stderr().lock(), "{sentence}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match run_worker(backends, &mut channel) {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
             // Fails only if the coordinator has gone.
-            let _ = write_line(&Report::Failed(None, sentence));
+            let _ = channel.send(&Report::Failed(None, sentence));
             ExitCode::FAILURE
         }
     }
 }
 
-fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
+fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Result<(), String> {
     let abandon = Arc::new(AtomicBool::new(false));
     prepare_process(&abandon).map_err(|error| format!("a worker cannot set up its signals: {error}"))?;
     let plan = read_plan()?;
@@ -126,8 +136,7 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
     let before = Usage::of_this_thread()?;
     let session: Arc<dyn Session> = Arc::from(backend.open(&spec)?);
     let opening = Usage::of_this_thread()?.since(&before);
-    let opened = Report::Opened { effective: session.effective() };
-    write_line(&opened).map_err(|error| format!("a worker cannot report: {error}"))?;
+    channel.send(&Report::Opened { effective: session.effective() })?;
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
     let mut senders = Vec::new();
@@ -167,7 +176,7 @@ fn run_worker(backends: &[&'static dyn Backend]) -> Result<(), String> {
         .name(ORDERS_THREAD.to_owned())
         .spawn(move || read_orders(&senders, &flags, &outgoing, &orders))
         .map_err(|error| format!("cannot start a thread for orders: {error}"))?;
-    reporter.run(endpoints)?;
+    reporter.run(endpoints, channel)?;
     for thread in running {
         // A panic has been reported.
         let _ = thread.join();

@@ -3,12 +3,11 @@
 //! Reports cost CPU time: histograms become JSON once a second. That is the instrument's time and not the middleware's, so each
 //! report carries the two apart.
 
-use std::io::Write;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{protocol::Report, rows::Outgoing};
+use super::{channel::Channel, protocol::Report, rows::Outgoing};
 use crate::{
     clock::thread_cpu_ns,
     measure::{
@@ -59,8 +58,8 @@ impl Reporter {
         Reporter { reports, orders, opening, threads_before: Vec::new(), start_delay, row_work_ns }
     }
 
-    /// Sends reports until the threads of all `endpoints` have ended.
-    pub fn run(mut self, endpoints: usize) -> Result<(), String> {
+    /// Sends reports over `channel` until the threads of all `endpoints` have ended.
+    pub fn run(mut self, endpoints: usize, channel: &mut Channel) -> Result<(), String> {
         let (mut alive, mut unfinished) = (endpoints, endpoints);
         while alive > 0 {
             let Ok(outgoing) = self.reports.recv() else { break };
@@ -87,7 +86,7 @@ impl Reporter {
                 }
                 Outgoing::Finished { endpoint, report } => {
                     unfinished = unfinished.saturating_sub(1);
-                    send(&Report::Finished { endpoint, report, resources: self.resources()? })?;
+                    channel.send(&Report::Finished { endpoint, report, resources: self.resources()? })?;
                     if unfinished > 0 {
                         continue;
                     }
@@ -95,7 +94,7 @@ impl Reporter {
                     Report::Ended { footprint: Footprint::of_this_process()?, threads }
                 }
             };
-            send(&report)?;
+            channel.send(&report)?;
         }
         Ok(())
     }
@@ -111,17 +110,4 @@ fn work_for(duration_ns: i64) {
     while thread_cpu_ns() < end_ns {
         std::hint::spin_loop();
     }
-}
-
-fn send(report: &Report) -> Result<(), String> {
-    write_line(report).map_err(|error| format!("a worker cannot report: {error}"))
-}
-
-/// Writes one report to standard output.
-pub fn write_line(report: &Report) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(report)?;
-    line.push(b'\n');
-    let mut stdout = std::io::stdout().lock();
-    stdout.write_all(&line)?;
-    stdout.flush()
 }

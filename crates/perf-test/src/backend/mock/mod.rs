@@ -10,7 +10,7 @@ mod listener;
 mod message;
 mod transport;
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use perf_worker::{
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
-    run_spec::{Content, MockScript, RunSpec, is_nth},
+    run_spec::{Content, MockScript, Qos, RunSpec, Wait, is_nth},
 };
 use transport::{Kind, Socket, TopicKey};
 
@@ -46,14 +46,24 @@ impl Backend for Mock {
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
-        let settings =
-            if spec.mock.deaf { self.describe().resolve("Mock", &Settings::new())? } else { spec.settings.clone() };
-        Ok(Box::new(MockSession { effective: spec.options().into_iter().chain(settings).collect() }))
+        let (options, settings) = if spec.mock.deaf {
+            (default_options(spec), self.describe().resolve("Mock", &Settings::new())?)
+        } else {
+            (spec.options(), spec.settings.clone())
+        };
+        Ok(Box::new(MockSession { effective: options.into_iter().chain(settings).collect() }))
     }
 
     fn clean_up(&self, _: &RunSpec) -> Result<(), String> {
         transport::clean_up()
     }
+}
+
+/// The options of the run as if none had been given, save the depth.
+fn default_options(spec: &RunSpec) -> Settings {
+    let (reliability, durability, history) = Default::default();
+    let qos = Qos { reliability, durability, history, ..spec.qos };
+    RunSpec { qos, zero_copy: false, raw: false, wait: Wait::default(), ..spec.clone() }.options()
 }
 
 /// The mock in one process; its endpoints share nothing.
@@ -94,8 +104,8 @@ impl Session for MockSession {
             Endpoint::Subscription(index) => spec.mock.of_subscription(index),
             Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
         };
-        let (push, copies) = (script.push, script.copy);
-        let subscription = MockSubscription { endpoint, in_flight: InFlight::new(script), copies };
+        let MockScript { push, copy: copies, nameless, .. } = script;
+        let subscription = MockSubscription { endpoint, in_flight: InFlight::new(script), copies, nameless };
         if push {
             return Ok(Delivery::Push(Box::new(MockListener::new(subscription))));
         }
@@ -154,7 +164,7 @@ impl Matched for MockPublisher {
     }
 
     fn source(&self) -> Option<[u8; 16]> {
-        Some(self.source)
+        (!self.endpoint.script.nameless).then_some(self.source)
     }
 }
 
@@ -168,6 +178,10 @@ impl Publisher for MockPublisher {
         }
         if let Some(stall) = script.stall.filter(|stall| stall.number == id && !self.relays) {
             sleep_until(now_ns() + stall.time_ns);
+        }
+        if script.print {
+            // Fails only if the console has gone.
+            let _ = writeln!(std::io::stdout().lock(), "the mock publishes message {id}");
         }
         if !self.payload.is_empty() {
             draft.write(&mut self.payload);
@@ -195,6 +209,8 @@ struct MockSubscription {
     in_flight: InFlight,
     /// Each message is copied, also with zero copy.
     copies: bool,
+    /// It does not say from which publisher a message is.
+    nameless: bool,
 }
 
 impl MockSubscription {
@@ -231,7 +247,7 @@ impl Subscription for MockSubscription {
             if let Some(delivered) = self.in_flight.next(now_ns()) {
                 let message = &delivered.message;
                 reader(&Taken {
-                    source: message.source,
+                    source: if self.nameless { [0; 16] } else { message.source },
                     time_ns: message.time_ns,
                     id: message.id,
                     received_ns: delivered.received_ns,

@@ -74,23 +74,15 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     };
     let message = message(&options.messages, default_message, layout)?;
     let (touch, untouched) = touch(options.messages.touch.unwrap_or_default(), &message);
-    let qos = &options.qos;
-    let (reliability, durability, history) = kinds(qos)?;
     let (roundtrip, publishers, subscriptions) = endpoints::counts(&options.endpoints)?;
     let wait = switch(options.legacy.no_waitset, "--no-waitset", Wait::Spin, "--wait", options.measuring.wait)?;
     let (rt_priority, rt_cpus) = legacy::resolve::real_time(&options.machine, options.legacy.use_drive_px_rt)?;
+    let mock = options.endpoints.mock.clone().unwrap_or_default();
     let spec = RunSpec {
         communicator: communicator.name.clone(),
         middleware_version: description.version.clone(),
-        message: MessageSpec {
-            name: message.name.to_owned(),
-            type_name: message.type_name.to_owned(),
-            layout,
-            content: message.content,
-            bytes: message.bytes,
-            last_id: message.last_id,
-            unbounded_bytes: options.messages.unbounded_msg_size.unwrap_or(0),
-        },
+        capabilities: mock.limit(description.capabilities),
+        message: message_spec(&message, options, layout),
         topic: endpoints::topic(&options.endpoints, options.messages.msg.is_some())?,
         domain_id: endpoints::domain_id(options.endpoints.dds_domain_id)?,
         rate_hz: options.time.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
@@ -102,16 +94,7 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         expected_publishers: options.endpoints.expected_num_pubs.unwrap_or(publishers),
         expected_subscriptions: options.endpoints.expected_num_subs.unwrap_or(subscriptions),
         match_timeout_s: options.endpoints.wait_for_matched_timeout.unwrap_or(30),
-        qos: Qos {
-            reliability: reliability.unwrap_or(if of_experiment {
-                Reliability::Reliable
-            } else {
-                Reliability::BestEffort
-            }),
-            durability: durability.unwrap_or_default(),
-            history: history.unwrap_or_default(),
-            depth: qos.history_depth.unwrap_or(if of_experiment { 10 } else { 16 }),
-        },
+        qos: qos(&options.qos, of_experiment)?,
         warmup_s: options.time.warmup.unwrap_or(0),
         max_runtime_s: options.time.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
         ignore_s: options.time.ignore.unwrap_or(0),
@@ -131,11 +114,14 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         check_memory: options.measuring.check_memory,
         daemons: options.measuring.daemon.clone(),
         prevent_cpu_idle: options.machine.prevent_cpu_idle,
-        mock: options.endpoints.mock.clone().unwrap_or_default(),
+        mock,
         heading_notes,
     };
     check::check(&spec, options, defaults)?;
     communicator.check(&spec)?;
+    if of_experiment {
+        communicator.check(&RunSpec { zero_copy: true, ..spec.clone() })?;
+    }
     Ok(RunSpec {
         heading_notes: [spec.heading_notes.clone(), untouched, check::heading_notes(&spec, options)].concat(),
         ..spec
@@ -173,6 +159,18 @@ fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Me
     Ok(found)
 }
 
+fn message_spec(message: &MessageChoice, options: &RunOptions, layout: Layout) -> MessageSpec {
+    MessageSpec {
+        name: message.name.to_owned(),
+        type_name: message.type_name.to_owned(),
+        layout,
+        content: message.content,
+        bytes: message.bytes,
+        last_id: message.last_id,
+        unbounded_bytes: options.messages.unbounded_msg_size.unwrap_or(0),
+    }
+}
+
 /// The part of the payload that is touched, and the notes for the heading if it is not the requested one.
 fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     if asked == Touch::Stamp || message.payload_bytes > 0 {
@@ -182,15 +180,19 @@ fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     (Touch::Stamp, vec![format!("--touch {asked} has no effect: {name} has no payload that could stay untouched")])
 }
 
-type Kinds = (Option<Reliability>, Option<Durability>, Option<History>);
-
-fn kinds(options: &QosOptions) -> Result<Kinds, String> {
+fn qos(options: &QosOptions, of_experiment: bool) -> Result<Qos, String> {
     let reliability =
         switch(options.reliable, "--reliable", Reliability::Reliable, "--reliability", options.reliability)?;
     let transient = Durability::TransientLocal;
     let durability = switch(options.transient, "--transient", transient, "--durability", options.durability)?;
     let history = switch(options.keep_last, "--keep-last", History::KeepLast, "--history", options.history)?;
-    Ok((reliability, durability, history))
+    let default = if of_experiment { Reliability::Reliable } else { Reliability::BestEffort };
+    Ok(Qos {
+        reliability: reliability.unwrap_or(default),
+        durability: durability.unwrap_or_default(),
+        history: history.unwrap_or_default(),
+        depth: options.history_depth.unwrap_or(if of_experiment { 10 } else { 16 }),
+    })
 }
 
 /// The value of an option that also exists as a switch.

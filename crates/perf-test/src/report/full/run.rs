@@ -104,6 +104,8 @@ pub struct Conditions {
     pub ignore_s: u32,
     /// Whether messages are loaned and read in place instead of copied.
     pub zero_copy: bool,
+    /// The way in which messages reach subscriptions: pull, their threads take them, or push, threads of the middleware deliver them.
+    pub delivery: String,
     /// The strategy by which subscriptions wait: spin, block or adaptive.
     pub wait: String,
     /// The part of each payload that is written and read: stamp (time and id), page (a byte of each page, too) or full (every byte).
@@ -156,6 +158,7 @@ impl Conditions {
             max_runtime_s: spec.max_runtime_s,
             ignore_s: spec.ignore_s,
             zero_copy: spec.zero_copy,
+            delivery: spec.capabilities.delivery.name().to_owned(),
             wait: spec.wait.name().to_owned(),
             touch: spec.touch.name().to_owned(),
             late_above_ns: limit(&spec.late),

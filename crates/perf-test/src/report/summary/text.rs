@@ -26,14 +26,14 @@ impl Summary {
         let mut lines = vec![
             String::new(),
             format!(
-                "summary of {:.1} s: {}, {} bytes ({} layout) over {}, {path}, payload touched: {}, readers wait by {}",
+                "summary of {:.1} s: {}, {} bytes ({} layout) over {}, {path}, payload touched: {}, readers {}",
                 self.measured_s,
                 spec.message.name,
                 spec.message.bytes,
                 spec.message.layout.name(),
                 spec.communicator,
                 spec.touch.name(),
-                how_readers_wait(spec.wait)
+                how_readers_wait(spec)
             ),
             String::new(),
         ];

@@ -1,6 +1,6 @@
 //! The contract between instrument and middleware: every way of delivery gives the same results, and what was asked for is checked.
 
-use super::{Counts, assert_always, measure, measure_all};
+use super::{Counts, Measured, assert_always, measure, measure_all};
 use crate::program::Memory;
 
 test_support::tests![
@@ -9,8 +9,11 @@ test_support::tests![
     a_pushed_run_ends_when_messages_are_lost,
     pushed_messages_cannot_be_taken_on_the_publishers_thread,
     copies_instead_of_loans_are_counted,
+    a_middleware_that_prints_disturbs_nothing,
     a_setting_arrives_and_is_part_of_the_log,
     a_setting_without_effect_ends_the_run,
+    an_option_without_effect_ends_the_run,
+    publishers_that_cannot_be_told_apart_need_a_topic_each,
     a_setting_that_does_not_exist_is_refused_with_those_that_do,
     gantry_publishes_in_both_modes,
 ];
@@ -26,6 +29,10 @@ fn messages_that_are_pushed_count_as_those_that_are_taken() {
     let seen = [counts.lost, counts.overwritten, counts.duplicates, counts.reordered];
     assert!(counts.sent == 1000 && seen.iter().all(|count| *count > 0), "{counts:?}");
     assert_always(&pushed.summary().total.latency, counts.received, 2.0 * MS);
+    // Figures of the one are not those of the other.
+    assert_eq!([&pulled, &pushed].map(|run| run.log.run.spec.delivery.as_str()), ["pull", "push"]);
+    let says = |run: &Measured| run.run.stdout.contains("readers     do not wait: threads of the middleware deliver");
+    assert!(!says(&pulled) && says(&pushed), "{}", pushed.run.stdout);
     let threads = pushed.summary().workers.iter().flat_map(|worker| &worker.threads);
     assert!(threads.filter(|thread| thread.name == "mock-delivery").count() == 2, "it was not pushed");
 }
@@ -43,13 +50,14 @@ fn a_pushed_run_ends_when_messages_are_lost() {
 
 fn pushed_messages_cannot_be_taken_on_the_publishers_thread() {
     for (options, words) in [
-        ("-e INTRA_THREAD", "delivers them on others"),
-        ("--roundtrip-mode Both", "delivers them on others"),
+        ("-e INTRA_THREAD", "give -e INTER_THREAD"),
+        ("--roundtrip-mode Both", "leave out --roundtrip-mode Both"),
         ("--check-memory", "--check-memory counts the allocations"),
+        ("--wait spin", "cannot --wait spin: leave it out"),
     ] {
         let memory = Memory::new();
         let run = memory.start(&format!("-c Mock --mock push {options} -r 10 --max-runtime 1")).finish();
-        assert_eq!(run.status.code(), Some(1));
+        assert_eq!(run.status.code(), Some(2));
         assert!(run.stderr.contains(words), "{}", run.everything());
     }
 }
@@ -64,6 +72,15 @@ fn copies_instead_of_loans_are_counted() {
     let run = measure("latency=1ms,copy", "-r 100 --max-runtime 1");
     let total = &run.summary().total;
     assert_eq!((total.sent.copied, total.received.copied), (0, 0));
+}
+
+fn a_middleware_that_prints_disturbs_nothing() {
+    let run = measure("latency=1ms,print", "-r 100 --max-runtime 1");
+    run.assert_counts(Counts { sent: 100, received: 100, ..Counts::default() });
+    // It reaches the user, and is no result.
+    let (first, last) = ("the mock publishes message 1\n", "the mock publishes message 100\n");
+    assert!(run.run.stderr.contains(first) && run.run.stderr.contains(last), "{}", run.run.everything());
+    assert!(!run.run.stdout.contains("the mock publishes"), "{}", run.run.stdout);
 }
 
 fn a_setting_arrives_and_is_part_of_the_log() {
@@ -83,6 +100,23 @@ fn a_setting_without_effect_ends_the_run() {
     assert_eq!(run.status.code(), Some(1));
     assert!(run.stderr.contains("the setting colour=red of Mock became blue"), "{}", run.everything());
     measure("deaf", "-r 10 --max-runtime 1");
+}
+
+fn an_option_without_effect_ends_the_run() {
+    for (option, words) in [
+        ("--reliable", "the option reliability RELIABLE of Mock became BEST_EFFORT"),
+        ("--zero-copy", "the option zero-copy true of Mock became false"),
+    ] {
+        let run = Memory::new().start(&format!("-c Mock --mock deaf {option} -r 10 --max-runtime 1")).finish();
+        assert_eq!(run.status.code(), Some(1));
+        assert!(run.stderr.contains(words), "{}", run.everything());
+    }
+}
+
+fn publishers_that_cannot_be_told_apart_need_a_topic_each() {
+    let run = Memory::new().start("-c Mock --mock nameless -p 2 -r 10 --max-runtime 1").finish();
+    assert!(run.status.code() == Some(2) && run.stderr.contains("this run has 2: give -p 1"), "{}", run.everything());
+    measure("nameless", "-s 2 -r 10 --max-runtime 1");
 }
 
 fn a_setting_that_does_not_exist_is_refused_with_those_that_do() {

@@ -1,4 +1,5 @@
-//! The worker protocol: the messages between coordinator and workers, one JSON value a line, on the worker's stdin and stdout.
+//! The worker protocol: the messages between coordinator and workers, one JSON value a line. Orders come on the worker's standard
+//! input, reports go to its descriptor [`REPORTS_FD`].
 //!
 //! `docs/internals/worker-protocol.md` describes every field, for workers in other languages.
 //!
@@ -40,6 +41,9 @@ pub const UNKNOWN: u64 = u64::MAX - 1;
 
 /// Version of this protocol: a worker of another version refuses its plan. `docs/internals/releasing.md` says when it is raised.
 pub const PROTOCOL: u32 = 2;
+
+/// The descriptor to which a worker writes its reports.
+pub const REPORTS_FD: i32 = 3;
 
 /// The plan of one worker process.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -61,6 +61,7 @@ fn three_subscriptions(run: &mut RunSpec) {
 
 fn array4k(run: &mut RunSpec) {
     run.message.name = "Array4k".to_owned();
+    run.message.type_name = "performance_test/msg/Array4k".to_owned();
     run.message.bytes = 4096;
 }
 
