@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         mock::accounts::TESTS,
         mock::contract::TESTS,
         mock::matching::TESTS,
+        mock::plans::TESTS,
         command_line::TESTS,
         comparison::TESTS,
         system::TESTS,

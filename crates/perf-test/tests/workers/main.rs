@@ -114,6 +114,8 @@ fn it_keeps_the_promises_that_no_figure_shows() {
     plan["spec"]["max_runtime_s"] = json!(2);
     let mut subscription = plan["endpoints"][0].clone();
     subscription["endpoint"] = json!({"Subscription": 0});
+    // Of a single one the plan has the phase.
+    subscription["publishers"] = json!(2);
     plan["endpoints"].as_array_mut().unwrap().push(subscription);
 
     let folder = tempfile::tempdir().unwrap();
@@ -139,7 +141,7 @@ fn it_keeps_the_promises_that_no_figure_shows() {
     let start_ns = perf_worker::clock::now_ns() + 100_000_000;
     writeln!(orders, "{}", json!({"Go": {"start_ns": start_ns, "phases": []}})).unwrap();
     let mut found = until("Finished", 1);
-    writeln!(orders, "{}", json!({"Drain": {"expected": 8}})).unwrap();
+    writeln!(orders, "{}", json!({"Drain": {"expected": [[{"Subscription": 0}, 8]]}})).unwrap();
     found.extend(until("Ended", 1));
     drop(orders);
     assert!(worker.wait().unwrap().success());

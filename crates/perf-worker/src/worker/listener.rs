@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{Context, matching::wait_for_start, publisher_watch::PublisherWatch, sample_recorder::SampleRecorder};
 use crate::{
     backend::{Listener, Sink, Taken},
-    clock::{SECOND_NS, now_ns},
+    clock::{SECOND_NS, now_ns, work},
 };
 
 /// A row is ended this long after its second, so that a sample that was received in time and is being recorded is in it.
@@ -18,6 +18,8 @@ const GRACE_NS: i64 = SECOND_NS / 100;
 /// The recorder of a listener, which the threads of the middleware share.
 #[derive(Default)]
 struct SharedRecorder {
+    /// [`EndpointPlan::work_ns`](crate::endpoint::EndpointPlan::work_ns).
+    work_ns: i64,
     /// None before the start.
     recorder: Mutex<Option<SampleRecorder>>,
     /// Samples delivered before the start: history.
@@ -53,6 +55,8 @@ impl Sink for SharedRecorder {
             Some(recorder) => recorder.record_delivered(taken),
             None => _ = self.early.fetch_add(1, Ordering::Relaxed),
         }
+        // Without the lock, which the endpoint's thread needs for the rows.
+        work(self.work_ns);
     }
 
     fn failed(&self, sentence: String) {
@@ -67,7 +71,7 @@ pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), Str
                     threads of its own: leave it out"
             .to_owned());
     }
-    let shared = Arc::new(SharedRecorder::default());
+    let shared = Arc::new(SharedRecorder { work_ns: context.plan.work_ns, ..SharedRecorder::default() });
     listener.start(shared.clone())?;
     let received = receive(context, &mut *listener, &shared);
     if received.is_ok() {

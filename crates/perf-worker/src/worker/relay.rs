@@ -1,4 +1,5 @@
-//! The relay's loop: it takes each message from one topic and sends it on the other with its original stamp.
+//! The relay's loop: it takes each message from one topic and sends it on the other with its original stamp. A server is one, too: it
+//! answers each request with its stamp.
 //!
 //! The publisher's and the subscription's workers measure the round trip; a relay only counts messages.
 
@@ -11,8 +12,8 @@ use super::{
     rows::Rows,
 };
 use crate::{
-    backend::{Draft, Matched, Matching, Publisher, Session, Stamp, Subscription},
-    clock::now_ns,
+    backend::{Draft, Matched, Matching, Publisher, Server, Session, Stamp, Subscription},
+    clock::{now_ns, work},
     endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
     payload,
@@ -21,14 +22,10 @@ use crate::{
 
 /// Creates both ends, waits for matching and for the start, and passes messages on until no more come.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
-    let to = EndpointPlan { topic: context.plan.relay_topic.clone(), ..context.plan.clone() };
-    let mut ends = Ends {
-        subscription: session.subscription(&context.spec, &context.plan)?.pull("a relay")?,
-        publisher: session.publisher(&context.spec, &to)?,
-    };
+    let mut ends = Ends::create(context, session)?;
     let Some(Start { start_ns, .. }) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
     let rows = Rows::new(context, start_ns);
-    let sequences = Sequences::new(context.spec.has_publishers(), context.plan.message.last_id);
+    let sequences = Sequences::new(context.plan.publishers > 0, context.plan.message.last_id);
     let drain = DrainMonitor::new(context, start_ns);
     let mut relay_loop =
         RelayLoop { context, ends, rows, sequences, drain, overwritten: 0, taken: 0, refusals: Refusals::new(context) };
@@ -41,6 +38,21 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
 struct Ends {
     subscription: Box<dyn Subscription>,
     publisher: Box<dyn Publisher>,
+}
+
+impl Ends {
+    fn create(context: &Context, session: &dyn Session) -> Result<Ends, String> {
+        let (spec, plan) = (&context.spec, &context.plan);
+        if plan.service {
+            let Server { requests, responses } = session.server(spec, plan)?;
+            return Ok(Ends { subscription: requests, publisher: responses });
+        }
+        let to = EndpointPlan { topic: plan.relay_topic.clone(), ..plan.clone() };
+        Ok(Ends {
+            subscription: session.subscription(spec, plan)?.pull("a relay")?,
+            publisher: session.publisher(spec, &to)?,
+        })
+    }
 }
 
 impl Matched for Ends {
@@ -77,7 +89,7 @@ impl RelayLoop<'_> {
         let spec = self.context.spec.clone();
         while !self.context.flags.is_abandoned() {
             if self.drain.is_complete(self.taken + self.overwritten) {
-                while spec.has_publishers() && self.relay_one(&spec)? {}
+                while self.context.plan.publishers > 0 && self.relay_one(&spec)? {}
                 break;
             }
             let before_ns = now_ns();
@@ -105,6 +117,7 @@ impl RelayLoop<'_> {
         let taken = subscription.take(&mut |taken| {
             let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: self.context.plan.pace.rate_hz() };
             passed = Some((taken.received_ns, taken.time_ns, taken.length_bytes, taken.source, taken.id));
+            work(self.context.plan.work_ns);
             refused = publisher.publish(&mut Passed { stamp, touch: spec.touch }).err();
         });
         let taken = taken.unwrap_or_else(|sentence| {

@@ -8,14 +8,14 @@ use super::{Context, drain::DrainMonitor, matching::Start, rows::Rows};
 use crate::{
     backend::Taken,
     clock::{SECOND_NS, now_ns},
-    endpoint::SourcePhase,
+    endpoint::{EndpointPlan, SourcePhase},
     measure::{
         loss::{Arrival, Sequences},
         tally::Tally,
     },
     pacing::Schedule,
     payload,
-    run_spec::{Phase, RunSpec, Touch},
+    run_spec::Touch,
 };
 
 /// The phases of the publishers.
@@ -27,10 +27,9 @@ enum Phases {
 }
 
 impl Phases {
-    fn new(spec: &RunSpec, known: &[SourcePhase]) -> Phases {
-        if spec.publishers < 2 || spec.phase == Phase::Aligned {
-            // A single publisher has the phase 0.
-            return Phases::Same(0);
+    fn new(plan: &EndpointPlan, known: &[SourcePhase]) -> Phases {
+        if plan.publishers < 2 {
+            return Phases::Same(plan.phase_ns);
         }
         let mut known = known.to_vec();
         known.sort_by_key(|of| of.source);
@@ -85,22 +84,23 @@ pub struct SampleRecorder {
 impl SampleRecorder {
     /// The recorder of a subscription that begins at `start`.
     pub fn new(context: &Context, start: &Start) -> SampleRecorder {
-        let spec = &context.spec;
+        let (spec, plan) = (&context.spec, &context.plan);
+        let own = plan.publishers > 0;
         let start_ns = start.start_ns;
         // This run's publishers stop at its end; those of other programs do not.
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
-        let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, context.plan.pace));
+        let schedule = own.then(|| Schedule::new(start_ns, plan.pace));
         SampleRecorder {
             rows: Rows::new(context, start_ns),
-            sequences: Sequences::new(spec.has_publishers(), context.plan.message.last_id),
+            sequences: Sequences::new(own, plan.message.last_id),
             start_ns,
-            scope_ns: scope_start_ns..if spec.has_publishers() { i64::MAX } else { spec.end_ns(start_ns) },
+            scope_ns: scope_start_ns..if own { i64::MAX } else { spec.end_ns(start_ns) },
             in_scope: false,
             schedule,
-            phases: Phases::new(spec, &start.phases),
+            phases: Phases::new(plan, &start.phases),
             first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),
-            late_ns: context.plan.late_ns,
-            too_late_ns: context.plan.too_late_ns,
+            late_ns: plan.late_ns,
+            too_late_ns: plan.too_late_ns,
             touch: spec.touch,
             zero_copy: spec.zero_copy,
             taken: 0,

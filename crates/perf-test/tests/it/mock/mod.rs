@@ -9,6 +9,7 @@ pub mod counts;
 pub mod defects;
 pub mod latencies;
 pub mod matching;
+pub mod plans;
 
 use std::fs;
 

@@ -59,7 +59,7 @@ fn everything() -> Vec<Value> {
         Order::Explain,
         Order::Go { start_ns: 1, phases: vec![SourcePhase { source: [1; 16], phase_ns: 2 }] },
         Order::Stop,
-        Order::Drain { expected: 1 },
+        Order::Drain { expected: vec![(Endpoint::Relay(0), 1)] },
     ];
     let orders = orders.iter().map(|order| serde_json::to_value(order).unwrap());
     let reports = reports.iter().map(|report| serde_json::to_value(report).unwrap());

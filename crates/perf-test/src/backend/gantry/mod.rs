@@ -4,6 +4,8 @@
 //! that must be written to be valid (lengths, texts, single fields) belong to the middleware's cost. Small messages travel inline: they
 //! are copied into the ring's entry and out of it, also with zero copy.
 
+mod service;
+
 use std::time::Duration;
 
 use ::gantry::{EngineError, Node, PublishMode, PublisherOptions};
@@ -12,8 +14,8 @@ use crate::messages::{Benchmark, WithType, with_type};
 use perf_worker::choice::Choice;
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, Publisher, Sent, Session, Setting,
-        Settings, Subscription, Taken,
+        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, Draft, Matched, Matching, Publisher, Sent,
+        Server, Session, Setting, Settings, Subscription, Taken,
     },
     clock::now_ns,
     endpoint::EndpointPlan,
@@ -46,9 +48,13 @@ impl Backend for Gantry {
         // Gantry and perf_test have one version.
         Description {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            capabilities: Capabilities { services: false, raw: false, ..Capabilities::all() },
+            capabilities: Capabilities { raw: false, ..Capabilities::all() },
             settings,
         }
+    }
+
+    fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
+        service::check(spec).map(|()| Vec::new())
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
@@ -97,6 +103,14 @@ impl Session for GantrySession {
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
         for_message(plan, MakeSubscription(spec, plan)).map(Delivery::Pull)
+    }
+
+    fn client(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
+        for_message(plan, service::MakeClient(spec, plan))
+    }
+
+    fn server(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
+        for_message(plan, service::MakeServer(spec, plan))
     }
 }
 
