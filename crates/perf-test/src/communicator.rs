@@ -5,9 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde::Deserialize;
+
 use crate::backend::BUILT_IN;
 use perf_worker::{
-    backend::{Backend, Description},
+    backend::{Backend, DaemonCommand, Description},
     run_spec::RunSpec,
     worker::protocol::PROTOCOL,
 };
@@ -54,6 +56,12 @@ pub struct Communicator {
     pub name: String,
     /// The program of the workers.
     pub program: Program,
+}
+
+/// The answer of a worker program that supports the options of a run.
+#[derive(Deserialize)]
+struct Checked {
+    daemons: Vec<DaemonCommand>,
 }
 
 /// The file name of the worker program of the middleware `name`.
@@ -134,16 +142,33 @@ impl Communicator {
         serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))
     }
 
-    /// Checks whether it supports the options of the run, by its capabilities; workers of other programs may refuse more.
+    /// Checks whether it supports the options of the run, by its capabilities and by asking it, and returns the daemons that the run
+    /// must start.
     ///
     /// # Errors
-    /// A sentence with the option and the alternative.
-    pub fn check(&self, spec: &RunSpec) -> Result<(), String> {
+    /// A sentence with the option and the alternative; or the program does not start, or its answer is not valid.
+    pub fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
         spec.capabilities.check(spec)?;
-        match self.program {
-            Program::This(backend) => backend.check(spec).map(|_| ()),
-            Program::Other(_) => Ok(()),
+        let path = match &self.program {
+            Program::This(backend) => return backend.check(spec),
+            Program::Other(path) => path,
+        };
+        let spec = serde_json::to_string(spec).map_err(|error| error.to_string())?;
+        let output = Command::new(path).args(["check", &spec]).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| format!("cannot start {}: {error}", path.display()))?;
+        if !output.status.success() {
+            return Err(format!("{} check: {}", path.display(), String::from_utf8_lossy(&output.stderr).trim()));
         }
+        let checked: Checked = serde_json::from_slice(&output.stdout).map_err(|error| {
+            format!(
+                "{} does not check options as version {PROTOCOL} of the worker protocol demands: {error}",
+                path.display()
+            )
+        })?;
+        if let Some(daemon) = checked.daemons.iter().find(|daemon| daemon.command.is_empty()) {
+            return Err(format!("{} check: the daemon {} has no command", path.display(), daemon.name));
+        }
+        Ok(checked.daemons)
     }
 
     /// Removes the files of dead workers.

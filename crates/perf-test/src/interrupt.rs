@@ -32,6 +32,17 @@ impl Interrupt {
         Ok(Interrupt(flag))
     }
 
+    /// A request that only this program makes.
+    #[must_use]
+    pub fn of_program() -> Interrupt {
+        Interrupt(Arc::default())
+    }
+
+    /// Requests an orderly end.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     /// Whether an orderly end was requested.
     #[must_use]
     pub fn is_requested(&self) -> bool {

@@ -10,7 +10,7 @@
 //!  repeat, result_analysis ◄─┘             orders▼    │
 //!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
-//! `comparison` compares the logs of several runs, `listing` shows the middlewares and messages.
+//! `comparison` compares the logs of several runs, `conformance` checks a back end by short runs, `listing` shows the middlewares and messages.
 //! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
 //! latencies are differences of one clock.
 #![deny(unsafe_code)]
@@ -20,6 +20,7 @@ pub mod change;
 pub mod cli;
 pub mod communicator;
 pub mod comparison;
+pub mod conformance;
 pub mod coordinator;
 pub mod error;
 pub mod figures;

@@ -9,10 +9,12 @@ use serde::Serialize;
 use crate::{
     backend::BUILT_IN,
     cli::{
-        self, Command, CompareOptions, Defaults, IdlOptions, ListOptions, PlotOptions, Question, Resolved, RunOptions,
-        SystemOptions,
+        self, Command, CompareOptions, ConformanceOptions, Defaults, IdlOptions, ListOptions, PlotOptions, Question,
+        Resolved, RunOptions, SystemOptions,
     },
     comparison::Comparison,
+    conformance::Conformance,
+    coordinator::daemon::become_daemon,
     error::Failure,
     interrupt::Interrupt,
     listing::{Listing, message_lines},
@@ -38,10 +40,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match cli.command {
         Some(Command::Worker { .. }) => return worker::run(&BUILT_IN),
+        Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),
         Some(Command::Compare(options)) => compare_logs(&options),
+        Some(Command::Conformance(options)) => check_conformance(&options),
         Some(Command::List(options)) => list(options),
         Some(Command::Idl(options)) => print_idl(&options),
         None => one_run(&cli.options),
@@ -151,6 +155,15 @@ fn compare_logs(options: &CompareOptions) -> Result<(), Failure> {
         [] => Ok(()),
         ref exceeded => Err(Failure::NotMet(exceeded.join("; "))),
     }
+}
+
+fn check_conformance(options: &ConformanceOptions) -> Result<(), Failure> {
+    let interrupt = Interrupt::install()?;
+    let conformance = Conformance::of(options, &interrupt, &mut |check| {
+        if options.json { Ok(()) } else { print_lines(&check.lines()) }
+    })?;
+    print_lines(&[if options.json { as_json(&conformance)? } else { conformance.total() }])?;
+    conformance.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
 fn list(options: ListOptions) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! The runner: one run as its users see it, with heading, tables, logs, summary, pictures and verdicts.
 
 use std::io::Write;
+use std::sync::mpsc::Sender;
 
 use crate::{
     communicator::Communicator,
@@ -59,11 +60,7 @@ impl Runner {
     }
 
     fn measure(&self, spec: &RunSpec, outputs: &Outputs, title: &[String]) -> Result<(Summary, Vec<Verdict>), Failure> {
-        let communicator = Communicator::find(&spec.communicator).map_err(Failure::Usage)?;
-        let run_id = random_id()?;
-        let topic = full_name(&spec.topic, spec.is_private().then_some(&run_id));
-        // Also removes the files of an earlier run that was killed.
-        communicator.clean_up(spec).map_err(Failure::Measurement)?;
+        let (communicator, run_id, topic) = begin(spec)?;
         let mut reports = Reports::open(outputs, spec, &run_id, &topic)?;
         reports.lines(title)?;
         reports.lines(&heading(spec, &topic, &own_process()))?;
@@ -93,6 +90,24 @@ impl Runner {
         }
         Ok((summary, verdicts))
     }
+}
+
+/// Measures one run without any output. `rows` gets the number of messages sent in each second after it.
+///
+/// # Errors
+/// The run could not begin or failed.
+pub fn measure_quietly(spec: &RunSpec, interrupt: &Interrupt, rows: Option<Sender<u64>>) -> Result<Summary, Failure> {
+    let (communicator, _, topic) = begin(spec)?;
+    coordinator::run(spec, &communicator, &topic, &mut Reports::quiet(rows), interrupt)
+}
+
+/// The middleware of a run, its id and the full name of its topic. Removes the files of an earlier run that was killed.
+fn begin(spec: &RunSpec) -> Result<(Communicator, String, String), Failure> {
+    let communicator = Communicator::find(&spec.communicator).map_err(Failure::Usage)?;
+    let run_id = random_id()?;
+    let topic = full_name(&spec.topic, spec.is_private().then_some(&run_id));
+    communicator.clean_up(spec).map_err(Failure::Measurement)?;
+    Ok((communicator, run_id, topic))
 }
 
 /// Prints the names of the logs. A name that was generated here is printed even if the console shows nothing else.
@@ -126,7 +141,11 @@ fn judge(summary: &Summary, verdicts: &[Verdict]) -> Result<(), Failure> {
     }
 }
 
-fn random_id() -> Result<String, Failure> {
+/// An id that no other run has.
+///
+/// # Errors
+/// [`Failure::Measurement`]: the kernel has no random number.
+pub fn random_id() -> Result<String, Failure> {
     let mut bytes = [0_u8; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(|error| Failure::Measurement(format!("the kernel returned no random number for the run: {error}")))?;

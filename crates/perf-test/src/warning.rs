@@ -47,7 +47,7 @@ pub enum WarningKind {
     Corrupt,
     /// CPUs were in deep sleep between messages.
     CpuIdle,
-    /// The usage of a daemon of the middleware is not known.
+    /// A daemon of the middleware exited, had to be killed, or its usage is not known.
     Daemon,
     /// Samples arrived twice.
     Duplicates,

@@ -4,6 +4,7 @@
 //! `resolve` turns all into one checked [`Resolved`].
 
 mod comparing;
+mod conforming;
 mod legacy;
 mod options;
 mod resolve;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use comparing::CompareOptions;
+pub use conforming::ConformanceOptions;
 pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use resolve::{Defaults, Resolved, resolve};
@@ -39,7 +41,7 @@ pub struct Cli {
 const AFTER_HELP: &str = "\
 Exit codes:
   0  good
-  1  the measurement failed
+  1  the measurement failed, or a check of conformance
   2  wrong usage; nothing was started
   3  a requirement (--require) was not met, or a regression is beyond its bound (compare --fail-above)
 
@@ -49,6 +51,7 @@ Examples:
   perf_test --warmup 2 --max-runtime 10 --require 'p99<500us' --require 'lost=0'
   perf_test --runs 5 --max-runtime 10 -l run.csv --plot
   perf_test compare --base main-*.json --new branch-*.json --fail-above 'p50=10%'
+  perf_test conformance -c NAME                   before the first measurement of another middleware
   perf_test --roundtrip-mode Both -m Array64 --max-runtime 10
   perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
   perf_test -s 0 -t camera --max-runtime 10
@@ -71,10 +74,25 @@ pub enum Command {
     /// figures six. Measure both sides in turn on the same machine.
     #[command(after_help = comparing::AFTER_HELP)]
     Compare(CompareOptions),
+    /// Checks that a middleware moves messages as it declares: do this before you believe a figure of it.
+    ///
+    /// Some twenty short runs show that each message arrives once, in order and intact, that loans are loans, that losses are
+    /// counted, that a late subscription gets what it should, that settings have an effect, and that a killed process leaves nothing.
+    #[command(after_help = conforming::AFTER_HELP)]
+    Conformance(ConformanceOptions),
     /// Lists the middlewares that can be measured, those that are missing, and the messages.
     List(ListOptions),
     /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.
     Idl(IdlOptions),
+    /// A daemon of a run, which this process becomes; started by the program itself.
+    #[command(hide = true)]
+    Daemon {
+        /// The process id of the coordinator.
+        parent: u32,
+        /// The program and its arguments.
+        #[arg(required = true, last = true)]
+        command: Vec<OsString>,
+    },
     /// A worker process of a run; started by the program itself.
     #[command(hide = true)]
     Worker {

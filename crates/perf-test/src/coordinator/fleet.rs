@@ -102,11 +102,7 @@ impl Fleet {
         worker.stdin = None;
         match worker.end_by(Instant::now() + EXIT_TIMEOUT) {
             None => "ended its reports, did not exit by itself and was killed".to_owned(),
-            Some(status) => match (status.signal(), status.code()) {
-                (Some(signal), _) => format!("was killed by signal {signal}"),
-                (None, Some(code)) => format!("exited with code {code}"),
-                (None, None) => format!("exited: {status}"),
-            },
+            Some(status) => how_it_exited(status),
         }
     }
 
@@ -162,6 +158,15 @@ impl Worker {
             // Reports do not matter any more; the pause covers the time between the last report and exit.
             std::thread::sleep(Duration::from_millis(1));
         }
+    }
+}
+
+/// The exit of a process in words, without its subject.
+pub fn how_it_exited(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("was killed by signal {signal}"),
+        (None, Some(code)) => format!("exited with code {code}"),
+        (None, None) => format!("exited: {status}"),
     }
 }
 

@@ -67,11 +67,17 @@ impl Run<'_> {
         }
         self.daemon_readings = (now_ns - begin_ns) / SECOND_NS + 1;
         for mut daemon in std::mem::take(&mut self.daemons) {
-            match daemon.read() {
+            match self.exit_of(&daemon).map_or_else(|| daemon.read(), Err) {
                 Ok(()) => self.daemons.push(daemon),
                 Err(sentence) => self.end_daemon(daemon, Some(sentence)),
             }
         }
+    }
+
+    /// The exit of a daemon that the run has started, in words, if it has exited.
+    fn exit_of(&mut self, daemon: &Daemon) -> Option<String> {
+        let started = self.started.iter_mut().find(|started| started.pid == daemon.pid())?;
+        started.exit(&format!("after {:.1} s", (now_ns() - self.start_ns) as f64 / SECOND_NS as f64))
     }
 
     /// Keeps the usage of a daemon; `exit` says that it is gone.
@@ -82,7 +88,7 @@ impl Run<'_> {
                 self.daemon_usages.push(usage);
                 exit.into_iter().for_each(|sentence| warn(sentence, "Its figures are those of the seconds before"));
             }
-            Err(sentence) => warn(sentence, "Its cost is in no figure"),
+            Err(sentence) => warn(exit.unwrap_or(sentence), "Its cost is in no figure"),
         }
     }
 
@@ -104,7 +110,8 @@ impl Run<'_> {
     /// Lets the subscriptions take the remaining samples.
     pub(super) fn drain(&mut self) -> Result<(), Failure> {
         for daemon in std::mem::take(&mut self.daemons) {
-            self.end_daemon(daemon, None);
+            let exit = self.exit_of(&daemon);
+            self.end_daemon(daemon, exit);
         }
         let Run { ledger, failed_endpoints, stopped_ns, fleet, .. } = self;
         let relay_lost = failed_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));

@@ -1,8 +1,9 @@
 //! The coordinator: one run from its first process to its summary.
 //!
-//! The coordinator starts the workers, waits until their endpoints are matched, gives the start, merges and reports their rows, lets
+//! The coordinator starts the daemons that the middleware asks for and the workers, waits until their endpoints are matched, gives the start, merges and reports their rows, lets
 //! them drain, and ends them. It does not disturb them while they measure. The messages are in `worker::protocol`.
 
+pub mod daemon;
 mod finish;
 mod fleet;
 mod ledger;
@@ -27,6 +28,7 @@ use crate::{
     system::{Watch, root_folder},
     warning::{Warning, WarningKind},
 };
+use daemon::StartedDaemon;
 use fleet::{Event, Fleet};
 use ledger::Ledger;
 use perf_worker::{
@@ -57,8 +59,13 @@ pub fn run(
     reports: &mut Reports,
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
-    let calibrate =
-        || Calibration::measure(spec.message.bytes, spec.rate_hz, spec.qos.depth).map_err(Failure::Measurement);
+    let is_quiet = reports.is_quiet();
+    let calibrate = || {
+        if is_quiet {
+            return Ok(Calibration::default());
+        }
+        Calibration::measure(spec.message.bytes, spec.rate_hz, spec.qos.depth).map_err(Failure::Measurement)
+    };
     Placement::of(spec).check().map_err(Failure::Usage)?;
     // Held until the workers have exited.
     let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
@@ -68,6 +75,12 @@ pub fn run(
     }
     let before = calibrate()?;
     let watch = Watch::start(&root_folder());
+    let mut started = Vec::new();
+    for command in &spec.daemon_commands {
+        let daemon = StartedDaemon::start(command, interrupt).map_err(Failure::Measurement)?;
+        daemons.push(Daemon::started(daemon.pid, &daemon.name));
+        started.push(daemon);
+    }
     let plans = plans(spec, topic);
     let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
     let ledger = Ledger::new(senders(&plans), plans.len(), spec.left_out_s());
@@ -83,6 +96,7 @@ pub fn run(
         endpoint_reports: BTreeMap::new(),
         failed_endpoints: BTreeMap::new(),
         ended: BTreeMap::new(),
+        started,
         daemons,
         daemon_usages: Vec::new(),
         daemon_readings: 0,
@@ -94,7 +108,7 @@ pub fn run(
     };
     let measured =
         run.set_up(&endpoints).map_err(Failure::Measurement).and_then(|()| run.measure()).and_then(|()| run.drain());
-    run.end_workers();
+    run.end_processes();
     measured?;
     run.warnings.extend(watch.end());
     let after = calibrate().unwrap_or_else(|failure| {
@@ -207,6 +221,8 @@ struct Run<'a> {
     failed_endpoints: BTreeMap<Endpoint, EndpointFailure>,
     /// The last reports of workers: memory and threads.
     ended: BTreeMap<usize, (Footprint, Vec<ThreadUsage>)>,
+    /// The daemons that the run has started. They end after the workers.
+    started: Vec<StartedDaemon>,
     /// Processes of the middleware besides the workers, until they have been measured.
     daemons: Vec<Daemon>,
     /// Their usage.
@@ -224,14 +240,17 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Ends all workers and removes the files of those that did not end well.
-    fn end_workers(&mut self) {
+    /// Ends all workers and then the daemons, and removes the files of those that did not end well.
+    fn end_processes(&mut self) {
         let killed = self.fleet.end();
         self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Worker, sentence, "")));
-        if !self.fleet.ended_well()
+        let killed: Vec<String> = self.started.iter_mut().filter_map(StartedDaemon::end).collect();
+        let daemons_ended_well = killed.is_empty();
+        self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Daemon, sentence, "")));
+        if !(self.fleet.ended_well() && daemons_ended_well)
             && let Err(sentence) = self.communicator.clean_up(self.spec)
         {
-            let sentence = format!("files of a worker could not be removed: {sentence}");
+            let sentence = format!("files of a worker or daemon could not be removed: {sentence}");
             self.warnings.push(Warning::new(WarningKind::LeftBehind, sentence, ""));
         }
     }

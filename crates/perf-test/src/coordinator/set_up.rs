@@ -31,6 +31,9 @@ impl Run<'_> {
             if self.interrupt.is_requested() {
                 return Err("interrupted before the start: nothing was measured".to_owned());
             }
+            if let Some(sentence) = self.started.iter_mut().find_map(|daemon| daemon.exit("before the start")) {
+                return Err(sentence);
+            }
             if now_ns() > give_up_ns {
                 let missing: Vec<String> = not_ready.union(&not_matched).map(Endpoint::to_string).collect();
                 let waited_s = READY_NS / SECOND_NS + match_timeout_s;
@@ -110,7 +113,7 @@ impl Run<'_> {
         while !unanswered.is_empty() && now_ns() < give_up_ns {
             if let Some((_, Event::Report(Report::Explained(status)))) = self.fleet.next(TICK) {
                 unanswered.remove(&status.endpoint);
-                if !status.matched.is_enough(status.expected) {
+                if !status.matched.is_enough(status.expected) || !status.mismatches.is_empty() {
                     let why = if status.mismatches.is_empty() {
                         "no reason is known".to_owned()
                     } else {

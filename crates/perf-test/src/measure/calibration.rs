@@ -62,7 +62,7 @@ impl Calibrations {
 }
 
 /// The results of one calibration.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// One reading of the clock, nanoseconds.

@@ -1,4 +1,5 @@
-//! A daemon (`--daemon`): a process that a middleware needs besides the workers. Its CPU time and memory are part of the cost.
+//! A daemon: a process that a middleware needs besides the workers. The user names it (`--daemon`), or the run has started it. Its CPU
+//! time and memory are part of the cost.
 //!
 //! The kernel's accounts of it are read at the beginning of the measurement and at the end of each second, as those of the workers. So
 //! earlier and later use is not counted, and a daemon that exits keeps its last figures.
@@ -20,6 +21,7 @@ use perf_worker::{
 pub struct Daemon {
     pid: u32,
     name: String,
+    started_by_run: bool,
     first: Option<Reading>,
     last: Option<Reading>,
 }
@@ -42,10 +44,12 @@ impl Reading {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DaemonUsage {
-    /// Its name in the kernel.
+    /// Its name in the kernel, or of one that the run started, the middleware's name of it.
     pub name: String,
     /// Its process number.
     pub pid: u32,
+    /// Whether the run started and ended it.
+    pub started_by_run: bool,
     /// Its CPU time during the measurement, ns.
     pub cpu_ns: u64,
     /// The same in percent of one core.
@@ -64,7 +68,8 @@ impl Daemon {
     /// # Errors
     /// A sentence, if there is no such process.
     pub fn find(wanted: &str) -> Result<Vec<Daemon>, String> {
-        let daemon = |pid: u32| Some(Daemon { pid, name: name_of(pid)?, first: None, last: None });
+        let daemon =
+            |pid: u32| Some(Daemon { pid, name: name_of(pid)?, started_by_run: false, first: None, last: None });
         let found: Vec<Daemon> = match wanted.parse() {
             Ok(pid) => daemon(pid).into_iter().collect(),
             Err(_) => {
@@ -82,6 +87,18 @@ impl Daemon {
             ));
         }
         Ok(found)
+    }
+
+    /// One that the run has started.
+    #[must_use]
+    pub fn started(pid: u32, name: &str) -> Daemon {
+        Daemon { pid, name: name.to_owned(), started_by_run: true, first: None, last: None }
+    }
+
+    /// Its process number.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
     }
 
     /// Reads its accounts. The first reading begins the measurement, the last one ends it.
@@ -103,7 +120,7 @@ impl Daemon {
     /// # Errors
     /// A sentence, if there is none, or the daemon exited after the only one.
     pub fn end(self) -> Result<DaemonUsage, String> {
-        let Daemon { pid, name, first, last } = self;
+        let Daemon { pid, name, started_by_run, first, last } = self;
         let first = first.ok_or_else(|| format!("{name} (pid {pid}) was not measured"))?;
         let last = last.map_or_else(|| Reading::of(pid), Ok)?;
         let threads = since(&last.threads, &first.threads);
@@ -111,7 +128,7 @@ impl Daemon {
         let core_percent = cpu_ns as f64 / (last.taken_ns - first.taken_ns).max(1) as f64 * 100.0;
         // Only once, because the kernel walks the whole memory and holds its lock meanwhile.
         let footprint = Footprint::of_process(pid).ok();
-        Ok(DaemonUsage { name, pid, cpu_ns, core_percent, memory: last.memory, footprint, threads })
+        Ok(DaemonUsage { name, pid, started_by_run, cpu_ns, core_percent, memory: last.memory, footprint, threads })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::system::process::Process;
 use crate::units::format_ns;
 use perf_worker::backend::DeliveryKind;
 use perf_worker::choice::Choice;
-use perf_worker::run_spec::{Content, Phase, Roundtrip, RunSpec, Strategy, Threshold, Touch, Wait};
+use perf_worker::run_spec::{Content, Phase, Roundtrip, RtScope, RunSpec, Strategy, Threshold, Touch, Wait};
 
 /// The heading of a run as lines of text; `topic` is the full name, and `process` the scheduling that the workers inherit.
 #[must_use]
@@ -48,6 +48,9 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     }
     if !spec.daemons.is_empty() {
         lines.push(("daemons", format!("{}, measured beside the workers", spec.daemons.join(", "))));
+    }
+    for daemon in &spec.daemon_commands {
+        lines.push(("daemon", format!("{}, started by the run: {}", daemon.name, daemon.command.join(" "))));
     }
     lines.extend(spec.heading_notes.iter().map(|note| ("note", note.clone())));
     lines.into_iter().map(|(name, value)| format!("{name:<12}{value}")).chain([String::new()]).collect()
@@ -152,8 +155,9 @@ fn matching(spec: &RunSpec) -> String {
             "before the start each client waits for the server, and the server for {clients} clients, at most {timeout_s} s"
         );
     }
+    let how = if spec.has_probes() { "; probes show it, because the middleware does not count endpoints" } else { "" };
     format!(
-        "before the start each subscription waits for {} publishers and each publisher for {} subscriptions, at most {} s",
+        "before the start each subscription waits for {} publishers and each publisher for {} subscriptions, at most {} s{how}",
         spec.expected_publishers, spec.expected_subscriptions, spec.match_timeout_s
     )
 }
@@ -185,13 +189,21 @@ fn placement(spec: &RunSpec) -> String {
     let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<String>>().join(", ");
     let mut parts = Vec::new();
     if spec.rt_priority > 0 {
-        parts.push(format!("real-time priority {} (SCHED_FIFO), memory locked", spec.rt_priority));
+        let threads = match spec.rt_scope {
+            RtScope::Process => "the threads of endpoints and of the middleware",
+            RtScope::Endpoints => "the threads of endpoints",
+        };
+        parts.push(format!("real-time priority {} (SCHED_FIFO) of {threads}, memory locked", spec.rt_priority));
     }
     if !spec.rt_cpus.is_empty() {
         parts.push(format!("workers on CPUs {}", list(&spec.rt_cpus)));
     }
     if !spec.pins.is_empty() {
-        parts.push(format!("threads of endpoints on CPUs {} in turn", list(&spec.pins)));
+        let others = match spec.rt_scope {
+            RtScope::Process => ", those of the middleware on all of these",
+            RtScope::Endpoints => "",
+        };
+        parts.push(format!("threads of endpoints on CPUs {} in turn{others}", list(&spec.pins)));
     }
     if spec.prevent_cpu_idle {
         parts.push("CPUs kept out of deep sleep".to_owned());
@@ -317,11 +329,18 @@ mod tests {
             ("-r 0 --late 1ms", "late        above 1.00 ms, too late above 50.00 ms"),
             ("", "placement   scheduled by the system, on any CPU\n"),
             (
-                "--use-rt-prio 50 --use-rt-cpus 10 --pin 3,1 --prevent-cpu-idle",
-                "placement   real-time priority 50 (SCHED_FIFO), memory locked; workers on CPUs 1, 3; threads of endpoints on CPUs 3, 1 in \
+                "--use-rt-prio 50 --rt-scope endpoints --use-rt-cpus 10 --pin 3,1 --prevent-cpu-idle",
+                "placement   real-time priority 50 (SCHED_FIFO) of the threads of endpoints, memory locked; workers on CPUs 1, 3; threads of endpoints on CPUs 3, 1 in \
                  turn; CPUs kept out of deep sleep\n",
             ),
             ("--check-memory", "memory      allocations of the measuring threads are counted\n"),
+            (
+                "--use-rt-prio 50 --pin 3",
+                "placement   real-time priority 50 (SCHED_FIFO) of the threads of endpoints and of the middleware, memory locked; \
+                 threads of endpoints on CPUs 3 in turn, those of the middleware on all of these\n",
+            ),
+            ("--rt-scope process", "note        --rt-scope process has no effect: this run has neither"),
+            ("-c Mock --mock daemon", "daemon      mockd, started by the run: sh -c "),
             ("--daemon 1", "daemons     1, measured beside the workers\n"),
             ("--shared-memory", "note        --shared-memory is always in effect"),
         ] {

@@ -17,6 +17,7 @@ pub mod warnings;
 
 use std::io;
 use std::path::Path;
+use std::sync::mpsc::Sender;
 
 use crate::error::Failure;
 use crate::row::Row;
@@ -34,9 +35,25 @@ pub struct Reports {
     csv: Option<csv::CsvLog>,
     json: Option<json::JsonLog>,
     full: Option<full::FullLog>,
+    /// No figure is shown, only counts are used.
+    quiet: bool,
+    /// Gets the number of messages sent in each row.
+    rows: Option<Sender<u64>>,
 }
 
 impl Reports {
+    /// No output, for runs of which only the counts matter. `rows` gets the number of messages sent in each row.
+    #[must_use]
+    pub fn quiet(rows: Option<Sender<u64>>) -> Reports {
+        Reports { terminal: None, csv: None, json: None, full: None, quiet: true, rows }
+    }
+
+    /// Whether nobody looks at figures, so that the machine need not be calibrated.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Opens the outputs; existing logs are replaced.
     ///
     /// # Errors
@@ -62,7 +79,14 @@ impl Reports {
             full::FullLog::create(path, &head).map_err(|error| refused("full", path, &error))
         });
         let terminal = outputs.console.then(|| terminal::Terminal::new(spec, outputs.tables));
-        Ok(Reports { terminal, csv: csv.transpose()?, json: json.transpose()?, full: full.transpose()? })
+        Ok(Reports {
+            terminal,
+            csv: csv.transpose()?,
+            json: json.transpose()?,
+            full: full.transpose()?,
+            quiet: false,
+            rows: None,
+        })
     }
 
     /// Shows and logs one row. A log that cannot be written is closed; the sentences returned say so.
@@ -75,6 +99,10 @@ impl Reports {
             format!("the {kind} log ends after {ends_s:.0} s: {error}. Its rows so far are complete")
         };
         let mut given_up = Vec::new();
+        if let Some(rows) = &self.rows {
+            // Fails if nobody looks any more.
+            let _ = rows.send(row.sent.samples);
+        }
         if let Some(Err(error)) = self.csv.as_mut().map(|log| log.row(row)) {
             given_up.push(lost("CSV", &error));
             self.csv = None;

@@ -7,6 +7,7 @@
 
 mod command_line;
 mod comparison;
+mod conformance;
 mod ends;
 mod footprint;
 mod kills;
@@ -29,6 +30,7 @@ const THREADS: usize = 12;
 fn main() -> ExitCode {
     let tests = [
         // The longest first.
+        conformance::TESTS,
         ends::TESTS,
         kills::TESTS,
         footprint::TESTS,
@@ -40,7 +42,9 @@ fn main() -> ExitCode {
         mock::counts::TESTS,
         mock::defects::TESTS,
         mock::accounts::TESTS,
+        mock::daemons::TESTS,
         mock::contract::TESTS,
+        mock::placement::TESTS,
         mock::matching::TESTS,
         mock::plans::TESTS,
         command_line::TESTS,

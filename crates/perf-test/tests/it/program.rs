@@ -213,6 +213,12 @@ pub fn parent_of(pid: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
+/// The fields of `stat` of a process or a thread from the third, its state, on.
+pub fn stat_of(path: &str) -> Vec<String> {
+    let stat = fs::read_to_string(format!("/proc/{path}/stat")).unwrap();
+    stat.rsplit_once(") ").unwrap().1.split_whitespace().map(str::to_owned).collect()
+}
+
 /// The number of sleeps of a process, in all its threads.
 pub fn sleeps_of(pid: u32) -> u64 {
     let slept = |task: fs::DirEntry| -> Option<u64> {

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 use std::io::{BufRead, BufReader, Read, Write, pipe};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 
@@ -16,13 +17,15 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::{Test, is_ignored, side_by_side, trial};
 
-const TESTS: [Test; 7] = [
+const TESTS: [Test; 9] = [
     ("one_of_each_is_measured_as_any_other", one_of_each_is_measured_as_any_other),
     ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
     ("late_messages_count_by_both_latencies", late_messages_count_by_both_latencies),
     ("it_keeps_the_promises_that_no_figure_shows", it_keeps_the_promises_that_no_figure_shows),
     ("two_programs_match", two_programs_match),
     ("its_own_sentence_names_an_unsupported_option", its_own_sentence_names_an_unsupported_option),
+    ("a_program_names_the_daemons_of_its_run", a_program_names_the_daemons_of_its_run),
+    ("an_answer_that_is_no_check_is_refused_before_anything_starts", an_answer_that_is_no_check_is_refused),
     ("a_killed_worker_leaves_nothing", a_killed_worker_leaves_nothing),
 ];
 
@@ -91,10 +94,10 @@ fn one_of_each_is_measured_as_any_other() {
 fn several_of_each_in_one_process_and_apart() {
     for strategy in ["INTER_PROCESS", "INTER_THREAD"] {
         let summary = measure(&format!("-e {strategy} -p 2 -s 2 -r 50 --warmup 1 --max-runtime 1"));
-        // The send time decides to which second a message belongs, so one message may be late.
+        // The send time decides to which second a message belongs, and on a busy machine some are late.
         let (sent, received) = (summary.total.sent.samples, summary.total.received.samples);
         assert_eq!((received, summary.lost), (2 * sent, 0), "{strategy}: {summary:?}");
-        assert!((90..=110).contains(&sent), "{strategy}: {sent}");
+        assert!((60..=140).contains(&sent), "{strategy}: {sent}");
     }
 }
 
@@ -110,7 +113,15 @@ fn late_messages_count_by_both_latencies() {
 fn it_keeps_the_promises_that_no_figure_shows() {
     let page = include_str!("../../../../docs/internals/worker-protocol.md");
     let plan = page.lines().find_map(|line| line.strip_prefix("-> ").filter(|line| line.contains("\"spec\""))).unwrap();
-    let mut plan: Value = serde_json::from_str(plan).unwrap();
+    let plan: Value = serde_json::from_str(plan).unwrap();
+    keeps_its_promises(plan.clone());
+    // Then probes decide that the endpoints are matched.
+    let mut probed = plan;
+    probed["spec"]["capabilities"]["matching"] = json!("Unknown");
+    keeps_its_promises(probed);
+}
+
+fn keeps_its_promises(mut plan: Value) {
     plan["spec"]["max_runtime_s"] = json!(2);
     let mut subscription = plan["endpoints"][0].clone();
     subscription["endpoint"] = json!({"Subscription": 0});
@@ -187,7 +198,7 @@ fn two_programs_match() {
 fn its_own_sentence_names_an_unsupported_option() {
     for (options, code, words) in [
         ("-m Array4m", 1, "publisher 0 cannot begin: echo moves messages of at most 60000 bytes and not 4194304"),
-        ("-e INTRA_THREAD", 1, "echo does not do -e INTRA_THREAD"),
+        ("-e INTRA_THREAD", 2, "perf_test_echo check: echo does not do -e INTRA_THREAD"),
         ("--zero-copy", 2, "echo has no --zero-copy"),
         ("--transient", 2, "echo has no --durability TRANSIENT_LOCAL: give --durability VOLATILE"),
         ("--roundtrip-mode Both", 1, "relay 0 cannot begin: echo does no round trips"),
@@ -197,6 +208,52 @@ fn its_own_sentence_names_an_unsupported_option() {
         assert_eq!(output.status.code(), Some(code), "{}", said(&output));
         assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{}", said(&output));
         assert_eq!(left_in(&folder), Vec::<String>::new(), "{options}");
+    }
+}
+
+/// `perf_test -c other` with a program that answers `check` in this way and is echo otherwise.
+fn other(folder: &TempDir, check: &str) -> Output {
+    let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
+    let program = folder.path().join("perf_test_other");
+    let script = format!("#!/bin/sh\n[ $1 != check ] && exec {} \"$@\"\n{check}\n", echo_program.display());
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let log = folder.path().join("log.json");
+    let options = format!("-c other -r 50 --max-runtime 1 --full-logfile {}", log.display());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
+    command.args(options.split_whitespace()).env("PATH", path).env("XDG_RUNTIME_DIR", folder.path());
+    command.output().unwrap()
+}
+
+fn a_program_names_the_daemons_of_its_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let script = format!("trap 'echo over; exit 0' TERM; echo > {}; while :; do sleep 0.05; done", socket.display());
+    let daemon = json!({"name": "router", "command": ["sh", "-c", script], "ready": {"File": socket}});
+    std::fs::write(folder.path().join("answer"), json!({"daemons": [daemon]}).to_string()).unwrap();
+    let output = other(&folder, &format!("exec cat {}/answer", folder.path().display()));
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("router: over\n"), "{}", said(&output));
+    let summary = Log::read(&folder.path().join("log.json")).unwrap().summary.unwrap();
+    let [router] = summary.daemons.as_slice() else { panic!("{:?}", summary.daemons) };
+    assert!(router.name == "router" && router.memory.rss_kib > 0, "{router:?}");
+    assert!(!Path::new(&format!("/proc/{}", router.pid)).exists(), "{}", said(&output));
+}
+
+fn an_answer_that_is_no_check_is_refused() {
+    for (check, words) in [
+        ("echo no such verb >&2; exit 1", "perf_test_other check: no such verb"),
+        ("echo ok", "perf_test_other does not check options as version 2 of the worker protocol demands"),
+        (
+            r#"echo '{"daemons": [{"name": "d", "command": [], "ready": {"Line": "x"}}]}'"#,
+            "perf_test_other check: the daemon d has no command",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = other(&folder, check);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{}", said(&output));
     }
 }
 

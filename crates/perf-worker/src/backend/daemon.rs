@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct DaemonCommand {
     /// Its name in reports.
     pub name: String,
-    /// The program, looked for on the PATH, and its arguments.
+    /// The program, looked for on the PATH, and its arguments. It stays in the foreground and ends on SIGTERM.
     pub command: Vec<String>,
     /// How it shows that it is ready.
     pub ready: Readiness,
@@ -18,8 +18,8 @@ pub struct DaemonCommand {
 /// The sign that a daemon is ready.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Readiness {
-    /// A file or socket of this path exists.
+    /// A file or socket of this path exists which did not exist, or was another one, before the daemon started.
     File(PathBuf),
-    /// It has printed a line with this text.
+    /// It has printed a line with this text, on standard output or standard error.
     Line(String),
 }

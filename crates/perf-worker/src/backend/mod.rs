@@ -33,7 +33,7 @@ pub trait Backend: Sync {
     fn describe(&self) -> Description;
 
     /// Checks whether it supports the options of the run, beyond its capabilities, as it does by default. Returns the daemons that
-    /// the run must start. Called before any process is started.
+    /// the run must start. Called before any other process is started.
     ///
     /// # Errors
     /// A sentence with the option that it does not support, and with the alternative.

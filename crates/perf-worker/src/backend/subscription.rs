@@ -102,3 +102,26 @@ pub struct Taken<'a> {
     /// The bytes that [`Draft::write`](super::Draft::write) wrote, in place or in the copy.
     pub payload: &'a [u8],
 }
+
+impl Taken<'_> {
+    /// The same without the payload.
+    #[must_use]
+    pub fn without_payload(&self) -> Taken<'static> {
+        let Taken { source, time_ns, id, received_ns, arrived_ns, in_hand_ns, .. } = *self;
+        let Taken { length_bytes, wire_bytes, overwritten, loaned, .. } = *self;
+        let payload = &[];
+        Taken {
+            source,
+            time_ns,
+            id,
+            received_ns,
+            arrived_ns,
+            in_hand_ns,
+            length_bytes,
+            wire_bytes,
+            overwritten,
+            loaned,
+            payload,
+        }
+    }
+}

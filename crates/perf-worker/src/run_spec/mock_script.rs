@@ -16,8 +16,8 @@ use crate::{
 
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
-     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mismatch, matching=KIND, nameless, push, copy, \
-     deaf, print, \
+     stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mute=TIME, mismatch, matching=KIND, nameless, push, copy, \
+     deaf, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
 const LONGEST_NS: i64 = 1_000_000_000_000;
@@ -31,6 +31,19 @@ pub struct Timed {
     pub number: u64,
     /// The time, ns.
     pub time_ns: i64,
+}
+
+/// The daemon of a mock. Each prints a line, and says after 200 ms that it is ready, unless it exits first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MockDaemon {
+    /// It works a little until it is ended.
+    Lives,
+    /// It exits this time after it was ready, ns.
+    Dies(i64),
+    /// It never says that it is ready.
+    Silent,
+    /// It exits before it is ready.
+    Exits,
 }
 
 /// A script. A number of 0 means never.
@@ -63,6 +76,8 @@ pub struct MockScript {
     pub subscription: Option<u32>,
     /// An endpoint is not matched for this time after its creation, ns.
     pub match_ns: i64,
+    /// A publisher sends nothing for this time after its creation, ns, although it is matched.
+    pub mute_ns: i64,
     /// An endpoint is never matched.
     pub mismatch: bool,
     /// The kind of matching that endpoints tell; as the mock is, a count.
@@ -77,6 +92,8 @@ pub struct MockScript {
     pub deaf: bool,
     /// Each message is announced on standard output.
     pub print: bool,
+    /// The daemon that the run starts.
+    pub daemon: Option<MockDaemon>,
     /// The instrument in each worker begins this time after the order to go, ns.
     pub start_ns: i64,
     /// CPU time that the instrument itself takes in each worker for each report of a row, ns.
@@ -99,6 +116,7 @@ impl Default for MockScript {
             join: 0,
             subscription: None,
             match_ns: 0,
+            mute_ns: 0,
             mismatch: false,
             matching: None,
             nameless: false,
@@ -106,6 +124,7 @@ impl Default for MockScript {
             copy: false,
             deaf: false,
             print: false,
+            daemon: None,
             start_ns: 0,
             report_ns: 0,
         }
@@ -130,8 +149,9 @@ impl MockScript {
     #[must_use]
     pub fn of_subscription(&self, index: u32) -> MockScript {
         let applies = self.subscription.is_none_or(|only| only == index);
-        let MockScript { match_ns, mismatch, matching, nameless, push, copy, .. } = *self;
-        let others = MockScript { match_ns, mismatch, matching, nameless, push, copy, ..MockScript::default() };
+        let MockScript { match_ns, mute_ns, mismatch, matching, nameless, push, copy, .. } = *self;
+        let others =
+            MockScript { match_ns, mute_ns, mismatch, matching, nameless, push, copy, ..MockScript::default() };
         if applies { self.clone() } else { others }
     }
 
@@ -187,6 +207,7 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "join" => script.join = number(value)?,
         "subscription" => script.subscription = Some(value.parse().map_err(|_| "needs the index of a subscription")?),
         "match" => script.match_ns = time_ns(value)?,
+        "mute" => script.mute_ns = time_ns(value)?,
         "mismatch" if value.is_empty() => script.mismatch = true,
         "matching" => {
             let named = MatchingKind::ALL.iter().find(|(_, name, _)| *name == value).map(|(kind, ..)| *kind);
@@ -198,11 +219,24 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "deaf" if value.is_empty() => script.deaf = true,
         "print" if value.is_empty() => script.print = true,
         "mismatch" | "nameless" | "push" | "copy" | "deaf" | "print" => return Err("has a value and needs none"),
+        "daemon" => script.daemon = Some(daemon(value)?),
         "start" => script.start_ns = time_ns(value)?,
         "report" => script.report_ns = time_ns(value)?,
         _ => return Err("is not known"),
     }
     Ok(())
+}
+
+fn daemon(value: &str) -> Result<MockDaemon, &'static str> {
+    match value.strip_prefix("die:") {
+        Some(time) => Ok(MockDaemon::Dies(time_ns(time)?)),
+        None => match value {
+            "" => Ok(MockDaemon::Lives),
+            "silent" => Ok(MockDaemon::Silent),
+            "exit" => Ok(MockDaemon::Exits),
+            _ => Err("needs nothing, die:TIME, silent or exit"),
+        },
+    }
 }
 
 fn number(value: &str) -> Result<u64, &'static str> {
@@ -255,8 +289,10 @@ impl fmt::Display for MockScript {
         if let Some(index) = self.subscription {
             write!(f, ",subscription={index}")?;
         }
-        if self.match_ns > 0 {
-            write!(f, ",match={}", Time(self.match_ns))?;
+        for (key, time_ns) in [("match", self.match_ns), ("mute", self.mute_ns)] {
+            if time_ns > 0 {
+                write!(f, ",{key}={}", Time(time_ns))?;
+            }
         }
         if let Some(kind) = self.matching {
             write!(f, ",matching={}", kind.name())?;
@@ -273,6 +309,13 @@ impl fmt::Display for MockScript {
             if is_set {
                 write!(f, ",{key}")?;
             }
+        }
+        match self.daemon {
+            None => {}
+            Some(MockDaemon::Lives) => f.write_str(",daemon")?,
+            Some(MockDaemon::Dies(time_ns)) => write!(f, ",daemon=die:{}", Time(time_ns))?,
+            Some(MockDaemon::Silent) => f.write_str(",daemon=silent")?,
+            Some(MockDaemon::Exits) => f.write_str(",daemon=exit")?,
         }
         for (key, time_ns) in [("start", self.start_ns), ("report", self.report_ns)] {
             if time_ns > 0 {
@@ -302,11 +345,21 @@ mod tests {
     use super::*;
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
-                       refuse=19,join=5,subscription=0,match=200ms,matching=any,mismatch,nameless,push,copy,deaf,print,start=1s,report=10ms";
+                       refuse=19,join=5,subscription=0,match=200ms,mute=1ms,matching=any,mismatch,nameless,push,copy,deaf,print,daemon=die:2s,\
+                       start=1s,report=10ms";
 
     #[test]
     fn a_script_is_written_as_it_is_read() {
-        for text in [ALL, "latency=0s", "latency=1000s", "latency=1ms,lose=1", "latency=1500us,match=1ns"] {
+        for text in [
+            ALL,
+            "latency=0s",
+            "latency=1000s",
+            "latency=1ms,lose=1",
+            "latency=1500us,match=1ns",
+            "latency=1ms,daemon",
+            "latency=1ms,daemon=silent",
+            "latency=1ms,daemon=exit",
+        ] {
             assert_eq!(text.parse::<MockScript>().unwrap().to_string(), text);
             let sent = serde_json::to_string(&text.parse::<MockScript>().unwrap()).unwrap();
             assert_eq!(serde_json::from_str::<MockScript>(&sent).unwrap().to_string(), text);
@@ -339,6 +392,7 @@ mod tests {
             "matching=some",
             "push=1",
             "subscription=first",
+            "daemon=1",
         ] {
             let sentence = format!("duplicate=2,{part}").parse::<MockScript>().unwrap_err();
             assert!(sentence.contains(&format!("`{part}`")) && sentence.contains(KEYS), "{sentence}");

@@ -6,13 +6,13 @@ mod mock_script;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Capabilities, Settings};
+use crate::backend::{Capabilities, DaemonCommand, MatchingKind, Settings};
 use crate::choice::{Choice, choice};
 use crate::clock::SECOND_NS;
 use crate::endpoint::Endpoint;
 use crate::pacing::Pace;
 
-pub use mock_script::{MockScript, Timed, is_nth};
+pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
 
 choice! {
     /// The generation of the layouts of the benchmark messages.
@@ -302,6 +302,9 @@ pub struct RunSpec {
     pub prevent_cpu_idle: bool,
     /// Processes that the middleware needs besides the workers, by number or name.
     pub daemons: Vec<String>,
+    /// The daemons that the run starts, by the check of the middleware. Workers do not get them.
+    #[serde(skip)]
+    pub daemon_commands: Vec<DaemonCommand>,
     /// The script of the mock.
     pub mock: MockScript,
     /// Notes about options that have no effect in this run, or are always in effect. The heading prints them.
@@ -366,6 +369,12 @@ impl RunSpec {
     #[must_use]
     pub fn has_publishers(&self) -> bool {
         self.publishers > 0
+    }
+
+    /// Whether probes decide that endpoints are matched, because the middleware does not count the others.
+    #[must_use]
+    pub fn has_probes(&self) -> bool {
+        self.capabilities.matching != MatchingKind::Count
     }
 
     /// The number of endpoints of the other side for which an endpoint waits before the start.

@@ -2,11 +2,16 @@
 //!
 //! These threads record the samples; the endpoint's thread wakes up to hand over rows and to notice the end.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Context, matching::wait_for_start, publisher_watch::PublisherWatch, sample_recorder::SampleRecorder};
+use super::{
+    Context,
+    matching::wait_for_start,
+    probe::{End, Heard},
+    publisher_watch::PublisherWatch,
+    sample_recorder::SampleRecorder,
+};
 use crate::{
     backend::{Listener, Sink, Taken},
     clock::{SECOND_NS, now_ns, work},
@@ -16,14 +21,13 @@ use crate::{
 const GRACE_NS: i64 = SECOND_NS / 100;
 
 /// The recorder of a listener, which the threads of the middleware share.
-#[derive(Default)]
 struct SharedRecorder {
     /// [`EndpointPlan::work_ns`](crate::endpoint::EndpointPlan::work_ns).
     work_ns: i64,
     /// None before the start.
     recorder: Mutex<Option<SampleRecorder>>,
-    /// Samples delivered before the start: history.
-    early: AtomicU64,
+    /// Messages delivered before the start.
+    heard: Mutex<Heard>,
     /// The reason why the delivery ended.
     failure: Mutex<Option<String>>,
 }
@@ -41,7 +45,7 @@ impl SharedRecorder {
         let mut recorder = self.lock();
         let Some(recorder) = recorder.as_mut().filter(|_| !context.flags.is_abandoned()) else { return Ok(None) };
         let now_ns = now_ns();
-        if recorder.drain.is_complete(recorder.taken + overwritten) || recorder.drain.is_over(now_ns) {
+        if recorder.is_complete(overwritten) || recorder.drain.is_over(now_ns) {
             return Ok(None);
         }
         recorder.rows.until(now_ns - GRACE_NS);
@@ -53,7 +57,7 @@ impl Sink for SharedRecorder {
     fn taken(&self, taken: &Taken<'_>) {
         match &mut *self.lock() {
             Some(recorder) => recorder.record_delivered(taken),
-            None => _ = self.early.fetch_add(1, Ordering::Relaxed),
+            None => self.heard.lock().unwrap_or_else(PoisonError::into_inner).record(taken),
         }
         // Without the lock, which the endpoint's thread needs for the rows.
         work(self.work_ns);
@@ -71,7 +75,9 @@ pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), Str
                     threads of its own: leave it out"
             .to_owned());
     }
-    let shared = Arc::new(SharedRecorder { work_ns: context.plan.work_ns, ..SharedRecorder::default() });
+    let heard = Mutex::new(Heard::new(&context.spec));
+    let work_ns = context.plan.work_ns;
+    let shared = Arc::new(SharedRecorder { work_ns, recorder: Mutex::default(), heard, failure: Mutex::default() });
     listener.start(shared.clone())?;
     let received = receive(context, &mut *listener, &shared);
     if received.is_ok() {
@@ -82,8 +88,13 @@ pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), Str
 }
 
 fn receive(context: &Context, listener: &mut dyn Listener, shared: &SharedRecorder) -> Result<(), String> {
-    let Some(start) = wait_for_start(&mut [(context, listener)])? else { return Ok(()) };
-    *shared.lock() = Some(SampleRecorder::new(context, &start));
+    let mut end = [(context, End::Listener(&mut *listener, &shared.heard))];
+    let Some(start) = wait_for_start(&mut end)? else { return Ok(()) };
+    let overwritten = listener.overwritten();
+    let mut recorder = shared.lock();
+    let early = shared.heard.lock().unwrap_or_else(PoisonError::into_inner).take_early();
+    *recorder = Some(SampleRecorder::new(context, &start, early, overwritten));
+    drop(recorder);
     let mut publishers = PublisherWatch::new(context, start.start_ns);
     while let Some(wait) = shared.advance(context, listener.overwritten())? {
         let taken = shared.lock().as_ref().map_or(0, |recorder| recorder.taken);
@@ -97,7 +108,6 @@ fn receive(context: &Context, listener: &mut dyn Listener, shared: &SharedRecord
         let now_ns = now_ns();
         recorder.rows.end_until(now_ns);
         recorder.add_overwritten(listener.overwritten());
-        recorder.rows.open.received.history += shared.early.load(Ordering::Relaxed);
         recorder.rows.last(now_ns);
         context.finish(publishers.report(&recorder));
     }

@@ -5,10 +5,12 @@
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use super::Context;
-use super::protocol::{MatchStatus, Order, Report};
+use super::{
+    Context,
+    probe::{Early, End, Probes},
+    protocol::{MatchStatus, Order, Report, times::QUIET_NS},
+};
 use crate::{
-    backend::Matched,
     clock::{SECOND_NS, now_ns},
     endpoint::SourcePhase,
 };
@@ -23,37 +25,48 @@ pub struct Start {
     pub start_ns: i64,
     /// The phases of the run's publishers, as far as the middleware tells them apart.
     pub phases: Vec<SourcePhase>,
+    /// Of each endpoint of the thread, the messages that were taken among probes.
+    pub early: Vec<Early>,
 }
 
-/// The endpoints of a thread, usually one.
-type Endpoints<'a, 'b> = [(&'a Context, &'b mut dyn Matched)];
+/// An endpoint of this thread that waits.
+struct Waiting<'a, 'b> {
+    context: &'a Context,
+    end: &'a mut End<'b>,
+    probes: Probes,
+    is_matched: bool,
+}
 
 /// Applies the placement to this thread, reports that its endpoints exist, and waits until they are matched and for the start, which
 /// is returned. The order comes through the first endpoint. `None`: the run ended before.
 ///
 /// # Errors
 /// A sentence of the middleware, or of the kernel about the placement.
-pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<Start>, String> {
+pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<Start>, String> {
     // The middleware's own threads exist now, so that they do not inherit it.
     if let Some((context, _)) = endpoints.first() {
         context.placement.apply_to_thread(context.plan.index as usize)?;
     }
     let created_ns = now_ns();
-    for (context, matching) in endpoints.iter() {
-        context.report(Report::Ready { endpoint: context.plan.endpoint, created_ns, source: matching.source() });
+    for (context, end) in endpoints.iter_mut() {
+        context.report(Report::Ready { endpoint: context.plan.endpoint, created_ns, source: end.matching().source() });
     }
-    let mut waiting = vec![true; endpoints.len()];
+    let waiting = |(context, end)| Waiting { context, end, probes: Probes::new(context), is_matched: false };
+    let mut endpoints: Vec<Waiting<'_, '_>> =
+        endpoints.iter_mut().map(|(context, end)| waiting((*context, end))).collect();
     loop {
         // Also when all are matched: a check maps the memory of new ones, and this is the time for it.
-        for ((context, matching), waiting) in endpoints.iter_mut().zip(&mut waiting) {
-            *waiting = check(context, *matching, *waiting, created_ns)?;
-        }
-        let Some((context, _)) = endpoints.first() else { return Ok(None) };
+        endpoints.iter_mut().try_for_each(|waiting| waiting.check(created_ns))?;
+        let Some(Waiting { context, .. }) = endpoints.first() else { return Ok(None) };
         match context.orders.recv_timeout(CHECK_INTERVAL) {
-            Ok(Order::Go { start_ns, phases }) => return Ok(Some(Start { start_ns, phases })),
+            Ok(Order::Go { start_ns, phases }) => {
+                let early = endpoints.iter_mut().map(|waiting| waiting.quieten(start_ns)).collect();
+                return Ok(Some(Start { start_ns, phases, early }));
+            }
             Ok(Order::Explain) => {
-                for (context, matching) in endpoints.iter_mut() {
-                    context.report(Report::Explained(match_status(context, *matching)?));
+                for waiting in &mut endpoints {
+                    let status = waiting.match_status()?;
+                    waiting.context.report(Report::Explained(status));
                 }
             }
             Err(RecvTimeoutError::Timeout) if !context.flags.is_abandoned() => {}
@@ -62,23 +75,52 @@ pub fn wait_for_start(endpoints: &mut Endpoints<'_, '_>) -> Result<Option<Start>
     }
 }
 
-/// Whether an endpoint still waits for others. A change is reported.
-fn check(context: &Context, matching: &mut dyn Matched, waiting: bool, created_ns: i64) -> Result<bool, String> {
-    let endpoint = context.plan.endpoint;
-    let enough = matching.matched()?.is_enough(context.plan.expected as usize);
-    let give_up_ns = created_ns + i64::from(context.spec.match_timeout_s) * SECOND_NS;
-    if waiting && enough {
-        context.report(Report::Matched { endpoint, matched_ns: now_ns() });
-    } else if waiting && now_ns() > give_up_ns {
-        context.report(Report::Unmatched(match_status(context, matching)?));
-    } else {
-        return Ok(waiting);
+impl Waiting<'_, '_> {
+    /// Checks whether it still waits for others. A change is reported.
+    fn check(&mut self, created_ns: i64) -> Result<(), String> {
+        let Waiting { context, end, probes, .. } = self;
+        let mut is_enough = end.matching().matched()?.is_enough(context.plan.expected as usize);
+        if context.spec.has_probes() {
+            probes.send(context, end);
+            probes.receive(context, end);
+            is_enough &= probes.are_enough(context, end);
+        }
+        let endpoint = context.plan.endpoint;
+        let give_up_ns = created_ns + i64::from(context.spec.match_timeout_s) * SECOND_NS;
+        if self.is_matched {
+            return Ok(());
+        }
+        if is_enough {
+            self.context.report(Report::Matched { endpoint, matched_ns: now_ns() });
+        } else if now_ns() > give_up_ns {
+            let status = self.match_status()?;
+            self.context.report(Report::Unmatched(status));
+        } else {
+            return Ok(());
+        }
+        self.is_matched = true;
+        Ok(())
     }
-    Ok(false)
-}
 
-fn match_status(context: &Context, matching: &mut dyn Matched) -> Result<MatchStatus, String> {
-    let endpoint = context.plan.endpoint;
-    let (matched, expected) = (matching.matched()?, context.plan.expected as usize);
-    Ok(MatchStatus { endpoint, matched, expected, mismatches: matching.mismatches() })
+    /// Takes the last probes, so that the history is empty at the start. Returns the other messages taken so far.
+    fn quieten(&mut self, start_ns: i64) -> Early {
+        let Waiting { context, end, probes, .. } = self;
+        while context.spec.has_probes() && now_ns() < start_ns - QUIET_NS {
+            probes.receive(context, end);
+            std::thread::sleep(CHECK_INTERVAL);
+        }
+        probes.take_early()
+    }
+
+    fn match_status(&mut self) -> Result<MatchStatus, String> {
+        let Waiting { context, end, probes, .. } = self;
+        let matching = end.matching();
+        let (matched, expected) = (matching.matched()?, context.plan.expected as usize);
+        let mismatches = matching.mismatches();
+        let mut status = MatchStatus { endpoint: context.plan.endpoint, matched, expected, mismatches };
+        if context.spec.has_probes() {
+            probes.explain(context, end, &mut status);
+        }
+        Ok(status)
+    }
 }

@@ -12,6 +12,7 @@ mod listener;
 mod matching;
 pub mod own_cost;
 pub mod placement;
+mod probe;
 pub mod protocol;
 mod publisher;
 mod publisher_watch;
@@ -141,7 +142,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     let (spec, row_delay_ns) = (Arc::new(plan.spec), plan.row_delay_ns);
     let placement = Placement::of(&spec);
     // Other threads, which inherit it, start later.
-    placement.apply_to_process()?;
+    let own_scheduling = placement.apply_to_process()?;
     let before = Usage::of_this_thread()?;
     let session: Arc<dyn Session> = Arc::from(backend.open(&spec)?);
     let opening = Usage::of_this_thread()?.since(&before);
@@ -180,6 +181,9 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
         let session = session.clone();
         let thread = builder.spawn(move || run_endpoints(&contexts, &*session));
         running.push(thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?);
+    }
+    if let Some(scheduling) = own_scheduling {
+        scheduling.restore()?;
     }
     let orders = OrdersAccount::default();
     let reporter = Reporter::new(reports, orders.clone(), opening, &spec);

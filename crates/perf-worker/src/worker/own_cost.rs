@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::matching::Start;
 use super::placement::Placement;
+use super::probe::Early;
 use super::protocol::times::ROW_DELAY_NS;
 use super::publisher::{PublisherLoop, sleep};
 use super::subscriber::SubscriberLoop;
@@ -78,7 +79,8 @@ fn send(context: &Context, nothing: NullMiddleware, start_ns: i64) {
 }
 
 fn receive(context: &Context, nothing: NullMiddleware, start_ns: i64) {
-    let _ = SubscriberLoop::new(context, Box::new(nothing), &Start { start_ns, phases: Vec::new() }).take_all();
+    let start = Start { start_ns, phases: Vec::new(), early: Vec::new() };
+    let _ = SubscriberLoop::new(context, Box::new(nothing), &start, Early::default()).take_all();
 }
 
 /// A middleware that does nothing, and ends the loop after all batches.

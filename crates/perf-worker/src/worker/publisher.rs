@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use super::{
     Context,
     matching::wait_for_start,
+    probe::End,
     protocol::{EndpointReport, times::CATCH_UP_NS},
     refusals::Refusals,
     rows::Rows,
@@ -28,7 +29,7 @@ const SLICE_NS: i64 = SECOND_NS / 10;
 /// Creates the publisher, waits for matching and for the start, publishes, and stays until the run is over.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let mut publisher = create(context, session)?;
-    let Some(start) = wait_for_start(&mut [(context, &mut *publisher)])? else { return Ok(()) };
+    let Some(start) = wait_for_start(&mut [(context, End::Publisher(&mut *publisher))])? else { return Ok(()) };
     let mut publisher_loop = PublisherLoop::new(context, publisher, start.start_ns);
     publisher_loop.publish_all(&mut sleep)?;
     context.finish(publisher_loop.report());

@@ -7,37 +7,57 @@ use super::{
     Context,
     drain::DrainMonitor,
     matching::{Start, wait_for_start},
+    probe::{End, is_probe},
     protocol::EndpointReport,
     refusals::Refusals,
     rows::Rows,
 };
 use crate::{
-    backend::{Draft, Matched, Matching, Publisher, Server, Session, Stamp, Subscription},
+    backend::{Draft, Matched, Matching, Publisher, Server, Session, Stamp, Subscription, Taken},
     clock::{now_ns, work},
     endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
     payload,
-    run_spec::{RunSpec, Touch, Wait},
+    run_spec::{Touch, Wait},
 };
 
 /// Creates both ends, waits for matching and for the start, and passes messages on until no more come.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let mut ends = Ends::create(context, session)?;
-    let Some(Start { start_ns, .. }) = wait_for_start(&mut [(context, &mut ends)])? else { return Ok(()) };
+    let Some(Start { start_ns, early, .. }) = wait_for_start(&mut [(context, End::Relay(&mut ends))])? else {
+        return Ok(());
+    };
     let rows = Rows::new(context, start_ns);
     let sequences = Sequences::new(context.plan.publishers > 0, context.plan.message.last_id);
     let drain = DrainMonitor::new(context, start_ns);
-    let mut relay_loop =
-        RelayLoop { context, ends, rows, sequences, drain, overwritten: 0, taken: 0, refusals: Refusals::new(context) };
+    let overwritten = if context.spec.has_probes() { ends.subscription.overwritten() } else { 0 };
+    let mut relay_loop = RelayLoop {
+        context,
+        ends,
+        rows,
+        sequences,
+        overwritten_before: overwritten,
+        overwritten,
+        taken: 0,
+        drain,
+        refusals: Refusals::new(context),
+    };
+    // They have been passed on.
+    for (taken, _) in early.iter().flat_map(|early| &early.own) {
+        relay_loop.count(taken, true);
+    }
     relay_loop.relay_all()?;
     context.finish(EndpointReport::default());
     context.wait_for_end();
     Ok(())
 }
 
-struct Ends {
-    subscription: Box<dyn Subscription>,
-    publisher: Box<dyn Publisher>,
+/// The two ends of a relay.
+pub struct Ends {
+    /// It takes from the one topic.
+    pub subscription: Box<dyn Subscription>,
+    /// It sends on the other.
+    pub publisher: Box<dyn Publisher>,
 }
 
 impl Ends {
@@ -76,6 +96,8 @@ struct RelayLoop<'a> {
     ends: Ends,
     rows: Rows,
     sequences: Sequences,
+    /// Probes that left the history.
+    overwritten_before: u64,
     overwritten: u64,
     /// Messages taken, duplicates not counted.
     taken: u64,
@@ -88,15 +110,15 @@ impl RelayLoop<'_> {
     fn relay_all(&mut self) -> Result<(), String> {
         let spec = self.context.spec.clone();
         while !self.context.flags.is_abandoned() {
-            if self.drain.is_complete(self.taken + self.overwritten) {
-                while self.context.plan.publishers > 0 && self.relay_one(&spec)? {}
+            if self.drain.is_complete(self.taken + self.overwritten - self.overwritten_before) {
+                while self.context.plan.publishers > 0 && self.relay_one()? {}
                 break;
             }
             let before_ns = now_ns();
             if self.drain.is_over(before_ns) {
                 break;
             }
-            if self.relay_one(&spec)? {
+            if self.relay_one()? {
                 continue;
             }
             self.rows.until(before_ns);
@@ -111,26 +133,23 @@ impl RelayLoop<'_> {
     }
 
     /// Passes one message on, if there is one.
-    fn relay_one(&mut self, spec: &RunSpec) -> Result<bool, String> {
+    fn relay_one(&mut self) -> Result<bool, String> {
         let Ends { subscription, publisher } = &mut self.ends;
         let (mut refused, mut passed) = (None, None);
         let taken = subscription.take(&mut |taken| {
-            let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: self.context.plan.pace.rate_hz() };
-            passed = Some((taken.received_ns, taken.time_ns, taken.length_bytes, taken.source, taken.id));
-            work(self.context.plan.work_ns);
-            refused = publisher.publish(&mut Passed { stamp, touch: spec.touch }).err();
+            work(if is_probe(taken) { 0 } else { self.context.plan.work_ns });
+            let published = publisher.publish(&mut Passed::on(self.context, taken));
+            if !is_probe(taken) {
+                passed = Some(taken.without_payload());
+                refused = published.err();
+            }
         });
         let taken = taken.unwrap_or_else(|sentence| {
             refused = Some(sentence);
             true
         });
-        if let Some((received_ns, time_ns, length_bytes, source, id)) = passed {
-            self.rows.until(received_ns);
-            self.drain.arrived(received_ns, received_ns.saturating_sub(time_ns));
-            self.taken += u64::from(self.sequences.arrived(source, id, 0).1 != Arrival::Duplicate);
-            let relayed = &mut self.rows.open.relayed;
-            relayed.samples += u64::from(refused.is_none());
-            relayed.bytes += length_bytes;
+        if let Some(passed) = passed {
+            self.count(&passed, refused.is_none());
         }
         let overwritten = self.ends.subscription.overwritten();
         self.rows.open.relayed.overwritten += overwritten.saturating_sub(self.overwritten);
@@ -141,12 +160,32 @@ impl RelayLoop<'_> {
         }
         Ok(taken)
     }
+
+    /// Counts a message that was taken.
+    fn count(&mut self, taken: &Taken<'_>, is_sent: bool) {
+        self.rows.until(taken.received_ns);
+        self.drain.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
+        self.taken += u64::from(self.sequences.arrived(taken.source, taken.id, 0).1 != Arrival::Duplicate);
+        let relayed = &mut self.rows.open.relayed;
+        relayed.samples += u64::from(is_sent);
+        relayed.bytes += taken.length_bytes;
+    }
 }
 
 /// A message that is passed on.
-struct Passed {
-    stamp: Stamp,
-    touch: Touch,
+pub struct Passed {
+    /// Its stamp, which stays.
+    pub stamp: Stamp,
+    /// The part of its payload that is written.
+    pub touch: Touch,
+}
+
+impl Passed {
+    /// The message that was taken.
+    pub fn on(context: &Context, taken: &Taken<'_>) -> Passed {
+        let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: context.plan.pace.rate_hz() };
+        Passed { stamp, touch: context.spec.touch }
+    }
 }
 
 impl Draft for Passed {

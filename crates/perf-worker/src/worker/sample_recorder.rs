@@ -4,7 +4,13 @@
 
 use std::ops::Range;
 
-use super::{Context, drain::DrainMonitor, matching::Start, rows::Rows};
+use super::{
+    Context,
+    drain::DrainMonitor,
+    matching::Start,
+    probe::{Early, is_probe},
+    rows::Rows,
+};
 use crate::{
     backend::Taken,
     clock::{SECOND_NS, now_ns},
@@ -75,22 +81,26 @@ pub struct SampleRecorder {
     zero_copy: bool,
     /// Samples taken, independent of when they were sent; duplicates not counted.
     pub taken: u64,
-    /// Samples that had left the history when the last one was taken.
+    /// Probes that left the history.
+    overwritten_before: u64,
+    /// Samples and probes that had left the history when the last sample was taken.
     overwritten: u64,
     /// Monitors the end.
     pub drain: DrainMonitor,
 }
 
 impl SampleRecorder {
-    /// The recorder of a subscription that begins at `start`.
-    pub fn new(context: &Context, start: &Start) -> SampleRecorder {
+    /// The recorder of a subscription that begins at `start`, with the `early` messages; so many have left its history.
+    pub fn new(context: &Context, start: &Start, early: Early, overwritten: u64) -> SampleRecorder {
         let (spec, plan) = (&context.spec, &context.plan);
         let own = plan.publishers > 0;
+        // Without probes they were samples of other programs.
+        let overwritten = if spec.has_probes() { overwritten } else { 0 };
         let start_ns = start.start_ns;
         // This run's publishers stop at its end; those of other programs do not.
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
         let schedule = own.then(|| Schedule::new(start_ns, plan.pace));
-        SampleRecorder {
+        let mut recorder = SampleRecorder {
             rows: Rows::new(context, start_ns),
             sequences: Sequences::new(own, plan.message.last_id),
             start_ns,
@@ -104,9 +114,15 @@ impl SampleRecorder {
             touch: spec.touch,
             zero_copy: spec.zero_copy,
             taken: 0,
-            overwritten: 0,
+            overwritten_before: overwritten,
+            overwritten,
             drain: DrainMonitor::new(context, start_ns),
+        };
+        recorder.rows.open.received.history = early.history;
+        for (taken, payload) in &early.own {
+            recorder.record_delivered(&Taken { payload, ..*taken });
         }
+        recorder
     }
 
     /// Records one sample on the endpoint's thread.
@@ -118,6 +134,9 @@ impl SampleRecorder {
 
     /// Records one sample on a thread of the middleware, which hands over no rows.
     pub fn record_delivered(&mut self, taken: &Taken<'_>) {
+        if is_probe(taken) {
+            return;
+        }
         self.rows.end_until(taken.received_ns);
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
         self.overwritten = taken.overwritten;
@@ -174,6 +193,11 @@ impl SampleRecorder {
             received.corrupt += u64::from(!payload::read(taken.payload, self.touch, id));
             received.read_ns.add((now_ns() - taken.received_ns) as f64);
         }
+    }
+
+    /// Whether all samples that were sent have been received or overwritten; so many have left the history.
+    pub fn is_complete(&self, overwritten: u64) -> bool {
+        self.drain.is_complete(self.taken + overwritten.saturating_sub(self.overwritten_before))
     }
 
     /// Adds the allocations for the last sample.

@@ -6,9 +6,10 @@
 
 use super::Context;
 use super::matching::wait_for_start;
+use super::probe::{Early, End};
 use super::publisher::{PublisherLoop, sleep, sleep_precisely};
 use super::subscriber::SubscriberLoop;
-use crate::backend::{Client, Matched, Publisher, Session, Subscription};
+use crate::backend::{Client, Publisher, Session, Subscription};
 use crate::clock::now_ns;
 use crate::endpoint::Endpoint;
 
@@ -17,12 +18,13 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     let (context, others) = members(contexts)?;
     sleep_precisely();
     let (mut publisher, mut subscriptions) = create(context, &others, session)?;
-    let mut endpoints: Vec<(&Context, &mut dyn Matched)> = vec![(context, &mut *publisher)];
+    let mut endpoints = vec![(context, End::Publisher(&mut *publisher))];
     for (other, subscription) in others.iter().zip(&mut subscriptions) {
-        endpoints.push((*other, &mut **subscription));
+        endpoints.push((*other, End::Subscription(&mut **subscription)));
     }
     let Some(start) = wait_for_start(&mut endpoints)? else { return Ok(()) };
-    let subscriber = |(other, subscription)| SubscriberLoop::new(other, subscription, &start);
+    // Its own publisher sends no message before the start.
+    let subscriber = |(other, subscription)| SubscriberLoop::new(other, subscription, &start, Early::default());
     let mut subscribers: Vec<SubscriberLoop<'_>> = others.iter().copied().zip(subscriptions).map(subscriber).collect();
     let mut publisher_loop = PublisherLoop::new(context, publisher, start.start_ns);
     publisher_loop.publish_all(&mut |now_ns, until_ns| {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::{
     Context, listener,
     matching::{Start, wait_for_start},
+    probe::{Early, End},
     protocol::EndpointReport,
     publisher_watch::PublisherWatch,
     refusals::Refusals,
@@ -34,8 +35,11 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
         Delivery::Pull(subscription) => subscription,
         Delivery::Push(listener) => return listener::run(context, listener),
     };
-    let Some(start) = wait_for_start(&mut [(context, &mut *subscription)])? else { return Ok(()) };
-    let mut subscriber = SubscriberLoop::new(context, subscription, &start);
+    let Some(mut start) = wait_for_start(&mut [(context, End::Subscription(&mut *subscription))])? else {
+        return Ok(());
+    };
+    let early = start.early.pop().unwrap_or_default();
+    let mut subscriber = SubscriberLoop::new(context, subscription, &start, early);
     if context.spec.wait == Wait::Spin && context.plan.private {
         // Nothing comes before the start, and waiting for it is no cost of a message.
         sleep_until(start.start_ns - SPIN_UP_NS);
@@ -56,12 +60,12 @@ pub struct SubscriberLoop<'a> {
 }
 
 impl<'a> SubscriberLoop<'a> {
-    /// Begins at `start`.
-    pub fn new(context: &'a Context, subscription: Box<dyn Subscription>, start: &Start) -> Self {
+    /// Begins at `start`, with the `early` messages.
+    pub fn new(context: &'a Context, subscription: Box<dyn Subscription>, start: &Start, early: Early) -> Self {
         SubscriberLoop {
             context,
+            recorder: SampleRecorder::new(context, start, early, subscription.overwritten()),
             subscription,
-            recorder: SampleRecorder::new(context, start),
             refusals: Refusals::new(context),
             publishers: PublisherWatch::new(context, start.start_ns),
         }
@@ -70,7 +74,7 @@ impl<'a> SubscriberLoop<'a> {
     /// Takes until all samples that were sent have arrived, or no more come.
     pub fn take_all(&mut self) -> Result<(), String> {
         while !self.context.flags.is_abandoned() {
-            if self.recorder.drain.is_complete(self.recorder.taken + self.subscription.overwritten()) {
+            if self.recorder.is_complete(self.subscription.overwritten()) {
                 // Samples still at hand arrived before. Publishers of other programs do not stop, so this loop would not end for them.
                 while self.context.plan.publishers > 0 && self.take_one()? {}
                 break;

@@ -39,6 +39,12 @@ impl InFlight {
 
     /// A message arrives.
     pub fn arrived(&mut self, message: Message) {
+        if message.is_probe() {
+            // The faults concern the messages that count.
+            let received_ns = message.departed_ns + self.script.latency_ns;
+            self.queue.push_back(Delivered { message, received_ns });
+            return;
+        }
         if self.script.loses(message.id) {
             return;
         }
@@ -73,7 +79,7 @@ impl InFlight {
     pub fn next(&mut self, now_ns: i64) -> Option<Delivered> {
         while self.next_ns()? <= now_ns {
             let next = self.queue.pop_front()?;
-            if !self.overwrites(next.message.id) {
+            if next.message.is_probe() || !self.overwrites(next.message.id) {
                 return Some(next);
             }
             self.overwritten += 1;

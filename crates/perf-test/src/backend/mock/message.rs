@@ -42,6 +42,11 @@ impl Message {
         Message { source, id, time_ns, departed_ns, length_bytes, payload, payload_bytes }
     }
 
+    /// Whether it only shows, before the start, that messages arrive.
+    pub fn is_probe(&self) -> bool {
+        self.time_ns == 0
+    }
+
     /// The bytes of its payload that travel.
     pub fn payload(&self) -> &[u8] {
         &self.payload[..self.payload_bytes]

@@ -5,12 +5,14 @@
 //! `t` is reported as received at `t` + latency, even if the machine was late, so that the results can be compared exactly. It is
 //! not available before that time.
 
+mod daemon;
 mod in_flight;
 mod listener;
 mod message;
 mod service;
 mod transport;
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Write};
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
@@ -22,12 +24,12 @@ use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, Draft, Matched, Matching, Publisher, Sent,
-        Server, Session, Setting, Settings, Subscription, Taken,
+        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, Draft, Matched, Matching, MatchingKind,
+        Publisher, Sent, Server, Session, Setting, Settings, Stamp, Subscription, Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
-    run_spec::{Content, MockScript, Qos, Roundtrip, RunSpec, Wait, is_nth},
+    run_spec::{Content, Durability, History, MockScript, Qos, Roundtrip, RunSpec, Wait, is_nth},
 };
 use transport::{Kind, Socket, TopicKey};
 
@@ -50,15 +52,13 @@ impl Backend for Mock {
         if spec.roundtrip == Roundtrip::Service && spec.mock.push {
             return Err("the mock delivers no requests and responses: leave out `push` of --mock".to_owned());
         }
-        Ok(Vec::new())
+        Ok(spec.mock.daemon.into_iter().map(daemon::command).collect())
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
-        let (options, settings) = if spec.mock.deaf {
-            (default_options(spec), self.describe().resolve("Mock", &Settings::new())?)
-        } else {
-            (spec.options(), spec.settings.clone())
-        };
+        let none = Settings::new();
+        let settings = self.describe().resolve("Mock", if spec.mock.deaf { &none } else { &spec.settings })?;
+        let options = if spec.mock.deaf { default_options(spec) } else { spec.options() };
         Ok(Box::new(MockSession { effective: options.into_iter().chain(settings).collect() }))
     }
 
@@ -129,6 +129,14 @@ impl MockEndpoint {
         transport::connect_all(&self.key, self.others)
     }
 
+    fn matching(&self, count: usize) -> Matching {
+        match self.script.matching {
+            None | Some(MatchingKind::Count) => Matching::Count(count),
+            Some(MatchingKind::Any) => Matching::Any(count > 0),
+            Some(MatchingKind::Unknown) => Matching::Unknown,
+        }
+    }
+
     fn mismatches(&self) -> Vec<String> {
         if self.script.mismatch { vec!["the script of the mock says mismatch".to_owned()] } else { Vec::new() }
     }
@@ -143,6 +151,28 @@ struct MockPublisher {
     last_id: u64,
     length_bytes: u64,
     payload: Vec<u8>,
+    /// The last messages, for late subscriptions.
+    history: VecDeque<Vec<u8>>,
+    /// The number of them that is kept.
+    depth: usize,
+}
+
+impl MockPublisher {
+    /// Sends a message, which takes as long as the subscription lets it.
+    fn send(subscription: &UnixDatagram, bytes: &[u8]) -> Result<(), String> {
+        match subscription.send(bytes) {
+            Ok(_) => Ok(()),
+            // The subscription has exited; `matched` updates the list.
+            Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotConnected) => Ok(()),
+            Err(error) => Err(format!("a subscription of the mock does not take messages: {error}")),
+        }
+    }
+
+    fn is_known(&self, subscription: &UnixDatagram) -> bool {
+        let path = |socket: &UnixDatagram| Some(socket.peer_addr().ok()?.as_pathname()?.to_owned());
+        let wanted = path(subscription);
+        self.subscriptions.iter().any(|known| path(known) == wanted)
+    }
 }
 
 impl MockPublisher {
@@ -164,6 +194,12 @@ impl MockPublisher {
             relays,
             last_id: plan.message.last_id,
             length_bytes: plan.message.bytes as u64,
+            history: VecDeque::new(),
+            depth: match (plan.qos.durability, plan.qos.history) {
+                (Durability::Volatile, _) => 0,
+                (Durability::TransientLocal, History::KeepLast) => plan.qos.depth as usize,
+                (Durability::TransientLocal, History::KeepAll) => usize::MAX,
+            },
             payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(plan.message.bytes) }],
         })
     }
@@ -171,8 +207,12 @@ impl MockPublisher {
 
 impl Matched for MockPublisher {
     fn matched(&mut self) -> Result<Matching, String> {
-        self.subscriptions = self.endpoint.others()?;
-        Ok(Matching::Count(self.subscriptions.len()))
+        let others = self.endpoint.others()?;
+        for late in others.iter().filter(|other| !self.history.is_empty() && !self.is_known(other)) {
+            self.history.iter().try_for_each(|bytes| Self::send(late, bytes))?;
+        }
+        self.subscriptions = others;
+        Ok(self.endpoint.matching(self.subscriptions.len()))
     }
 
     fn mismatches(&mut self) -> Vec<String> {
@@ -188,8 +228,12 @@ impl Publisher for MockPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         let script = &self.endpoint.script;
         // Only the stamp has the id; its time is read again below.
-        let id = draft.stamp().id;
-        if is_nth(id, script.refuse) {
+        let Stamp { id, time_ns, .. } = draft.stamp();
+        let is_probe = time_ns == 0;
+        if now_ns() < self.endpoint.created_ns + script.mute_ns {
+            return Ok(Sent::default());
+        }
+        if is_nth(id, script.refuse) && !is_probe {
             return Err(format!("the script of the mock refuses message {id}"));
         }
         if let Some(stall) = script.stall.filter(|stall| stall.number == id && !self.relays) {
@@ -205,16 +249,16 @@ impl Publisher for MockPublisher {
         let stamp = draft.stamp();
         // A relay holds the message since its reception.
         let way_ns = if self.relays { script.latency_of_ns(id) } else { 0 };
-        let (id, departed_ns) = (id & self.last_id, stamp.time_ns + way_ns);
+        let (id, departed_ns) = (id & self.last_id, if is_probe { now_ns() } else { stamp.time_ns + way_ns });
         let message = Message::new(self.source, id, stamp.time_ns, departed_ns, self.length_bytes, &self.payload);
         let (bytes, length) = message.to_bytes();
-        for subscription in &self.subscriptions {
-            match subscription.send(&bytes[..length]) {
-                Ok(_) => {}
-                // The subscription has exited; `matched` updates the list.
-                Err(error) if matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotConnected) => {}
-                Err(error) => return Err(format!("a subscription of the mock does not take messages: {error}")),
-            }
+        self.subscriptions.iter().try_for_each(|subscription| Self::send(subscription, &bytes[..length]))?;
+        if self.depth > 0 && !is_probe {
+            let oldest = if self.history.len() >= self.depth { self.history.pop_front() } else { None };
+            let mut kept = oldest.unwrap_or_default();
+            kept.clear();
+            kept.extend_from_slice(&bytes[..length]);
+            self.history.push_back(kept);
         }
         Ok(Sent { loaned: !script.copy, ..Sent::default() })
     }
@@ -258,7 +302,7 @@ impl MockSubscription {
 
 impl Matched for MockSubscription {
     fn matched(&mut self) -> Result<Matching, String> {
-        self.endpoint.others().map(|others| Matching::Count(others.len()))
+        self.endpoint.others().map(|others| self.endpoint.matching(others.len()))
     }
 
     fn mismatches(&mut self) -> Vec<String> {

@@ -57,6 +57,10 @@ pub fn heading_notes(spec: &RunSpec, options: &RunOptions) -> Vec<String> {
     if let (Some(count), 0) = (options.endpoints.expected_num_subs.filter(|count| *count > 0), spec.publishers) {
         heading_notes.push(format!("--expected-num-subs {count} has no effect: this run has no publisher that waits"));
     }
+    if let (Some(scope), 0, true) = (options.machine.rt_scope, spec.rt_priority, spec.pins.is_empty()) {
+        let scope = scope.name();
+        heading_notes.push(format!("--rt-scope {scope} has no effect: this run has neither --use-rt-prio nor --pin"));
+    }
     heading_notes
 }
 

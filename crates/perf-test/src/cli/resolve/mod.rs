@@ -20,7 +20,7 @@ use crate::requirement::Requirement;
 use perf_worker::backend::{Description, Settings};
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{
-    Durability, History, Layout, MessageSpec, Qos, Reliability, Roundtrip, RtScope, RunSpec, Threshold, Touch, Wait,
+    Durability, History, Layout, MessageSpec, Qos, Reliability, Roundtrip, RunSpec, Threshold, Touch, Wait,
 };
 
 /// The values of options that are not given.
@@ -110,21 +110,22 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         late: options.measuring.late.unwrap_or(Threshold::LATE),
         too_late: options.measuring.too_late.unwrap_or(Threshold::TOO_LATE),
         rt_priority,
-        rt_scope: RtScope::Endpoints,
+        rt_scope: options.machine.rt_scope.unwrap_or_default(),
         rt_cpus,
         pins: options.machine.pin.clone().unwrap_or_default().0,
         check_memory: options.measuring.check_memory,
         daemons: options.measuring.daemon.clone(),
+        daemon_commands: Vec::new(),
         prevent_cpu_idle: options.machine.prevent_cpu_idle,
         mock,
         heading_notes,
     };
     check::check(&spec, options, defaults)?;
-    communicator.check(&spec)?;
     if of_experiment {
         communicator.check(&RunSpec { zero_copy: true, ..spec.clone() })?;
     }
     Ok(RunSpec {
+        daemon_commands: communicator.check(&spec)?,
         heading_notes: [spec.heading_notes.clone(), untouched, check::heading_notes(&spec, options)].concat(),
         ..spec
     })

@@ -117,16 +117,21 @@ pub struct Conditions {
     pub late_above_ns: Option<u64>,
     /// The latency above which a sample is too late instead of late, ns; null if none is.
     pub too_late_above_ns: Option<u64>,
-    /// Real-time priority (SCHED_FIFO) of the measuring threads; 0 is none.
+    /// Real-time priority (SCHED_FIFO) of the threads in `rt_scope`; 0 is none.
     pub rt_priority: u32,
+    /// The threads with `rt_priority` and `pins`: `process` (those of the endpoints, and the middleware's own, which run on all CPUs of
+    /// `pins`) or `endpoints` (those of the endpoints alone).
+    pub rt_scope: String,
     /// The CPUs that the workers may use; empty if all.
     pub rt_cpus: Vec<u32>,
-    /// The CPUs to which the measuring threads are pinned in turn, publishers first; empty if they are not pinned.
+    /// The CPUs to which the endpoints' threads are pinned in turn, publishers first; empty if they are not pinned.
     pub pins: Vec<u32>,
     /// Whether allocations were counted.
     pub check_memory: bool,
     /// The measured daemons of the middleware, by pid or name.
     pub daemons: Vec<String>,
+    /// The daemons that the run started, each as its command.
+    pub started_daemons: Vec<String>,
     /// Whether the CPUs were kept out of deep sleep.
     pub prevent_cpu_idle: bool,
 }
@@ -168,10 +173,12 @@ impl Conditions {
             late_above_ns: limit(&spec.late),
             too_late_above_ns: limit(&spec.too_late),
             rt_priority: spec.rt_priority,
+            rt_scope: spec.rt_scope.name().to_owned(),
             rt_cpus: spec.rt_cpus.clone(),
             pins: spec.pins.clone(),
             check_memory: spec.check_memory,
             daemons: spec.daemons.clone(),
+            started_daemons: spec.daemon_commands.iter().map(|daemon| daemon.command.join(" ")).collect(),
             prevent_cpu_idle: spec.prevent_cpu_idle,
         }
     }

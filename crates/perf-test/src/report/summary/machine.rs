@@ -158,12 +158,13 @@ impl Summary {
 }
 
 fn daemon_line(daemon: &DaemonUsage) -> String {
-    let DaemonUsage { name, pid, cpu_ns, core_percent, memory, .. } = daemon;
+    let DaemonUsage { name, pid, cpu_ns, core_percent, memory, started_by_run, .. } = daemon;
+    let started = if *started_by_run { ", started by the run" } else { "" };
     let used = format!(
         "{} CPU during measurement, {core_percent:.2} % of one core, included in the cost of a message",
         format_ns(*cpu_ns as f64)
     );
-    labelled!("daemon", "{name:<24} {:>8} KiB peak, {used}   pid {pid}", memory.peak_rss_kib)
+    labelled!("daemon", "{name:<24} {:>8} KiB peak, {used}   pid {pid}{started}", memory.peak_rss_kib)
 }
 
 /// A worker and its busy threads.

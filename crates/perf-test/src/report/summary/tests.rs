@@ -174,6 +174,7 @@ fn late_responses_are_parts_of_the_responses() {
 #[test]
 fn the_usage_of_daemons_is_in_the_cost_of_a_message() {
     let daemon = DaemonUsage {
+        started_by_run: false,
         name: "router".to_owned(),
         pid: 12,
         cpu_ns: 300_000_000,

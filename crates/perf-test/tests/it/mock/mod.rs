@@ -6,9 +6,11 @@
 pub mod accounts;
 pub mod contract;
 pub mod counts;
+pub mod daemons;
 pub mod defects;
 pub mod latencies;
 pub mod matching;
+pub mod placement;
 pub mod plans;
 
 use std::fs;

@@ -2,12 +2,17 @@
 //!
 //! The coordinator checks it before any process starts.
 //! - `rt_cpus` apply to all threads of a worker: they are set on its main thread before the others start and inherit them.
-//! - A `pin` and the real-time priority apply to an endpoint's own thread alone. They are set after the middleware has been set up, so
-//!   that its background threads, which the endpoint's thread has started, inherit neither: at SCHED_FIFO they would run before
-//!   other programs, and on the endpoint's CPU they would delay it. Threads that a middleware starts later, while messages flow,
-//!   inherit both.
+//! - With the scope `process`, the middleware's own threads have the real-time priority, too, and may run on all CPUs of `pins`:
+//!   the main thread takes both before it opens the middleware, so that every thread that is started from then on inherits them.
+//!   When the endpoints' threads exist, it takes its own scheduling back, and starts the thread that reads orders after that: the
+//!   instrument's threads never run before the middleware's. An endpoint's own thread is pinned to its one CPU.
+//! - With the scope `endpoints`, a pin and the real-time priority apply to an endpoint's own thread alone. They are set after the
+//!   middleware has been set up, so that its threads, which the endpoint's thread has started, inherit neither. Threads that a
+//!   middleware starts later, while messages flow, inherit both.
 //! - With a real-time priority, memory is locked when it is touched (MCL_ONFAULT), not when it is mapped: Gantry reserves far more
 //!   than it uses.
+
+mod scheduling;
 
 use rustix::io::Errno;
 use rustix::mm::{MlockAllFlags, mlockall};
@@ -18,7 +23,8 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-use crate::run_spec::RunSpec;
+use crate::run_spec::{RtScope, RunSpec};
+pub use scheduling::Scheduling;
 
 /// The highest real-time priority that Linux has.
 const MAX_PRIORITY: u32 = 99;
@@ -26,12 +32,14 @@ const MAX_PRIORITY: u32 = 99;
 /// A placement; zero and empty lists mean none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// Priority of the endpoints' threads, 1 to 99 (SCHED_FIFO).
+    /// Priority of the threads in the scope, 1 to 99 (SCHED_FIFO).
     pub rt_priority: u32,
+    /// The threads that have the priority and the pins.
+    pub rt_scope: RtScope,
     /// CPUs that the workers' threads may use.
     pub rt_cpus: Vec<u32>,
     /// CPUs of the endpoints' threads, one each, publishers first, and again from the first CPU when they are used up. They need not
-    /// be among `rt_cpus`.
+    /// be among `rt_cpus`. With the scope `process`, the middleware's threads run on all of them.
     pub pins: Vec<u32>,
 }
 
@@ -39,8 +47,8 @@ impl Placement {
     /// The placement of a run.
     #[must_use]
     pub fn of(spec: &RunSpec) -> Placement {
-        let RunSpec { rt_priority, rt_cpus, pins, .. } = spec;
-        Placement { rt_priority: *rt_priority, rt_cpus: rt_cpus.clone(), pins: pins.clone() }
+        let RunSpec { rt_priority, rt_scope, rt_cpus, pins, .. } = spec;
+        Placement { rt_priority: *rt_priority, rt_scope: *rt_scope, rt_cpus: rt_cpus.clone(), pins: pins.clone() }
     }
 
     /// Checks whether the machine allows it, on a thread that ends at once.
@@ -73,11 +81,12 @@ impl Placement {
         Ok(())
     }
 
-    /// Applies it to a worker's main thread, before that starts others.
+    /// Applies it to a worker's main thread, before that opens the middleware and starts the endpoints' threads. Returns the scheduling
+    /// that the main thread takes back afterwards, if it was changed for those.
     ///
     /// # Errors
     /// As [`Placement::check`].
-    pub fn apply_to_process(&self) -> Result<(), String> {
+    pub fn apply_to_process(&self) -> Result<Option<Scheduling>, String> {
         if !self.rt_cpus.is_empty() {
             run_on("--use-rt-cpus", &self.rt_cpus)?;
         }
@@ -85,7 +94,17 @@ impl Placement {
             may_lock_memory()?;
             lock_memory()?;
         }
-        Ok(())
+        if self.rt_scope == RtScope::Endpoints || (self.rt_priority == 0 && self.pins.is_empty()) {
+            return Ok(None);
+        }
+        let own = Scheduling::of_this_thread()?;
+        if !self.pins.is_empty() {
+            run_on("--pin", &self.pins)?;
+        }
+        if self.rt_priority > 0 {
+            become_realtime(self.rt_priority)?;
+        }
+        Ok(Some(own))
     }
 
     /// Applies it to the thread of an endpoint, after its middleware is set up and before messages flow. Endpoints are counted over the

@@ -40,7 +40,7 @@ fn an_empty_placement_changes_nothing() {
 #[test]
 fn endpoints_are_pinned_in_turn_and_their_elder_children_are_not() {
     let all = cpus_of_this_thread();
-    let placement = Placement { pins: all.clone(), ..Placement::default() };
+    let placement = Placement { pins: all.clone(), rt_scope: RtScope::Endpoints, ..Placement::default() };
     placement.check().unwrap();
     for index in 0..2 * all.len() {
         let (placed, is_placed) = mpsc::channel::<()>();
@@ -56,6 +56,43 @@ fn endpoints_are_pinned_in_turn_and_their_elder_children_are_not() {
         assert_eq!(pinned, [all[index % all.len()]]);
         assert_eq!(of_child, all, "a background thread was pinned, too");
     }
+}
+
+#[test]
+fn the_middlewares_threads_run_on_all_pinned_cpus_and_the_main_thread_elsewhere_again() {
+    let all = cpus_of_this_thread();
+    let last = *all.last().unwrap();
+    let placement = Placement { pins: vec![last], ..Placement::default() };
+    let (of_middleware, of_main, of_later) = on_a_thread(|| {
+        let own = placement.apply_to_process().unwrap().unwrap();
+        let of_middleware = on_a_thread(cpus_of_this_thread);
+        own.restore().unwrap();
+        (of_middleware, cpus_of_this_thread(), on_a_thread(cpus_of_this_thread))
+    });
+    assert_eq!((of_middleware, of_main, of_later), (vec![last], all.clone(), all));
+    let of_endpoints = Placement { rt_scope: RtScope::Endpoints, ..placement };
+    assert!(on_a_thread(|| of_endpoints.apply_to_process().unwrap().is_none()));
+}
+
+#[test]
+fn a_thread_gets_back_its_policy_and_its_nice_value() {
+    let nice_of_this_thread = || rustix::process::getpriority_process(None).unwrap();
+    on_a_thread(|| {
+        rustix::process::setpriority_process(None, nice_of_this_thread() + 1).unwrap();
+        let before = (policy_of_this_thread(), nice_of_this_thread());
+        let own = Scheduling::of_this_thread().unwrap();
+        if let Err(sentence) = become_realtime(7) {
+            eprintln!("SKIPPED: no real-time priority here: {sentence}");
+        }
+        own.restore().unwrap();
+        assert_eq!((policy_of_this_thread(), nice_of_this_thread()), before);
+        if become_realtime(3).is_ok() {
+            let realtime = (policy_of_this_thread(), Scheduling::of_this_thread().unwrap());
+            become_realtime(7).unwrap();
+            realtime.1.restore().unwrap();
+            assert_eq!(policy_of_this_thread(), realtime.0);
+        }
+    });
 }
 
 #[test]
@@ -98,7 +135,7 @@ fn priorities_that_linux_does_not_have_are_refused() {
 
 #[test]
 fn a_realtime_priority_is_given_to_the_endpoint_alone_or_refused_with_a_reason() {
-    let placement = Placement { rt_priority: 7, ..Placement::default() };
+    let placement = Placement { rt_priority: 7, rt_scope: RtScope::Endpoints, ..Placement::default() };
     let normal = policy_of_this_thread();
     let (placed, is_placed) = mpsc::channel::<()>();
     on_a_thread(|| {

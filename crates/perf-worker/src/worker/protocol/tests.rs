@@ -12,7 +12,7 @@ use crate::{
         moments::Moments,
         tally::{Received, Relayed, Sent},
     },
-    run_spec::{Durability, History, Layout, Reliability, Roundtrip, Strategy, Touch, Wait, tests::example},
+    run_spec::{Durability, History, Layout, Reliability, Roundtrip, RtScope, Strategy, Touch, Wait, tests::example},
 };
 
 const PAGE: &str = include_str!("../../../../../docs/internals/worker-protocol.md");
@@ -87,7 +87,7 @@ fn the_page_has_every_field_and_every_value() {
     everything().iter().for_each(|value| names(value, &mut found));
     found.extend(values::<Layout>().chain(values::<Strategy>()).chain(values::<Roundtrip>()).chain(values::<Wait>()));
     found.extend(values::<Touch>().chain(values::<Reliability>()).chain(values::<Durability>()));
-    found.extend(values::<History>());
+    found.extend(values::<History>().chain(values::<RtScope>()));
     let (rules, _) = PAGE.split_once("## Example").unwrap();
     let missing: Vec<&String> = found
         .iter()
@@ -109,6 +109,8 @@ fn the_page_has_the_numbers_of_the_code() {
         (seconds(times::FINISH_NS), "and {} after `Stop`, `Drain` or the end"),
         (seconds(times::ROW_OVERDUE_NS), "A row that is {} late is shown without"),
         (seconds(times::CATCH_UP_NS), "are still sent up to {} after that"),
+        (format!("{} ms", times::PROBE_INTERVAL_NS / 1_000_000), "a publisher sends one every {}:"),
+        (format!("{} ms", times::QUIET_NS / 1_000_000), "Subscriptions take probes until {} before the start"),
         (format!("{} ms", times::ROW_DELAY_NS / 1_000_000), "at most {} after its second"),
         (seconds(times::SHORTEST_DRAIN_NS), "at least {} and"),
         (seconds(times::LONGEST_DRAIN_NS), "at most {}. This time"),

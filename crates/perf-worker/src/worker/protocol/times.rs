@@ -4,6 +4,10 @@ use crate::clock::SECOND_NS;
 
 /// Time for an endpoint to exist.
 pub const READY_NS: i64 = 60 * SECOND_NS;
+/// The time from one probe to the next.
+pub const PROBE_INTERVAL_NS: i64 = SECOND_NS / 100;
+/// Probes that are still on their way are taken until this time before the start.
+pub const QUIET_NS: i64 = SECOND_NS / 50;
 /// The longest time from the end of a row to its hand-over; less if half the gap between two messages is less.
 pub const ROW_DELAY_NS: i64 = SECOND_NS / 20;
 /// Delay after which a row is shown without the endpoints that are missing.

@@ -1,0 +1,30 @@
+//! The daemon of the mock: a shell that carries nothing and uses some CPU time.
+
+use perf_worker::{
+    backend::{DaemonCommand, Readiness},
+    run_spec::MockDaemon,
+};
+
+/// The line that shows that it is ready.
+const READY: &str = "the daemon of the mock is ready";
+/// It exists for a while before it is ready, in a test of the wait.
+const GET_READY: &str = "sleep 0.2";
+/// Some milliseconds of work, and a pause.
+const WORK: &str = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; sleep 0.05";
+
+/// Its command.
+pub fn command(daemon: MockDaemon) -> DaemonCommand {
+    let script = match daemon {
+        MockDaemon::Lives => format!("{GET_READY}; echo {READY}; while :; do {WORK}; done"),
+        MockDaemon::Dies(time_ns) => {
+            format!("{GET_READY}; echo {READY}; sleep {}; echo the script says die >&2; exit 3", time_ns as f64 / 1e9)
+        }
+        MockDaemon::Silent => format!("echo the script says silent; while :; do {WORK}; done"),
+        MockDaemon::Exits => "echo the script says exit >&2; exit 4".to_owned(),
+    };
+    DaemonCommand {
+        name: "mockd".to_owned(),
+        command: ["sh", "-c", &script].map(str::to_owned).into(),
+        ready: Readiness::Line(READY.to_owned()),
+    }
+}

@@ -1,0 +1,137 @@
+//! The middleware that is checked, with its settings and messages.
+
+use crate::{
+    cli::{self, ConformanceOptions},
+    communicator::Communicator,
+    error::Failure,
+    interrupt::Interrupt,
+    messages::{self, MessageChoice},
+    report::summary::Summary,
+    runner::measure_quietly,
+};
+use perf_worker::{
+    backend::{Capabilities, Description},
+    run_spec::{History, Layout, Reliability, RunSpec},
+};
+
+/// Messages that are sent unless others are named: small ones, which a middleware may treat in another way, large ones, and
+/// some without a fixed size.
+const MESSAGES: [&str; 4] = ["Array128", "Array64k", "Array1m", "UnboundedSequence"];
+/// The payload of messages without a fixed size, bytes.
+const UNBOUNDED_BYTES: u32 = 100_000;
+/// Messages of this length or more are sent at the lower rate, bytes.
+const LARGE_BYTES: usize = 1_000_000;
+
+/// A middleware to check.
+pub struct Subject<'a> {
+    /// The middleware.
+    pub communicator: Communicator,
+    /// Its description.
+    pub description: Description,
+    /// The messages to send; the first one in most checks.
+    pub messages: Vec<MessageChoice>,
+    /// Whether the user has named the messages, which the middleware must then support.
+    pub messages_are_given: bool,
+    /// The names of the settings that the user has fixed.
+    pub fixed_settings: Vec<String>,
+    /// The options of every run.
+    options: String,
+    /// Ends the checks.
+    pub interrupt: &'a Interrupt,
+}
+
+impl<'a> Subject<'a> {
+    /// The middleware of these options.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if there is no such middleware, message or setting.
+    pub fn find(options: &ConformanceOptions, interrupt: &'a Interrupt) -> Result<Subject<'a>, Failure> {
+        let communicator = Communicator::find(&options.communicator).map_err(Failure::Usage)?;
+        let description = communicator.describe().map_err(Failure::Usage)?;
+        let named: Vec<&str> = options.msg.iter().map(String::as_str).collect();
+        let names = if named.is_empty() { &MESSAGES[..] } else { &named[..] };
+        let find = |name: &&str| messages::find(name, Layout::default(), UNBOUNDED_BYTES as usize);
+        let messages: Result<Vec<MessageChoice>, String> = names.iter().map(find).collect();
+        let mut words = vec![format!("-c {}", communicator.name)];
+        words.extend(options.mock.iter().map(|script| format!("--mock {script}")));
+        words.extend(options.set.iter().map(|(name, value)| format!("--set {name}={value}")));
+        words.extend(options.dds_domain_id.map(|id| format!("--dds-domain-id {id}")));
+        if !description.capabilities.copies {
+            words.push("--zero-copy".to_owned());
+        }
+        let subject = Subject {
+            communicator,
+            description,
+            messages: messages.map_err(Failure::Usage)?,
+            messages_are_given: !options.msg.is_empty(),
+            fixed_settings: options.set.iter().map(|(name, _)| name.clone()).collect(),
+            options: words.join(" "),
+            interrupt,
+        };
+        // The user's own mistakes, as a setting that does not exist, are no faults of the middleware.
+        if let Some(first) = subject.messages.first() {
+            subject.spec(&subject.delivery(first))?;
+        }
+        Ok(subject)
+    }
+
+    /// What it declares.
+    pub fn can(&self) -> &Capabilities {
+        &self.description.capabilities
+    }
+
+    /// Options of a run of one second in which a history holds all messages of two publishers, so that none may be lost if
+    /// the middleware is reliable.
+    pub fn delivery(&self, message: &MessageChoice) -> String {
+        let can = self.can();
+        let rate_hz = if message.bytes >= LARGE_BYTES { 20 } else { 100 };
+        let history = match can.history.contains(&History::KeepLast) {
+            true => format!("KEEP_LAST --history-depth {}", self.depth(2 * rate_hz + 1)),
+            false => "KEEP_ALL".to_owned(),
+        };
+        let reliability = if self.is_reliable() { "RELIABLE" } else { "BEST_EFFORT" };
+        let message = message_options(message);
+        format!("{message} -r {rate_hz} --max-runtime 1 --touch full --reliability {reliability} --history {history}")
+    }
+
+    /// Whether it declares reliable delivery.
+    pub fn is_reliable(&self) -> bool {
+        self.can().reliability.contains(&Reliability::Reliable)
+    }
+
+    /// This depth, or the largest.
+    pub fn depth(&self, wanted: u32) -> u32 {
+        self.can().history_depth_max.map_or(wanted, |max| wanted.min(max))
+    }
+
+    /// The command line of a run.
+    pub fn command(&self, options: &str) -> String {
+        format!("perf_test {} {options}", self.options)
+    }
+
+    /// The run of these options.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`]: the middleware or the instrument refuses it.
+    pub fn spec(&self, options: &str) -> Result<RunSpec, Failure> {
+        let line = self.command(options);
+        let cli =
+            cli::parse(line.split_whitespace().map(Into::into)).map_err(|error| Failure::Usage(error.to_string()))?;
+        cli::resolve(&cli.options, cli::Defaults::Run).map(|resolved| resolved.spec)
+    }
+
+    /// Does the run of these options.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if it is refused before a process has started; [`Failure::Measurement`] if it fails.
+    pub fn measure(&self, options: &str) -> Result<Summary, Failure> {
+        measure_quietly(&self.spec(options)?, self.interrupt, None)
+    }
+}
+
+/// The options of a message.
+pub fn message_options(message: &MessageChoice) -> String {
+    let size =
+        if message.content.is_unbounded() { format!(" --unbounded-msg-size {UNBOUNDED_BYTES}") } else { String::new() };
+    format!("-m {}{size}", message.name)
+}

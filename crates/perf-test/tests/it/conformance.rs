@@ -1,0 +1,141 @@
+//! `perf_test conformance`: back ends that do as they declare pass, and each defect of the mock fails in its own words.
+
+use serde_json::Value;
+
+use crate::program::{Finished, Memory};
+
+test_support::tests![
+    the_mock_passes,
+    gantry_passes_in_both_modes_of_publishing,
+    each_defect_fails_the_checks_that_it_concerns,
+    a_setting_without_effect_fails_in_its_own_words,
+    copies_instead_of_loans_fail_their_check_alone,
+    a_check_that_fails_can_be_run_alone,
+    wrong_usage_is_no_fault_of_the_middleware,
+];
+
+/// Runs in which every message must arrive.
+const DELIVERY: [&str; 6] = [
+    "every Array64k",
+    "loans of Array64k",
+    "setting colour=red",
+    "2 publishers and 2 subscriptions, INTER_PROCESS",
+    "2 publishers and 2 subscriptions, INTER_THREAD",
+    "round trip",
+];
+const OTHERS: [&str; 4] = ["overload", "late join, TRANSIENT_LOCAL", "late join, VOLATILE", "killed publisher"];
+
+/// The names and sentences of the checks with this outcome.
+fn checks(run: &Finished, outcome: &str) -> Vec<(String, String)> {
+    let result: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|why| panic!("{why}: {}", run.everything()));
+    let checks = result["checks"].as_array().unwrap().iter().filter(|check| check["outcome"] == outcome);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    checks.map(|check| (text(&check["name"]), text(&check["sentence"]))).collect()
+}
+
+fn names(checks: &[(String, String)]) -> Vec<&str> {
+    checks.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+fn the_mock_passes() {
+    let memory = Memory::new();
+    let run = memory.run("conformance -c mock");
+    run.assert_good();
+    for name in ["Array128", "Array64k", "Array1m", "UnboundedSequence"].map(|message| format!("every {message}: ")) {
+        assert!(run.stdout.contains(&format!("ok            {name}")), "{}", run.everything());
+    }
+    assert!(run.stdout.contains("not declared  services: it has none\n"), "{}", run.everything());
+    assert!(run.stdout.ends_with(" ok, 0 failed, 1 not declared\n"), "{}", run.everything());
+    memory.assert_empty();
+}
+
+fn gantry_passes_in_both_modes_of_publishing() {
+    let memory = Memory::new();
+    let run = memory.run("conformance --json");
+    run.assert_good();
+    let ok = checks(&run, "ok");
+    for name in ["loans of Array1m", "setting publishing=async", "overload", "late join, TRANSIENT_LOCAL", "matching"] {
+        assert!(names(&ok).contains(&name), "{}", run.everything());
+    }
+    let (_, counts) = ok.iter().find(|(name, _)| name == "overload").unwrap();
+    assert!(counts.ends_with(" lost"), "no message was lost in the overload: {counts}");
+    memory.assert_empty();
+}
+
+/// The mock with this script.
+fn mock(script: &str) -> (Memory, Finished) {
+    let memory = Memory::new();
+    let run = memory.run(&format!("conformance -c Mock --mock {script} -m Array64k --json"));
+    assert_eq!(run.status.code(), Some(1), "{}", run.everything());
+    assert!(run.stderr.contains("checks of Mock failed"), "{}", run.stderr);
+    (memory, run)
+}
+
+fn each_defect_fails_the_checks_that_it_concerns() {
+    let defects = [
+        ("lose=7", "were lost"),
+        ("corrupt=7", "had another payload than was written"),
+        ("swap=7", "arrived after a later one of their publisher"),
+        ("duplicate=7", "arrived twice"),
+        ("refuse=7", "were not sent: the publisher refused them"),
+        ("early=7:1ms", "were received before they were sent"),
+    ];
+    // One after the other: a publisher that is stalled for a second sends nothing.
+    for (script, words) in defects {
+        let (memory, run) = mock(script);
+        let failed = checks(&run, "failed");
+        assert!(DELIVERY.iter().all(|name| names(&failed).contains(name)), "{script}: {}", run.everything());
+        for (name, sentence) in failed {
+            assert!(DELIVERY.contains(&&*name) || OTHERS.contains(&&*name), "{script} fails {name}: {sentence}");
+            let others = defects.iter().map(|(_, others)| *others).filter(|others| *others != words);
+            // A swap holds back the last message of some runs, which is lost.
+            let others = others.filter(|others| !script.starts_with("swap") || *others != "were lost");
+            let is_other = DELIVERY.contains(&&*name) && others.into_iter().any(|others| sentence.contains(others));
+            assert!(sentence.contains(words) && !is_other, "{script} fails {name}: {sentence}");
+        }
+        memory.assert_empty();
+    }
+}
+
+fn a_setting_without_effect_fails_in_its_own_words() {
+    let (memory, run) = mock("deaf");
+    let failed = checks(&run, "failed");
+    assert!(names(&failed).contains(&"setting colour=red"), "{failed:?}");
+    // Without a run there is no matching.
+    let is_named = |(name, sentence): &(String, String)| sentence.contains(" became ") || name == "matching";
+    assert!(failed.iter().all(is_named), "{failed:?}");
+    memory.assert_empty();
+}
+
+fn copies_instead_of_loans_fail_their_check_alone() {
+    let (memory, run) = mock("copy");
+    let failed = checks(&run, "failed");
+    assert_eq!(names(&failed), ["loans of Array64k"], "{failed:?}");
+    assert!(failed[0].1.contains("messages were copied"), "{failed:?}");
+    memory.assert_empty();
+}
+
+fn a_check_that_fails_can_be_run_alone() {
+    let (memory, run) = mock("lose=7");
+    let result: Value = serde_json::from_str(&run.stdout).unwrap();
+    let check = result["checks"].as_array().unwrap().iter().find(|check| check["name"] == "every Array64k").unwrap();
+    let command = check["command"].as_str().unwrap().strip_prefix("perf_test ").unwrap();
+    let alone = memory.run(command);
+    alone.assert_good();
+    // Every seventh; a stall of the machine may have kept the last ones from being sent.
+    assert_eq!(alone.number("lost"), alone.number("sent") / 7, "{}", alone.stdout);
+}
+
+fn wrong_usage_is_no_fault_of_the_middleware() {
+    let memory = Memory::new();
+    for (options, words) in [
+        ("-c nothing", "there is no communicator `nothing`"),
+        ("-c Mock -m Nothing", "Nothing"),
+        ("-c Mock --set colour=green", "cannot be `green`"),
+        ("-c Gantry --mock lose=3", "--mock does not apply"),
+    ] {
+        let run = memory.run(&format!("conformance {options}"));
+        assert_eq!(run.status.code(), Some(2), "{}", run.everything());
+        assert!(run.stderr.contains(words) && run.stdout.is_empty(), "{}", run.everything());
+    }
+}

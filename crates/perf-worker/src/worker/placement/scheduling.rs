@@ -1,0 +1,58 @@
+//! The scheduling of a thread: its policy, its nice value and its CPUs, to be given back after it had another one.
+
+use rustix::process::{getpriority_process, setpriority_process};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use thread_priority::{
+    ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
+    thread_schedule_policy_param,
+};
+
+/// The scheduling of the thread that it was read on.
+#[derive(Debug)]
+pub struct Scheduling {
+    policy: ThreadSchedulePolicy,
+    rt_priority: i32,
+    nice: i32,
+    cpus: CpuSet,
+}
+
+impl Scheduling {
+    /// That of the calling thread.
+    ///
+    /// # Errors
+    /// A sentence, if the kernel does not tell.
+    pub fn of_this_thread() -> Result<Scheduling, String> {
+        let unknown =
+            |error: &dyn std::fmt::Display| format!("the kernel does not tell how a thread is scheduled: {error}");
+        let (policy, parameters) = thread_schedule_policy_param(thread_native_id()).map_err(|error| unknown(&error))?;
+        Ok(Scheduling {
+            policy,
+            rt_priority: parameters.sched_priority,
+            nice: getpriority_process(None).map_err(|error| unknown(&error))?,
+            cpus: sched_getaffinity(None).map_err(|error| unknown(&error))?,
+        })
+    }
+
+    /// Gives it to the calling thread, and to the threads that this one starts from now on.
+    ///
+    /// # Errors
+    /// A sentence, if the kernel refuses.
+    pub fn restore(&self) -> Result<(), String> {
+        let refused = |error: &dyn std::fmt::Display| format!("a thread cannot get back its own scheduling: {error}");
+        let priority = match self.policy {
+            // Sets the lowest nice value, too, and fails without the permission for that; the right one is set below.
+            ThreadSchedulePolicy::Normal(_) => ThreadPriority::Max,
+            ThreadSchedulePolicy::Realtime(_) => {
+                let value = u8::try_from(self.rt_priority).unwrap_or_default();
+                ThreadPriority::Crossplatform(ThreadPriorityValue::try_from(value).map_err(|error| refused(&error))?)
+            }
+        };
+        let set = set_thread_priority_and_policy(thread_native_id(), priority, self.policy);
+        let (policy, _) = thread_schedule_policy_param(thread_native_id()).map_err(|error| refused(&error))?;
+        if policy != self.policy {
+            return Err(refused(&set.err().map_or("it has no effect".to_owned(), |error| error.to_string())));
+        }
+        setpriority_process(None, self.nice).map_err(|error| refused(&error))?;
+        sched_setaffinity(None, &self.cpus).map_err(|error| refused(&error))
+    }
+}

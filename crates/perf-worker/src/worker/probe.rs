@@ -1,0 +1,202 @@
+//! Probes: messages with the time 0, which show before the start that messages arrive.
+//!
+//! They are needed where a middleware does not count matched endpoints. Publishers send them from their creation until the order to
+//! go; a subscription is matched when it has heard all publishers that it expects. Probes are in no count: they are taken before the
+//! start, and the recorders pass over late ones. A message of this run that is taken among them, because the order to go came late, is
+//! kept for the recorder.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use super::{
+    Context,
+    protocol::{MatchStatus, times::PROBE_INTERVAL_NS},
+    relay::{Ends, Passed},
+};
+use crate::{
+    backend::{Listener, Matched, Matching, Publisher, Sent, Stamp, Subscription, Taken},
+    clock::now_ns,
+    run_spec::{RunSpec, Touch},
+};
+
+/// The most messages that are taken at once: other programs may publish without a pause.
+const MOST_AT_ONCE: u32 = 1000;
+
+/// Whether the message is a probe.
+#[inline]
+pub fn is_probe(taken: &Taken<'_>) -> bool {
+    taken.time_ns == 0
+}
+
+/// Messages that were received before the recorder existed.
+#[derive(Clone, Debug, Default)]
+pub struct Early {
+    /// Those of other programs: history.
+    pub history: u64,
+    /// Those of this run, with their payloads.
+    pub own: Vec<(Taken<'static>, Vec<u8>)>,
+}
+
+/// The messages that an endpoint receives before the start.
+#[derive(Debug)]
+pub struct Heard {
+    sources: BTreeSet<[u8; 16]>,
+    /// The publishers belong to this run.
+    own: bool,
+    early: Early,
+}
+
+impl Heard {
+    /// Nothing yet.
+    pub fn new(spec: &RunSpec) -> Heard {
+        Heard { sources: BTreeSet::new(), own: spec.has_publishers(), early: Early::default() }
+    }
+
+    /// Records a message.
+    pub fn record(&mut self, taken: &Taken<'_>) {
+        self.sources.insert(taken.source);
+        if is_probe(taken) {
+            return;
+        }
+        if self.own {
+            self.early.own.push((taken.without_payload(), taken.payload.to_vec()));
+        } else {
+            self.early.history += 1;
+        }
+    }
+
+    /// The messages that are no probes.
+    pub fn take_early(&mut self) -> Early {
+        std::mem::take(&mut self.early)
+    }
+}
+
+/// An endpoint before the start.
+pub enum End<'a> {
+    /// It sends.
+    Publisher(&'a mut dyn Publisher),
+    /// It takes.
+    Subscription(&'a mut dyn Subscription),
+    /// The middleware delivers to it, and the sink records.
+    Listener(&'a mut dyn Listener, &'a Mutex<Heard>),
+    /// It takes and sends on.
+    Relay(&'a mut Ends),
+}
+
+impl End<'_> {
+    /// Its matching.
+    pub fn matching(&mut self) -> &mut dyn Matched {
+        match self {
+            End::Publisher(publisher) => *publisher,
+            End::Subscription(subscription) => *subscription,
+            End::Listener(listener, _) => *listener,
+            End::Relay(ends) => *ends,
+        }
+    }
+}
+
+/// The probes of an endpoint.
+#[derive(Debug)]
+pub struct Probes {
+    heard: Heard,
+    next_ns: i64,
+    /// The last refusal of the middleware.
+    refusal: Option<String>,
+}
+
+impl Probes {
+    /// None yet.
+    pub fn new(context: &Context) -> Probes {
+        Probes { heard: Heard::new(&context.spec), next_ns: 0, refusal: None }
+    }
+
+    /// Sends a probe, if it is time to.
+    pub fn send(&mut self, context: &Context, end: &mut End<'_>) {
+        let End::Publisher(publisher) = end else { return };
+        let now_ns = now_ns();
+        if now_ns >= self.next_ns {
+            self.next_ns = now_ns + PROBE_INTERVAL_NS;
+            let stamp = Stamp { time_ns: 0, id: 0, rate_hz: context.plan.pace.rate_hz() };
+            self.refusal = publisher.publish(&mut Passed { stamp, touch: Touch::Stamp }).err();
+        }
+    }
+
+    /// Takes the messages at hand; a relay passes them on.
+    pub fn receive(&mut self, context: &Context, end: &mut End<'_>) {
+        for _ in 0..MOST_AT_ONCE {
+            let heard = &mut self.heard;
+            let taken = match end {
+                End::Publisher(_) => return,
+                End::Listener(_, shared) => {
+                    let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                    heard.sources.clone_from(&shared.sources);
+                    return;
+                }
+                End::Subscription(subscription) => subscription.take(&mut |taken| heard.record(taken)),
+                End::Relay(Ends { subscription, publisher }) => {
+                    let mut passed_on = Ok(Sent::default());
+                    let taken = subscription.take(&mut |taken| {
+                        heard.record(taken);
+                        passed_on = publisher.publish(&mut Passed::on(context, taken));
+                    });
+                    taken.and_then(|taken| passed_on.map(|_| taken))
+                }
+            };
+            match taken {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(sentence) => {
+                    self.refusal = Some(sentence);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether an endpoint has heard all publishers that it expects, or any if the middleware does not tell them apart.
+    pub fn are_enough(&self, context: &Context, end: &End<'_>) -> bool {
+        let expected = context.plan.expected as usize;
+        let enough = if context.spec.capabilities.sources { expected } else { expected.min(1) };
+        matches!(end, End::Publisher(_)) || self.heard.sources.len() >= enough
+    }
+
+    /// The messages taken that were no probes.
+    pub fn take_early(&mut self) -> Early {
+        self.heard.take_early()
+    }
+
+    /// Adds to the match status what the probes say.
+    pub fn explain(&self, context: &Context, end: &End<'_>, status: &mut MatchStatus) {
+        if !self.are_enough(context, end) {
+            let heard = self.heard.sources.len();
+            status.matched = Matching::Count(heard);
+            status.mismatches.push(match heard {
+                0 => "no probe of a publisher arrived".to_owned(),
+                heard => format!("probes of {heard} publishers arrived and not of the others"),
+            });
+        }
+        let refused = |sentence| format!("the middleware refused a probe: {sentence}");
+        status.mismatches.extend(self.refusal.as_ref().map(refused));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run_spec::tests::example;
+
+    #[test]
+    fn messages_of_this_run_are_kept_for_the_recorder_and_others_are_history() {
+        let probe = Taken { source: [1; 16], ..Taken::default() };
+        let message = Taken { source: [2; 16], time_ns: 5, id: 3, payload: &[7, 8], ..Taken::default() };
+        for (publishers, history, own) in [(1, 0, 2), (0, 2, 0)] {
+            let mut heard = Heard::new(&RunSpec { publishers, ..example() });
+            [&probe, &message, &message, &probe].into_iter().for_each(|taken| heard.record(taken));
+            assert_eq!(heard.sources.len(), 2);
+            let early = heard.take_early();
+            assert_eq!((early.history, early.own.len()), (history, own));
+            assert!(early.own.iter().all(|(taken, payload)| (taken.id, &payload[..]) == (3, &[7, 8])));
+        }
+    }
+}
