@@ -32,6 +32,17 @@ pub fn sleep_until(time_ns: i64) {
     let _ = clock_nanosleep_absolute(SleepClock::Monotonic, &until);
 }
 
+/// Keeps the calling thread busy for this time by the clock.
+pub fn work(duration_ns: i64) {
+    if duration_ns <= 0 {
+        return;
+    }
+    let end_ns = now_ns() + duration_ns;
+    while now_ns() < end_ns {
+        std::hint::spin_loop();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

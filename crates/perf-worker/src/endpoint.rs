@@ -53,15 +53,22 @@ pub struct EndpointPlan {
     /// The topic is a service: a publisher sends its requests, the subscription of the same executor takes their responses, and a
     /// relay serves it.
     pub service: bool,
+    /// The publishers of this run whose messages reach a subscription or a relay; 0 if they belong to another program. Their schedule is
+    /// known, and it receives from their first message.
+    pub publishers: u32,
+    /// All endpoints of its topic belong to this run.
+    pub private: bool,
     /// Its index among the endpoints of the run, publishers first, which selects its CPU of `--pin`.
     pub index: u32,
-    /// Endpoints of a process with the same number share a thread.
+    /// Endpoints of a process with the same number share a thread: one publisher and any number of subscriptions, to which the
+    /// thread turns after each message and while none is due; or a client.
     pub executor: u32,
     /// The messages.
     pub message: MessageSpec,
     /// The pace of a publisher, and of the publishers from which a subscription or a relay receives.
     pub pace: Pace,
-    /// The due time of a publisher's first message after the start of the run, nanoseconds; 0 for others.
+    /// The due time of a publisher's first message after the start of the run, nanoseconds; of another endpoint that of its only
+    /// publisher.
     pub phase_ns: i64,
     /// Quality of service.
     pub qos: Qos,
@@ -71,7 +78,8 @@ pub struct EndpointPlan {
     pub late_ns: u64,
     /// Above this latency a sample is too late, and not late, nanoseconds.
     pub too_late_ns: u64,
-    /// Busy time of a subscription or a relay for each message, after it was recorded, nanoseconds.
+    /// The time by the clock for which a subscription is busy with each message, after it was recorded and while it is in hand, or a
+    /// relay or a server before it passes the message on or answers it, nanoseconds.
     pub work_ns: i64,
 }
 
@@ -84,6 +92,8 @@ impl EndpointPlan {
             topic: topic.to_owned(),
             relay_topic: String::new(),
             service: false,
+            publishers: spec.publishers,
+            private: spec.is_private(),
             index: 0,
             executor: 0,
             message: spec.message.clone(),
@@ -93,7 +103,7 @@ impl EndpointPlan {
             expected: spec.expected_by(endpoint),
             late_ns: spec.late.limit_ns(spec.pace()),
             too_late_ns: spec.too_late.limit_ns(spec.pace()),
-            work_ns: 0,
+            work_ns: spec.work_of_ns(endpoint),
         }
     }
 }

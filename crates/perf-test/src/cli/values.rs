@@ -72,6 +72,17 @@ pub fn threshold(text: &str) -> Result<Threshold, String> {
     Ok(threshold)
 }
 
+/// The longest busy time for a message, ns.
+const LONGEST_WORK_NS: f64 = 1e10;
+
+/// A busy time, ns.
+pub fn work(text: &str) -> Result<i64, String> {
+    let time_ns = parse_ns(text).filter(|time_ns| *time_ns <= LONGEST_WORK_NS);
+    time_ns
+        .map(|time_ns| time_ns as i64)
+        .ok_or_else(|| "give a time of at most 10s in us, ms or s, as 100us".to_owned())
+}
+
 /// Parses a [`Strategy`]; the error for a strategy of Apex.OS names the alternatives.
 #[derive(Clone, Copy, Debug)]
 pub struct StrategyParser;
@@ -127,6 +138,14 @@ mod tests {
         assert_eq!(cpu_list("3,0,3"), Ok(Cpus(vec![3, 0, 3])));
         for text in ["", "1,", "1-3", "-1", "a"] {
             assert!(cpu_list(text).unwrap_err().contains("as 2,3"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_busy_time_has_a_unit_and_an_end() {
+        assert_eq!((work("100us"), work("0.5ms"), work("10s")), (Ok(100_000), Ok(500_000), Ok(10_000_000_000)));
+        for text in ["", "5", "-1ms", "10.1s", "25%"] {
+            assert!(work(text).is_err_and(|sentence| sentence.contains("as 100us")), "{text}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{EndpointFailure, KINDS, Run, is_publisher};
+use super::{EndpointFailure, KINDS, Run};
 use crate::{
     measure::calibration::Calibrations,
     report::summary::{SubscriptionFigures, Summary, WorkerUsage},
@@ -38,19 +38,19 @@ impl Run<'_> {
             ended: self.ended.remove(&index),
         });
         let workers = workers.collect();
-        let sent_at_least = self.sent_at_least();
+        let sent_at_least = self.all_sent_at_least();
         let daemons = std::mem::take(&mut self.daemon_usages);
         let measured = self.ledger.measured();
         let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
         let subscriptions = self.subscriptions().map(|endpoint| SubscriptionFigures {
             endpoint,
             received: self.ledger.received_by(endpoint),
-            lost: self.lost_by(endpoint, sent_at_least),
+            lost: self.lost_by(endpoint),
             latencies: self.ledger.latencies_of(endpoint),
         });
         let subscriptions = subscriptions.collect();
         let sums = self.ledger.sums();
-        let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum();
+        let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint)).sum();
         // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last samples leave none.
         let whole = self.spec.has_publishers() && self.failed_endpoints.is_empty();
         let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
@@ -85,23 +85,36 @@ impl Run<'_> {
         }
     }
 
-    /// Samples sent after the seconds left out, including the last ones of a killed publisher that a subscription saw.
-    pub(super) fn sent_at_least(&self) -> u64 {
-        let sent = self.ledger.sums().sent.samples;
-        if !self.failed_endpoints.keys().any(is_publisher) {
-            return sent;
+    /// Samples that publishers of this run sent after the seconds left out, including the last ones of a killed publisher that a
+    /// subscription saw.
+    fn sent_at_least(&self, senders: &[Endpoint]) -> u64 {
+        let sent = self.ledger.sent_by(senders);
+        if !senders.iter().any(|sender| self.failed_endpoints.contains_key(sender)) {
+            return sent.counted;
         }
-        let seen = self.endpoint_reports.values().map(|report| report.last_seen).max().unwrap_or(0);
-        sent + seen.saturating_sub(self.ledger.ids_ever())
+        let reports =
+            self.endpoint_reports.iter().filter(|(endpoint, _)| self.ledger.senders_of(**endpoint) == senders);
+        let seen = reports.map(|(_, report)| report.last_seen).max().unwrap_or(0);
+        sent.counted + seen.saturating_sub(sent.ids_ever)
+    }
+
+    /// The sum over all publishers.
+    fn all_sent_at_least(&self) -> u64 {
+        let seen: BTreeSet<&[Endpoint]> =
+            self.subscriptions().map(|endpoint| self.ledger.senders_of(endpoint)).collect();
+        let unseen = self.ledger.publishers().filter(|publisher| !seen.iter().any(|set| set.contains(publisher)));
+        let unseen = self.sent_at_least(&unseen.collect::<Vec<_>>());
+        unseen + seen.iter().map(|senders| self.sent_at_least(senders)).sum::<u64>()
     }
 
     /// Samples that were sent after matching and that a subscription did not receive. For a subscription that exited, and for
     /// publishers of other programs, whose number of samples is not known, the gaps in the ids count.
-    pub(super) fn lost_by(&self, subscription: Endpoint, sent_at_least: u64) -> u64 {
+    pub(super) fn lost_by(&self, subscription: Endpoint) -> u64 {
+        let senders = self.ledger.senders_of(subscription);
         let received = self.ledger.received_by(subscription);
         let has_exited = self.failed_endpoints.get(&subscription) == Some(&EndpointFailure::Exited);
-        if self.spec.has_publishers() && !has_exited {
-            sent_at_least.saturating_sub(received.samples)
+        if !senders.is_empty() && !has_exited {
+            self.sent_at_least(senders).saturating_sub(received.samples)
         } else {
             // The ids of refused messages are missing, too.
             received.lost().saturating_sub(self.ledger.sums().sent.refused)
@@ -122,12 +135,11 @@ impl Run<'_> {
     }
 
     fn warn_of_missing_endpoints(&mut self) {
-        let sent_at_least = self.sent_at_least();
         for endpoint in self.subscriptions() {
-            if self.spec.has_publishers()
+            if !self.ledger.senders_of(endpoint).is_empty()
                 && self.failed_endpoints.get(&endpoint) == Some(&EndpointFailure::Unresponsive)
             {
-                let lost = self.lost_by(endpoint, sent_at_least);
+                let lost = self.lost_by(endpoint);
                 let sentence = format!("{endpoint}: {lost} samples that it did not report count as lost");
                 self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
             }

@@ -81,6 +81,16 @@ impl Fleet {
         }
     }
 
+    /// Orders each endpoint that receives to drain; `expected` is the number of samples for it.
+    pub fn drain(&mut self, expected: impl Fn(Endpoint) -> u64) {
+        for worker in &mut self.workers {
+            let receives = |endpoint: &&Endpoint| !matches!(endpoint, Endpoint::Publisher(_));
+            let of_worker = worker.endpoints.iter().filter(receives).map(|endpoint| (*endpoint, expected(*endpoint)));
+            let expected = of_worker.collect();
+            worker.order(&Order::Drain { expected });
+        }
+    }
+
     /// The next event and the index of its worker; `None` after `timeout`.
     pub fn next(&self, timeout: Duration) -> Option<(usize, Event)> {
         self.events.recv_timeout(timeout).ok()

@@ -114,18 +114,20 @@ impl Run<'_> {
             let exit = self.exit_of(&daemon);
             self.end_daemon(daemon, exit);
         }
-        let publisher_lost = self.failed_endpoints.keys().any(is_publisher);
-        let relay_lost = self.failed_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));
-        let own = self.spec.has_publishers();
-        let expected = if !own && self.stopped_ns.is_some() {
-            // Publishers of other programs do not stop, and the run ends here.
-            0
-        } else if !own || publisher_lost || relay_lost {
-            UNKNOWN
-        } else {
-            self.ledger.sent_samples_ever()
+        let Run { ledger, failed_endpoints, stopped_ns, fleet, .. } = self;
+        let relay_lost = failed_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));
+        let expected = |endpoint: Endpoint| {
+            let senders = ledger.senders_of(endpoint);
+            if senders.is_empty() && stopped_ns.is_some() {
+                // Publishers of other programs do not stop, and the run ends here.
+                0
+            } else if senders.is_empty() || relay_lost || senders.iter().any(|of| failed_endpoints.contains_key(of)) {
+                UNKNOWN
+            } else {
+                ledger.sent_by(senders).ever
+            }
         };
-        self.fleet.order(&Order::Drain { expected });
+        fleet.drain(expected);
         let give_up_ns = now_ns() + FINISH_NS;
         while self.working.iter().any(|endpoint| !is_publisher(endpoint)) {
             self.handle_events()?;
@@ -135,8 +137,7 @@ impl Run<'_> {
         }
         self.wait_for_ended()?;
         self.show_rows(|_| true)?;
-        let sent_at_least = self.sent_at_least();
-        let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint, sent_at_least)).sum();
+        let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint)).sum();
         if let Some(row) = self.ledger.last_row(self.start_ns, now_ns(), lost) {
             // Not one of the whole seconds: it may be too short for a comparison.
             self.log(row)?;

@@ -8,6 +8,7 @@ mod finish;
 mod fleet;
 mod ledger;
 mod measure;
+mod senders;
 mod set_up;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +43,7 @@ use perf_worker::{
         protocol::{EndpointReport, PROTOCOL, Plan, times::ROW_DELAY_NS},
     },
 };
+use senders::senders;
 
 /// Characters shown of a line that is no report.
 const SHOWN_CHARS: usize = 80;
@@ -83,7 +85,7 @@ pub fn run(
     }
     let plans = plans(spec, topic);
     let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
-    let ledger = Ledger::new(endpoints.iter().map(|plan| plan.endpoint), plans.len(), spec.left_out_s());
+    let ledger = Ledger::new(senders(&plans), plans.len(), spec.left_out_s());
     let fleet = Fleet::start(&communicator.program, plans).map_err(Failure::Measurement)?;
     let mut run = Run {
         spec,
@@ -126,25 +128,44 @@ fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     let there = format!("{topic}_main");
     let back = format!("{topic}_relay");
     let (to, from) = match spec.roundtrip {
-        Roundtrip::None => (topic, topic),
+        Roundtrip::None | Roundtrip::Service => (topic, topic),
         _ => (there.as_str(), back.as_str()),
     };
-    let publishers = (0..spec.publishers).map(|index| EndpointPlan {
-        phase_ns: phase_ns(spec, index),
+    let service = spec.roundtrip == Roundtrip::Service;
+    let phases_ns: Vec<i64> = (0..spec.publishers).map(|index| phase_ns(spec, index)).collect();
+    let publishers = (0..).zip(&phases_ns).map(|(index, phase_ns)| EndpointPlan {
+        phase_ns: *phase_ns,
         ..EndpointPlan::of_run(spec, Endpoint::Publisher(index), to)
     });
-    let subscriptions =
-        (0..spec.subscriptions).map(|index| EndpointPlan::of_run(spec, Endpoint::Subscription(index), from));
-    let relays = matches!(spec.roundtrip, Roundtrip::Relay | Roundtrip::Both)
-        .then(|| EndpointPlan { relay_topic: from.to_owned(), ..EndpointPlan::of_run(spec, Endpoint::Relay(0), to) });
-    let own_thread = spec.strategy != Strategy::IntraThread;
-    let numbered = |(plan, index)| EndpointPlan { index, executor: if own_thread { index } else { 0 }, ..plan };
-    let endpoints: Vec<EndpointPlan> = publishers.chain(relays).chain(subscriptions).zip(0..).map(numbered).collect();
-    let together = spec.strategy != Strategy::InterProcess;
-    // All publishers share a process and every other endpoint has its own; or all are in one.
-    let same = |one: &EndpointPlan, other: &EndpointPlan| {
-        together || (is_publisher(&one.endpoint) && is_publisher(&other.endpoint))
+    let subscriptions = (0..spec.subscriptions).map(|index| {
+        let plan = EndpointPlan::of_run(spec, Endpoint::Subscription(index), from);
+        match phases_ns.get(index as usize).filter(|_| service) {
+            // A client receives the responses to its own requests.
+            Some(phase_ns) => EndpointPlan { publishers: 1, phase_ns: *phase_ns, ..plan },
+            None => plan,
+        }
+    });
+    let relay_topic = if service { "" } else { from };
+    let relays = matches!(spec.roundtrip, Roundtrip::Relay | Roundtrip::Both | Roundtrip::Service).then(|| {
+        EndpointPlan { relay_topic: relay_topic.to_owned(), ..EndpointPlan::of_run(spec, Endpoint::Relay(0), to) }
+    });
+    let executor = |plan: &EndpointPlan, index| match plan.endpoint {
+        _ if spec.strategy == Strategy::IntraThread => 0,
+        // A client is a thread.
+        Endpoint::Subscription(client) if service => client,
+        _ => index,
     };
+    let numbered = |(plan, index)| EndpointPlan { index, executor: executor(&plan, index), service, ..plan };
+    let mut endpoints: Vec<EndpointPlan> =
+        publishers.chain(relays).chain(subscriptions).zip(0..).map(numbered).collect();
+    let is_relay = |plan: &EndpointPlan| matches!(plan.endpoint, Endpoint::Relay(_));
+    if service {
+        endpoints.sort_by_key(is_relay);
+    }
+    let together = spec.strategy != Strategy::InterProcess;
+    // All publishers, or clients, share a process and every other endpoint has its own; or all are in one.
+    let shares = |plan: &EndpointPlan| is_publisher(&plan.endpoint) || (service && !is_relay(plan));
+    let same = |one: &EndpointPlan, other: &EndpointPlan| together || (shares(one) && shares(other));
     // In the middle between two messages.
     let row_delay_ns = spec.gap_ns().map_or(ROW_DELAY_NS, |gap_ns| ROW_DELAY_NS.min(gap_ns / 2));
     let plan = |endpoints: &[EndpointPlan]| Plan {
@@ -281,6 +302,42 @@ mod tests {
         }
         let (one, other) = (phases_ns("-p 8 -s 0 -r 10 --phase random"), phases_ns("-p 8 -s 0 -r 10 --phase random"));
         assert!(one.iter().all(|phase_ns| (0..100 * MS).contains(phase_ns)) && one != other, "{one:?} {other:?}");
+    }
+
+    #[test]
+    fn a_client_is_a_thread_and_receives_what_it_asked_for() {
+        let plans = plans(&spec("--roundtrip-mode Service -p 2 -r 10 --phase random --work 1ms"), "/service");
+        let endpoints: Vec<Vec<Endpoint>> =
+            plans.iter().map(|plan| plan.endpoints.iter().map(|plan| plan.endpoint).collect()).collect();
+        let (publisher, subscription, server) = (Endpoint::Publisher, Endpoint::Subscription, Endpoint::Relay(0));
+        assert_eq!(endpoints, [vec![publisher(0), publisher(1), subscription(0), subscription(1)], vec![server]]);
+        let [requests @ .., _, _] = plans[0].endpoints.as_slice() else { panic!("{endpoints:?}") };
+        for (request, response) in requests.iter().zip(&plans[0].endpoints[2..]) {
+            assert_eq!((request.executor, request.phase_ns), (response.executor, response.phase_ns));
+            assert_eq!((response.publishers, response.expected, request.expected), (1, 1, 1));
+        }
+        let [served] = plans[1].endpoints.as_slice() else { panic!("{endpoints:?}") };
+        assert_eq!((served.publishers, served.expected, served.work_ns), (2, 2, 1_000_000));
+        assert_eq!(senders(&plans)[&subscription(1)], [publisher(1)]);
+        assert_eq!(senders(&plans)[&server], [publisher(0), publisher(1)]);
+    }
+
+    #[test]
+    fn endpoints_receive_from_the_publishers_of_their_topic() {
+        let (publisher, subscription, relay) = (Endpoint::Publisher, Endpoint::Subscription, Endpoint::Relay(0));
+        for mode in ["Both", "Main"] {
+            let senders = senders(&plans(&spec(&format!("--roundtrip-mode {mode}")), "/topic"));
+            assert_eq!(senders[&subscription(0)], [publisher(0)], "{mode}");
+        }
+        assert!(senders(&plans(&spec("--roundtrip-mode Relay"), "/topic"))[&relay].is_empty());
+        let mut two = plans(&spec("-p 2 -s 2"), "/one");
+        for plan in two.iter_mut().flat_map(|plan| &mut plan.endpoints) {
+            if matches!(plan.endpoint, Endpoint::Publisher(1) | Endpoint::Subscription(1)) {
+                plan.topic = "/other".to_owned();
+            }
+        }
+        let senders = senders(&two);
+        assert_eq!([0, 1].map(|index| senders[&subscription(index)].clone()), [[publisher(0)], [publisher(1)]]);
     }
 
     #[test]

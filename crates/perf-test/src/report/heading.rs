@@ -37,6 +37,7 @@ pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
         ("endpoints", endpoints(spec)),
     ];
     lines.extend(round_trip(spec.roundtrip).map(|what| ("round trip", what.to_owned())));
+    lines.extend(work(spec).map(|work| ("work", work)));
     lines.push(("readers", readers(spec)));
     lines.push(("matching", matching(spec)));
     lines.push(("topic", format!("{topic} in domain {}", spec.domain_id)));
@@ -115,12 +116,18 @@ fn touch(touch: Touch) -> &'static str {
 
 fn endpoints(spec: &RunSpec) -> String {
     let processes = match spec.strategy {
+        Strategy::InterProcess if spec.roundtrip == Roundtrip::Service => {
+            "the clients in one process, the server in its own"
+        }
         Strategy::InterProcess => "the publishers in one process, every subscription in its own",
         Strategy::InterThread => "all on threads of one process",
         Strategy::IntraThread => "all on one thread, which publishes and then takes",
     };
     let (publishers, subscriptions) = (spec.publishers, spec.subscriptions);
     let strategy = spec.strategy.name();
+    if spec.roundtrip == Roundtrip::Service {
+        return format!("clients {publishers}, one server, {strategy}: {processes}");
+    }
     format!("publishers {publishers}, subscriptions {subscriptions}, {strategy}: {processes}")
 }
 
@@ -131,8 +138,20 @@ fn round_trip(roundtrip: Roundtrip) -> Option<&'static str> {
         Roundtrip::Relay => {
             Some("Relay: messages of another program go back to it; that program measures the latencies")
         }
+        Roundtrip::Service => {
+            Some("Service: requests and responses of a service; latencies are from a request to its response")
+        }
         Roundtrip::Both => Some("Both: to a relay and back; latencies are round-trip times"),
     }
+}
+
+fn work(spec: &RunSpec) -> Option<String> {
+    let worker = match spec.roundtrip {
+        Roundtrip::None => "each subscription is busy for {} with each message, after it was recorded",
+        Roundtrip::Service => "the server is busy for {} with each request, before it answers",
+        _ => "the relay is busy for {} with each message, before it sends it back",
+    };
+    (spec.work_ns > 0).then(|| worker.replace("{}", &format_ns(spec.work_ns as f64)))
 }
 
 fn readers(spec: &RunSpec) -> String {
@@ -147,6 +166,12 @@ fn readers(spec: &RunSpec) -> String {
 }
 
 fn matching(spec: &RunSpec) -> String {
+    if spec.roundtrip == Roundtrip::Service {
+        let (clients, timeout_s) = (spec.publishers, spec.match_timeout_s);
+        return format!(
+            "before the start each client waits for the server, and the server for {clients} clients, at most {timeout_s} s"
+        );
+    }
     let how = if spec.has_probes() { "; probes show it, because the middleware does not count endpoints" } else { "" };
     format!(
         "before the start each subscription waits for {} publishers and each publisher for {} subscriptions, at most {} s{how}",
@@ -287,6 +312,21 @@ mod tests {
             ("--touch full", "touch       full: every byte is written before the stamp and read after reception"),
             ("-e INTER_THREAD -s 3", "publishers 1, subscriptions 3, INTER_THREAD: all on threads of one process\n"),
             ("--roundtrip-mode Both", "round trip  Both: to a relay and back; latencies are round-trip times\n"),
+            ("--roundtrip-mode Service -p 2", "round trip  Service: requests and responses of a service;"),
+            (
+                "--roundtrip-mode Service -p 2",
+                "endpoints   clients 2, one server, INTER_PROCESS: the clients in one process",
+            ),
+            (
+                "--roundtrip-mode Service -p 2",
+                "each client waits for the server, and the server for 2 clients, at most 30 s\n",
+            ),
+            ("--roundtrip-mode Service", "QoS         RELIABLE, VOLATILE, KEEP_LAST 16\n"),
+            (
+                "--work 1ms",
+                "work        each subscription is busy for 1.00 ms with each message, after it was recorded\n",
+            ),
+            ("--roundtrip-mode Service --work 1ms", "work        the server is busy for 1.00 ms with each request,"),
             ("--wait spin", "readers     wait by busy-waiting\n"),
             ("--wait block", "readers     wait by sleeping immediately\n"),
             (

@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         mock::matching::TESTS,
         mock::phases::TESTS,
         mock::clocks::TESTS,
+        mock::plans::TESTS,
         command_line::TESTS,
         comparison::TESTS,
         system::TESTS,

@@ -18,6 +18,7 @@ test_support::tests![
     compared_runs_are_interleaved_in_pairs_of_changing_order,
     one_thread_publishes_and_takes,
     a_round_trip_comes_back_through_its_own_relay,
+    a_service_answers_all_requests_of_its_clients,
     a_round_trip_over_two_commands_matches_in_either_order,
     the_written_payload_is_read,
     the_stamp_is_the_last_thing_before_sending,
@@ -227,6 +228,31 @@ fn a_round_trip_comes_back_through_its_own_relay() {
     run.assert_good();
     assert_eq!((run.number("sent"), run.number("received"), run.number("lost")), (400, 400, 0), "{}", run.stdout);
     assert_eq!(run.number("relayed"), 400, "{}", run.stdout);
+    memory.assert_empty();
+}
+
+fn a_service_answers_all_requests_of_its_clients() {
+    let memory = Memory::new();
+    let service = "--roundtrip-mode Service -p 2 -r 100 --max-runtime 1 --history-depth 200";
+    for options in [
+        "-m Array1k --zero-copy",
+        "--touch full -m Array64k",
+        "-e INTER_THREAD -m UnboundedString --unbounded-msg-size 500",
+    ] {
+        let run = memory.run(&format!("{service} {options}"));
+        run.assert_good();
+        let counts = ["sent", "received", "lost", "answered"].map(|count| run.number(count));
+        assert_eq!(counts, [200, 200, 0, 200], "{}", run.stdout);
+    }
+    let mut run = memory.start(&format!("{service} --work 5ms"));
+    run.wait_for("T_experiment |");
+    let labels: Vec<String> = run.workers().into_iter().map(|(_, label)| label).collect();
+    assert_eq!(labels, ["publisher 0 to subscription 1", "relay 0"]);
+    let run = run.finish();
+    run.assert_good();
+    // The server works before it answers.
+    let p50 = run.stdout.split_once("in short      p50 ").and_then(|(_, after)| after.split_once(" ms")).unwrap().0;
+    assert!(p50.parse::<f64>().unwrap() >= 5.0, "{}", run.stdout);
     memory.assert_empty();
 }
 

@@ -29,7 +29,7 @@ const PAYLOAD_BYTES: usize = 1000;
 pub fn run(messages: u64) -> ExitCode {
     static NOTHING: OnceLock<Nothing> = OnceLock::new();
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
-    perf_worker::worker::run(&[NOTHING.get_or_init(|| Nothing { messages })])
+    perf_worker::worker::run(&[NOTHING.get_or_init(|| Nothing { messages })]).into()
 }
 
 /// The middleware.

@@ -125,6 +125,8 @@ fn keeps_its_promises(mut plan: Value) {
     plan["spec"]["max_runtime_s"] = json!(2);
     let mut subscription = plan["endpoints"][0].clone();
     subscription["endpoint"] = json!({"Subscription": 0});
+    // Of a single one the plan has the phase.
+    subscription["publishers"] = json!(2);
     plan["endpoints"].as_array_mut().unwrap().push(subscription);
 
     let folder = tempfile::tempdir().unwrap();
@@ -150,7 +152,7 @@ fn keeps_its_promises(mut plan: Value) {
     let start_ns = perf_worker::clock::now_ns() + 100_000_000;
     writeln!(orders, "{}", json!({"Go": {"start_ns": start_ns, "sources": []}})).unwrap();
     let mut found = until("Finished", 1);
-    writeln!(orders, "{}", json!({"Drain": {"expected": 8}})).unwrap();
+    writeln!(orders, "{}", json!({"Drain": {"expected": [[{"Subscription": 0}, 8]]}})).unwrap();
     found.extend(until("Ended", 1));
     drop(orders);
     assert!(worker.wait().unwrap().success());

@@ -118,6 +118,11 @@ impl Capabilities {
                  another -m"
             ));
         }
+        if spec.roundtrip == Roundtrip::Service && !self.services {
+            return Err(format!(
+                "{name} has no services: give --roundtrip-mode Both, which goes over topics there and back"
+            ));
+        }
         if spec.raw && !self.raw {
             return Err(format!("{name} has no --raw, because its messages have types: leave it out"));
         }
@@ -189,7 +194,8 @@ mod tests {
     #[test]
     fn each_option_that_is_not_carried_out_is_refused_with_the_alternative() {
         type Change<T> = fn(&mut T);
-        let cases: [(Change<Capabilities>, Change<RunSpec>, &str); 17] = [
+        let cases: [(Change<Capabilities>, Change<RunSpec>, &str); 18] = [
+            (|of| of.services = false, |run| run.roundtrip = Roundtrip::Service, "give --roundtrip-mode Both"),
             (|of| of.zero_copy.clear(), |run| run.zero_copy = true, "echo has no --zero-copy"),
             (|of| of.zero_copy = vec![Content::Text], |run| run.zero_copy = true, "which is Plain; it loans [Text]"),
             (|of| of.copies = false, |_| (), "add --zero-copy"),

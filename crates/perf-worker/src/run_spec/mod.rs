@@ -85,6 +85,8 @@ choice! {
         Relay = "Relay",
         /// This run is both: the relay is a process of its own.
         Both = "Both",
+        /// Requests and responses of a service: this run has the clients, and the server in a process of its own.
+        Service = "Service",
     }
     default None
 }
@@ -280,6 +282,8 @@ pub struct RunSpec {
     pub wait: Wait,
     /// The part of each payload that is written and read.
     pub touch: Touch,
+    /// The time by the clock for which each subscription is busy with each message, or on a round trip the relay or the server, ns.
+    pub work_ns: i64,
     /// Above this latency a sample is late.
     pub late: Threshold,
     /// Above this latency a sample is too late, and not late.
@@ -334,11 +338,22 @@ impl RunSpec {
         Pace::hz(self.rate_hz)
     }
 
+    /// The busy time of an endpoint for each message, ns: on a round trip that of the relay or the server alone.
+    #[must_use]
+    pub fn work_of_ns(&self, endpoint: Endpoint) -> i64 {
+        let works = match endpoint {
+            Endpoint::Publisher(_) => false,
+            Endpoint::Subscription(_) => self.roundtrip == Roundtrip::None,
+            Endpoint::Relay(_) => true,
+        };
+        if works { self.work_ns } else { 0 }
+    }
+
     /// Whether both sides belong to this run, so that its topics get their own namespace.
     #[must_use]
     pub fn is_private(&self) -> bool {
         let one_way = self.roundtrip == Roundtrip::None && self.publishers > 0 && self.subscriptions > 0;
-        one_way || self.roundtrip == Roundtrip::Both
+        one_way || matches!(self.roundtrip, Roundtrip::Both | Roundtrip::Service)
     }
 
     /// The shortest time between the due times of two messages that are not due at once, nanoseconds; none without a rate. With random
@@ -366,9 +381,11 @@ impl RunSpec {
     #[must_use]
     pub fn expected_by(&self, endpoint: Endpoint) -> u32 {
         match endpoint {
+            // The server has all clients, and each client has the server.
+            Endpoint::Relay(_) if self.roundtrip == Roundtrip::Service => self.publishers,
             // Each of the two topics of a round trip has one of each.
             Endpoint::Relay(_) => 1,
-            _ if self.roundtrip == Roundtrip::Both => 1,
+            _ if matches!(self.roundtrip, Roundtrip::Both | Roundtrip::Service) => 1,
             Endpoint::Publisher(_) => self.expected_subscriptions,
             Endpoint::Subscription(_) => self.expected_publishers,
         }

@@ -4,11 +4,11 @@
 //! sample must not count as lost.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::{
-    Context, Flags, NOT_DRAINING,
+    Context, NOT_DRAINING,
     protocol::times::{LONGEST_DRAIN_NS, SHORTEST_DRAIN_NS},
 };
 use crate::clock::SECOND_NS;
@@ -22,7 +22,7 @@ const DRAIN_WAIT_NS: i64 = SECOND_NS / 100;
 
 /// The progress of an endpoint towards its end.
 pub struct DrainMonitor {
-    flags: Arc<Flags>,
+    expected: Arc<AtomicU64>,
     /// The publishers belong to this run.
     own: bool,
     period_ns: i64,
@@ -37,8 +37,8 @@ impl DrainMonitor {
     /// Monitors an endpoint that begins to receive at `start_ns`.
     pub fn new(context: &Context, start_ns: i64) -> DrainMonitor {
         DrainMonitor {
-            flags: context.flags.clone(),
-            own: context.spec.has_publishers(),
+            expected: context.expected.clone(),
+            own: context.plan.publishers > 0,
             period_ns: context.plan.pace.period_ns().unwrap_or(0),
             since_ns: None,
             last_arrival_ns: start_ns,
@@ -56,7 +56,7 @@ impl DrainMonitor {
 
     /// Whether all samples that were sent have been received or overwritten.
     pub fn is_complete(&self, accounted: u64) -> bool {
-        accounted >= self.flags.expected.load(Ordering::Relaxed)
+        accounted >= self.expected.load(Ordering::Relaxed)
     }
 
     /// Whether no more samples are expected at `now_ns`: from this run's publishers a timeout after the last sample, from others, which
@@ -76,7 +76,7 @@ impl DrainMonitor {
     }
 
     fn has_begun(&self) -> bool {
-        self.flags.expected.load(Ordering::Relaxed) != NOT_DRAINING
+        self.expected.load(Ordering::Relaxed) != NOT_DRAINING
     }
 
     fn timeout_ns(&self) -> i64 {

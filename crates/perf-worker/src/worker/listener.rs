@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     backend::{Listener, Sink, Taken},
-    clock::{SECOND_NS, now_ns},
+    clock::{SECOND_NS, now_ns, work},
 };
 
 /// A row is ended this long after its second, so that a sample that was received in time and is being recorded is in it.
@@ -22,6 +22,8 @@ const GRACE_NS: i64 = SECOND_NS / 100;
 
 /// The recorder of a listener, which the threads of the middleware share.
 struct SharedRecorder {
+    /// [`EndpointPlan::work_ns`](crate::endpoint::EndpointPlan::work_ns).
+    work_ns: i64,
     /// None before the start.
     recorder: Mutex<Option<SampleRecorder>>,
     /// Messages delivered before the start.
@@ -57,6 +59,8 @@ impl Sink for SharedRecorder {
             Some(recorder) => recorder.record_delivered(taken),
             None => self.heard.lock().unwrap_or_else(PoisonError::into_inner).record(taken),
         }
+        // Without the lock, which the endpoint's thread needs for the rows.
+        work(self.work_ns);
     }
 
     fn failed(&self, sentence: String) {
@@ -71,8 +75,9 @@ pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), Str
                     threads of its own: leave it out"
             .to_owned());
     }
-    let heard = Mutex::new(Heard::new(&context.spec));
-    let shared = Arc::new(SharedRecorder { recorder: Mutex::default(), heard, failure: Mutex::default() });
+    let heard = Mutex::new(Heard::new(&context.plan));
+    let work_ns = context.plan.work_ns;
+    let shared = Arc::new(SharedRecorder { work_ns, recorder: Mutex::default(), heard, failure: Mutex::default() });
     listener.start(shared.clone())?;
     let received = receive(context, &mut *listener, &shared);
     if received.is_ok() {

@@ -8,7 +8,6 @@
 
 mod channel;
 mod drain;
-mod intra_thread;
 mod listener;
 mod matching;
 pub mod own_cost;
@@ -23,6 +22,7 @@ mod relay;
 mod reporter;
 mod rows;
 mod sample_recorder;
+mod shared_thread;
 mod sources;
 mod subscriber;
 
@@ -44,7 +44,7 @@ use crate::{
 use channel::Channel;
 use placement::Placement;
 pub use program::{exit_code, main};
-use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
+use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report, UNKNOWN};
 use reporter::{OrdersAccount, Reporter};
 use rows::Outgoing;
 
@@ -54,7 +54,7 @@ const OUTGOING_CAPACITY: usize = 1024;
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 /// The name of the thread that reads orders.
 pub const ORDERS_THREAD: &str = "orders";
-/// `Flags::expected` before the order to drain.
+/// `Context::expected` before the order to drain.
 const NOT_DRAINING: u64 = u64::MAX;
 
 /// Orders to the endpoints while they measure, set by the order-reading thread.
@@ -64,8 +64,6 @@ struct Flags {
     stop: AtomicBool,
     /// End at once: the coordinator has gone or has closed stdin.
     abandon: Arc<AtomicBool>,
-    /// Samples to expect in all; `NOT_DRAINING` while more may be sent.
-    expected: AtomicU64,
 }
 
 impl Flags {
@@ -83,7 +81,18 @@ struct Context {
     row_delay_ns: i64,
     orders: Receiver<Order>,
     flags: Arc<Flags>,
+    /// Samples to expect in all; `NOT_DRAINING` while more may be sent.
+    expected: Arc<AtomicU64>,
     outgoing: SyncSender<Outgoing>,
+}
+
+/// The way of orders to an endpoint.
+struct Orders {
+    endpoint: Endpoint,
+    /// Before and after it measures.
+    sender: Sender<Order>,
+    /// [`Context::expected`].
+    expected: Arc<AtomicU64>,
 }
 
 impl Context {
@@ -140,15 +149,16 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     let session: Arc<dyn Session> = Arc::from(backend.open(&spec)?);
     let opening = Usage::of_this_thread()?.since(&before);
     channel.send(&Report::Opened { effective: session.effective() })?;
-    let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon, expected: AtomicU64::new(NOT_DRAINING) });
+    let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
-    let mut senders = Vec::new();
+    let mut ways = Vec::new();
     let contexts: Vec<Context> = plan
         .endpoints
         .into_iter()
         .map(|plan| {
             let (sender, orders) = mpsc::channel();
-            senders.push(sender);
+            let expected = Arc::new(AtomicU64::new(NOT_DRAINING));
+            ways.push(Orders { endpoint: plan.endpoint, sender, expected: expected.clone() });
             Context {
                 plan,
                 placement: placement.clone(),
@@ -156,6 +166,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
                 row_delay_ns,
                 orders,
                 flags: flags.clone(),
+                expected,
                 outgoing: outgoing.clone(),
             }
         })
@@ -180,7 +191,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     let reporter = Reporter::new(reports, orders.clone(), session.clone(), opening, &spec);
     std::thread::Builder::new()
         .name(ORDERS_THREAD.to_owned())
-        .spawn(move || read_orders(&senders, &flags, &outgoing, &orders))
+        .spawn(move || read_orders(&ways, &flags, &outgoing, &orders))
         .map_err(|error| format!("cannot start a thread for orders: {error}"))?;
     reporter.run(endpoints, channel)?;
     for thread in running {
@@ -235,19 +246,16 @@ impl Drop for ExitGuard {
     }
 }
 
-/// The work of a thread: one endpoint, or with INTRA_THREAD all.
+/// The work of a thread: one endpoint, or all that share it.
 fn run_endpoints(contexts: &[Context], session: &dyn Session) {
     let guard = |context: &Context| ExitGuard { outgoing: context.outgoing.clone(), endpoint: context.plan.endpoint };
     let _guards: Vec<ExitGuard> = contexts.iter().map(guard).collect();
-    let [context, others @ ..] = contexts else { return };
-    let result = if !others.is_empty() {
-        intra_thread::run(context, others, session)
-    } else {
-        match context.plan.endpoint {
-            Endpoint::Publisher(_) => publisher::run(context, session),
-            Endpoint::Subscription(_) => subscriber::run(context, session),
-            Endpoint::Relay(_) => relay::run(context, session),
-        }
+    let Some(context) = contexts.first() else { return };
+    let result = match (contexts, context.plan.endpoint) {
+        ([alone], Endpoint::Publisher(_)) if !alone.plan.service => publisher::run(alone, session),
+        ([alone], Endpoint::Subscription(_)) if !alone.plan.service => subscriber::run(alone, session),
+        ([alone], Endpoint::Relay(_)) => relay::run(alone, session),
+        _ => shared_thread::run(contexts, session),
     };
     if let Err(sentence) = result {
         context.report(Report::Failed(Some(context.plan.endpoint), sentence));
@@ -255,7 +263,7 @@ fn run_endpoints(contexts: &[Context], session: &dyn Session) {
 }
 
 /// Reads orders until stdin ends, then gives the endpoints [`EXIT_GRACE`] to end.
-fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender<Outgoing>, account: &OrdersAccount) {
+fn read_orders(endpoints: &[Orders], flags: &Flags, outgoing: &SyncSender<Outgoing>, account: &OrdersAccount) {
     for line in std::io::stdin().lock().lines() {
         let Ok(order) = line.map_err(|_| ()).and_then(|line| serde_json::from_str(&line).map_err(|_| ())) else {
             break;
@@ -263,7 +271,13 @@ fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender
         account.update();
         match order {
             Order::Stop => flags.stop.store(true, Ordering::Relaxed),
-            Order::Drain { expected } => flags.expected.store(expected, Ordering::Relaxed),
+            Order::Drain { expected } => {
+                let expected: BTreeMap<Endpoint, u64> = expected.into_iter().collect();
+                for of in endpoints {
+                    // A publisher does not look.
+                    of.expected.store(expected.get(&of.endpoint).copied().unwrap_or(UNKNOWN), Ordering::Relaxed);
+                }
+            }
             Order::Explain => forward(endpoints, &order),
             Order::Go { .. } => {
                 let _ = outgoing.send(Outgoing::Started);
@@ -279,8 +293,8 @@ fn read_orders(endpoints: &[Sender<Order>], flags: &Flags, outgoing: &SyncSender
 }
 
 /// Forwards an order to the endpoints that wait for one. An endpoint that has ended does not.
-fn forward(endpoints: &[Sender<Order>], order: &Order) {
+fn forward(endpoints: &[Orders], order: &Order) {
     for endpoint in endpoints {
-        let _ = endpoint.send(order.clone());
+        let _ = endpoint.sender.send(order.clone());
     }
 }

@@ -14,7 +14,7 @@ use super::matching::Start;
 use super::placement::Placement;
 use super::probe::Early;
 use super::protocol::times::ROW_DELAY_NS;
-use super::publisher::PublisherLoop;
+use super::publisher::{PublisherLoop, sleep};
 use super::subscriber::SubscriberLoop;
 use super::{Context, Flags, NOT_DRAINING, OUTGOING_CAPACITY};
 use crate::{
@@ -52,6 +52,7 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
         publishers: 1,
         subscriptions: 1,
         roundtrip: Roundtrip::None,
+        work_ns: 0,
         warmup_s: 0,
         ignore_s: 0,
         max_runtime_s: 0,
@@ -59,16 +60,12 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
     };
     // No orders come and no reports are read; both ends stay open.
     let ((_orders, orders), (outgoing, _reports)) = (mpsc::channel(), mpsc::sync_channel(OUTGOING_CAPACITY));
-    let flags = Flags {
-        stop: AtomicBool::new(false),
-        abandon: Arc::new(AtomicBool::new(false)),
-        expected: AtomicU64::new(NOT_DRAINING),
-    };
+    let flags = Flags { stop: AtomicBool::new(false), abandon: Arc::new(AtomicBool::new(false)) };
     let plan = EndpointPlan::of_run(&spec, Endpoint::Publisher(0), "");
     let placement = Placement::of(&spec);
     let row_delay_ns = ROW_DELAY_NS;
-    let context =
-        Context { plan, placement, spec: Arc::new(spec), row_delay_ns, orders, flags: Arc::new(flags), outgoing };
+    let (spec, flags, expected) = (Arc::new(spec), Arc::new(flags), Arc::new(AtomicU64::new(NOT_DRAINING)));
+    let context = Context { plan, placement, spec, row_delay_ns, orders, flags, expected, outgoing };
     let ends_ns = Rc::new(RefCell::new(Vec::with_capacity(BATCHES + 1)));
     let nothing = NullMiddleware { messages: 0, ends_ns: ends_ns.clone(), flags: context.flags.clone() };
     run(&context, nothing, now_ns() - START_AGE_NS);
@@ -78,7 +75,7 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
 
 fn send(context: &Context, nothing: NullMiddleware, start_ns: i64) {
     // Only the middleware can fail.
-    let _ = PublisherLoop::new(context, Box::new(nothing), start_ns).publish_all(&mut |_| Ok(()));
+    let _ = PublisherLoop::new(context, Box::new(nothing), start_ns).publish_all(&mut sleep);
 }
 
 fn receive(context: &Context, nothing: NullMiddleware, start_ns: i64) {

@@ -17,7 +17,8 @@ use super::{
 use crate::{
     backend::{Listener, Matched, Matching, Publisher, Sent, Stamp, Subscription, Taken},
     clock::now_ns,
-    run_spec::{RunSpec, Touch},
+    endpoint::EndpointPlan,
+    run_spec::Touch,
 };
 
 /// The most messages that are taken at once: other programs may publish without a pause.
@@ -49,8 +50,8 @@ pub struct Heard {
 
 impl Heard {
     /// Nothing yet.
-    pub fn new(spec: &RunSpec) -> Heard {
-        Heard { sources: BTreeSet::new(), own: spec.has_publishers(), early: Early::default() }
+    pub fn new(plan: &EndpointPlan) -> Heard {
+        Heard { sources: BTreeSet::new(), own: plan.publishers > 0, early: Early::default() }
     }
 
     /// Records a message.
@@ -108,7 +109,7 @@ pub struct Probes {
 impl Probes {
     /// None yet.
     pub fn new(context: &Context) -> Probes {
-        Probes { heard: Heard::new(&context.spec), next_ns: 0, refusal: None }
+        Probes { heard: Heard::new(&context.plan), next_ns: 0, refusal: None }
     }
 
     /// Sends a probe, if it is time to.
@@ -184,14 +185,15 @@ impl Probes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run_spec::tests::example;
+    use crate::{endpoint::Endpoint, run_spec::tests::example};
 
     #[test]
     fn messages_of_this_run_are_kept_for_the_recorder_and_others_are_history() {
         let probe = Taken { source: [1; 16], ..Taken::default() };
         let message = Taken { source: [2; 16], time_ns: 5, id: 3, payload: &[7, 8], ..Taken::default() };
         for (publishers, history, own) in [(1, 0, 2), (0, 2, 0)] {
-            let mut heard = Heard::new(&RunSpec { publishers, ..example() });
+            let plan = EndpointPlan::of_run(&example(), Endpoint::Subscription(0), "/topic");
+            let mut heard = Heard::new(&EndpointPlan { publishers, ..plan });
             [&probe, &message, &message, &probe].into_iter().for_each(|taken| heard.record(taken));
             assert_eq!(heard.sources.len(), 2);
             let early = heard.take_early();

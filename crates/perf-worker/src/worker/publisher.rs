@@ -31,7 +31,7 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let mut publisher = create(context, session)?;
     let Some(start) = wait_for_start(&mut [(context, End::Publisher(&mut *publisher))])? else { return Ok(()) };
     let mut publisher_loop = PublisherLoop::new(context, publisher, start.start_ns);
-    publisher_loop.publish_all(&mut |_| Ok(()))?;
+    publisher_loop.publish_all(&mut sleep)?;
     context.finish(publisher_loop.report());
     // This publisher's memory must stay readable until the subscriptions have taken the last samples.
     context.wait_for_end();
@@ -39,15 +39,28 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
 }
 
 /// Creates the publisher on this thread.
-pub fn create(context: &Context, session: &dyn Session) -> Result<Box<dyn Publisher>, String> {
-    // The default slack of 50 µs makes every message late. Without permission it stays.
-    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+fn create(context: &Context, session: &dyn Session) -> Result<Box<dyn Publisher>, String> {
+    sleep_precisely();
     session.publisher(&context.spec, &context.plan)
 }
 
-/// Work after each message and while no message is due: none, or with INTRA_THREAD that of the subscriptions. The argument is the
-/// time now, ns.
-pub type Meanwhile<'a> = dyn FnMut(i64) -> Result<(), String> + 'a;
+/// Lets this thread sleep without slack.
+pub fn sleep_precisely() {
+    // The default slack of 50 µs makes every message late. Without permission it stays.
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// The work after each message and while no message is due: that of the subscriptions on this thread. The arguments are the time now
+/// and the time until which it sleeps at most, ns; it sleeps only if that is later.
+pub type Meanwhile<'a> = dyn FnMut(i64, i64) -> Result<(), String> + 'a;
+
+/// The work on a thread without subscriptions: it sleeps.
+pub fn sleep(now_ns: i64, until_ns: i64) -> Result<(), String> {
+    if until_ns > now_ns {
+        sleep_until(until_ns);
+    }
+    Ok(())
+}
 
 /// A publisher and its state while it publishes.
 pub struct PublisherLoop<'a> {
@@ -76,9 +89,9 @@ impl<'a> PublisherLoop<'a> {
             start_ns,
             end_ns: spec.end_ns(start_ns),
             rows: Rows::new(context, start_ns),
-            matched: spec.is_private(),
+            matched: context.plan.private,
             mismatches: Vec::new(),
-            ever_matched: spec.is_private(),
+            ever_matched: context.plan.private,
             next_check_ns: start_ns,
             refusals: Refusals::new(context),
         }
@@ -107,7 +120,7 @@ impl<'a> PublisherLoop<'a> {
                 done_ns = now_ns();
                 self.rows.open.sent.reserve_ns.add((next_due_ns - done_ns) as f64);
             }
-            meanwhile(done_ns)?;
+            meanwhile(done_ns, done_ns)?;
         }
         let now_ns = now_ns();
         // The message in preparation when the order to stop came does not count as unsent.
@@ -162,15 +175,14 @@ impl<'a> PublisherLoop<'a> {
                 return Ok(now_ns);
             }
             self.update_matched(now_ns)?;
-            meanwhile(now_ns)?;
-            sleep_until(time_ns.min(self.rows.hand_over_ns()).min(now_ns + SLICE_NS));
+            meanwhile(now_ns, time_ns.min(self.rows.hand_over_ns()).min(now_ns + SLICE_NS))?;
         }
     }
 
     /// Updates the matched subscriptions, on a topic shared with other programs and if it is time to. Not called between the due
     /// time of a message and its publish.
     fn update_matched(&mut self, now_ns: i64) -> Result<(), String> {
-        if self.context.spec.is_private() || now_ns < self.next_check_ns {
+        if self.context.plan.private || now_ns < self.next_check_ns {
             return Ok(());
         }
         self.next_check_ns = now_ns + SLICE_NS;

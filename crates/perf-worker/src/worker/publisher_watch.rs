@@ -23,7 +23,7 @@ impl PublisherWatch {
     pub fn new(context: &Context, start_ns: i64) -> PublisherWatch {
         PublisherWatch {
             start_ns,
-            own: context.spec.has_publishers(),
+            own: context.plan.publishers > 0,
             publisher_seen: false,
             alone_since_ns: None,
             next_check_ns: start_ns,

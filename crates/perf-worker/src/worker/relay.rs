@@ -1,4 +1,5 @@
-//! The relay's loop: it takes each message from one topic and sends it on the other with its original stamp.
+//! The relay's loop: it takes each message from one topic and sends it on the other with its original stamp. A server is one, too: it
+//! answers each request with its stamp.
 //!
 //! The publisher's and the subscription's workers measure the round trip; a relay only counts messages.
 
@@ -12,8 +13,8 @@ use super::{
     rows::Rows,
 };
 use crate::{
-    backend::{Draft, Matched, Matching, OtherClock, Publisher, Session, Stamp, Subscription, Taken},
-    clock::now_ns,
+    backend::{Draft, Matched, Matching, OtherClock, Publisher, Server, Session, Stamp, Subscription, Taken},
+    clock::{now_ns, work},
     endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
     payload,
@@ -22,16 +23,12 @@ use crate::{
 
 /// Creates both ends, waits for matching and for the start, and passes messages on until no more come.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
-    let to = EndpointPlan { topic: context.plan.relay_topic.clone(), ..context.plan.clone() };
-    let mut ends = Ends {
-        subscription: session.subscription(&context.spec, &context.plan)?.pull("a relay")?,
-        publisher: session.publisher(&context.spec, &to)?,
-    };
+    let mut ends = Ends::create(context, session)?;
     let Some(Start { start_ns, early, .. }) = wait_for_start(&mut [(context, End::Relay(&mut ends))])? else {
         return Ok(());
     };
     let rows = Rows::new(context, start_ns);
-    let sequences = Sequences::new(context.spec.has_publishers(), context.plan.message.last_id);
+    let sequences = Sequences::new(context.plan.publishers > 0, context.plan.message.last_id);
     let drain = DrainMonitor::new(context, start_ns);
     let overwritten = if context.spec.has_probes() { ends.subscription.overwritten() } else { 0 };
     let mut relay_loop = RelayLoop {
@@ -61,6 +58,21 @@ pub struct Ends {
     pub subscription: Box<dyn Subscription>,
     /// It sends on the other.
     pub publisher: Box<dyn Publisher>,
+}
+
+impl Ends {
+    fn create(context: &Context, session: &dyn Session) -> Result<Ends, String> {
+        let (spec, plan) = (&context.spec, &context.plan);
+        if plan.service {
+            let Server { requests, responses } = session.server(spec, plan)?;
+            return Ok(Ends { subscription: requests, publisher: responses });
+        }
+        let to = EndpointPlan { topic: plan.relay_topic.clone(), ..plan.clone() };
+        Ok(Ends {
+            subscription: session.subscription(spec, plan)?.pull("a relay")?,
+            publisher: session.publisher(spec, &to)?,
+        })
+    }
 }
 
 impl Matched for Ends {
@@ -103,7 +115,7 @@ impl RelayLoop<'_> {
         let spec = self.context.spec.clone();
         while !self.context.flags.is_abandoned() {
             if self.drain.is_complete(self.taken + self.overwritten - self.overwritten_before) {
-                while spec.has_publishers() && self.relay_one()? {}
+                while self.context.plan.publishers > 0 && self.relay_one()? {}
                 break;
             }
             let before_ns = now_ns();
@@ -129,6 +141,7 @@ impl RelayLoop<'_> {
         let Ends { subscription, publisher } = &mut self.ends;
         let (mut refused, mut passed) = (None, None);
         let taken = subscription.take(&mut |taken| {
+            work(if is_probe(taken) { 0 } else { self.context.plan.work_ns });
             let published = publisher.publish(&mut Passed::on(self.context, taken));
             if !is_probe(taken) {
                 passed = Some(taken.without_payload());

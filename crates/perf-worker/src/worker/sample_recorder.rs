@@ -72,27 +72,28 @@ impl SampleRecorder {
         early: Early,
         overwritten: u64,
     ) -> SampleRecorder {
-        let spec = &context.spec;
+        let (spec, plan) = (&context.spec, &context.plan);
+        let own = plan.publishers > 0;
         // Without probes they were samples of other programs.
         let overwritten = if spec.has_probes() { overwritten } else { 0 };
         let start_ns = start.start_ns;
         // This run's publishers stop at its end; those of other programs do not.
         let scope_start_ns = start_ns + i64::from(spec.left_out_s()) * SECOND_NS;
-        let schedule = spec.has_publishers().then(|| Schedule::new(start_ns, context.plan.pace));
-        let sources = Sources::new(spec, &start.sources);
+        let schedule = own.then(|| Schedule::new(start_ns, plan.pace));
+        let sources = Sources::new(plan, &start.sources);
         let mut recorder = SampleRecorder {
             rows: Rows::new(context, start_ns),
-            sequences: Sequences::new(spec.has_publishers(), context.plan.message.last_id),
+            sequences: Sequences::new(own, plan.message.last_id),
             start_ns,
-            scope_ns: scope_start_ns..if spec.has_publishers() { i64::MAX } else { spec.end_ns(start_ns) },
+            scope_ns: scope_start_ns..if own { i64::MAX } else { spec.end_ns(start_ns) },
             in_scope: false,
             schedule,
             has_other_clocks: clock.is_some() || sources.have_other_clocks(),
             sources,
             clock,
             first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),
-            late_ns: context.plan.late_ns,
-            too_late_ns: context.plan.too_late_ns,
+            late_ns: plan.late_ns,
+            too_late_ns: plan.too_late_ns,
             touch: spec.touch,
             zero_copy: spec.zero_copy,
             taken: 0,

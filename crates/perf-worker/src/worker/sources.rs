@@ -2,8 +2,7 @@
 
 use crate::{
     backend::OtherClock,
-    endpoint::Source,
-    run_spec::{Phase, RunSpec},
+    endpoint::{EndpointPlan, Source},
 };
 
 /// The publishers of a run.
@@ -15,18 +14,17 @@ pub enum Sources {
 }
 
 impl Sources {
-    /// Those that are known.
-    pub fn new(spec: &RunSpec, known: &[Source]) -> Sources {
-        // A single publisher has the phase 0.
-        if spec.publishers < 2 {
-            return Sources::Same(0, known.first().and_then(|only| only.clock));
+    /// Those of the publishers of an endpoint that are known.
+    pub fn new(plan: &EndpointPlan, known: &[Source]) -> Sources {
+        match known {
+            [] | [_] if plan.publishers < 2 => Sources::Same(plan.phase_ns, known.first().and_then(|only| only.clock)),
+            _ if plan.publishers < 2 && known.iter().all(|of| of.clock.is_none()) => Sources::Same(plan.phase_ns, None),
+            _ => {
+                let mut known = known.to_vec();
+                known.sort_by_key(|of| of.source);
+                Sources::Own(known)
+            }
         }
-        if spec.phase == Phase::Aligned && known.iter().all(|source| source.clock.is_none()) {
-            return Sources::Same(0, None);
-        }
-        let mut known = known.to_vec();
-        known.sort_by_key(|of| of.source);
-        Sources::Own(known)
     }
 
     /// Whether one has another clock than CLOCK_MONOTONIC.

@@ -4,6 +4,8 @@
 //! sample. Rows go out once a second, also empty ones. Invariant: a row is handed over only when everything that was received in its
 //! second is in it.
 
+use std::time::Duration;
+
 use super::{
     Context, listener,
     matching::{Start, wait_for_start},
@@ -14,14 +16,18 @@ use super::{
     sample_recorder::SampleRecorder,
 };
 use crate::{
-    backend::{Delivery, Session, Subscription},
-    clock::{SECOND_NS, now_ns, sleep_until},
+    backend::{Delivery, Session, Subscription, Taken},
+    clock::{SECOND_NS, now_ns, sleep_until, work},
     measure::allocations::counted,
     run_spec::Wait,
 };
 
 /// A subscription that busy-waits begins to do so this long before the start.
 const SPIN_UP_NS: i64 = SECOND_NS / 1000;
+/// A client sleeps this long before its next request is due, or for this part of the period if that is shorter, and does not wait for
+/// responses: the time in which a middleware may wake it up late.
+const WAKE_UP_NS: i64 = SECOND_NS / 20_000;
+const WAKE_UP_PART: i64 = 10;
 
 /// Creates the subscription, waits for matching and for the start, takes until no more samples come, and stays until the run is over.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
@@ -34,7 +40,7 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     };
     let early = start.early.pop().unwrap_or_default();
     let mut subscriber = SubscriberLoop::new(context, subscription, &start, early);
-    if context.spec.wait == Wait::Spin && context.spec.is_private() {
+    if context.spec.wait == Wait::Spin && context.plan.private {
         // Nothing comes before the start, and waiting for it is no cost of a message.
         sleep_until(start.start_ns - SPIN_UP_NS);
     }
@@ -70,7 +76,7 @@ impl<'a> SubscriberLoop<'a> {
         while !self.context.flags.is_abandoned() {
             if self.recorder.is_complete(self.subscription.overwritten()) {
                 // Samples still at hand arrived before. Publishers of other programs do not stop, so this loop would not end for them.
-                while self.context.spec.has_publishers() && self.take_one()? {}
+                while self.context.plan.publishers > 0 && self.take_one()? {}
                 break;
             }
             // Read before the attempt: if there is no sample, all that came before this time have been taken.
@@ -91,7 +97,7 @@ impl<'a> SubscriberLoop<'a> {
         Ok(())
     }
 
-    /// Takes all samples at hand, with INTRA_THREAD after each message.
+    /// Takes all samples at hand, on the thread of their publisher after each message.
     pub fn take_available(&mut self, now_ns: i64) -> Result<(), String> {
         while self.take_one()? {}
         self.recorder.rows.until(now_ns);
@@ -114,10 +120,30 @@ impl<'a> SubscriberLoop<'a> {
         self.subscription.wait(self.recorder.drain.wait(now_ns, self.recorder.rows.hand_over_ns()))
     }
 
+    /// Waits until a sample comes, but not until `until_ns`: a message is due then, and the middleware may wake up late.
+    pub fn wait_until(&mut self, until_ns: i64) -> Result<(), String> {
+        let period_ns = self.context.plan.pace.period_ns().unwrap_or(0);
+        let wait_ns = until_ns - now_ns() - WAKE_UP_NS.min(period_ns / WAKE_UP_PART);
+        if self.context.spec.wait == Wait::Spin {
+            std::hint::spin_loop();
+        } else if wait_ns > 0 {
+            self.subscription.wait(Duration::from_nanos(wait_ns as u64))?;
+        } else {
+            sleep_until(until_ns);
+        }
+        Ok(())
+    }
+
     /// Takes one sample, if there is one.
     fn take_one(&mut self) -> Result<bool, String> {
         let (recorder, subscription) = (&mut self.recorder, &mut self.subscription);
-        let take = || subscription.take(&mut |taken| recorder.record(taken));
+        let work_ns = self.context.plan.work_ns;
+        let mut reader = |taken: &Taken<'_>| {
+            recorder.record(taken);
+            // As in a callback: the sample is still in hand.
+            work(work_ns);
+        };
+        let take = || subscription.take(&mut reader);
         let (taken, allocated) = counted(self.context.spec.check_memory, take);
         match taken {
             Ok(true) => {

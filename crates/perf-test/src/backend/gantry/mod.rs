@@ -8,6 +8,7 @@
 //! and with zero copy nothing is serialised or deserialised.
 
 mod raw;
+mod service;
 
 use std::time::Duration;
 
@@ -17,8 +18,8 @@ use crate::messages::{Benchmark, WithType, with_type};
 use perf_worker::choice::Choice;
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Delivery, Description, Draft, Matched, Matching, Publisher, Sent, Session, Setting,
-        Settings, Subscription, Taken,
+        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, Draft, Matched, Matching, Publisher, Sent,
+        Server, Session, Setting, Settings, Subscription, Taken,
     },
     clock::now_ns,
     endpoint::EndpointPlan,
@@ -51,9 +52,13 @@ impl Backend for Gantry {
         // Gantry and perf_test have one version.
         Description {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            capabilities: Capabilities { services: false, phases: true, ..Capabilities::all() },
+            capabilities: Capabilities { phases: true, ..Capabilities::all() },
             settings,
         }
+    }
+
+    fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
+        service::check(spec).map(|()| Vec::new())
     }
 
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
@@ -107,6 +112,14 @@ impl Session for GantrySession {
         let made =
             if spec.raw { raw::subscription(spec, plan) } else { for_message(plan, MakeSubscription(spec, plan)) };
         made.map(Delivery::Pull)
+    }
+
+    fn client(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
+        for_message(plan, service::MakeClient(spec, plan))
+    }
+
+    fn server(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
+        for_message(plan, service::MakeServer(spec, plan))
     }
 }
 

@@ -9,6 +9,7 @@ mod daemon;
 mod in_flight;
 mod listener;
 mod message;
+mod service;
 mod transport;
 
 use std::collections::VecDeque;
@@ -23,12 +24,12 @@ use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Capabilities, DaemonCommand, Delivery, Description, DeviceMemory, Draft, Matched, Matching,
-        MatchingKind, OtherClock, Publisher, Sent, Session, Setting, Settings, Stamp, Subscription, Taken,
+        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, DeviceMemory, Draft, Matched, Matching,
+        MatchingKind, OtherClock, Publisher, Sent, Server, Session, Setting, Settings, Stamp, Subscription, Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
-    run_spec::{Content, Durability, History, MockScript, Qos, RunSpec, Wait, is_nth},
+    run_spec::{Content, Durability, History, MockScript, Qos, Roundtrip, RunSpec, Wait, is_nth},
 };
 use transport::{Kind, Socket, TopicKey};
 
@@ -52,11 +53,14 @@ impl Backend for Mock {
 
     fn describe(&self) -> Description {
         let colour = Setting::new("colour", &["blue", "red"], "has no effect: it tests that settings arrive");
-        let capabilities = Capabilities { services: false, phases: true, ..Capabilities::all() };
+        let capabilities = Capabilities { phases: true, ..Capabilities::all() };
         Description { version: env!("CARGO_PKG_VERSION").to_owned(), capabilities, settings: vec![colour] }
     }
 
     fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
+        if spec.roundtrip == Roundtrip::Service && spec.mock.push {
+            return Err("the mock delivers no requests and responses: leave out `push` of --mock".to_owned());
+        }
         Ok(spec.mock.daemon.into_iter().map(daemon::command).collect())
     }
 
@@ -96,48 +100,23 @@ impl Session for MockSession {
     }
 
     fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        let endpoint = MockEndpoint::new(spec, plan, Kind::Publisher)?;
-        let is_text = plan.message.content == Content::Text;
-        let (index, relays) = match plan.endpoint {
-            Endpoint::Relay(index) => (index, true),
-            Endpoint::Publisher(index) | Endpoint::Subscription(index) => (index, false),
-        };
-        let mut source = [0; 16];
-        source[..4].copy_from_slice(&std::process::id().to_ne_bytes());
-        source[4..8].copy_from_slice(&index.to_ne_bytes());
-        source[8..].copy_from_slice(&endpoint.created_ns.to_ne_bytes());
-        Ok(Box::new(MockPublisher {
-            endpoint,
-            subscriptions: Vec::new(),
-            source,
-            relays,
-            clock: spec.mock.clock_of_publisher(index),
-            marks: spec.phases,
-            last_id: plan.message.last_id,
-            length_bytes: plan.message.bytes as u64,
-            history: VecDeque::new(),
-            depth: match (plan.qos.durability, plan.qos.history) {
-                (Durability::Volatile, _) => 0,
-                (Durability::TransientLocal, History::KeepLast) => plan.qos.depth as usize,
-                (Durability::TransientLocal, History::KeepAll) => usize::MAX,
-            },
-            payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(plan.message.bytes) }],
-        }))
+        Ok(Box::new(MockPublisher::new(spec, plan)?))
     }
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
-        let endpoint = MockEndpoint::new(spec, plan, Kind::Subscription)?;
-        let script = match plan.endpoint {
-            Endpoint::Subscription(index) => spec.mock.of_subscription(index),
-            Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
-        };
-        let MockScript { push, copy: copies, nameless, .. } = script;
-        let in_flight = InFlight::new(script);
-        let subscription = MockSubscription { endpoint, in_flight, copies, nameless, marks: spec.phases };
-        if push {
+        let subscription = MockSubscription::new(spec, plan)?;
+        if spec.mock.push {
             return Ok(Delivery::Push(Box::new(MockListener::new(subscription))));
         }
         Ok(Delivery::Pull(Box::new(subscription)))
+    }
+
+    fn client(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
+        service::client(spec, plan)
+    }
+
+    fn server(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
+        service::server(spec, plan)
     }
 }
 
@@ -212,6 +191,38 @@ impl MockPublisher {
         let path = |socket: &UnixDatagram| Some(socket.peer_addr().ok()?.as_pathname()?.to_owned());
         let wanted = path(subscription);
         self.subscriptions.iter().any(|known| path(known) == wanted)
+    }
+}
+
+impl MockPublisher {
+    fn new(spec: &RunSpec, plan: &EndpointPlan) -> Result<MockPublisher, String> {
+        let endpoint = MockEndpoint::new(spec, plan, Kind::Publisher)?;
+        let is_text = plan.message.content == Content::Text;
+        let (index, relays) = match plan.endpoint {
+            Endpoint::Relay(index) => (index, true),
+            Endpoint::Publisher(index) | Endpoint::Subscription(index) => (index, false),
+        };
+        let mut source = [0; 16];
+        source[..4].copy_from_slice(&std::process::id().to_ne_bytes());
+        source[4..8].copy_from_slice(&index.to_ne_bytes());
+        source[8..].copy_from_slice(&endpoint.created_ns.to_ne_bytes());
+        Ok(MockPublisher {
+            endpoint,
+            subscriptions: Vec::new(),
+            source,
+            relays,
+            clock: spec.mock.clock_of_publisher(index),
+            marks: spec.phases,
+            last_id: plan.message.last_id,
+            length_bytes: plan.message.bytes as u64,
+            history: VecDeque::new(),
+            depth: match (plan.qos.durability, plan.qos.history) {
+                (Durability::Volatile, _) => 0,
+                (Durability::TransientLocal, History::KeepLast) => plan.qos.depth as usize,
+                (Durability::TransientLocal, History::KeepAll) => usize::MAX,
+            },
+            payload: vec![0; if is_text { 0 } else { PAYLOAD_BYTES.min(plan.message.bytes) }],
+        })
     }
 }
 
@@ -299,6 +310,16 @@ struct MockSubscription {
 }
 
 impl MockSubscription {
+    fn new(spec: &RunSpec, plan: &EndpointPlan) -> Result<MockSubscription, String> {
+        let endpoint = MockEndpoint::new(spec, plan, Kind::Subscription)?;
+        let script = match plan.endpoint {
+            Endpoint::Subscription(index) => spec.mock.of_subscription(index),
+            Endpoint::Publisher(_) | Endpoint::Relay(_) => spec.mock.clone(),
+        };
+        let MockScript { copy: copies, nameless, .. } = script;
+        Ok(MockSubscription { endpoint, in_flight: InFlight::new(script), copies, nameless, marks: spec.phases })
+    }
+
     /// Fetches one message that has arrived. Returns whether there was one.
     fn fetch(&mut self) -> Result<bool, String> {
         let mut bytes = [0; LONGEST_BYTES];

@@ -59,9 +59,10 @@ pub struct EndpointOptions {
     /// Example: -e INTER_THREAD
     #[arg(short, long, value_name = "STRATEGY", ignore_case = true, value_parser = StrategyParser)]
     pub execution_strategy: Option<Strategy>,
-    /// Sends messages to a relay and back; latencies are those of the round trip [default: None]
+    /// Sends messages to a relay and back, or requests to a service; latencies are those of the round trip [default: None]
     ///
-    /// Main and Relay run as two commands, Both as one. Main and Both have one publisher and one subscription.
+    /// Main and Relay run as two commands, Both as one. Main and Both have one publisher and one subscription. Service has one server,
+    /// and -p is the number of its clients.
     /// Example: --roundtrip-mode Both
     #[arg(long, value_name = "MODE", value_parser = choice::<Roundtrip>(), ignore_case = true)]
     pub roundtrip_mode: Option<Roundtrip>,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::values::{choice, threshold};
+use crate::cli::values::{choice, threshold, work};
 use perf_worker::run_spec::{Threshold, Wait};
 
 /// Measuring.
@@ -30,6 +30,12 @@ pub struct MeasuringOptions {
     /// Each mark costs a reading of the clock, which is part of the latency. Example: --phases -m Array1m
     #[arg(long)]
     pub phases: bool,
+    /// Time for which each subscription is busy with each message, as with the work of a callback: a time (us, ms, s) [default: 0]
+    ///
+    /// It passes by the clock, while the message is in hand and after it was recorded. With a relay or a service it is the relay or the
+    /// server that works, before it sends the message back or answers. Example: --work 100us
+    #[arg(long, value_name = "TIME", value_parser = work)]
+    pub work: Option<i64>,
     /// Counts the allocations of the measuring threads per message
     ///
     /// Use it with --warmup, so that one-time allocations are not counted. Example: --check-memory --warmup 2

@@ -14,6 +14,8 @@ pub fn check(spec: &RunSpec, options: &RunOptions, defaults: Defaults) -> Result
     expected_can_match(spec)?;
     fits_one_thread(spec)?;
     limits_are_ordered(spec, options)?;
+    fits_a_service(spec)?;
+    has_a_worker(spec)?;
     if options.endpoints.mock.is_some() && spec.communicator != "Mock" {
         let communicator = &spec.communicator;
         return Err(format!("--mock does not apply to {communicator}: add -c Mock, or leave it out"));
@@ -131,6 +133,24 @@ fn limits_are_ordered(spec: &RunSpec, options: &RunOptions) -> Result<(), String
         ));
     }
     Ok(())
+}
+
+fn fits_a_service(spec: &RunSpec) -> Result<(), String> {
+    if spec.roundtrip == Roundtrip::Service && spec.rate_hz == 0 {
+        return Err("--roundtrip-mode Service sends requests at a rate, and -r 0 would send them without waiting for responses: \
+                    give -r 1 or more"
+            .to_owned());
+    }
+    Ok(())
+}
+
+fn has_a_worker(spec: &RunSpec) -> Result<(), String> {
+    let nobody = match spec.roundtrip {
+        Roundtrip::Main => "the relay of a round trip works, and it belongs to another program: give --work there",
+        Roundtrip::None if spec.subscriptions == 0 => "this run has no subscription: leave it out",
+        _ => return Ok(()),
+    };
+    if spec.work_ns > 0 { Err(format!("--work does not apply here: {nobody}")) } else { Ok(()) }
 }
 
 fn is_comparable(spec: &RunSpec) -> Result<(), String> {

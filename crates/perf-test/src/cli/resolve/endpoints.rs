@@ -41,6 +41,16 @@ pub fn counts(options: &EndpointOptions) -> Result<(Roundtrip, u32, u32), String
         Roundtrip::Main | Roundtrip::Both if publishers.unwrap_or(1) == 1 && subscriptions.unwrap_or(1) == 1 => {
             Ok((roundtrip, 1, 1))
         }
+        // Each client is a publisher of requests and a subscription to their responses.
+        Roundtrip::Service => {
+            let clients = publishers.or(subscriptions).unwrap_or(1);
+            if clients == 0 || subscriptions.is_some_and(|count| count != clients) {
+                return Err("--roundtrip-mode Service has clients, and each sends requests and takes its responses: give their number \
+                            with -p, at least 1, and leave out -s"
+                    .to_owned());
+            }
+            Ok((roundtrip, clients, clients))
+        }
         Roundtrip::Main | Roundtrip::Both => {
             let mode = roundtrip.name();
             Err(format!("--roundtrip-mode {mode} has exactly one publisher and one subscription: {leave_out}"))

@@ -21,7 +21,7 @@ use perf_worker::backend::{Description, Settings};
 use perf_worker::choice::Choice;
 use perf_worker::raw::RAW_HEADER_BYTES;
 use perf_worker::run_spec::{
-    Content, Durability, History, Layout, MessageSpec, Qos, Reliability, RunSpec, Threshold, Touch, Wait,
+    Content, Durability, History, Layout, MessageSpec, Qos, Reliability, Roundtrip, RunSpec, Threshold, Touch, Wait,
 };
 
 /// The values of options that are not given.
@@ -95,7 +95,8 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         expected_publishers: options.endpoints.expected_num_pubs.unwrap_or(publishers),
         expected_subscriptions: options.endpoints.expected_num_subs.unwrap_or(subscriptions),
         match_timeout_s: options.endpoints.wait_for_matched_timeout.unwrap_or(30),
-        qos: qos(&options.qos, of_experiment)?,
+        // The services of ROS 2 are reliable.
+        qos: qos(&options.qos, of_experiment, of_experiment || roundtrip == Roundtrip::Service)?,
         warmup_s: options.time.warmup.unwrap_or(0),
         max_runtime_s: options.time.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
         ignore_s: options.time.ignore.unwrap_or(0),
@@ -106,6 +107,7 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         phases: options.measuring.phases,
         wait: wait.unwrap_or_default(),
         touch,
+        work_ns: options.measuring.work.unwrap_or(0),
         late: options.measuring.late.unwrap_or(Threshold::LATE),
         too_late: options.measuring.too_late.unwrap_or(Threshold::TOO_LATE),
         rt_priority,
@@ -193,13 +195,13 @@ fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     (Touch::Stamp, vec![format!("--touch {asked} has no effect: {name} has no payload that could stay untouched")])
 }
 
-fn qos(options: &QosOptions, of_experiment: bool) -> Result<Qos, String> {
+fn qos(options: &QosOptions, of_experiment: bool, reliable: bool) -> Result<Qos, String> {
     let reliability =
         switch(options.reliable, "--reliable", Reliability::Reliable, "--reliability", options.reliability)?;
     let transient = Durability::TransientLocal;
     let durability = switch(options.transient, "--transient", transient, "--durability", options.durability)?;
     let history = switch(options.keep_last, "--keep-last", History::KeepLast, "--history", options.history)?;
-    let default = if of_experiment { Reliability::Reliable } else { Reliability::BestEffort };
+    let default = if reliable { Reliability::Reliable } else { Reliability::BestEffort };
     Ok(Qos {
         reliability: reliability.unwrap_or(default),
         durability: durability.unwrap_or_default(),

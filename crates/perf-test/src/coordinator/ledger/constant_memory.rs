@@ -55,7 +55,11 @@ fn ledger_and_logs_are_as_large_after_many_seconds_as_after_some() {
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
     let resolved = cli::resolve(&cli.options, cli::Defaults::Run).unwrap();
     let mut reports = Reports::open(&resolved.outputs, &resolved.spec, "id", "/topic").unwrap();
-    let mut ledger = Ledger::new([Endpoint::Publisher(0), Endpoint::Subscription(0)], 2, 0);
+    let mut ledger = Ledger::new(
+        [(Endpoint::Publisher(0), vec![]), (Endpoint::Subscription(0), vec![Endpoint::Publisher(0)])].into(),
+        2,
+        0,
+    );
     (0..SOME_S).for_each(|second| go_through(second, &mut ledger, &mut reports));
     let since = count(|| (SOME_S..MANY_S).for_each(|second| go_through(second, &mut ledger, &mut reports)));
     assert_eq!(ledger.sums().latencies.n(), MANY_S * 2 * CELLS);

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::{is_publisher, senders::Senders};
 use crate::row::Row;
 use perf_worker::{
     clock::SECOND_NS,
@@ -55,8 +56,21 @@ struct OpenRow {
     sums: Tally,
     reported: BTreeSet<Endpoint>,
     resources: BTreeMap<usize, Resources>,
+    /// Refused messages, by publisher.
+    refused: BTreeMap<Endpoint, u64>,
     /// The time of the last report that is not empty.
     until_ns: i64,
+}
+
+/// The samples of some publishers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentBy {
+    /// Sent after the seconds left out.
+    pub counted: u64,
+    /// Sent from the first second on.
+    pub ever: u64,
+    /// Ids used for them and for refused messages.
+    pub ids_ever: u64,
 }
 
 /// The ledger.
@@ -64,6 +78,7 @@ struct OpenRow {
 pub struct Ledger {
     left_out_s: u64,
     cores: usize,
+    senders: Senders,
     expected: BTreeSet<Endpoint>,
     open: BTreeMap<u64, OpenRow>,
     next_second: u64,
@@ -73,8 +88,7 @@ pub struct Ledger {
     accounts: Vec<Account>,
     by_endpoint: BTreeMap<Endpoint, (Received, Cells)>,
     sums: Tally,
-    /// Messages from the first second on: sent, and refused.
-    ever: (u64, u64),
+    sent: BTreeMap<Endpoint, SentBy>,
     /// Messages of the whole seconds within the run: received, and sent or passed on.
     in_rows: (u64, u64),
     /// Gaps in the ids that rows will still show and that are no losses: each subscription sees one for each refused message.
@@ -88,12 +102,13 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// An empty ledger for these endpoints in `workers` processes.
-    pub fn new(endpoints: impl IntoIterator<Item = Endpoint>, workers: usize, left_out_s: u32) -> Self {
+    /// An empty ledger for the endpoints of `senders` in `workers` processes.
+    pub fn new(senders: Senders, workers: usize, left_out_s: u32) -> Self {
         Ledger {
             left_out_s: u64::from(left_out_s),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            expected: endpoints.into_iter().collect(),
+            expected: senders.keys().copied().collect(),
+            senders,
             rows_end: u64::MAX,
             accounts: vec![Account::default(); workers],
             ..Ledger::default()
@@ -142,8 +157,12 @@ impl Ledger {
                 self.in_rows.1 += counts.sent.samples + counts.relayed.samples;
             }
         }
-        self.ever.0 += counts.sent.samples;
-        self.ever.1 += counts.sent.refused;
+        if is_publisher(&entry.endpoint) {
+            let sent = self.sent.entry(entry.endpoint).or_default();
+            sent.ever += counts.sent.samples;
+            sent.ids_ever += counts.sent.samples + counts.sent.refused;
+            sent.counted += if entry.second >= self.left_out_s { counts.sent.samples } else { 0 };
+        }
         let (received, latencies) = self.by_endpoint.entry(entry.endpoint).or_default();
         received.merge(&counts.received);
         latencies.add(&counts.latencies);
@@ -208,10 +227,13 @@ impl Ledger {
     /// Removes the gaps of refused messages from the missing samples.
     fn remove_refused_gaps(&mut self, open: &mut OpenRow) {
         // The subscriptions that are expected, and at the end those that have finished with this row.
-        let subscriptions = self.expected.union(&open.reported);
-        let subscriptions = subscriptions.filter(|endpoint| matches!(endpoint, Endpoint::Subscription(_))).count();
-        let Tally { sent, received, .. } = &mut open.sums;
-        self.refused_gaps += sent.refused * subscriptions as u64;
+        for (publisher, refused) in &open.refused {
+            let sees =
+                |of: &&Endpoint| matches!(of, Endpoint::Subscription(_)) && self.senders_of(**of).contains(publisher);
+            let receivers = self.expected.union(&open.reported).filter(sees).count();
+            self.refused_gaps += refused * receivers as u64;
+        }
+        let received = &mut open.sums.received;
         let gaps = self.refused_gaps.min(received.missed);
         self.refused_gaps -= gaps;
         received.missed -= gaps;
@@ -259,14 +281,24 @@ impl Ledger {
         &self.sums
     }
 
-    /// The number of samples sent from the first second on.
-    pub fn sent_samples_ever(&self) -> u64 {
-        self.ever.0
+    /// The sum over these publishers.
+    pub fn sent_by(&self, publishers: &[Endpoint]) -> SentBy {
+        let each = publishers.iter().filter_map(|publisher| self.sent.get(publisher));
+        each.fold(SentBy::default(), |sum, of| SentBy {
+            counted: sum.counted + of.counted,
+            ever: sum.ever + of.ever,
+            ids_ever: sum.ids_ever + of.ids_ever,
+        })
     }
 
-    /// The number of ids used for them and for refused messages.
-    pub fn ids_ever(&self) -> u64 {
-        self.ever.0 + self.ever.1
+    /// The publishers of this run from which an endpoint receives, in order.
+    pub fn senders_of(&self, endpoint: Endpoint) -> &[Endpoint] {
+        self.senders.get(&endpoint).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// All publishers of this run.
+    pub fn publishers(&self) -> impl Iterator<Item = Endpoint> {
+        self.senders.keys().copied().filter(is_publisher)
     }
 
     /// The counts of one subscription, after the seconds left out.
@@ -314,6 +346,9 @@ impl OpenRow {
             self.until_ns = self.until_ns.max(entry.resources.usage.taken_ns);
         }
         self.sums.add(&entry.counts);
+        if entry.counts.sent.refused > 0 {
+            *self.refused.entry(entry.endpoint).or_default() += entry.counts.sent.refused;
+        }
         self.reported.insert(entry.endpoint);
         // The endpoints of one process report in turn: the last account covers all.
         self.resources.insert(entry.worker, entry.resources);

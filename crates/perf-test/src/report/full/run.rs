@@ -80,7 +80,7 @@ pub struct Conditions {
     pub subscriptions: u32,
     /// Their processes and threads: INTER_PROCESS, INTER_THREAD or INTRA_THREAD.
     pub execution_strategy: String,
-    /// The round-trip mode: None, Main, Relay or Both; latencies of Main and Both are round-trip times.
+    /// The round-trip mode: None, Main, Relay, Both or Service; latencies of Main, Both and Service are round-trip times.
     pub roundtrip_mode: String,
     /// Publishers that each subscription waited for, those of other programs included.
     pub expected_publishers: u32,
@@ -116,6 +116,9 @@ pub struct Conditions {
     pub wait: String,
     /// The part of each payload that is written and read: stamp (time and id), page (a byte of each page, too) or full (every byte).
     pub touch: String,
+    /// The time for which each subscription, or on a round trip the relay or the server, is busy with each message, ns.
+    #[serde(default)]
+    pub work_ns: i64,
     /// The latency above which a sample is late, ns; null if none is.
     pub late_above_ns: Option<u64>,
     /// The latency above which a sample is too late instead of late, ns; null if none is.
@@ -174,6 +177,7 @@ impl Conditions {
             delivery: spec.capabilities.delivery.name().to_owned(),
             wait: spec.wait.name().to_owned(),
             touch: spec.touch.name().to_owned(),
+            work_ns: spec.work_ns,
             late_above_ns: limit(&spec.late),
             too_late_above_ns: limit(&spec.too_late),
             rt_priority: spec.rt_priority,

@@ -110,7 +110,7 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
         parts.push(format!("n {}", thousands(series.latency.n())));
         parts.push(format!("lost {}", thousands(series.lost)));
     }
-    if conditions.roundtrip_mode == "Main" || conditions.roundtrip_mode == "Both" {
+    if ["Main", "Both", "Service"].contains(&conditions.roundtrip_mode.as_str()) {
         parts.push("latencies are round-trip times".to_owned());
     }
     if log.summary.is_none() {

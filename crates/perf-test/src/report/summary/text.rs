@@ -115,7 +115,10 @@ impl Summary {
         if self.spec.roundtrip == Roundtrip::Both {
             lines.push(labelled!("", "relayed {}; latencies are round-trip times", self.relayed.samples));
         }
-        if self.spec.subscriptions > 1 {
+        if self.spec.roundtrip == Roundtrip::Service {
+            let answered = self.relayed.samples;
+            lines.push(labelled!("", "answered {answered}; latencies are from a request to its response"));
+        } else if self.spec.subscriptions > 1 {
             let n = self.spec.subscriptions;
             lines.push(labelled!("", "each sample is expected {n} times, once by each subscription"));
         }

@@ -13,6 +13,8 @@ test_support::tests![
     the_delay_of_a_late_publisher_is_in_the_latency_from_the_due_time_only,
     a_subscription_that_starves_is_seen,
     a_round_trip_is_the_way_there_and_the_way_back,
+    a_service_answers_the_client_that_asked,
+    a_request_that_was_refused_is_no_loss,
     a_relay_that_receives_messages_twice_relays_all,
     two_programs_measure_a_round_trip,
     the_slowest_of_all_is_not_lost_because_it_is_the_last,
@@ -125,6 +127,33 @@ fn a_round_trip_is_the_way_there_and_the_way_back() {
         run.assert_counts(counts);
         assert_always(&run.summary().total.latency, 90, 4.0 * MS);
     }
+}
+
+fn a_service_answers_the_client_that_asked() {
+    // Late begins above 2.5 ms here, too. Every tenth request of each client is lost, and of the rest no response.
+    let options = |strategy| format!("--roundtrip-mode Service -p 3 -r 100 --max-runtime 1 -e {strategy}");
+    let (apart, threads) = (options("INTER_PROCESS"), options("INTER_THREAD"));
+    for run in measure_all([("latency=2ms,lose=10", &apart), ("latency=2ms,lose=10", &threads)]) {
+        let counts = Counts {
+            sent: 300,
+            received: 270,
+            lost: 30,
+            unexplained: 30,
+            relayed: 270,
+            late: 270,
+            ..Counts::default()
+        };
+        run.assert_counts(counts);
+        assert_always(&run.summary().total.latency, 270, 4.0 * MS);
+        let each: Vec<_> = run.summary().subscriptions.iter().map(|of| (of.received.samples, of.lost)).collect();
+        assert_eq!(each, [(90, 10); 3]);
+        assert!(run.run.stdout.contains("answered 270; latencies are from a request to its response"));
+    }
+}
+
+fn a_request_that_was_refused_is_no_loss() {
+    let run = measure("latency=1ms,refuse=10", "--roundtrip-mode Service -p 2 -r 100 --max-runtime 2");
+    run.assert_counts(Counts { sent: 360, refused: 40, received: 360, relayed: 360, ..Counts::default() });
 }
 
 fn a_relay_that_receives_messages_twice_relays_all() {

@@ -13,6 +13,7 @@ pub mod latencies;
 pub mod matching;
 pub mod phases;
 pub mod placement;
+pub mod plans;
 
 use std::fs;
 

@@ -36,7 +36,7 @@ use crate::{
     run_spec::RunSpec,
 };
 
-/// `Drain::expected` if the number of samples is not known: then only a timeout shows that no more come.
+/// The number in `Drain::expected` if it is not known: then only a timeout shows that no more samples come.
 pub const UNKNOWN: u64 = u64::MAX - 1;
 
 /// Version of this protocol: a worker of another version refuses its plan. `docs/internals/releasing.md` says when it is raised.
@@ -76,8 +76,8 @@ pub enum Order {
     Stop,
     /// No more samples are sent: take the rest, then finish.
     Drain {
-        /// Samples that all publishers together have sent, or [`UNKNOWN`].
-        expected: u64,
+        /// For each endpoint of the worker that receives, the samples that its publishers have sent, or [`UNKNOWN`].
+        expected: Vec<(Endpoint, u64)>,
     },
 }
 

@@ -76,7 +76,7 @@ fn everything() -> Vec<Value> {
         Order::Explain,
         Order::Go { start_ns: 1, sources: vec![Source { source: [1; 16], phase_ns: 2, clock }] },
         Order::Stop,
-        Order::Drain { expected: 1 },
+        Order::Drain { expected: vec![(Endpoint::Relay(0), 1)] },
     ];
     let orders = orders.iter().map(|order| serde_json::to_value(order).unwrap());
     let reports = reports.iter().map(|report| serde_json::to_value(report).unwrap());

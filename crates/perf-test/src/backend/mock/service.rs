@@ -1,0 +1,113 @@
+//! Services of the mock: requests go on the topic of the service, responses on a topic of each client, which the id of its requests
+//! names. So each response reaches only the client that asked.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::{
+    MockPublisher, MockSubscription,
+    transport::{self, Kind},
+};
+use perf_worker::{
+    backend::{Client, Draft, Matched, Matching, Publisher, Sent, Server, Subscription, Taken},
+    endpoint::{Endpoint, EndpointPlan},
+    run_spec::RunSpec,
+};
+
+/// The id of a client.
+type Source = [u8; 16];
+
+/// The plan of an endpoint on the topic of the responses to a client.
+fn of_responses(plan: &EndpointPlan, client: &Source) -> EndpointPlan {
+    EndpointPlan { topic: format!("{}/responses/{client:02x?}", plan.topic), ..plan.clone() }
+}
+
+/// A client.
+pub fn client(spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
+    let requests = MockPublisher::new(spec, plan)?;
+    let index = match plan.endpoint {
+        Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index) => index,
+    };
+    let own = EndpointPlan { endpoint: Endpoint::Subscription(index), ..of_responses(plan, &requests.source) };
+    let mut responses = MockSubscription::new(spec, &own)?;
+    // The server has a publisher there only when it answers.
+    (responses.endpoint.key, responses.endpoint.others) = (requests.endpoint.key.clone(), Kind::Subscription);
+    Ok(Client { requests: Box::new(requests), responses: Box::new(responses) })
+}
+
+/// A server.
+pub fn server(spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
+    let in_hand = Rc::new(Cell::new(None));
+    // Otherwise it would not know whom to answer.
+    let inner = MockSubscription { nameless: false, ..MockSubscription::new(spec, plan)? };
+    let requests = Requests { inner, in_hand: in_hand.clone() };
+    let responses = Responses { spec: spec.clone(), plan: plan.clone(), in_hand, clients: BTreeMap::new() };
+    Ok(Server { requests: Box::new(requests), responses: Box::new(responses) })
+}
+
+struct Requests {
+    inner: MockSubscription,
+    /// The client of the request that is being read.
+    in_hand: Rc<Cell<Option<Source>>>,
+}
+
+impl Matched for Requests {
+    fn matched(&mut self) -> Result<Matching, String> {
+        self.inner.matched()
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.inner.mismatches()
+    }
+}
+
+impl Subscription for Requests {
+    fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
+        let Requests { inner, in_hand } = self;
+        inner.take(&mut |taken| {
+            in_hand.set(Some(taken.source));
+            reader(taken);
+        })
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Result<(), String> {
+        self.inner.wait(timeout)
+    }
+
+    fn overwritten(&self) -> u64 {
+        self.inner.overwritten()
+    }
+}
+
+struct Responses {
+    spec: RunSpec,
+    plan: EndpointPlan,
+    in_hand: Rc<Cell<Option<Source>>>,
+    clients: BTreeMap<Source, MockPublisher>,
+}
+
+impl Matched for Responses {
+    /// The requests tell.
+    fn matched(&mut self) -> Result<Matching, String> {
+        Ok(Matching::Unknown)
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl Publisher for Responses {
+    fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
+        let client = self.in_hand.take().ok_or("a response of the mock has no request in hand")?;
+        if !self.clients.contains_key(&client) {
+            let mut publisher = MockPublisher::new(&self.spec, &of_responses(&self.plan, &client))?;
+            publisher.subscriptions = transport::connect_all(&publisher.endpoint.key, Kind::Subscription)?;
+            self.clients.insert(client, publisher);
+        }
+        let publisher = self.clients.get_mut(&client).ok_or("the mock does not know the client of a request")?;
+        publisher.publish(draft)
+    }
+}

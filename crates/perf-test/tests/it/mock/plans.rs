@@ -1,0 +1,197 @@
+//! A worker whose endpoints have plans of their own: topics, messages, paces, QoS, phases, limits, work and threads.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, PipeReader, Write, pipe};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Stdio};
+
+use command_fds::{CommandFdExt, FdMapping};
+use perf_test::cli;
+use perf_worker::clock::{SECOND_NS, now_ns};
+use perf_worker::endpoint::{Endpoint, EndpointPlan, Source};
+use perf_worker::measure::{
+    tally::{Received, Sent},
+    threads::ThreadUsage,
+};
+use perf_worker::pacing::Pace;
+use perf_worker::run_spec::{History, Reliability, RunSpec};
+use perf_worker::worker::protocol::{Order, PROTOCOL, Plan, REPORTS_FD, Report};
+
+use crate::program::Memory;
+
+test_support::tests![unequal_endpoints_keep_to_their_own_plans, endpoints_that_cannot_share_a_thread_say_so];
+
+const MS: i64 = SECOND_NS / 1000;
+const RUN_S: i64 = 2;
+const PUBLISHERS: [Endpoint; 2] = [Endpoint::Publisher(0), Endpoint::Publisher(1)];
+const SUBSCRIPTIONS: [Endpoint; 3] = [Endpoint::Subscription(0), Endpoint::Subscription(1), Endpoint::Subscription(2)];
+/// 100 and 20 messages a second.
+const SENT: [u64; 2] = [200, 40];
+/// The second publisher begins so late.
+const PHASE_NS: i64 = 10 * MS;
+/// Its subscription on the same thread works so long.
+const WORK_NS: i64 = 5 * MS;
+
+fn spec(options: &str) -> RunSpec {
+    let line = format!("perf_test --max-runtime {RUN_S} --history-depth 1000 {options}");
+    let options = cli::parse(line.split_whitespace().map(Into::into)).unwrap().options;
+    cli::resolve(&options, cli::Defaults::Run).unwrap().spec
+}
+
+/// The run says one thing of everything; each endpoint has another.
+fn plan(communicator: &str) -> Plan {
+    let spec = spec(&format!("-c {communicator} -p 2 -s 3 -m Array4k -r 7"));
+    let small = self::spec(&format!("-c {communicator} -m Array128")).message;
+    let large = self::spec(&format!("-c {communicator} -m Array1k")).message;
+    let (rare, often) = (Pace { messages: 30, per_ns: 3 * SECOND_NS / 2 }, Pace::hz(100));
+    let on_first = |endpoint, executor| EndpointPlan {
+        message: small.clone(),
+        pace: often,
+        publishers: 1,
+        expected: 1,
+        executor,
+        ..EndpointPlan::of_run(&spec, endpoint, "/first")
+    };
+    let on_second = |endpoint, executor| {
+        let plan = EndpointPlan::of_run(&spec, endpoint, "/second");
+        let mut qos = plan.qos;
+        (qos.reliability, qos.history) = (Reliability::Reliable, History::KeepAll);
+        let message = large.clone();
+        EndpointPlan { message, pace: rare, phase_ns: PHASE_NS, qos, publishers: 1, expected: 1, executor, ..plan }
+    };
+    let working = EndpointPlan { work_ns: WORK_NS, ..on_second(SUBSCRIPTIONS[1], 1) };
+    let late = EndpointPlan { late_ns: 1, too_late_ns: u64::MAX, ..on_second(SUBSCRIPTIONS[2], 3) };
+    let publisher = EndpointPlan { expected: 2, ..on_second(PUBLISHERS[1], 1) };
+    // The publisher of a shared thread need not be the first.
+    let endpoints = vec![on_first(PUBLISHERS[0], 0), working, publisher, late, on_first(SUBSCRIPTIONS[0], 2)];
+    Plan { protocol: PROTOCOL, spec, row_delay_ns: 1, endpoints }
+}
+
+/// A worker and its reports.
+struct Driven {
+    worker: Child,
+    reports: BufReader<PipeReader>,
+}
+
+impl Driven {
+    fn start(memory: &Memory, plan: &Plan) -> Driven {
+        let (reports, its_end) = pipe().unwrap();
+        let mapping = FdMapping { parent_fd: its_end.into(), child_fd: REPORTS_FD };
+        let mut command = memory.command("worker plans");
+        command.arg0("perf_test").fd_mappings(vec![mapping]).unwrap();
+        let worker = command.stdin(Stdio::piped()).spawn().unwrap();
+        drop(command);
+        let mut driven = Driven { worker, reports: BufReader::new(reports) };
+        driven.say(&serde_json::to_string(plan).unwrap());
+        driven
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.worker.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    fn order(&mut self, order: &Order) {
+        self.say(&serde_json::to_string(order).unwrap());
+    }
+
+    fn next(&mut self) -> Report {
+        let mut line = String::new();
+        self.reports.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    fn end(mut self) {
+        drop(self.worker.stdin.take());
+        assert!(self.worker.wait().unwrap().success());
+    }
+}
+
+/// The counts of each endpoint, and the threads.
+type Results = (BTreeMap<Endpoint, (Sent, Received)>, Vec<ThreadUsage>);
+
+fn run(plan: &Plan) -> Results {
+    let memory = Memory::new();
+    let mut driven = Driven::start(&memory, plan);
+    let (mut sources, mut unmatched) = (Vec::new(), plan.endpoints.len());
+    let mut counts: BTreeMap<Endpoint, (Sent, Received)> = BTreeMap::new();
+    loop {
+        match driven.next() {
+            Report::Ready { endpoint, source: Some(source), .. } => {
+                let plan = plan.endpoints.iter().find(|plan| plan.endpoint == endpoint).unwrap();
+                sources.push(Source { source, phase_ns: plan.phase_ns, clock: None });
+            }
+            Report::Matched { .. } => unmatched -= 1,
+            Report::Row { endpoint, counts: of, .. } => {
+                let (sent, received) = counts.entry(endpoint).or_default();
+                sent.samples += of.sent.samples;
+                sent.lateness_ns.merge(&of.sent.lateness_ns);
+                received.merge(&of.received);
+                continue;
+            }
+            Report::Ended { threads, .. } => {
+                driven.end();
+                memory.assert_empty();
+                return (counts, threads);
+            }
+            report @ (Report::Failed(..) | Report::Unmatched(_) | Report::Warning(..)) => panic!("{report:?}"),
+            _ => continue,
+        }
+        if unmatched == 0 {
+            unmatched = usize::MAX;
+            driven.order(&Order::Go { start_ns: now_ns() + 100 * MS, sources: sources.clone() });
+            // Already now, so that each ends with its own number.
+            let expected = SUBSCRIPTIONS.into_iter().zip([SENT[0], SENT[1], SENT[1]]).collect();
+            driven.order(&Order::Drain { expected });
+        }
+    }
+}
+
+fn unequal_endpoints_keep_to_their_own_plans() {
+    for communicator in ["Mock", "Gantry"] {
+        let (counts, threads) = run(&plan(communicator));
+        let sent = PUBLISHERS.map(|endpoint| counts[&endpoint].0);
+        assert_eq!(sent.map(|sent| sent.samples), SENT, "{communicator}");
+        let received = SUBSCRIPTIONS.map(|endpoint| counts[&endpoint].1);
+        let samples = received.map(|of| (of.samples, of.bytes, of.missed, of.duplicates));
+        let (first, second) = ((SENT[0], SENT[0] * 128, 0, 0), (SENT[1], SENT[1] * 1024, 0, 0));
+        assert_eq!(samples, [first, second, second], "{communicator}");
+        // Each latency from the due time is that from sending and the lateness of its publisher, phases included.
+        for (received, publisher) in received.iter().zip([0, 1, 1]) {
+            let (response, latency) = (received.response_ns, received.latency_ns);
+            let expected_ns = latency.mean + sent[publisher].lateness_ns.mean;
+            assert!((response.mean - expected_ns).abs() < 1.0, "{communicator}: {response:?}, {latency:?}");
+        }
+        if communicator == "Mock" {
+            let means = received.map(|of| (of.latency_ns.min, of.latency_ns.max));
+            assert_eq!(means, [(MS as f64, MS as f64); 3]);
+        }
+        assert_eq!((received[2].late, received[2].too_late), (SENT[1], 0), "{communicator}");
+        let cpu_ns = |name: &str| threads.iter().find(|thread| thread.name == name).map(|thread| thread.cpu_ns as i64);
+        let (working_ns, idle_ns) = (cpu_ns("subscription 1").unwrap(), cpu_ns("subscription 2").unwrap());
+        // By the clock it worked for 200 ms, and other programs may have taken a part of the CPU.
+        assert!(working_ns > WORK_NS * SENT[1] as i64 / 5 && working_ns > 3 * idle_ns, "{working_ns} ns, {idle_ns} ns");
+    }
+}
+
+fn endpoints_that_cannot_share_a_thread_say_so() {
+    let mut refused: Vec<(Plan, &str)> = Vec::new();
+    for (first, second) in [(PUBLISHERS[0], PUBLISHERS[1]), (SUBSCRIPTIONS[0], SUBSCRIPTIONS[1])] {
+        let mut plan = plan("Mock");
+        plan.endpoints.retain(|plan| plan.endpoint == first || plan.endpoint == second);
+        plan.endpoints.iter_mut().for_each(|plan| plan.executor = 5);
+        refused.push((plan, "cannot be on one thread"));
+    }
+    let mut client = plan("Mock");
+    client.endpoints.truncate(1);
+    client.endpoints[0].service = true;
+    refused.push((client, "which are a client"));
+    for (plan, words) in refused {
+        let memory = Memory::new();
+        let mut driven = Driven::start(&memory, &plan);
+        assert!(matches!(driven.next(), Report::Opened { .. }));
+        let Report::Failed(Some(_), sentence) = driven.next() else { panic!("{plan:?}") };
+        assert!(sentence.contains(words), "{sentence}");
+        let _ = driven.worker.stdin.take();
+        let _ = driven.worker.wait();
+    }
+}
