@@ -143,6 +143,12 @@ fn sources_of(
         let clock = clocks.get(&plan.endpoint).copied().flatten();
         let id = ids.get(&plan.endpoint).copied();
         match if spec.publishers == 1 { Some(id.unwrap_or_default()) } else { id } {
+            Some(source) if sources.iter().any(|other: &Source| other.source == source) => {
+                return Err(format!(
+                    "{} has the same source as another publisher, so {} cannot tell their messages apart",
+                    plan.endpoint, spec.communicator
+                ));
+            }
             Some(source) => sources.push(Source { source, phase_ns: plan.phase_ns, clock }),
             None if clock.is_some() => {
                 return Err(format!(

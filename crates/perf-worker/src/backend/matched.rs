@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::MatchingKind;
+
 /// The endpoints of the other side that an endpoint is matched with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Matching {
@@ -21,6 +23,16 @@ impl Matching {
             Matching::Count(count) => count >= expected,
             Matching::Any(any) => any || expected == 0,
             Matching::Unknown => true,
+        }
+    }
+
+    /// Whether it tells as much as a middleware of this kind does.
+    #[must_use]
+    pub fn is_of(self, kind: MatchingKind) -> bool {
+        match kind {
+            MatchingKind::Count => matches!(self, Matching::Count(_)),
+            MatchingKind::Any => self != Matching::Unknown,
+            MatchingKind::Unknown => true,
         }
     }
 

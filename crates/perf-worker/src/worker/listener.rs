@@ -15,6 +15,7 @@ use super::{
 use crate::{
     backend::{Listener, Sink, Taken},
     clock::{SECOND_NS, now_ns},
+    measure::usage::Usage,
 };
 
 /// A row is ended this long after its second, so that a sample that was received in time and is being recorded is in it.
@@ -44,13 +45,24 @@ impl SharedRecorder {
         }
         let mut recorder = self.lock();
         let Some(recorder) = recorder.as_mut().filter(|_| !context.flags.is_abandoned()) else { return Ok(None) };
-        let now_ns = now_ns();
+        let (now_ns, later_ns) = (now_ns(), later_ns(context.row_delay_ns));
         if recorder.is_complete(overwritten) || recorder.drain.is_over(now_ns) {
             return Ok(None);
         }
-        recorder.rows.until(now_ns - GRACE_NS);
-        Ok(Some(recorder.drain.wait(now_ns, recorder.rows.hand_over_ns() + GRACE_NS)))
+        if now_ns >= recorder.rows.hand_over_ns() + later_ns {
+            recorder.rows.until(now_ns - later_ns);
+        }
+        Ok(Some(recorder.drain.wait(now_ns, recorder.rows.hand_over_ns() + later_ns)))
     }
+}
+
+/// The time by which rows are handed over later than on a thread that takes messages itself: a number of whole gaps between messages,
+/// so that no message is due then either, and so many that [`GRACE_NS`] passes after a second.
+fn later_ns(row_delay_ns: i64) -> i64 {
+    // The delay is half a gap.
+    let gap_ns = 2 * row_delay_ns.max(1);
+    let rest_ns = (GRACE_NS - row_delay_ns).max(0);
+    (rest_ns + gap_ns - 1) / gap_ns * gap_ns
 }
 
 impl Sink for SharedRecorder {
@@ -96,7 +108,10 @@ fn receive(context: &Context, listener: &mut dyn Listener, shared: &SharedRecord
     *recorder = Some(SampleRecorder::new(context, &start, clock, early, overwritten));
     drop(recorder);
     let mut publishers = PublisherWatch::new(context, start.start_ns);
+    // From here on this thread only reports.
+    let created = Usage::of_this_thread()?;
     while let Some(wait) = shared.advance(context, listener.overwritten())? {
+        context.account.update(&created);
         let taken = shared.lock().as_ref().map_or(0, |recorder| recorder.taken);
         publishers.check(listener, taken, now_ns())?;
         std::thread::sleep(wait);
@@ -121,7 +136,20 @@ mod tests {
         clock::thread_cpu_ns,
         endpoint::{Endpoint, EndpointPlan},
         run_spec::tests::example,
+        worker::protocol::times::ROW_DELAY_NS,
     };
+
+    #[test]
+    fn rows_wait_for_whole_gaps_and_for_samples_that_are_being_recorded() {
+        for rate_hz in [1, 7, 20, 49, 50, 51, 100, 150, 250, 1000, 3333, 1_000_000] {
+            let gap_ns = SECOND_NS / rate_hz;
+            let row_delay_ns = (gap_ns / 2).min(ROW_DELAY_NS);
+            let after_ns = row_delay_ns + later_ns(row_delay_ns);
+            assert!((GRACE_NS..=ROW_DELAY_NS).contains(&after_ns), "{rate_hz} Hz: {after_ns} ns");
+            let to_next_ns = after_ns % (2 * row_delay_ns);
+            assert_eq!(to_next_ns, row_delay_ns, "{rate_hz} Hz: a row is handed over near a message");
+        }
+    }
 
     #[test]
     fn a_probe_costs_no_work_and_a_message_does() {

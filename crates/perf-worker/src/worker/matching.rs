@@ -11,6 +11,7 @@ use super::{
     protocol::{MatchStatus, Order, Report, times::QUIET_NS},
 };
 use crate::{
+    choice::Choice,
     clock::{SECOND_NS, now_ns},
     endpoint::Source,
 };
@@ -94,7 +95,12 @@ impl Waiting<'_, '_> {
     /// Checks whether it still waits for others. A change is reported.
     fn check(&mut self, created_ns: i64) -> Result<(), String> {
         let Waiting { context, end, probes, .. } = self;
-        let mut is_enough = end.matching().matched()?.is_enough(context.plan.expected as usize);
+        let matching = end.matching().matched()?;
+        let declared = context.spec.capabilities.matching;
+        if !matching.is_of(declared) {
+            return Err(format!("its matching is {matching}, and the middleware declares {}", declared.name()));
+        }
+        let mut is_enough = matching.is_enough(context.plan.expected as usize);
         if context.spec.has_probes() {
             probes.send(context, end);
             probes.receive(context, end);

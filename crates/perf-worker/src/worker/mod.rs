@@ -6,6 +6,7 @@
 //! shows that they allocate nothing and make no system call but the sleep until a message is due; the absence of locks shows by
 //! reading. Once a second the hand-over may lock and wake. The worker ends when its stdin ends, so it never outlives the coordinator.
 
+mod account;
 mod channel;
 mod drain;
 mod listener;
@@ -42,9 +43,10 @@ use crate::{
     measure::usage::Usage,
     run_spec::RunSpec,
 };
+use account::InstrumentAccount;
 use channel::Channel;
 pub use orders::ORDERS_THREAD;
-use orders::{Orders, OrdersAccount, Way};
+use orders::{Orders, Way};
 use placement::Placement;
 pub use program::{exit_code, main};
 use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
@@ -83,6 +85,8 @@ struct Context {
     /// Samples to expect in all; `NOT_DRAINING` while more may be sent.
     expected: Arc<AtomicU64>,
     outgoing: SyncSender<Outgoing>,
+    /// Of threads that only report.
+    account: InstrumentAccount,
 }
 
 impl Context {
@@ -141,6 +145,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     channel.send(&Report::Opened { effective: session.effective() })?;
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
+    let account = InstrumentAccount::default();
     let mut ways = Vec::new();
     let mut executors: BTreeMap<u32, Vec<Context>> = BTreeMap::new();
     let endpoints = plan.endpoints.len();
@@ -157,6 +162,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
             flags: flags.clone(),
             expected,
             outgoing: outgoing.clone(),
+            account: account.clone(),
         });
     }
     let orders = Arc::new(Orders { ways, flags });
@@ -165,7 +171,6 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     if let Some(scheduling) = own_scheduling {
         scheduling.restore()?;
     }
-    let account = OrdersAccount::default();
     let reporter = Reporter::new(reports, account.clone(), session.clone(), opening, &spec);
     std::thread::Builder::new()
         .name(ORDERS_THREAD.to_owned())

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::{
     Flags,
+    account::InstrumentAccount,
     protocol::{Order, Report, UNKNOWN},
     rows::Outgoing,
 };
@@ -39,10 +40,10 @@ pub struct Orders {
 
 impl Orders {
     /// Reads orders until standard input ends, then gives the endpoints [`EXIT_GRACE`] to end.
-    pub fn read(&self, outgoing: &SyncSender<Outgoing>, account: &OrdersAccount) {
+    pub fn read(&self, outgoing: &SyncSender<Outgoing>, account: &InstrumentAccount) {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
-            account.update();
+            account.update(&Usage::default());
             match serde_json::from_str(&line) {
                 Ok(order) => self.carry_out(order, outgoing),
                 Err(error) => {
@@ -51,7 +52,7 @@ impl Orders {
                     break;
                 }
             }
-            account.update();
+            account.update(&Usage::default());
         }
         self.abandon();
         std::thread::sleep(EXIT_GRACE);
@@ -87,24 +88,5 @@ impl Orders {
         for way in &self.ways {
             let _ = way.sender.send(order.clone());
         }
-    }
-}
-
-/// The account of the thread that reads orders, as of its last order.
-#[derive(Clone, Default)]
-pub struct OrdersAccount(Arc<Mutex<Usage>>);
-
-impl OrdersAccount {
-    /// Sets it to the present usage of the calling thread.
-    fn update(&self) {
-        // Without an account its cost stays with the middleware's; it is some microseconds.
-        if let Ok(usage) = Usage::of_this_thread() {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = usage;
-        }
-    }
-
-    /// The usage of the thread.
-    pub fn usage(&self) -> Usage {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

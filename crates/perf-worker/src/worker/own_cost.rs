@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use super::account::InstrumentAccount;
 use super::matching::Start;
 use super::placement::Placement;
 use super::probe::Early;
@@ -65,7 +66,17 @@ fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
     let placement = Placement::of(&spec);
     let row_delay_ns = ROW_DELAY_NS;
     let (spec, flags, expected) = (Arc::new(spec), Arc::new(flags), Arc::new(AtomicU64::new(NOT_DRAINING)));
-    let context = Context { plan, placement, spec, row_delay_ns, orders, flags, expected, outgoing };
+    let context = Context {
+        plan,
+        placement,
+        spec,
+        row_delay_ns,
+        orders,
+        flags,
+        expected,
+        outgoing,
+        account: InstrumentAccount::default(),
+    };
     let ends_ns = Rc::new(RefCell::new(Vec::with_capacity(BATCHES + 1)));
     let nothing = NullMiddleware { messages: 0, ends_ns: ends_ns.clone(), flags: context.flags.clone() };
     run(&context, nothing, now_ns() - START_AGE_NS);

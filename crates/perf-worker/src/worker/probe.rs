@@ -5,7 +5,7 @@
 //! start, and the recorders pass over late ones. A message of this run that is taken among them, because the order to go came late, is
 //! kept for the recorder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use super::{
@@ -42,6 +42,8 @@ pub fn work_on(taken: &Taken<'_>, work_ns: i64) {
 pub struct Early {
     /// Those of other programs: history.
     pub history: u64,
+    /// The first and the last id of each publisher of other programs.
+    pub ids: BTreeMap<[u8; 16], (u64, u64)>,
     /// Those of this run, with their payloads.
     pub own: Vec<(Taken<'static>, Vec<u8>)>,
 }
@@ -71,6 +73,7 @@ impl Heard {
             self.early.own.push((taken.without_payload(), taken.payload.to_vec()));
         } else {
             self.early.history += 1;
+            self.early.ids.entry(taken.source).or_insert((taken.id, taken.id)).1 = taken.id;
         }
     }
 

@@ -80,8 +80,10 @@ pub struct PublisherLoop<'a> {
 
 impl<'a> PublisherLoop<'a> {
     /// Begins at `start_ns` and its phase.
-    pub fn new(context: &'a Context, publisher: Box<dyn Publisher>, start_ns: i64) -> Self {
+    pub fn new(context: &'a Context, mut publisher: Box<dyn Publisher>, start_ns: i64) -> Self {
         let spec = &context.spec;
+        // An error shows again at the next check.
+        let matched = context.plan.private || publisher.matched().is_ok_and(|matching| !matching.is_none());
         PublisherLoop {
             context,
             publisher,
@@ -89,9 +91,9 @@ impl<'a> PublisherLoop<'a> {
             start_ns,
             end_ns: spec.end_ns(start_ns),
             rows: Rows::new(context, start_ns),
-            matched: context.plan.private,
+            matched,
             mismatches: Vec::new(),
-            ever_matched: context.plan.private,
+            ever_matched: matched,
             next_check_ns: start_ns,
             refusals: Refusals::new(context),
         }

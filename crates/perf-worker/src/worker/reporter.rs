@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use super::{channel::Channel, orders::OrdersAccount, protocol::Report, rows::Outgoing};
+use super::{account::InstrumentAccount, channel::Channel, protocol::Report, rows::Outgoing};
 use crate::{
     backend::Session,
     clock::thread_cpu_ns,
@@ -23,7 +23,7 @@ use crate::{
 /// The sender of all reports; it lives on the main thread.
 pub struct Reporter {
     reports: Receiver<Outgoing>,
-    orders: OrdersAccount,
+    account: InstrumentAccount,
     session: Arc<dyn Session>,
     /// The usage of this thread for opening the middleware.
     opening: Usage,
@@ -38,14 +38,14 @@ impl Reporter {
     /// Sends what comes from `reports`.
     pub fn new(
         reports: Receiver<Outgoing>,
-        orders: OrdersAccount,
+        account: InstrumentAccount,
         session: Arc<dyn Session>,
         opening: Usage,
         spec: &RunSpec,
     ) -> Reporter {
         let start_delay = Duration::from_nanos(u64::try_from(spec.mock.start_ns).unwrap_or(0));
         let row_work_ns = spec.mock.report_ns;
-        Reporter { reports, orders, session, opening, threads_before: Vec::new(), start_delay, row_work_ns }
+        Reporter { reports, account, session, opening, threads_before: Vec::new(), start_delay, row_work_ns }
     }
 
     /// Sends reports over `channel` until the threads of all `endpoints` have ended.
@@ -91,7 +91,7 @@ impl Reporter {
     }
 
     fn resources(&self) -> Result<Resources, String> {
-        Resources::of_this_process(&self.orders.usage(), &self.opening)
+        Resources::of_this_process(&self.account.usage(), &self.opening)
     }
 }
 

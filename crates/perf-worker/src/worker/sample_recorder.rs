@@ -102,6 +102,10 @@ impl SampleRecorder {
             drain: DrainMonitor::new(context, start_ns),
         };
         recorder.rows.open.received.history = early.history;
+        for (source, (first, last)) in &early.ids {
+            recorder.sequences.arrived(*source, *first, 0);
+            recorder.sequences.arrived(*source, *last, 0);
+        }
         for (taken, payload) in &early.own {
             recorder.record_delivered(&Taken { payload, ..*taken });
         }
@@ -264,7 +268,7 @@ mod tests {
     use crate::{
         endpoint::{Endpoint, EndpointPlan},
         run_spec::tests::example,
-        worker::{Flags, NOT_DRAINING, placement::Placement},
+        worker::{Flags, NOT_DRAINING, account::InstrumentAccount, placement::Placement},
     };
 
     /// A subscription of a run without seconds to leave out. No orders come, and nobody reads its reports.
@@ -280,7 +284,20 @@ mod tests {
             flags: Arc::new(Flags { stop: AtomicBool::new(false), abandon: Arc::default() }),
             expected: Arc::new(AtomicU64::new(NOT_DRAINING)),
             outgoing: mpsc::sync_channel(1).0,
+            account: InstrumentAccount::default(),
         }
+    }
+
+    #[test]
+    fn messages_among_the_probes_are_not_missing_before_the_first_one() {
+        let start = Start { start_ns: 1, sources: Vec::new(), early: Vec::new() };
+        let mut context = context();
+        context.plan.publishers = 0;
+        let early = Early { history: 3, ids: [([0; 16], (5, 7))].into(), ..Early::default() };
+        let mut recorder = SampleRecorder::new(&context, &start, None, early, 0);
+        recorder.record_delivered(&Taken { id: 8, time_ns: 2, received_ns: 3, ..Taken::default() });
+        let received = recorder.rows.open.received;
+        assert_eq!((recorder.sequences.before_matched(), received.history, received.missed), (4, 3, 0));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub fn check(spec: &RunSpec) -> Result<(), String> {
         "are reliable: leave out --reliability BEST_EFFORT"
     } else if spec.qos.durability == Durability::TransientLocal {
         "keep nothing for later servers: leave out --durability TRANSIENT_LOCAL"
+    } else if spec.raw {
+        "have a type: leave out --raw"
     } else if spec.wait == Wait::Block {
         "always wait in the middleware's own way: leave out --wait block"
     } else if spec.settings.get("publishing").is_some_and(|mode| mode == "async") {
@@ -82,10 +84,12 @@ impl<M: Benchmark> Prepared<M> {
 fn show<M: Benchmark>(
     sample: &Sample<M>,
     zero_copy: bool,
+    marks: bool,
     overwritten: u64,
     reader: &mut dyn FnMut(&Taken<'_>),
 ) -> Result<(), String> {
     let info = sample.message_info();
+    let in_hand_ns = marks.then(now_ns);
     let owned = if zero_copy { None } else { Some(sample.to_message().map_err(|error| error.to_string())?) };
     let received_ns = now_ns();
     let (stamped, payload) = match &owned {
@@ -100,6 +104,7 @@ fn show<M: Benchmark>(
         length_bytes: info.length_bytes as u64,
         overwritten,
         loaned: zero_copy && !sample.is_inline(),
+        in_hand_ns,
         payload,
         ..Taken::default()
     });
@@ -117,7 +122,7 @@ impl WithType for MakeClient<'_> {
         let client = node(spec, plan)?.create_client_with_qos::<Echo<M>>(&plan.topic, qos(plan));
         let client = Rc::new(RefCell::new(client.map_err(sentence)?));
         let requests = Requests { client: client.clone(), prepared: Prepared::new(spec, plan) };
-        let responses = Responses { client, zero_copy: spec.zero_copy };
+        let responses = Responses { client, zero_copy: spec.zero_copy, marks: spec.phases && !spec.zero_copy };
         Ok(Client { requests: Box::new(requests), responses: Box::new(responses) })
     }
 }
@@ -132,6 +137,8 @@ struct Requests<M: Benchmark> {
 struct Responses<M: Benchmark> {
     client: SharedClient<M>,
     zero_copy: bool,
+    /// The copy is marked.
+    marks: bool,
 }
 
 /// Implements the matching of an end.
@@ -176,7 +183,7 @@ impl<M: Benchmark> Subscription for Responses<M> {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
         let Some(response) = self.client.borrow_mut().take_response().map_err(sentence)? else { return Ok(false) };
         // No response to a request in flight leaves the history.
-        show(response.sample(), self.zero_copy, 0, reader)?;
+        show(response.sample(), self.zero_copy, self.marks, 0, reader)?;
         Ok(true)
     }
 
@@ -199,7 +206,12 @@ impl WithType for MakeServer<'_> {
         let MakeServer(spec, plan) = self;
         let service = node(spec, plan)?.create_service_with_qos::<Echo<M>>(&plan.topic, qos(plan));
         let (service, in_hand) = (Rc::new(RefCell::new(service.map_err(sentence)?)), Rc::new(Cell::new(None)));
-        let requests = Served { service: service.clone(), in_hand: in_hand.clone(), zero_copy: spec.zero_copy };
+        let requests = Served {
+            service: service.clone(),
+            in_hand: in_hand.clone(),
+            zero_copy: spec.zero_copy,
+            marks: spec.phases && !spec.zero_copy,
+        };
         let responses = Answers { service, in_hand, prepared: Prepared::new(spec, plan) };
         Ok(Server { requests: Box::new(requests), responses: Box::new(responses) })
     }
@@ -212,6 +224,8 @@ struct Served<M: Benchmark> {
     /// The request that is being read.
     in_hand: Rc<Cell<Option<RequestId>>>,
     zero_copy: bool,
+    /// The copy is marked.
+    marks: bool,
 }
 
 struct Answers<M: Benchmark> {
@@ -227,7 +241,7 @@ impl<M: Benchmark> Subscription for Served<M> {
     fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
         let Some(request) = self.service.borrow_mut().take_request().map_err(sentence)? else { return Ok(false) };
         self.in_hand.set(Some(request.id()));
-        show(request.sample(), self.zero_copy, 0, reader)?;
+        show(request.sample(), self.zero_copy, self.marks, 0, reader)?;
         Ok(true)
     }
 

@@ -1,0 +1,29 @@
+//! The accounts of the instrument's own threads besides the main one: they are no cost of the middleware.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::ThreadId;
+
+use crate::measure::usage::Usage;
+
+/// The accounts of these threads, each as of its last update.
+#[derive(Clone, Default)]
+pub struct InstrumentAccount(Arc<Mutex<HashMap<ThreadId, Usage>>>);
+
+impl InstrumentAccount {
+    /// Sets the account of the calling thread to its present usage without `excepted`, which was spent for the middleware.
+    pub fn update(&self, excepted: &Usage) {
+        // Without an account its cost stays with the middleware's; it is some microseconds.
+        if let Ok(usage) = Usage::of_this_thread() {
+            let mut accounts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            accounts.insert(std::thread::current().id(), usage.without(excepted));
+        }
+    }
+
+    /// The usage of all.
+    pub fn usage(&self) -> Usage {
+        let mut all = Usage::default();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().for_each(|usage| all.add(usage));
+        all
+    }
+}
