@@ -81,8 +81,8 @@ enum { PERF_TEST_MATCHING_COUNT = 1, PERF_TEST_MATCHING_ANY = 2, PERF_TEST_MATCH
 /* One process for the publishers and one for each subscription; threads of one process; one thread. */
 enum { PERF_TEST_INTER_PROCESS = 1, PERF_TEST_INTER_THREAD = 2, PERF_TEST_INTRA_THREAD = 4 };
 
-/* The kind of an endpoint. A relay is a subscription and a publisher of another topic, which are created in turn. */
-enum { PERF_TEST_PUBLISHER = 1, PERF_TEST_SUBSCRIPTION = 2, PERF_TEST_RELAY = 4 };
+/* The endpoint to create. */
+enum { PERF_TEST_PUBLISHER = 1, PERF_TEST_SUBSCRIPTION = 2, PERF_TEST_CLIENT = 4, PERF_TEST_SERVER = 8 };
 
 /* ---- The description of the middleware ---- */
 
@@ -163,7 +163,7 @@ typedef struct perf_test_endpoint {
     perf_test_message message;
     perf_test_qos qos;
     uint32_t kind;             /* PERF_TEST_PUBLISHER ... */
-    uint32_t index;            /* among those of its kind */
+    uint32_t index;            /* of the publisher, subscription or relay that it is in reports */
     uint32_t expected;         /* the number of endpoints of the other side for which it waits before the start */
     uint32_t executor;         /* endpoints of a process with the same number share a thread */
     uint32_t pace_messages;    /* so many messages in pace_ns; 0: as fast as possible */
