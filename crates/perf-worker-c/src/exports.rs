@@ -9,7 +9,12 @@ use std::sync::Arc;
 use perf_worker::backend::{self as contract, DaemonCommand, Readiness, Settings};
 use perf_worker::worker;
 
-use crate::{abi, backend::CBackend, subscription::{MOST_BYTES, taken_from_c}, text};
+use crate::{
+    abi,
+    backend::CBackend,
+    subscription::{MOST_BYTES, taken_from_c},
+    text,
+};
 
 /// `perf_test_draft`: a message that is about to be sent.
 pub struct Draft<'a> {

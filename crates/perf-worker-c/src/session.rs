@@ -161,12 +161,14 @@ impl Session for CSession {
     }
 
     fn client(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
-        let (requests, responses) = self.create_end(plan, Kind::Client, "create_client", self.open.functions.create_client)?;
+        let (requests, responses) =
+            self.create_end(plan, Kind::Client, "create_client", self.open.functions.create_client)?;
         Ok(Client { requests, responses })
     }
 
     fn server(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
-        let (responses, requests) = self.create_end(plan, Kind::Server, "create_server", self.open.functions.create_server)?;
+        let (responses, requests) =
+            self.create_end(plan, Kind::Server, "create_server", self.open.functions.create_server)?;
         Ok(Server { requests, responses })
     }
 

@@ -116,7 +116,8 @@ impl<'a> Subject<'a> {
     /// The command line of a run: these options, and values that it declares of the others.
     pub fn command(&self, options: &str) -> String {
         let can = self.can();
-        let wait = if can.delivery == DeliveryKind::Push { None } else { declared("--wait", Wait::Adaptive, &can.wait) };
+        let wait =
+            if can.delivery == DeliveryKind::Push { None } else { declared("--wait", Wait::Adaptive, &can.wait) };
         let others = [
             declared("--reliability", Reliability::Reliable, &can.reliability),
             declared("--durability", Durability::Volatile, &can.durability),
