@@ -290,7 +290,8 @@ typedef struct perf_test_publisher_functions {
                     perf_test_error *error);
     /* Sends one message: creates or loans it, calls perf_test_draft_write for its payload, gets its stamp with
        perf_test_draft_stamp as the last step, and sends it. May block while a history is full. A relay and a server
-       publish before the `release` of the message that they have taken. 0: sent; -1: not sent, the next one is tried. */
+       publish before the `release` of the message that they have taken. 0: sent; -1: not sent, and the next one is
+       tried. */
     int (*publish)(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error);
     /* Optional. Writes the id that its messages have in taken.source. Returns whether it has one. */
     bool (*source)(void *publisher, uint8_t source[16]);
