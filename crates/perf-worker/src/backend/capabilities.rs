@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn push_delivery_serves_the_end_of_a_round_trip_that_is_no_relay() {
         let capabilities = Capabilities { delivery: DeliveryKind::Push, wait: Vec::new(), ..Capabilities::all() };
-        for roundtrip in [Roundtrip::None, Roundtrip::Main] {
+        for roundtrip in [Roundtrip::None, Roundtrip::Main, Roundtrip::Service] {
             assert_eq!(capabilities.check(&RunSpec { roundtrip, ..example() }), Ok(()));
         }
         // A depth without effect is no reason.

@@ -2,230 +2,25 @@
 //!
 //! Invariant: the command line has checked the ranges of all values.
 
+mod message;
 mod mock_script;
+mod qos;
+mod threshold;
+mod ways;
 
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Capabilities, DaemonCommand, MatchingKind, Settings};
-use crate::choice::{Choice, choice};
+use crate::choice::Choice;
 use crate::clock::SECOND_NS;
 use crate::endpoint::Endpoint;
 use crate::pacing::Pace;
 
+pub use message::{Content, Layout, MessageSpec};
 pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
-
-choice! {
-    /// The generation of the layouts of the benchmark messages.
-    pub enum Layout {
-        /// Array1k is 1040 bytes: the array as named, then time and id. performance_test before 1.5.
-        V1 = "1.x",
-        /// Array1k is 1024 bytes, time and id included. performance_test 1.5 and 2.x.
-        V2 = "2.x",
-    }
-    default V2
-}
-
-/// The content of a message. It determines the work besides stamping and, without zero copy, copying.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Content {
-    /// A struct in place, always of the same size.
-    Plain,
-    /// Fields that are not all numbers, always of the same size.
-    Fields,
-    /// A sequence that is sent at its capacity.
-    BoundedSequence,
-    /// A sequence of `--unbounded-msg-size` bytes.
-    Sequence,
-    /// A text of `--unbounded-msg-size` bytes.
-    Text,
-}
-
-impl Content {
-    /// Whether `--unbounded-msg-size` applies.
-    #[must_use]
-    pub fn is_unbounded(self) -> bool {
-        matches!(self, Content::Sequence | Content::Text)
-    }
-}
-
-choice! {
-    /// The processes and threads of publishers and subscriptions.
-    pub enum Strategy {
-        /// The publishers in one process, every subscription in its own.
-        InterProcess = "INTER_PROCESS",
-        /// All endpoints on threads of one process.
-        InterThread = "INTER_THREAD",
-        /// One publisher and its subscriptions on one thread, which publishes and then takes.
-        IntraThread = "INTRA_THREAD",
-    }
-    default InterProcess
-}
-
-choice! {
-    /// The beginnings of the publishers' periods, if there are several.
-    pub enum Phase {
-        /// At equal distances within a period.
-        Spread = "spread",
-        /// All at the same time: a burst in each period.
-        Aligned = "aligned",
-        /// At random within a period, new for each run.
-        Random = "random",
-    }
-    default Spread
-}
-
-choice! {
-    /// Round trips: messages go to a relay and back, and this run is one part or both.
-    pub enum Roundtrip {
-        /// They go one way.
-        None = "None",
-        /// This run publishes and gets its messages back from another program's relay.
-        Main = "Main",
-        /// This run is the relay of another program.
-        Relay = "Relay",
-        /// This run is both: the relay is a process of its own.
-        Both = "Both",
-        /// Requests and responses of a service: this run has the clients, and the server in a process of its own.
-        Service = "Service",
-    }
-    default None
-}
-
-choice! {
-    /// The way in which a subscription waits for samples.
-    pub enum Wait {
-        /// It polls and never sleeps.
-        Spin = "spin",
-        /// It sleeps at once.
-        Block = "block",
-        /// The middleware's own way.
-        Adaptive = "adaptive",
-    }
-    default Adaptive
-}
-
-choice! {
-    /// The part of each payload that is written before it is sent, and read after it was received.
-    pub enum Touch {
-        /// Time and id only.
-        Stamp = "stamp",
-        /// A byte of every page, too.
-        Page = "page",
-        /// Every byte.
-        Full = "full",
-    }
-    default Stamp
-}
-
-choice! {
-    /// The threads of a worker that have the real-time priority and the pins.
-    pub enum RtScope {
-        /// All but the instrument's: those of the endpoints, and the middleware's own.
-        Process = "process",
-        /// Those of the endpoints.
-        Endpoints = "endpoints",
-    }
-    default Process
-}
-
-/// A latency above which a sample is late: the smaller one of a part of the period and a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Threshold {
-    /// Fraction of the period; without meaning where messages have no period.
-    pub part_of_period: Option<f64>,
-    /// A time, nanoseconds.
-    pub absolute_ns: Option<u64>,
-}
-
-impl Threshold {
-    /// The executor study's bounds: 25 % of the period, 5 ms. (iRobot's own default is 20 %.)
-    pub const LATE: Threshold = Threshold { part_of_period: Some(0.25), absolute_ns: Some(5_000_000) };
-    /// One period, 50 ms.
-    pub const TOO_LATE: Threshold = Threshold { part_of_period: Some(1.0), absolute_ns: Some(50_000_000) };
-
-    /// The longest latency within the threshold at this pace, nanoseconds; `u64::MAX` without a threshold.
-    #[must_use]
-    pub fn limit_ns(&self, pace: Pace) -> u64 {
-        let period_ns = pace.per_ns as f64 / f64::from(pace.messages);
-        let part = self.part_of_period.filter(|_| pace.messages > 0).map(|part| (part * period_ns) as u64);
-        [part, self.absolute_ns].into_iter().flatten().min().unwrap_or(u64::MAX)
-    }
-}
-
-choice! {
-    /// QoS policy of reliability.
-    pub enum Reliability {
-        /// All samples of the history are delivered.
-        Reliable = "RELIABLE",
-        /// Losses are allowed.
-        BestEffort = "BEST_EFFORT",
-    }
-    default BestEffort
-}
-
-choice! {
-    /// QoS policy of durability.
-    pub enum Durability {
-        /// A late subscription gets the publisher's history.
-        TransientLocal = "TRANSIENT_LOCAL",
-        /// A late subscription gets new samples only.
-        Volatile = "VOLATILE",
-    }
-    default Volatile
-}
-
-choice! {
-    /// QoS policy of the history that is kept for readers.
-    pub enum History {
-        /// The newest samples, up to the depth.
-        KeepLast = "KEEP_LAST",
-        /// All samples.
-        KeepAll = "KEEP_ALL",
-    }
-    default KeepLast
-}
-
-/// The type of messages, and their size.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MessageSpec {
-    /// Its name for `-m`, as `Array4m`.
-    pub name: String,
-    /// The name of the ROS 2 type.
-    pub type_name: String,
-    /// Generation of its layout.
-    pub layout: Layout,
-    /// Its content.
-    pub content: Content,
-    /// Its true size, time and id included.
-    pub bytes: usize,
-    /// The largest id that it can carry, all ones; the next one is carried as 0.
-    pub last_id: u64,
-    /// Payload of a message that has no size of its own, bytes.
-    pub unbounded_bytes: u32,
-}
-
-/// Quality of service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Qos {
-    /// Whether samples may be lost.
-    pub reliability: Reliability,
-    /// Whether late subscriptions get earlier samples.
-    pub durability: Durability,
-    /// The samples that are kept.
-    pub history: History,
-    /// The number of samples that KEEP_LAST keeps.
-    pub depth: u32,
-}
-
-impl std::fmt::Display for Qos {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}, {}, {}", self.reliability.name(), self.durability.name(), self.history.name())?;
-        match self.history {
-            History::KeepLast => write!(f, " {}", self.depth),
-            History::KeepAll => Ok(()),
-        }
-    }
-}
+pub use qos::{Durability, History, Qos, Reliability};
+pub use threshold::Threshold;
+pub use ways::{Phase, Roundtrip, RtScope, Strategy, Touch, Wait};
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -8,13 +8,13 @@ use std::time::Duration;
 use super::{
     Context,
     matching::wait_for_start,
-    probe::{End, Heard},
+    probe::{End, Heard, work_on},
     publisher_watch::PublisherWatch,
     sample_recorder::SampleRecorder,
 };
 use crate::{
     backend::{Listener, Sink, Taken},
-    clock::{SECOND_NS, now_ns, work},
+    clock::{SECOND_NS, now_ns},
 };
 
 /// A row is ended this long after its second, so that a sample that was received in time and is being recorded is in it.
@@ -60,7 +60,7 @@ impl Sink for SharedRecorder {
             None => self.heard.lock().unwrap_or_else(PoisonError::into_inner).record(taken),
         }
         // Without the lock, which the endpoint's thread needs for the rows.
-        work(self.work_ns);
+        work_on(taken, self.work_ns);
     }
 
     fn failed(&self, sentence: String) {
@@ -112,4 +112,26 @@ fn receive(context: &Context, listener: &mut dyn Listener, shared: &SharedRecord
         context.finish(publishers.report(&recorder));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        clock::thread_cpu_ns,
+        endpoint::{Endpoint, EndpointPlan},
+        run_spec::tests::example,
+    };
+
+    #[test]
+    fn a_probe_costs_no_work_and_a_message_does() {
+        let work_ns = SECOND_NS / 20;
+        let heard = Mutex::new(Heard::new(&EndpointPlan::of_run(&example(), Endpoint::Subscription(0), "/topic")));
+        let shared = SharedRecorder { work_ns, recorder: Mutex::default(), heard, failure: Mutex::default() };
+        let (cpu_ns, begin_ns) = (thread_cpu_ns(), now_ns());
+        shared.taken(&Taken::default());
+        assert!(thread_cpu_ns() - cpu_ns < work_ns / 2);
+        shared.taken(&Taken { time_ns: 1, ..Taken::default() });
+        assert!(now_ns() - begin_ns >= work_ns);
+    }
 }

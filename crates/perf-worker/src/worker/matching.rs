@@ -62,7 +62,10 @@ pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<St
         let Some(Waiting { context, .. }) = endpoints.first() else { return Ok(None) };
         match context.orders.recv_timeout(CHECK_INTERVAL) {
             Ok(Order::Go { start_ns, sources }) => {
-                let early = endpoints.iter_mut().map(|waiting| waiting.quieten(start_ns)).collect();
+                if context.spec.has_probes() {
+                    take_last_probes(&mut endpoints, start_ns);
+                }
+                let early = endpoints.iter_mut().map(|waiting| waiting.probes.take_early()).collect();
                 return Ok(Some(Start { start_ns, sources, early }));
             }
             Ok(Order::Explain) => {
@@ -74,6 +77,16 @@ pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<St
             Err(RecvTimeoutError::Timeout) if !context.flags.is_abandoned() => {}
             _ => return Ok(None),
         }
+    }
+}
+
+/// Takes the last probes of all endpoints of the thread, so that their histories are empty at the start.
+fn take_last_probes(endpoints: &mut [Waiting<'_, '_>], start_ns: i64) {
+    while now_ns() < start_ns - QUIET_NS {
+        for Waiting { context, end, probes, .. } in endpoints.iter_mut() {
+            probes.receive(context, end);
+        }
+        std::thread::sleep(CHECK_INTERVAL);
     }
 }
 
@@ -102,16 +115,6 @@ impl Waiting<'_, '_> {
         }
         self.is_matched = true;
         Ok(())
-    }
-
-    /// Takes the last probes, so that the history is empty at the start. Returns the other messages taken so far.
-    fn quieten(&mut self, start_ns: i64) -> Early {
-        let Waiting { context, end, probes, .. } = self;
-        while context.spec.has_probes() && now_ns() < start_ns - QUIET_NS {
-            probes.receive(context, end);
-            std::thread::sleep(CHECK_INTERVAL);
-        }
-        probes.take_early()
     }
 
     fn match_status(&mut self) -> Result<MatchStatus, String> {

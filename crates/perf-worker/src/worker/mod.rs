@@ -2,14 +2,15 @@
 //!
 //! It is the executable of the coordinator, or another one that contains a middleware. While they measure, the endpoints' threads
 //! neither write nor wait for another thread: they hand finished rows to the main thread, which reports them. From message to message
-//! they touch their own memory and read three flags; a middleware that delivers messages itself takes a lock for each. `tests/realtime` shows that they allocate nothing and make no system call but
-//! the sleep until a message is due; the absence of locks shows by reading. Once a second the hand-over may lock and wake. The worker
-//! ends when its stdin ends, so it never outlives the coordinator.
+//! they touch their own memory and read three flags; a middleware that delivers messages itself takes a lock for each. `tests/realtime`
+//! shows that they allocate nothing and make no system call but the sleep until a message is due; the absence of locks shows by
+//! reading. Once a second the hand-over may lock and wake. The worker ends when its stdin ends, so it never outlives the coordinator.
 
 mod channel;
 mod drain;
 mod listener;
 mod matching;
+mod orders;
 pub mod own_cost;
 pub mod placement;
 mod probe;
@@ -30,8 +31,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
-use std::time::Duration;
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::thread::JoinHandle;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
@@ -42,18 +43,16 @@ use crate::{
     run_spec::RunSpec,
 };
 use channel::Channel;
+pub use orders::ORDERS_THREAD;
+use orders::{Orders, OrdersAccount, Way};
 use placement::Placement;
 pub use program::{exit_code, main};
-use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report, UNKNOWN};
-use reporter::{OrdersAccount, Reporter};
+use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
+use reporter::Reporter;
 use rows::Outgoing;
 
 /// Capacity of the queue to the reporting thread, rows. An endpoint waits when it is full.
 const OUTGOING_CAPACITY: usize = 1024;
-/// Time for an orderly end after the coordinator has gone.
-const EXIT_GRACE: Duration = Duration::from_secs(2);
-/// The name of the thread that reads orders.
-pub const ORDERS_THREAD: &str = "orders";
 /// `Context::expected` before the order to drain.
 const NOT_DRAINING: u64 = u64::MAX;
 
@@ -84,15 +83,6 @@ struct Context {
     /// Samples to expect in all; `NOT_DRAINING` while more may be sent.
     expected: Arc<AtomicU64>,
     outgoing: SyncSender<Outgoing>,
-}
-
-/// The way of orders to an endpoint.
-struct Orders {
-    endpoint: Endpoint,
-    /// Before and after it measures.
-    sender: Sender<Order>,
-    /// [`Context::expected`].
-    expected: Arc<AtomicU64>,
 }
 
 impl Context {
@@ -152,55 +142,64 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     let flags = Arc::new(Flags { stop: AtomicBool::new(false), abandon });
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
     let mut ways = Vec::new();
-    let contexts: Vec<Context> = plan
-        .endpoints
-        .into_iter()
-        .map(|plan| {
-            let (sender, orders) = mpsc::channel();
-            let expected = Arc::new(AtomicU64::new(NOT_DRAINING));
-            ways.push(Orders { endpoint: plan.endpoint, sender, expected: expected.clone() });
-            Context {
-                plan,
-                placement: placement.clone(),
-                spec: spec.clone(),
-                row_delay_ns,
-                orders,
-                flags: flags.clone(),
-                expected,
-                outgoing: outgoing.clone(),
-            }
-        })
-        .collect();
-    let endpoints = contexts.len();
-    let mut threads: BTreeMap<u32, Vec<Context>> = BTreeMap::new();
-    for context in contexts {
-        threads.entry(context.plan.executor).or_default().push(context);
+    let mut executors: BTreeMap<u32, Vec<Context>> = BTreeMap::new();
+    let endpoints = plan.endpoints.len();
+    for plan in plan.endpoints {
+        let (sender, orders) = mpsc::channel();
+        let expected = Arc::new(AtomicU64::new(NOT_DRAINING));
+        ways.push(Way { endpoint: plan.endpoint, sender, expected: expected.clone() });
+        executors.entry(plan.executor).or_default().push(Context {
+            plan,
+            placement: placement.clone(),
+            spec: spec.clone(),
+            row_delay_ns,
+            orders,
+            flags: flags.clone(),
+            expected,
+            outgoing: outgoing.clone(),
+        });
     }
-    let mut running = Vec::new();
-    for contexts in threads.into_values() {
-        let name = contexts.first().map(|context| context.plan.endpoint.to_string()).unwrap_or_default();
-        let builder = std::thread::Builder::new().name(name.clone());
-        let session = session.clone();
-        let thread = builder.spawn(move || run_endpoints(&contexts, &*session));
-        running.push(thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?);
-    }
+    let orders = Arc::new(Orders { ways, flags });
+    let mut threads = Threads { running: Vec::new(), orders: orders.clone() };
+    executors.into_values().try_for_each(|contexts| threads.start(contexts, session.clone()))?;
     if let Some(scheduling) = own_scheduling {
         scheduling.restore()?;
     }
-    let orders = OrdersAccount::default();
-    let reporter = Reporter::new(reports, orders.clone(), session.clone(), opening, &spec);
+    let account = OrdersAccount::default();
+    let reporter = Reporter::new(reports, account.clone(), session.clone(), opening, &spec);
     std::thread::Builder::new()
         .name(ORDERS_THREAD.to_owned())
-        .spawn(move || read_orders(&ways, &flags, &outgoing, &orders))
+        .spawn(move || orders.read(&outgoing, &account))
         .map_err(|error| format!("cannot start a thread for orders: {error}"))?;
-    reporter.run(endpoints, channel)?;
-    for thread in running {
-        // A panic has been reported.
-        let _ = thread.join();
+    reporter.run(endpoints, channel)
+}
+
+/// The threads of the endpoints. At its end, for whatever reason, it ends them and waits until they are gone: only then the session can
+/// remove its files.
+struct Threads {
+    running: Vec<JoinHandle<()>>,
+    orders: Arc<Orders>,
+}
+
+impl Threads {
+    /// Starts the thread of one endpoint, or of all that share it.
+    fn start(&mut self, contexts: Vec<Context>, session: Arc<dyn Session>) -> Result<(), String> {
+        let name = contexts.first().map(|context| context.plan.endpoint.to_string()).unwrap_or_default();
+        let thread = std::thread::Builder::new().name(name.clone());
+        let thread = thread.spawn(move || run_endpoints(&contexts, &*session));
+        self.running.push(thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?);
+        Ok(())
     }
-    // All endpoints are gone.
-    drop(session);
-    Ok(())
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.orders.abandon();
+        for thread in self.running.drain(..) {
+            // A panic has been reported.
+            let _ = thread.join();
+        }
+    }
 }
 
 /// The coordinator handles the terminal's signals; its death ends this process.
@@ -259,42 +258,5 @@ fn run_endpoints(contexts: &[Context], session: &dyn Session) {
     };
     if let Err(sentence) = result {
         context.report(Report::Failed(Some(context.plan.endpoint), sentence));
-    }
-}
-
-/// Reads orders until stdin ends, then gives the endpoints [`EXIT_GRACE`] to end.
-fn read_orders(endpoints: &[Orders], flags: &Flags, outgoing: &SyncSender<Outgoing>, account: &OrdersAccount) {
-    for line in std::io::stdin().lock().lines() {
-        let Ok(order) = line.map_err(|_| ()).and_then(|line| serde_json::from_str(&line).map_err(|_| ())) else {
-            break;
-        };
-        account.update();
-        match order {
-            Order::Stop => flags.stop.store(true, Ordering::Relaxed),
-            Order::Drain { expected } => {
-                let expected: BTreeMap<Endpoint, u64> = expected.into_iter().collect();
-                for of in endpoints {
-                    // A publisher does not look.
-                    of.expected.store(expected.get(&of.endpoint).copied().unwrap_or(UNKNOWN), Ordering::Relaxed);
-                }
-            }
-            Order::Explain => forward(endpoints, &order),
-            Order::Go { .. } => {
-                let _ = outgoing.send(Outgoing::Started);
-                forward(endpoints, &order);
-            }
-        }
-        account.update();
-    }
-    flags.abandon.store(true, Ordering::Relaxed);
-    forward(endpoints, &Order::Stop);
-    std::thread::sleep(EXIT_GRACE);
-    std::process::exit(1);
-}
-
-/// Forwards an order to the endpoints that wait for one. An endpoint that has ended does not.
-fn forward(endpoints: &[Orders], order: &Order) {
-    for endpoint in endpoints {
-        let _ = endpoint.sender.send(order.clone());
     }
 }

@@ -6,8 +6,7 @@
 //! kept for the recorder.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use super::{
     Context,
@@ -16,7 +15,7 @@ use super::{
 };
 use crate::{
     backend::{Listener, Matched, Matching, Publisher, Sent, Stamp, Subscription, Taken},
-    clock::now_ns,
+    clock::{now_ns, work},
     endpoint::EndpointPlan,
     run_spec::Touch,
 };
@@ -28,6 +27,14 @@ const MOST_AT_ONCE: u32 = 1000;
 #[inline]
 pub fn is_probe(taken: &Taken<'_>) -> bool {
     taken.time_ns == 0
+}
+
+/// Keeps an endpoint busy with a message for this time by the clock. A probe needs no work, so that probes never queue up.
+#[inline]
+pub fn work_on(taken: &Taken<'_>, work_ns: i64) {
+    if work_ns > 0 && !is_probe(taken) {
+        work(work_ns);
+    }
 }
 
 /// Messages that were received before the recorder existed.

@@ -7,14 +7,14 @@ use super::{
     Context,
     drain::DrainMonitor,
     matching::{Start, wait_for_start},
-    probe::{End, is_probe},
+    probe::{End, is_probe, work_on},
     protocol::EndpointReport,
     refusals::Refusals,
     rows::Rows,
 };
 use crate::{
     backend::{Draft, Matched, Matching, OtherClock, Publisher, Server, Session, Stamp, Subscription, Taken},
-    clock::{now_ns, work},
+    clock::now_ns,
     endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
     payload,
@@ -141,7 +141,7 @@ impl RelayLoop<'_> {
         let Ends { subscription, publisher } = &mut self.ends;
         let (mut refused, mut passed) = (None, None);
         let taken = subscription.take(&mut |taken| {
-            work(if is_probe(taken) { 0 } else { self.context.plan.work_ns });
+            work_on(taken, self.context.plan.work_ns);
             let published = publisher.publish(&mut Passed::on(self.context, taken));
             if !is_probe(taken) {
                 passed = Some(taken.without_payload());

@@ -1,13 +1,13 @@
-//! The reporting thread of a worker, which is the main thread, and the accounts of the instrument's own threads.
+//! The reporting thread of a worker, which is the main thread.
 //!
 //! Reports cost CPU time: histograms become JSON once a second. That is the instrument's time and not the middleware's, so each
 //! report carries the two apart.
 
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{channel::Channel, protocol::Report, rows::Outgoing};
+use super::{channel::Channel, orders::OrdersAccount, protocol::Report, rows::Outgoing};
 use crate::{
     backend::Session,
     clock::thread_cpu_ns,
@@ -19,24 +19,6 @@ use crate::{
     },
     run_spec::RunSpec,
 };
-
-/// The account of the thread that reads orders, as of its last order.
-#[derive(Clone, Default)]
-pub struct OrdersAccount(Arc<Mutex<Usage>>);
-
-impl OrdersAccount {
-    /// Sets it to the present usage of the calling thread.
-    pub fn update(&self) {
-        // Without an account its cost stays with the middleware's; it is some microseconds.
-        if let Ok(usage) = Usage::of_this_thread() {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = usage;
-        }
-    }
-
-    fn usage(&self) -> Usage {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// The sender of all reports; it lives on the main thread.
 pub struct Reporter {

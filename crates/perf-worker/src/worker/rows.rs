@@ -124,17 +124,12 @@ impl Rows {
         }
     }
 
-    /// Hands over all rows that have ended at `now_ns`, whether it is their time or not: no more messages are due.
-    pub fn hand_over_all(&mut self, now_ns: i64) {
+    /// Hands over all rows, and the part of a second that is left at `now_ns`.
+    pub fn last(&mut self, now_ns: i64) {
         self.end_until(now_ns);
         while let Some((second, tally)) = self.ended.pop_front() {
             self.send(second, true, tally);
         }
-    }
-
-    /// Hands over all rows, and the part of a second that is left at `now_ns`.
-    pub fn last(&mut self, now_ns: i64) {
-        self.hand_over_all(now_ns);
         let tally = std::mem::take(&mut self.open);
         self.send(self.seconds.open(), false, tally);
     }

@@ -127,7 +127,9 @@ impl SampleRecorder {
             return;
         }
         let converted = self.with_host_times(taken);
-        self.count(converted.as_ref().unwrap_or(taken));
+        let taken = converted.as_ref().unwrap_or(taken);
+        self.rows.end_until(taken.received_ns);
+        self.count(taken);
     }
 
     /// The sample with all times converted to CLOCK_MONOTONIC; none if they are such times.
@@ -148,9 +150,9 @@ impl SampleRecorder {
 
     /// Counts one sample, with times of CLOCK_MONOTONIC.
     fn count(&mut self, taken: &Taken<'_>) {
-        self.rows.end_until(taken.received_ns);
         let mut passed_over = taken.overwritten.saturating_sub(self.overwritten);
-        self.overwritten = taken.overwritten;
+        // Several threads of a middleware may deliver in another order.
+        self.overwritten = self.overwritten.max(taken.overwritten);
         let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);
         self.drain.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
         self.taken += u64::from(arrival != Arrival::Duplicate);
@@ -228,7 +230,7 @@ impl SampleRecorder {
     /// Adds the samples that left the history since the last sample.
     pub fn add_overwritten(&mut self, overwritten: u64) {
         self.rows.open.received.overwritten += overwritten.saturating_sub(self.overwritten);
-        self.overwritten = overwritten;
+        self.overwritten = self.overwritten.max(overwritten);
     }
 }
 
@@ -250,5 +252,47 @@ fn add_phases(received: &mut Received, taken: &Taken<'_>) {
     }
     if let Some(in_hand_ns) = taken.in_hand_ns {
         received.deserialise_ns.add(taken.received_ns.saturating_sub(in_hand_ns) as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU64};
+    use std::sync::{Arc, mpsc};
+
+    use super::*;
+    use crate::{
+        endpoint::{Endpoint, EndpointPlan},
+        run_spec::tests::example,
+        worker::{Flags, NOT_DRAINING, placement::Placement},
+    };
+
+    /// A subscription of a run without seconds to leave out. No orders come, and nobody reads its reports.
+    fn context() -> Context {
+        let mut spec = example();
+        (spec.warmup_s, spec.ignore_s) = (0, 0);
+        Context {
+            plan: EndpointPlan::of_run(&spec, Endpoint::Subscription(0), "/topic"),
+            placement: Placement::default(),
+            spec: Arc::new(spec),
+            row_delay_ns: 0,
+            orders: mpsc::channel().1,
+            flags: Arc::new(Flags { stop: AtomicBool::new(false), abandon: Arc::default() }),
+            expected: Arc::new(AtomicU64::new(NOT_DRAINING)),
+            outgoing: mpsc::sync_channel(1).0,
+        }
+    }
+
+    #[test]
+    fn overwritten_samples_count_once_in_whatever_order_threads_deliver_the_others() {
+        let start = Start { start_ns: 1, sources: Vec::new(), early: Vec::new() };
+        let mut recorder = SampleRecorder::new(&context(), &start, None, Early::default(), 0);
+        for (id, overwritten) in [(8, 5), (6, 3), (9, 5), (7, 4)] {
+            recorder.record_delivered(&Taken { id, overwritten, time_ns: 2, received_ns: 3, ..Taken::default() });
+        }
+        recorder.add_overwritten(4);
+        recorder.add_overwritten(6);
+        let received = recorder.rows.open.received;
+        assert_eq!((received.samples, received.overwritten, received.lost()), (4, 6, 5));
     }
 }

@@ -4,14 +4,19 @@
 //! it arrives; the subscriptions of another publisher wait for the next message. With INTRA_THREAD the subscriptions take what this
 //! publisher sent: no thread has to be woken, so the latency is the cost of the middleware's calls alone.
 
+use std::time::Duration;
+
 use super::Context;
 use super::matching::wait_for_start;
-use super::probe::{Early, End};
+use super::probe::End;
 use super::publisher::{PublisherLoop, sleep, sleep_precisely};
 use super::subscriber::SubscriberLoop;
 use crate::backend::{Client, Publisher, Session, Subscription};
 use crate::clock::now_ns;
 use crate::endpoint::Endpoint;
+
+/// The longest wait for samples of one subscription while others may have some.
+const TURN: Duration = Duration::from_millis(1);
 
 /// Creates the endpoints, waits for the start, publishes and takes in turn, and stays until the run is over.
 pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
@@ -22,10 +27,13 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     for (other, subscription) in others.iter().zip(&mut subscriptions) {
         endpoints.push((*other, End::Subscription(&mut **subscription)));
     }
-    let Some(start) = wait_for_start(&mut endpoints)? else { return Ok(()) };
-    // Its own publisher sends no message before the start.
-    let subscriber = |(other, subscription)| SubscriberLoop::new(other, subscription, &start, Early::default());
-    let mut subscribers: Vec<SubscriberLoop<'_>> = others.iter().copied().zip(subscriptions).map(subscriber).collect();
+    let Some(mut start) = wait_for_start(&mut endpoints)? else { return Ok(()) };
+    let mut early = std::mem::take(&mut start.early).into_iter();
+    // The publisher takes none.
+    early.next();
+    let subscriptions = others.iter().copied().zip(subscriptions).zip(early);
+    let subscriber = |((other, subscription), early)| SubscriberLoop::new(other, subscription, &start, early);
+    let mut subscribers: Vec<SubscriberLoop<'_>> = subscriptions.map(subscriber).collect();
     let mut publisher_loop = PublisherLoop::new(context, publisher, start.start_ns);
     publisher_loop.publish_all(&mut |now_ns, until_ns| {
         subscribers.iter_mut().try_for_each(|subscriber| subscriber.take_available(now_ns))?;
@@ -35,16 +43,27 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
         }
     })?;
     context.finish(publisher_loop.report());
-    for subscriber in &mut subscribers {
-        let now_ns = now_ns();
-        subscriber.take_available(now_ns)?;
-        subscriber.hand_over_rows(now_ns);
-    }
-    for (other, subscriber) in others.iter().zip(&mut subscribers) {
-        subscriber.take_all()?;
-        other.finish(subscriber.report());
-    }
+    take_all(others.iter().copied().zip(&mut subscribers).collect())?;
     context.wait_for_end();
+    Ok(())
+}
+
+/// Takes what is still on its way to all subscriptions, in turn: no sample waits for the end of another subscription.
+fn take_all(mut open: Vec<(&Context, &mut SubscriberLoop<'_>)>) -> Result<(), String> {
+    while !open.is_empty() {
+        let mut waiting = Vec::with_capacity(open.len());
+        for (context, subscriber) in open {
+            match subscriber.take_rest()? {
+                Some(_) => waiting.push((context, subscriber)),
+                None => context.finish(subscriber.report()),
+            }
+        }
+        let longest = if waiting.len() > 1 { TURN } else { Duration::MAX };
+        if let Some((_, subscriber)) = waiting.first_mut() {
+            subscriber.wait(now_ns(), longest)?;
+        }
+        open = waiting;
+    }
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{
     Context, listener,
     matching::{Start, wait_for_start},
-    probe::{Early, End},
+    probe::{Early, End, work_on},
     protocol::EndpointReport,
     publisher_watch::PublisherWatch,
     refusals::Refusals,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     backend::{Delivery, Session, Subscription, Taken},
-    clock::{SECOND_NS, now_ns, sleep_until, work},
+    clock::{SECOND_NS, now_ns, sleep_until},
     measure::allocations::counted,
     run_spec::Wait,
 };
@@ -73,6 +73,16 @@ impl<'a> SubscriberLoop<'a> {
 
     /// Takes until all samples that were sent have arrived, or no more come.
     pub fn take_all(&mut self) -> Result<(), String> {
+        while let Some(now_ns) = self.take_rest()? {
+            self.wait(now_ns, Duration::MAX)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the samples at hand. Returns the time until which all that came have been taken; none at the end, when all that were sent
+    /// have arrived, or no more come.
+    #[inline]
+    pub fn take_rest(&mut self) -> Result<Option<i64>, String> {
         while !self.context.flags.is_abandoned() {
             if self.recorder.is_complete(self.subscription.overwritten()) {
                 // Samples still at hand arrived before. Publishers of other programs do not stop, so this loop would not end for them.
@@ -84,17 +94,16 @@ impl<'a> SubscriberLoop<'a> {
             if self.recorder.drain.is_over(before_ns) {
                 break;
             }
-            if self.take_one()? {
-                continue;
+            if !self.take_one()? {
+                self.recorder.rows.until(before_ns);
+                return Ok(Some(before_ns));
             }
-            self.recorder.rows.until(before_ns);
-            self.wait(before_ns)?;
         }
         let now_ns = now_ns();
         self.recorder.rows.end_until(now_ns);
         self.recorder.add_overwritten(self.subscription.overwritten());
         self.recorder.rows.last(now_ns);
-        Ok(())
+        Ok(None)
     }
 
     /// Takes all samples at hand, on the thread of their publisher after each message.
@@ -104,20 +113,15 @@ impl<'a> SubscriberLoop<'a> {
         Ok(())
     }
 
-    /// Hands over the rows of all seconds that are over: the publisher is done, and others may wait for samples first.
-    pub fn hand_over_rows(&mut self, now_ns: i64) {
-        self.recorder.rows.hand_over_all(now_ns);
-    }
-
-    /// Waits until a sample comes, a row ends, or it is time to check the orders.
-    fn wait(&mut self, now_ns: i64) -> Result<(), String> {
+    /// Waits until a sample comes, a row ends, or it is time to check the orders, and not longer than `longest`.
+    pub fn wait(&mut self, now_ns: i64, longest: Duration) -> Result<(), String> {
         // Before the wait: after it a sample may be there.
         self.publishers.check(&mut *self.subscription, self.recorder.taken, now_ns)?;
         if self.context.spec.wait == Wait::Spin {
             std::hint::spin_loop();
             return Ok(());
         }
-        self.subscription.wait(self.recorder.drain.wait(now_ns, self.recorder.rows.hand_over_ns()))
+        self.subscription.wait(longest.min(self.recorder.drain.wait(now_ns, self.recorder.rows.hand_over_ns())))
     }
 
     /// Waits until a sample comes, but not until `until_ns`: a message is due then, and the middleware may wake up late.
@@ -141,7 +145,7 @@ impl<'a> SubscriberLoop<'a> {
         let mut reader = |taken: &Taken<'_>| {
             recorder.record(taken);
             // As in a callback: the sample is still in hand.
-            work(work_ns);
+            work_on(taken, work_ns);
         };
         let take = || subscription.take(&mut reader);
         let (taken, allocated) = counted(self.context.spec.check_memory, take);

@@ -16,10 +16,18 @@ use perf_worker::measure::{
 use perf_worker::pacing::Pace;
 use perf_worker::run_spec::{History, Reliability, RunSpec};
 use perf_worker::worker::protocol::{Order, PROTOCOL, Plan, REPORTS_FD, Report};
+use rustix::fs::OFlags;
 
 use crate::program::Memory;
 
-test_support::tests![unequal_endpoints_keep_to_their_own_plans, endpoints_that_cannot_share_a_thread_say_so];
+test_support::tests![
+    unequal_endpoints_keep_to_their_own_plans,
+    endpoints_that_cannot_share_a_thread_say_so,
+    a_late_order_to_go_costs_a_shared_thread_no_sample,
+    a_worker_that_cannot_report_ends_and_leaves_no_file,
+    no_program_of_the_middleware_inherits_the_pipe_for_reports,
+    an_order_that_is_not_understood_is_an_error,
+];
 
 const MS: i64 = SECOND_NS / 1000;
 const RUN_S: i64 = 2;
@@ -98,6 +106,36 @@ impl Driven {
         let mut line = String::new();
         self.reports.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    /// Reads reports until all endpoints are matched; returns the publishers.
+    fn wait_until_matched(&mut self, endpoints: usize) -> Vec<Source> {
+        let (mut sources, mut unmatched) = (Vec::new(), endpoints);
+        while unmatched > 0 {
+            match self.next() {
+                Report::Ready { source: Some(source), .. } => sources.push(Source { source, phase_ns: 0, clock: None }),
+                Report::Matched { .. } => unmatched -= 1,
+                Report::Opened { .. } | Report::Ready { .. } => {}
+                report => panic!("{report:?}"),
+            }
+        }
+        sources
+    }
+
+    /// Reads reports until all endpoints have finished; returns the samples that they sent and received.
+    fn wait_until_ended(&mut self) -> (u64, u64) {
+        let (mut sent, mut received) = (0, 0);
+        loop {
+            match self.next() {
+                Report::Row { counts, .. } => {
+                    sent += counts.sent.samples;
+                    received += counts.received.samples;
+                }
+                Report::Ended { .. } => return (sent, received),
+                Report::Started(_) | Report::Finished { .. } => {}
+                report => panic!("{report:?}"),
+            }
+        }
     }
 
     fn end(mut self) {
@@ -194,4 +232,76 @@ fn endpoints_that_cannot_share_a_thread_say_so() {
         let _ = driven.worker.stdin.take();
         let _ = driven.worker.wait();
     }
+}
+
+/// Two workers: a publisher, and a publisher of another topic with a subscription to the first one on its thread.
+fn a_late_order_to_go_costs_a_shared_thread_no_sample() {
+    let spec = spec("-c Mock --mock matching=unknown -p 2 -s 1 -r 50");
+    let of = |endpoint, topic, expected| {
+        let plan = EndpointPlan::of_run(&spec, endpoint, topic);
+        EndpointPlan { expected, publishers: 1, ..plan }
+    };
+    let plan = |endpoints| Plan { protocol: PROTOCOL, spec: spec.clone(), row_delay_ns: 1, endpoints };
+    let memory = Memory::new();
+    let shared = vec![of(PUBLISHERS[1], "/second", 0), of(SUBSCRIPTIONS[0], "/first", 1)];
+    let mut late = Driven::start(&memory, &plan(shared));
+    let mut early = Driven::start(&memory, &plan(vec![of(PUBLISHERS[0], "/first", 1)]));
+    early.wait_until_matched(1);
+    let sources = late.wait_until_matched(2);
+    let go = Order::Go { start_ns: now_ns() + 100 * MS, sources };
+    early.order(&go);
+    // It has taken all messages among probes when its order comes.
+    let (sent, _) = early.wait_until_ended();
+    late.order(&go);
+    late.order(&Order::Drain { expected: vec![(SUBSCRIPTIONS[0], sent)] });
+    assert_eq!((sent, late.wait_until_ended().1), (50 * RUN_S as u64, sent));
+    early.end();
+    late.end();
+}
+
+/// A matched worker over Gantry.
+fn matched(memory: &Memory) -> Driven {
+    let spec = spec("-c Gantry -r 1000");
+    let endpoints = [PUBLISHERS[0], SUBSCRIPTIONS[0]].into_iter().zip(0..);
+    let of = |(endpoint, executor)| EndpointPlan { executor, ..EndpointPlan::of_run(&spec, endpoint, "/topic") };
+    let endpoints = endpoints.map(of).collect();
+    let mut driven = Driven::start(memory, &Plan { protocol: PROTOCOL, spec, row_delay_ns: 1, endpoints });
+    driven.wait_until_matched(2);
+    driven
+}
+
+fn a_worker_that_cannot_report_ends_and_leaves_no_file() {
+    let memory = Memory::new();
+    let Driven { mut worker, reports } = matched(&memory);
+    drop(reports);
+    let go = Order::Go { start_ns: now_ns(), sources: Vec::new() };
+    writeln!(worker.stdin.as_mut().unwrap(), "{}", serde_json::to_string(&go).unwrap()).unwrap();
+    // Its standard input stays open, so nothing else ends it. `wait` would close it.
+    let stdin = worker.stdin.take();
+    assert_eq!(worker.wait().unwrap().code(), Some(1));
+    memory.assert_empty();
+    drop(stdin);
+}
+
+fn no_program_of_the_middleware_inherits_the_pipe_for_reports() {
+    let memory = Memory::new();
+    let driven = matched(&memory);
+    let fdinfo = std::fs::read_to_string(format!("/proc/{}/fdinfo/{REPORTS_FD}", driven.worker.id())).unwrap();
+    let flags = fdinfo.lines().find_map(|line| line.strip_prefix("flags:")).unwrap();
+    let flags = u32::from_str_radix(flags.trim(), 8).unwrap();
+    assert_eq!(flags & OFlags::CLOEXEC.bits(), OFlags::CLOEXEC.bits(), "{fdinfo}");
+    let Driven { mut worker, .. } = driven;
+    drop(worker.stdin.take());
+    worker.wait().unwrap();
+}
+
+fn an_order_that_is_not_understood_is_an_error() {
+    let memory = Memory::new();
+    let mut driven = matched(&memory);
+    driven.say("\"Dance\"");
+    let Report::Failed(None, sentence) = driven.next() else { panic!("no failure") };
+    assert!(sentence.contains("Dance"), "{sentence}");
+    let Driven { mut worker, .. } = driven;
+    let _ = worker.wait();
+    memory.assert_empty();
 }

@@ -1,0 +1,191 @@
+//! The script of the mock: the faults and latencies of messages, from `--mock`, as `latency=2ms,lose=10,duplicate=25`.
+//!
+//! The plan of a worker contains it as text. *Every K-th* refers to the id of a message; the first id is 1. So the fate of a message
+//! depends on its id alone. If several keys apply to one message, the first of `refuse`, `join`, `lose` and `overwrite` removes it;
+//! `early` goes before `slow`.
+
+mod text;
+
+use serde::{Deserialize, Serialize};
+
+use crate::backend::{Capabilities, DeliveryKind, MatchingKind, OtherClock};
+
+/// A number and a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timed {
+    /// The interval in messages; of a stall, the id.
+    pub number: u64,
+    /// The time, ns.
+    pub time_ns: i64,
+}
+
+/// The daemon of a mock. Each prints a line, and says after 200 ms that it is ready, unless it exits first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MockDaemon {
+    /// It works a little until it is ended.
+    Lives,
+    /// It exits this time after it was ready, ns.
+    Dies(i64),
+    /// It never says that it is ready.
+    Silent,
+    /// It exits before it is ready.
+    Exits,
+}
+
+/// A script. A number of 0 means never.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct MockScript {
+    /// From sending to reception, ns.
+    pub latency_ns: i64,
+    /// Every K-th has this latency instead. It is not overtaken: later messages are delivered after it, with their own latencies.
+    pub slow: Option<Timed>,
+    /// Every K-th is received this time before it was sent.
+    pub early: Option<Timed>,
+    /// Every K-th is not delivered, without a trace.
+    pub lose: u64,
+    /// Every K-th is not delivered, and counted as overwritten.
+    pub overwrite: u64,
+    /// Every K-th is delivered twice.
+    pub duplicate: u64,
+    /// Every K-th is delivered after the next one of its publisher; the last message, which has no next one, is not delivered.
+    pub swap: u64,
+    /// Every K-th carries another payload than was written.
+    pub corrupt: u64,
+    /// Every K-th is refused when it is published.
+    pub refuse: u64,
+    /// Publishing the message of this id stalls for this time before its time of sending is read; not in a relay.
+    pub stall: Option<Timed>,
+    /// Messages up to this id are not delivered.
+    pub join: u64,
+    /// The only subscription to which the script applies, by its index; the others receive all messages after the default latency.
+    pub subscription: Option<u32>,
+    /// An endpoint is not matched for this time after its creation, ns.
+    pub match_ns: i64,
+    /// A publisher sends nothing for this time after its creation, ns, although it is matched.
+    pub mute_ns: i64,
+    /// An endpoint is never matched.
+    pub mismatch: bool,
+    /// The kind of matching that endpoints tell; as the mock is, a count.
+    pub matching: Option<MatchingKind>,
+    /// Subscriptions do not tell publishers apart.
+    pub nameless: bool,
+    /// Messages are delivered on a thread of the mock.
+    pub push: bool,
+    /// Messages are copied, also with zero copy.
+    pub copy: bool,
+    /// No setting has an effect.
+    pub deaf: bool,
+    /// Each message is announced on standard output.
+    pub print: bool,
+    /// With marked phases: from the stamp until the message was serialised, ns; not marked without it, as the next two.
+    pub serialise_ns: Option<i64>,
+    /// From sending to arrival, ns. The latency remains as it is: the rest of it is the wake-up, or with `wake` the deserialising.
+    pub transport_ns: Option<i64>,
+    /// From arrival until the bytes are in hand, ns.
+    pub wake_ns: Option<i64>,
+    /// The clock of the first publisher; that of the second is behind by twice the offset, and so on.
+    pub clock: Option<OtherClock>,
+    /// The clock of the times of reception.
+    pub reception_clock: Option<OtherClock>,
+    /// The bytes that each message takes on the wire.
+    pub wire_bytes: u64,
+    /// Each worker measures a device with known memory.
+    pub device: bool,
+    /// The daemon that the run starts.
+    pub daemon: Option<MockDaemon>,
+    /// The instrument in each worker begins this time after the order to go, ns.
+    pub start_ns: i64,
+    /// CPU time that the instrument itself takes in each worker for each report of a row, ns.
+    pub report_ns: i64,
+}
+
+impl Default for MockScript {
+    fn default() -> Self {
+        MockScript {
+            latency_ns: 1_000_000,
+            slow: None,
+            early: None,
+            lose: 0,
+            overwrite: 0,
+            duplicate: 0,
+            swap: 0,
+            corrupt: 0,
+            refuse: 0,
+            stall: None,
+            join: 0,
+            subscription: None,
+            match_ns: 0,
+            mute_ns: 0,
+            mismatch: false,
+            matching: None,
+            nameless: false,
+            push: false,
+            copy: false,
+            deaf: false,
+            print: false,
+            serialise_ns: None,
+            transport_ns: None,
+            wake_ns: None,
+            clock: None,
+            reception_clock: None,
+            wire_bytes: 0,
+            device: false,
+            daemon: None,
+            start_ns: 0,
+            report_ns: 0,
+        }
+    }
+}
+
+/// Whether `id` is one of every `nth`.
+#[must_use]
+pub fn is_nth(id: u64, nth: u64) -> bool {
+    nth > 0 && id.is_multiple_of(nth)
+}
+
+impl MockScript {
+    /// From the sending of message `id` to its reception, ns.
+    #[must_use]
+    pub fn latency_of_ns(&self, id: u64) -> i64 {
+        let of = |timed: Option<Timed>| timed.filter(|timed| is_nth(id, timed.number)).map(|timed| timed.time_ns);
+        of(self.early).map(|time_ns| -time_ns).or_else(|| of(self.slow)).unwrap_or(self.latency_ns)
+    }
+
+    /// The clock of publisher `index`.
+    #[must_use]
+    pub fn clock_of_publisher(&self, index: u32) -> Option<OtherClock> {
+        self.clock.map(|clock| OtherClock { offset_ns: clock.offset_ns * (i64::from(index) + 1), ..clock })
+    }
+
+    /// The script for subscription `index`.
+    #[must_use]
+    pub fn of_subscription(&self, index: u32) -> MockScript {
+        let applies = self.subscription.is_none_or(|only| only == index);
+        let MockScript { match_ns, mute_ns, mismatch, matching, nameless, push, copy, .. } = *self;
+        let others =
+            MockScript { match_ns, mute_ns, mismatch, matching, nameless, push, copy, ..MockScript::default() };
+        if applies { self.clone() } else { others }
+    }
+
+    /// The capabilities of a mock with this script.
+    #[must_use]
+    pub fn limit(&self, all: Capabilities) -> Capabilities {
+        let delivery = if self.push { DeliveryKind::Push } else { all.delivery };
+        Capabilities {
+            delivery,
+            matching: self.matching.unwrap_or(all.matching),
+            sources: all.sources && !self.nameless,
+            ..all
+        }
+    }
+
+    /// Whether message `id` is lost on the way.
+    #[must_use]
+    pub fn loses(&self, id: u64) -> bool {
+        id <= self.join || is_nth(id, self.lose)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! The ways in which endpoints are placed, publish, wait and touch their messages: options of one value each.
+
+use crate::choice::choice;
+
+choice! {
+    /// The processes and threads of publishers and subscriptions.
+    pub enum Strategy {
+        /// The publishers in one process, every subscription in its own.
+        InterProcess = "INTER_PROCESS",
+        /// All endpoints on threads of one process.
+        InterThread = "INTER_THREAD",
+        /// One publisher and its subscriptions on one thread, which publishes and then takes.
+        IntraThread = "INTRA_THREAD",
+    }
+    default InterProcess
+}
+
+choice! {
+    /// The beginnings of the publishers' periods, if there are several.
+    pub enum Phase {
+        /// At equal distances within a period.
+        Spread = "spread",
+        /// All at the same time: a burst in each period.
+        Aligned = "aligned",
+        /// At random within a period, new for each run.
+        Random = "random",
+    }
+    default Spread
+}
+
+choice! {
+    /// Round trips: messages go to a relay and back, and this run is one part or both.
+    pub enum Roundtrip {
+        /// They go one way.
+        None = "None",
+        /// This run publishes and gets its messages back from another program's relay.
+        Main = "Main",
+        /// This run is the relay of another program.
+        Relay = "Relay",
+        /// This run is both: the relay is a process of its own.
+        Both = "Both",
+        /// Requests and responses of a service: this run has the clients, and the server in a process of its own.
+        Service = "Service",
+    }
+    default None
+}
+
+choice! {
+    /// The way in which a subscription waits for samples.
+    pub enum Wait {
+        /// It polls and never sleeps.
+        Spin = "spin",
+        /// It sleeps at once.
+        Block = "block",
+        /// The middleware's own way.
+        Adaptive = "adaptive",
+    }
+    default Adaptive
+}
+
+choice! {
+    /// The part of each payload that is written before it is sent, and read after it was received.
+    pub enum Touch {
+        /// Time and id only.
+        Stamp = "stamp",
+        /// A byte of every page, too.
+        Page = "page",
+        /// Every byte.
+        Full = "full",
+    }
+    default Stamp
+}
+
+choice! {
+    /// The threads of a worker that have the real-time priority and the pins.
+    pub enum RtScope {
+        /// All but the instrument's: those of the endpoints, and the middleware's own.
+        Process = "process",
+        /// Those of the endpoints.
+        Endpoints = "endpoints",
+    }
+    default Process
+}

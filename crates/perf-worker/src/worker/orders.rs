@@ -1,0 +1,110 @@
+//! The orders of the coordinator: a thread of the instrument reads them from standard input and forwards them to the endpoints.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::{
+    Flags,
+    protocol::{Order, Report, UNKNOWN},
+    rows::Outgoing,
+};
+use crate::{endpoint::Endpoint, measure::usage::Usage};
+
+/// The name of the thread that reads orders.
+pub const ORDERS_THREAD: &str = "orders";
+/// Time for an orderly end after the coordinator has gone.
+const EXIT_GRACE: Duration = Duration::from_secs(2);
+
+/// The way of orders to an endpoint.
+pub struct Way {
+    /// The endpoint.
+    pub endpoint: Endpoint,
+    /// Before and after it measures.
+    pub sender: Sender<Order>,
+    /// [`Context::expected`](super::Context::expected).
+    pub expected: Arc<AtomicU64>,
+}
+
+/// The ways of orders to the endpoints of this process.
+pub struct Orders {
+    /// One of each.
+    pub ways: Vec<Way>,
+    /// The orders while they measure.
+    pub flags: Arc<Flags>,
+}
+
+impl Orders {
+    /// Reads orders until standard input ends, then gives the endpoints [`EXIT_GRACE`] to end.
+    pub fn read(&self, outgoing: &SyncSender<Outgoing>, account: &OrdersAccount) {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            account.update();
+            match serde_json::from_str(&line) {
+                Ok(order) => self.carry_out(order, outgoing),
+                Err(error) => {
+                    let sentence = format!("a worker does not understand an order ({error}): {line}");
+                    let _ = outgoing.send(Outgoing::Control(Box::new(Report::Failed(None, sentence))));
+                    break;
+                }
+            }
+            account.update();
+        }
+        self.abandon();
+        std::thread::sleep(EXIT_GRACE);
+        std::process::exit(1);
+    }
+
+    /// Lets all endpoints end at once.
+    pub fn abandon(&self) {
+        self.flags.abandon.store(true, Ordering::Relaxed);
+        self.forward(&Order::Stop);
+    }
+
+    fn carry_out(&self, order: Order, outgoing: &SyncSender<Outgoing>) {
+        match order {
+            Order::Stop => self.flags.stop.store(true, Ordering::Relaxed),
+            Order::Drain { expected } => {
+                let expected: BTreeMap<Endpoint, u64> = expected.into_iter().collect();
+                for way in &self.ways {
+                    // A publisher does not look.
+                    way.expected.store(expected.get(&way.endpoint).copied().unwrap_or(UNKNOWN), Ordering::Relaxed);
+                }
+            }
+            Order::Explain => self.forward(&order),
+            Order::Go { .. } => {
+                let _ = outgoing.send(Outgoing::Started);
+                self.forward(&order);
+            }
+        }
+    }
+
+    /// Forwards an order to the endpoints that wait for one. An endpoint that has ended does not.
+    fn forward(&self, order: &Order) {
+        for way in &self.ways {
+            let _ = way.sender.send(order.clone());
+        }
+    }
+}
+
+/// The account of the thread that reads orders, as of its last order.
+#[derive(Clone, Default)]
+pub struct OrdersAccount(Arc<Mutex<Usage>>);
+
+impl OrdersAccount {
+    /// Sets it to the present usage of the calling thread.
+    fn update(&self) {
+        // Without an account its cost stays with the middleware's; it is some microseconds.
+        if let Ok(usage) = Usage::of_this_thread() {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = usage;
+        }
+    }
+
+    /// The usage of the thread.
+    pub fn usage(&self) -> Usage {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
