@@ -81,8 +81,8 @@ enum { PERF_TEST_MATCHING_COUNT = 1, PERF_TEST_MATCHING_ANY = 2, PERF_TEST_MATCH
 /* One process for the publishers and one for each subscription; threads of one process; one thread. */
 enum { PERF_TEST_INTER_PROCESS = 1, PERF_TEST_INTER_THREAD = 2, PERF_TEST_INTRA_THREAD = 4 };
 
-/* The kind of an endpoint. A relay is a subscription and a publisher of another topic, which are created in turn. */
-enum { PERF_TEST_PUBLISHER = 1, PERF_TEST_SUBSCRIPTION = 2, PERF_TEST_RELAY = 4 };
+/* The endpoint to create. */
+enum { PERF_TEST_PUBLISHER = 1, PERF_TEST_SUBSCRIPTION = 2, PERF_TEST_CLIENT = 4, PERF_TEST_SERVER = 8 };
 
 /* ---- The description of the middleware ---- */
 
@@ -93,7 +93,7 @@ typedef struct perf_test_capabilities {
     uint32_t durability;
     uint32_t history;
     uint32_t history_depth_max; /* 0: as large as the option */
-    uint32_t wait;              /* with push delivery only PERF_TEST_ADAPTIVE has a meaning */
+    uint32_t wait;              /* PERF_TEST_SPIN ...; of no meaning with push delivery */
     uint32_t delivery;          /* PERF_TEST_PULL or PERF_TEST_PUSH */
     uint32_t matching;          /* PERF_TEST_MATCHING_... */
     bool copies;                /* it copies messages in and out; if not, a run needs --zero-copy */
@@ -163,7 +163,7 @@ typedef struct perf_test_endpoint {
     perf_test_message message;
     perf_test_qos qos;
     uint32_t kind;             /* PERF_TEST_PUBLISHER ... */
-    uint32_t index;            /* among those of its kind */
+    uint32_t index;            /* of the publisher, subscription or relay that it is in reports */
     uint32_t expected;         /* the number of endpoints of the other side for which it waits before the start */
     uint32_t executor;         /* endpoints of a process with the same number share a thread */
     uint32_t pace_messages;    /* so many messages in pace_ns; 0: as fast as possible */
@@ -185,7 +185,7 @@ int64_t perf_test_now_ns(void);
 
 /* The stamp of a message. */
 typedef struct perf_test_stamp {
-    int64_t time_ns;  /* the time of sending */
+    int64_t time_ns;  /* the time of sending; 0 of a probe, sent before the start unless matching is counted */
     uint64_t id;      /* the first is 1 */
     uint32_t rate_hz; /* only iRobot's messages carry it */
 } perf_test_stamp;
@@ -233,11 +233,12 @@ void perf_test_sink_failed(perf_test_sink *sink, const char *sentence);
 
 /* ---- Answers of a back end that are lists ---- */
 
-/* A daemon that the run starts before its workers and ends after them. */
+/* A daemon that the run starts before its workers and ends after them. It stays in the foreground and ends on
+   SIGTERM. */
 typedef struct perf_test_daemon {
     const char *name;
     const char *const *command; /* the program, looked for on the PATH, and its arguments; ends with NULL */
-    const char *ready_file;     /* it is ready when a file or socket of this path exists, */
+    const char *ready_file;     /* it is ready when a new file or socket of this path exists, */
     const char *ready_line;     /* or when it has printed a line with this text; the other one is NULL */
 } perf_test_daemon;
 
@@ -267,7 +268,8 @@ typedef struct perf_test_device_memory {
 
 /* ---- The functions of a back end ---- */
 
-/* What publishers and subscriptions have in common. None of these is called while messages are due. */
+/* What publishers and subscriptions have in common. `matched` and `mismatches` are called before the start, and
+   afterwards at most ten times a second, if no message has come or other programs publish. */
 typedef struct perf_test_matched_functions {
     /* The number of endpoints of the other side that are matched now (with PERF_TEST_MATCHING_ANY, 1 for some); -1:
        failed. Does not wait. Optional with PERF_TEST_MATCHING_UNKNOWN. */
@@ -277,7 +279,7 @@ typedef struct perf_test_matched_functions {
     /* Optional. Writes the clock of the times in a publisher's messages, or of a subscription's times of reception, if
        it is another one. Returns whether it is. */
     bool (*clock)(void *endpoint, perf_test_clock *clock);
-    /* Ends the endpoint and frees it. */
+    /* Ends the endpoint and frees it, also without `stop` if `start` has failed. */
     void (*destroy)(void *endpoint);
 } perf_test_matched_functions;
 
@@ -287,7 +289,9 @@ typedef struct perf_test_publisher_functions {
     void *(*create)(void *session, const perf_test_run *run, const perf_test_endpoint *endpoint,
                     perf_test_error *error);
     /* Sends one message: creates or loans it, calls perf_test_draft_write for its payload, gets its stamp with
-       perf_test_draft_stamp as the last step, and sends it. 0: sent; -1: not sent, the next one is tried. */
+       perf_test_draft_stamp as the last step, and sends it. May block while a history is full. A relay and a server
+       publish before the `release` of the message that they have taken. 0: sent; -1: not sent, and the next one is
+       tried. */
     int (*publish)(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error);
     /* Optional. Writes the id that its messages have in taken.source. Returns whether it has one. */
     bool (*source)(void *publisher, uint8_t source[16]);

@@ -9,7 +9,12 @@ use std::sync::Arc;
 use perf_worker::backend::{self as contract, DaemonCommand, Readiness, Settings};
 use perf_worker::worker;
 
-use crate::{abi, backend::CBackend, subscription::taken_from_c, text};
+use crate::{
+    abi,
+    backend::CBackend,
+    subscription::{MOST_BYTES, taken_from_c},
+    text,
+};
 
 /// `perf_test_draft`: a message that is about to be sent.
 pub struct Draft<'a> {
@@ -52,6 +57,10 @@ pub unsafe extern "C" fn perf_test_draft_write(draft: *mut Draft<'_>, payload: *
     }
     if payload.is_null() {
         draft.fault = Some("the back end passed NULL as a payload to perf_test_draft_write");
+        return;
+    }
+    if bytes > MOST_BYTES {
+        draft.fault = Some("the back end passed a length to perf_test_draft_write that is none: a negative one?");
         return;
     }
     // SAFETY: H2: so many bytes of the back end's message. Those that it has not written yet are only written by what

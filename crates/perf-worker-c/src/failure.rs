@@ -1,7 +1,5 @@
 //! The memory for the sentence of a function of the back end that fails.
 
-use std::ffi::CStr;
-
 use crate::abi::Error;
 
 /// The memory for one sentence.
@@ -21,9 +19,12 @@ impl Failure {
 
     /// The sentence of the last call, which was to `function`.
     pub fn sentence(&self, function: &str) -> String {
-        match CStr::from_bytes_until_nul(&self.0.sentence) {
-            Ok(sentence) if !sentence.is_empty() => sentence.to_string_lossy().into_owned(),
-            _ => format!("the back end's function {function} failed without a sentence: it must call perf_test_fail"),
+        // Without a 0 it is as long as its memory.
+        match self.0.sentence.split(|byte| *byte == 0).next() {
+            Some([]) | None => {
+                format!("the back end's function {function} failed without a sentence: it must call perf_test_fail")
+            }
+            Some(sentence) => String::from_utf8_lossy(sentence).into_owned(),
         }
     }
 

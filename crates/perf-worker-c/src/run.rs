@@ -23,7 +23,7 @@ impl CRun {
     ///
     /// # Errors
     /// A sentence: a text contains a 0.
-    pub fn new(spec: &RunSpec) -> Result<Box<CRun>, String> {
+    pub fn new(spec: &RunSpec) -> Result<CRun, String> {
         let mut texts = Texts::default();
         let settings = list(&mut texts, &spec.settings)?;
         let options = list(&mut texts, &spec.options())?;
@@ -47,13 +47,26 @@ impl CRun {
             raw: spec.raw,
             phases: spec.phases,
         };
-        Ok(Box::new(CRun { run, _lists: [settings, options], _texts: texts }))
+        Ok(CRun { run, _lists: [settings, options], _texts: texts })
     }
 
-    /// Its address, which C may use as long as this lives.
+    /// Its address, which C may use as long as this lives where it is.
     pub fn address(&self) -> *const abi::Run {
         &raw const self.run
     }
+}
+
+/// The endpoint to create. The ends of a relay are a subscription and a publisher.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// It sends messages.
+    Publisher = 1,
+    /// It receives messages.
+    Subscription = 2,
+    /// It sends requests.
+    Client = 4,
+    /// It answers requests.
+    Server = 8,
 }
 
 /// The plan of an endpoint with the memory of its texts.
@@ -67,18 +80,14 @@ impl CEndpoint {
     ///
     /// # Errors
     /// A sentence: a text contains a 0.
-    pub fn new(plan: &EndpointPlan) -> Result<CEndpoint, String> {
+    pub fn new(plan: &EndpointPlan, kind: Kind) -> Result<CEndpoint, String> {
         let mut texts = Texts::default();
-        let (kind, index) = match plan.endpoint {
-            Endpoint::Publisher(index) => (1, index),
-            Endpoint::Subscription(index) => (2, index),
-            Endpoint::Relay(index) => (4, index),
-        };
+        let (Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index)) = plan.endpoint;
         let endpoint = abi::Endpoint {
             topic: texts.add(&plan.topic)?,
             message: message(&mut texts, &plan.message)?,
             qos: qos(&plan.qos),
-            kind,
+            kind: kind as u32,
             index,
             expected: plan.expected,
             executor: plan.executor,

@@ -18,14 +18,14 @@ use crate::exports::Effective;
 use crate::failure::Failure;
 use crate::matched::CMatched;
 use crate::publisher::CPublisher;
-use crate::run::{CEndpoint, CRun};
+use crate::run::{CEndpoint, CRun, Kind};
 use crate::subscription::{CListener, CSubscription};
 
 /// A session that is open, and closes when it and its endpoints are gone.
 pub struct Open {
     functions: abi::Backend,
     object: *mut c_void,
-    run: Box<CRun>,
+    run: &'static CRun,
 }
 
 // SAFETY: H3; the run does not change.
@@ -58,7 +58,9 @@ impl CSession {
     /// # Errors
     /// The sentence of the back end.
     pub fn open(functions: &abi::Backend, description: &Description, spec: &RunSpec) -> Result<CSession, String> {
-        let (run, mut failure) = (CRun::new(spec)?, Failure::new());
+        // Until the end of the process, which has one session.
+        let run: &'static CRun = Box::leak(Box::new(CRun::new(spec)?));
+        let mut failure = Failure::new();
         let open = functions.open.ok_or("the back end has no function open")?;
         // SAFETY: H1, H4: the run lives as long as the session.
         let object = unsafe { open(run.address(), failure.address()) };
@@ -71,8 +73,14 @@ impl CSession {
     }
 
     /// Makes an endpoint with `create`.
-    fn create(&self, plan: &EndpointPlan, name: &str, create: Option<abi::Create>) -> Result<Endpoint, String> {
-        let (endpoint, mut failure) = (Rc::new(CEndpoint::new(plan)?), Failure::new());
+    fn create(
+        &self,
+        plan: &EndpointPlan,
+        kind: Kind,
+        name: &str,
+        create: Option<abi::Create>,
+    ) -> Result<Endpoint, String> {
+        let (endpoint, mut failure) = (Rc::new(CEndpoint::new(plan, kind)?), Failure::new());
         let create = create.ok_or_else(|| format!("the back end has no function {name}"))?;
         // SAFETY: H1, H4: run and plan live as long as the endpoint.
         let object =
@@ -84,12 +92,13 @@ impl CSession {
     fn create_end(
         &self,
         plan: &EndpointPlan,
+        kind: Kind,
         name: &str,
         create: Option<abi::CreateEnd>,
     ) -> Result<ServiceParts, String> {
         let topic = &plan.topic;
         let create = create.ok_or_else(|| format!("this middleware has no services, and {topic} is one"))?;
-        let (endpoint, mut failure) = (Rc::new(CEndpoint::new(plan)?), Failure::new());
+        let (endpoint, mut failure) = (Rc::new(CEndpoint::new(plan, kind)?), Failure::new());
         let mut end = ServiceEnd { publisher: std::ptr::null_mut(), subscription: std::ptr::null_mut() };
         let (run, plan) = (self.open.run.address(), endpoint.address());
         // SAFETY: H1, H4: run and plan live as long as both parts.
@@ -135,13 +144,13 @@ impl Session for CSession {
     }
 
     fn publisher(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        let endpoint = self.create(plan, "publisher.create", self.open.functions.publisher.create)?;
+        let endpoint = self.create(plan, Kind::Publisher, "publisher.create", self.open.functions.publisher.create)?;
         Ok(self.publisher_of(endpoint))
     }
 
     fn subscription(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
         let functions = self.open.functions.subscription;
-        let endpoint = self.create(plan, "subscription.create", functions.create)?;
+        let endpoint = self.create(plan, Kind::Subscription, "subscription.create", functions.create)?;
         Ok(match self.delivery {
             DeliveryKind::Pull => Delivery::Pull(self.subscription_of(endpoint)),
             DeliveryKind::Push => {
@@ -152,12 +161,14 @@ impl Session for CSession {
     }
 
     fn client(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
-        let (requests, responses) = self.create_end(plan, "create_client", self.open.functions.create_client)?;
+        let (requests, responses) =
+            self.create_end(plan, Kind::Client, "create_client", self.open.functions.create_client)?;
         Ok(Client { requests, responses })
     }
 
     fn server(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
-        let (responses, requests) = self.create_end(plan, "create_server", self.open.functions.create_server)?;
+        let (responses, requests) =
+            self.create_end(plan, Kind::Server, "create_server", self.open.functions.create_server)?;
         Ok(Server { requests, responses })
     }
 

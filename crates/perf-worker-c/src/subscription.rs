@@ -25,16 +25,14 @@ impl CSubscription {
 
 /// A subscription of the back end that delivers messages.
 pub struct CListener {
-    // Dropped first: the back end may use the sink until its end.
     endpoint: CMatched,
     functions: SubscriptionFunctions,
-    sink: Option<Box<exports::Sink>>,
 }
 
 impl CListener {
     /// A subscription that exists.
     pub fn new(endpoint: CMatched, functions: SubscriptionFunctions) -> CListener {
-        CListener { endpoint, functions, sink: None }
+        CListener { endpoint, functions }
     }
 }
 
@@ -102,8 +100,9 @@ impl Subscription for CSubscription {
 impl Listener for CListener {
     fn start(&mut self, sink: Arc<dyn Sink>) -> Result<(), String> {
         let start = self.functions.start.ok_or("the back end has no function start")?;
-        let sink = &raw mut **self.sink.insert(Box::new(exports::Sink(sink)));
-        // SAFETY: H1, H4: the sink lives as long as the endpoint.
+        // Until the end of the process: a late thread of a faulty back end must not write to memory that was freed.
+        let sink = Box::into_raw(Box::new(exports::Sink(sink)));
+        // SAFETY: H1, H4.
         let returned = unsafe { start(self.endpoint.object, sink, self.endpoint.failure.address()) };
         self.endpoint.failure.check("start", returned)
     }
@@ -142,6 +141,9 @@ fn nothing_taken() -> abi::Taken {
     }
 }
 
+/// The longest slice of Rust.
+pub const MOST_BYTES: usize = isize::MAX as usize;
+
 /// A time that C gave, where 0 says that there is none.
 pub fn unless_0(time_ns: i64) -> Option<i64> {
     (time_ns != 0).then_some(time_ns)
@@ -164,7 +166,10 @@ pub unsafe fn taken_from_c(taken: &abi::Taken) -> Result<Taken<'_>, String> {
     let payload = match (taken.payload_bytes, taken.payload.is_null()) {
         (0, _) => &[][..],
         (bytes, true) => return Err(format!("the back end took a message whose payload of {bytes} bytes is NULL")),
-        // SAFETY: the caller's promise.
+        (bytes, false) if bytes > MOST_BYTES => {
+            return Err(format!("the back end took a message whose payload_bytes is {bytes}: a negative length?"));
+        }
+        // SAFETY: the caller's promise, and a slice may be so long.
         (bytes, false) => unsafe { std::slice::from_raw_parts(taken.payload.cast::<u8>(), bytes) },
     };
     Ok(Taken {

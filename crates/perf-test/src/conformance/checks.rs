@@ -68,7 +68,7 @@ pub fn description(subject: &Subject<'_>) -> Check {
     require(!can.reliability.is_empty(), "it declares no value of --reliability");
     require(!can.durability.is_empty(), "it declares no value of --durability");
     require(!can.history.is_empty(), "it declares no value of --history");
-    require(!can.wait.is_empty(), "it declares no value of --wait");
+    require(pushes(subject) || !can.wait.is_empty(), "it declares no value of --wait");
     require(can.copies || !can.zero_copy.is_empty(), "it declares neither copies nor zero copy");
     require(can.history_depth_max != Some(0), "its largest history has no message");
     for Setting { name, values, meaning } in &description.settings {
@@ -82,6 +82,10 @@ pub fn description(subject: &Subject<'_>) -> Check {
     Check::of(DESCRIPTION, if faults.is_empty() { Ok(found) } else { Err(faults.join("; ")) }, None)
 }
 
+fn pushes(subject: &Subject<'_>) -> bool {
+    subject.can().delivery == DeliveryKind::Push
+}
+
 /// A check that a run is refused.
 pub type Refusal = Box<dyn Fn(&Subject<'_>) -> Check>;
 
@@ -92,7 +96,8 @@ pub fn refusals(subject: &Subject<'_>) -> Vec<Refusal> {
     options.extend(undeclared::<Reliability>("--reliability", &can.reliability));
     options.extend(undeclared::<Durability>("--durability", &can.durability));
     options.extend(undeclared::<History>("--history", &can.history));
-    options.extend(undeclared::<Wait>("--wait", &can.wait));
+    let waits = if pushes(subject) { &[Wait::Adaptive] } else { &can.wait[..] };
+    options.extend(undeclared::<Wait>("--wait", waits));
     options.extend(can.history_depth_max.map(|max| format!("--history-depth {}", max.saturating_add(1))));
     if can.zero_copy.is_empty() {
         options.push("--zero-copy".to_owned());

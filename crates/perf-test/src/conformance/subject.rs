@@ -10,8 +10,9 @@ use crate::{
     runner::measure_quietly,
 };
 use perf_worker::{
-    backend::{Capabilities, Description},
-    run_spec::{History, Layout, Reliability, RunSpec},
+    backend::{Capabilities, DeliveryKind, Description},
+    choice::Choice,
+    run_spec::{Durability, History, Layout, Reliability, RunSpec, Wait},
 };
 
 /// Messages that are sent unless others are named: small ones, which a middleware may treat in another way, large ones, and
@@ -94,13 +95,12 @@ impl<'a> Subject<'a> {
     pub fn delivery(&self, message: &MessageChoice) -> String {
         let can = self.can();
         let rate_hz = if message.bytes >= LARGE_BYTES { 20 } else { 100 };
-        let history = match can.history.contains(&History::KeepLast) {
-            true => format!("KEEP_LAST --history-depth {}", self.depth(2 * rate_hz + 1)),
-            false => "KEEP_ALL".to_owned(),
+        let depth = match can.history.contains(&History::KeepLast) {
+            true => format!(" --history-depth {}", self.depth(2 * rate_hz + 1)),
+            false => String::new(),
         };
-        let reliability = if self.is_reliable() { "RELIABLE" } else { "BEST_EFFORT" };
         let message = message_options(message);
-        format!("{message} -r {rate_hz} --max-runtime 1 --touch full --reliability {reliability} --history {history}")
+        format!("{message} -r {rate_hz} --max-runtime 1 --touch full{depth}")
     }
 
     /// Whether it declares reliable delivery.
@@ -113,9 +113,24 @@ impl<'a> Subject<'a> {
         self.can().history_depth_max.map_or(wanted, |max| wanted.min(max))
     }
 
-    /// The command line of a run.
+    /// The command line of a run: these options, and values that it declares of the others.
     pub fn command(&self, options: &str) -> String {
-        format!("perf_test {} {options}", self.options)
+        let can = self.can();
+        let wait =
+            if can.delivery == DeliveryKind::Push { None } else { declared("--wait", Wait::Adaptive, &can.wait) };
+        let others = [
+            declared("--reliability", Reliability::Reliable, &can.reliability),
+            declared("--durability", Durability::Volatile, &can.durability),
+            declared("--history", History::KeepLast, &can.history),
+            wait,
+        ];
+        let mut line = format!("perf_test {} {options}", self.options);
+        for (option, value) in others.into_iter().flatten() {
+            if !options.split_whitespace().any(|word| word == option) {
+                line += &format!(" {option} {value}");
+            }
+        }
+        line
     }
 
     /// The run of these options.
@@ -136,6 +151,12 @@ impl<'a> Subject<'a> {
     pub fn measure(&self, options: &str) -> Result<Summary, Failure> {
         measure_quietly(&self.spec(options)?, self.interrupt, None)
     }
+}
+
+/// A value of an option that is declared: the preferred one if it is.
+fn declared<T: Choice>(option: &'static str, preferred: T, values: &[T]) -> Option<(&'static str, &'static str)> {
+    let value = values.iter().find(|value| **value == preferred).or(values.first())?;
+    Some((option, value.name()))
 }
 
 /// The options of a message.

@@ -7,12 +7,15 @@ use std::sync::Mutex;
 use crate::abi::{self, Backend};
 use crate::exports::{self, Daemons, Draft, Effective, Sentences, Sink};
 
-/// The session, and each of its endpoints: the list of what has ended, and the message that was sent last.
+/// The session, and each of its endpoints: the kinds that were created, the list of what has ended, the message that was sent last,
+/// and the address of the sink.
 #[derive(Default)]
 pub struct Log {
+    pub created: Vec<u32>,
     pub ended: Vec<&'static str>,
     pub payload: Vec<u8>,
     pub id: u64,
+    sink: usize,
 }
 
 /// What C has pointers to.
@@ -79,6 +82,7 @@ unsafe extern "C" fn create(
         unsafe { fail(error, c"") };
         return std::ptr::null_mut();
     }
+    object(session).lock().unwrap().created.push(plan.kind);
     session
 }
 
@@ -114,6 +118,13 @@ unsafe extern "C" fn publish(
         3 => return 17,
         // SAFETY: as the header says, except for the NULL.
         4 => unsafe { exports::perf_test_draft_write(draft, std::ptr::null_mut(), 1) },
+        // SAFETY: as the header says, except for the length, which is -1 in C.
+        9 => unsafe { exports::perf_test_draft_write(draft, payload.as_mut_ptr().cast(), usize::MAX) },
+        10 => {
+            // SAFETY: the library gives an error. Its memory is full and has no 0.
+            unsafe { (*error).sentence = [b'\xff'; 1024] };
+            return -1;
+        }
         _ => {}
     }
     let mut log = object(publisher).lock().unwrap();
@@ -135,7 +146,7 @@ fn message(log: &Log) -> abi::Taken {
         wire_bytes: 40,
         overwritten: 6,
         payload: if log.id == 6 { std::ptr::null() } else { log.payload.as_ptr().cast() },
-        payload_bytes: log.payload.len(),
+        payload_bytes: if log.id == 9 { usize::MAX } else { log.payload.len() },
         loaned: 1,
     }
 }
@@ -163,21 +174,28 @@ unsafe extern "C" fn wait(_: *mut c_void, timeout_ns: i64, _: *mut abi::Error) -
 }
 
 unsafe extern "C" fn start(subscription: *mut c_void, sink: *mut Sink, _: *mut abi::Error) -> c_int {
-    let address = (subscription.expose_provenance(), sink.expose_provenance());
-    std::thread::spawn(move || {
-        let log = object(std::ptr::with_exposed_provenance_mut(address.0)).lock().unwrap();
-        let sink = std::ptr::with_exposed_provenance::<Sink>(address.1);
-        let taken = message(&log);
-        // SAFETY: as the header says.
-        unsafe { exports::perf_test_sink_taken(sink, &raw const taken) };
-        let taken = abi::Taken { received_ns: 0, ..taken };
-        // SAFETY: as before.
-        unsafe { exports::perf_test_sink_taken(sink, &raw const taken) };
-        // SAFETY: as before.
-        unsafe { exports::perf_test_sink_failed(sink, c"the daemon has gone".as_ptr()) };
-    })
-    .join()
-    .map_or(-1, |()| 0)
+    let log = object(subscription);
+    log.lock().unwrap().sink = sink.expose_provenance();
+    let deliver = || deliver(log);
+    std::thread::scope(|scope| {
+        scope.spawn(deliver);
+        scope.spawn(deliver);
+    });
+    0
+}
+
+/// Delivers a message, one that is not valid, and a sentence.
+pub fn deliver(log: &Object) {
+    let log = log.lock().unwrap();
+    let sink = std::ptr::with_exposed_provenance::<Sink>(log.sink);
+    let taken = message(&log);
+    // SAFETY: as the header says.
+    unsafe { exports::perf_test_sink_taken(sink, &raw const taken) };
+    let taken = abi::Taken { received_ns: 0, ..taken };
+    // SAFETY: as before.
+    unsafe { exports::perf_test_sink_taken(sink, &raw const taken) };
+    // SAFETY: as before.
+    unsafe { exports::perf_test_sink_failed(sink, c"the daemon has gone".as_ptr()) };
 }
 
 unsafe extern "C" fn stop(_: *mut c_void, error: *mut abi::Error) -> c_int {
@@ -192,10 +210,12 @@ unsafe extern "C" fn overwritten(_: *mut c_void) -> u64 {
 unsafe extern "C" fn create_end(
     session: *mut c_void,
     _: *const abi::Run,
-    _: *const abi::Endpoint,
+    plan: *const abi::Endpoint,
     end: *mut abi::ServiceEnd,
     _: *mut abi::Error,
 ) -> c_int {
+    // SAFETY: the library gives a plan.
+    object(session).lock().unwrap().created.push(unsafe { (*plan).kind });
     // SAFETY: the library gives it.
     unsafe { *end = abi::ServiceEnd { publisher: session, subscription: session } };
     0

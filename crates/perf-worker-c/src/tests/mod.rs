@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::abi::{self, Backend};
 use crate::backend::CBackend;
-use back_end::{Object, SESSION, functions};
+use back_end::{Object, SESSION, deliver, functions};
 
 fn backend(delivery: u32) -> CBackend {
     let functions = functions(delivery);
@@ -78,15 +78,25 @@ fn a_message_goes_through_c_and_is_released_after_it_was_read() {
 fn errors_and_mistakes_of_c_are_sentences() {
     let ((spec, plan), (session, log)) = (example(), session());
     let mut publisher = session.publisher(&spec, &plan).unwrap();
-    for (id, words) in [(2, "the queue is full"), (3, "publish returned 17"), (4, "NULL as a payload")] {
+    for (id, words) in [
+        (2, "the queue is full"),
+        (3, "publish returned 17"),
+        (4, "NULL as a payload"),
+        (9, "a negative one?"),
+        (10, "\u{fffd}\u{fffd}"),
+    ] {
         let sentence = publisher.publish(&mut TestDraft(id)).unwrap_err();
         assert!(sentence.contains(words), "{sentence}");
     }
     let mut subscription = session.subscription(&spec, &plan).unwrap().pull("").unwrap();
     log.lock().unwrap().payload = vec![0; 4];
-    for (id, words) in
-        [(5, "without received_ns"), (6, "payload of 4 bytes is NULL"), (7, "no message"), (8, "take returned 2")]
-    {
+    for (id, words) in [
+        (5, "without received_ns"),
+        (6, "payload of 4 bytes is NULL"),
+        (7, "no message"),
+        (8, "take returned 2"),
+        (9, "payload_bytes is 18446744073709551615: a negative length?"),
+    ] {
         log.lock().unwrap().id = id;
         let sentence = subscription.take(&mut |_| panic!("{words}")).unwrap_err();
         assert!(sentence.contains(words), "{sentence}");
@@ -116,22 +126,30 @@ impl contract::Sink for TestSink {
 }
 
 #[test]
-fn threads_of_c_deliver() {
+fn threads_of_c_deliver_also_too_late() {
     let (spec, plan) = example();
     let session = backend(2).open(&spec).unwrap();
+    let log = SESSION.get().unwrap();
     session.publisher(&spec, &plan).unwrap().publish(&mut TestDraft(1)).unwrap();
     let Delivery::Push(mut listener) = session.subscription(&spec, &plan).unwrap() else { panic!("it is taken from") };
     let sink = Arc::new(TestSink::default());
     assert_eq!((listener.start(sink.clone()), listener.overwritten()), (Ok(()), 6));
-    let (ids, failed) = &*sink.0.lock().unwrap();
-    assert_eq!((&ids[..], failed.len(), failed[1].as_str()), (&[1][..], 2, "the daemon has gone"));
-    assert!(failed[0].contains("without received_ns"), "{failed:?}");
+    {
+        let (ids, failed) = &*sink.0.lock().unwrap();
+        assert_eq!((&ids[..], failed.len(), failed[1].as_str()), (&[1, 1][..], 4, "the daemon has gone"));
+        assert!(failed[0].contains("without received_ns"), "{failed:?}");
+    }
     assert_eq!(listener.stop(), Err("a thread hangs".to_owned()));
+    drop(listener);
+    drop(session);
+    assert_eq!(Arc::strong_count(&sink), 2, "the memory of the sink was freed");
+    deliver(log);
+    assert_eq!(sink.0.lock().unwrap().0, [1; 3]);
 }
 
 #[test]
 fn the_rest_of_the_contract_passes_through() {
-    let ((spec, plan), (session, _)) = (example(), session());
+    let ((spec, plan), (session, log)) = (example(), session());
     let mut publisher = session.publisher(&spec, &plan).unwrap();
     assert_eq!(publisher.matched(), Ok(Matching::Any(true)));
     assert_eq!(publisher.mismatches(), ["another type"]);
@@ -139,6 +157,7 @@ fn the_rest_of_the_contract_passes_through() {
     assert_eq!(session.effective().get("wait").map(String::as_str), Some("block"));
     assert_eq!(session.device_memory().unwrap().heap_peak_bytes, 4096);
     let (mut client, mut server) = (session.client(&spec, &plan).unwrap(), session.server(&spec, &plan).unwrap());
+    assert_eq!(log.lock().unwrap().created, [1, 4, 8]);
     client.requests.publish(&mut TestDraft(1)).unwrap();
     assert_eq!(server.requests.take(&mut |request| assert_eq!(request.id, 1)), Ok(true));
     server.responses.publish(&mut TestDraft(1)).unwrap();
