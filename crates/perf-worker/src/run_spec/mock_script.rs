@@ -17,7 +17,7 @@ use crate::{
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
      stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mute=TIME, mismatch, matching=KIND, nameless, push, copy, \
-     deaf, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \
+     deaf, undeclared, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \
      serialise=TIME, transport=TIME, wake=TIME, clock=OFFSET:ERROR, reception-clock=OFFSET:ERROR, wire=BYTES, device, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
@@ -91,6 +91,9 @@ pub struct MockScript {
     pub copy: bool,
     /// No setting has an effect.
     pub deaf: bool,
+    /// It declares the capabilities of a mock without a script, whatever it does.
+    #[serde(default)]
+    pub undeclared: bool,
     /// Each message is announced on standard output.
     pub print: bool,
     /// With marked phases: from the stamp until the message was serialised, ns; not marked without it, as the next two.
@@ -138,6 +141,7 @@ impl Default for MockScript {
             push: false,
             copy: false,
             deaf: false,
+            undeclared: false,
             print: false,
             serialise_ns: None,
             transport_ns: None,
@@ -183,16 +187,33 @@ impl MockScript {
         if applies { self.clone() } else { others }
     }
 
-    /// The capabilities of a mock with this script.
+    /// The capabilities that a mock with this script declares.
     #[must_use]
     pub fn limit(&self, all: Capabilities) -> Capabilities {
-        let delivery = if self.push { DeliveryKind::Push } else { all.delivery };
+        if self.undeclared {
+            return all;
+        }
         Capabilities {
-            delivery,
+            delivery: if self.push { DeliveryKind::Push } else { all.delivery },
+            services: all.services && !self.push,
             matching: self.matching.unwrap_or(all.matching),
             sources: all.sources && !self.nameless,
             ..all
         }
+    }
+
+    /// The words without a value, and whether they are given.
+    fn words(&self) -> [(&'static str, bool); 8] {
+        [
+            ("mismatch", self.mismatch),
+            ("nameless", self.nameless),
+            ("push", self.push),
+            ("copy", self.copy),
+            ("deaf", self.deaf),
+            ("undeclared", self.undeclared),
+            ("print", self.print),
+            ("device", self.device),
+        ]
     }
 
     /// Whether message `id` is lost on the way.
@@ -245,9 +266,10 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "push" if value.is_empty() => script.push = true,
         "copy" if value.is_empty() => script.copy = true,
         "deaf" if value.is_empty() => script.deaf = true,
+        "undeclared" if value.is_empty() => script.undeclared = true,
         "print" if value.is_empty() => script.print = true,
         "device" if value.is_empty() => script.device = true,
-        "mismatch" | "nameless" | "push" | "copy" | "deaf" | "print" | "device" => {
+        "mismatch" | "nameless" | "push" | "copy" | "deaf" | "undeclared" | "print" | "device" => {
             return Err("has a value and needs none");
         }
         "serialise" => script.serialise_ns = Some(time_ns(value)?),
@@ -352,16 +374,7 @@ impl fmt::Display for MockScript {
                 write!(f, ",{key}={}:{}", Time(offset_ns), Time(error_ns))?;
             }
         }
-        let words = [
-            ("mismatch", self.mismatch),
-            ("nameless", self.nameless),
-            ("push", self.push),
-            ("copy", self.copy),
-            ("deaf", self.deaf),
-            ("print", self.print),
-            ("device", self.device),
-        ];
-        for (key, is_set) in words {
+        for (key, is_set) in self.words() {
             if is_set {
                 write!(f, ",{key}")?;
             }
@@ -402,7 +415,7 @@ mod tests {
 
     const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
                        refuse=19,join=5,wire=180,subscription=0,match=200ms,mute=1ms,matching=any,serialise=0s,transport=600us,wake=3us,\
-                       clock=3s:12us,reception-clock=2s:1us,mismatch,nameless,push,copy,deaf,print,device,daemon=die:2s,\
+                       clock=3s:12us,reception-clock=2s:1us,mismatch,nameless,push,copy,deaf,undeclared,print,device,daemon=die:2s,\
                        start=1s,report=10ms";
 
     #[test]
