@@ -25,7 +25,7 @@ use crate::{
     runner::Runner,
     system::{self, Description, Noise, System},
 };
-use perf_worker::{run_spec::RunSpec, worker};
+use perf_worker::worker;
 
 /// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met, or a regression is beyond its bound.
 #[must_use]
@@ -87,6 +87,7 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
         return print_messages(options);
     }
     let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
+    let spec_with = cli::with_zero_copy(&spec)?;
     let runner = Runner { outputs, requirements, interrupt: Interrupt::install()? };
     let (mut copy, mut zero_copy) = (Vec::new(), Vec::new());
     for pair in 0..runs {
@@ -96,8 +97,8 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
             let (mode, suffix) = if with { ("with", "zero-copy") } else { ("without", "copy") };
             let suffix = if runs == 1 { suffix.to_owned() } else { format!("{suffix}-run{}", pair + 1) };
             let title = format!("run {} of {}: {mode} zero copy", 2 * pair + half, 2 * runs);
-            let spec = RunSpec { zero_copy: with, ..spec.clone() };
-            let (summary, _) = runner.one_of_several(&spec, &title, &suffix)?;
+            let spec = if with { &spec_with } else { &spec };
+            let (summary, _) = runner.one_of_several(spec, &title, &suffix)?;
             if with { &mut zero_copy } else { &mut copy }.push(summary);
         }
     }

@@ -19,7 +19,7 @@ pub use comparing::CompareOptions;
 pub use conforming::ConformanceOptions;
 pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
-pub use resolve::{Defaults, Resolved, resolve};
+pub use resolve::{Defaults, Resolved, resolve, with_zero_copy};
 use values::{choice, within};
 
 /// Measures publish and subscribe between real processes: latency, losses, CPU time and memory.
@@ -79,7 +79,7 @@ pub enum Command {
     /// Some twenty short runs show that each message arrives once, in order and intact, that loans are loans, that losses are
     /// counted, that a late subscription gets what it should, that settings have an effect, and that a killed process leaves nothing.
     #[command(after_help = conforming::AFTER_HELP)]
-    Conformance(ConformanceOptions),
+    Conformance(Box<ConformanceOptions>),
     /// Lists the middlewares that can be measured, those that are missing, and the messages.
     List(ListOptions),
     /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.

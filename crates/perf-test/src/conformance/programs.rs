@@ -1,7 +1,7 @@
 //! The checks of two programs: a subscription that joins late, and a run after one whose publisher was killed.
 
 use std::sync::mpsc;
-use std::thread::{self, ScopedJoinHandle};
+use std::thread;
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
@@ -41,16 +41,12 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     if !all.clone().map(name).chain([MATCHING.to_owned()]).any(|name| subject.wants(&name)) {
         return Vec::new();
     }
-    // All at once, because each takes some seconds.
-    let joined: Vec<(Durability, Option<Joined>)> = thread::scope(|scope| {
-        let start = |durability| {
-            let is_declared = subject.can().durability.contains(&durability);
-            (durability, is_declared.then(|| scope.spawn(move || joined_late(subject, durability))))
-        };
-        let runs: Vec<_> = all.map(start).collect();
-        let end = |run: ScopedJoinHandle<'_, Joined>| run.join().unwrap_or_else(|_| Err("the run panicked".to_owned()));
-        runs.into_iter().map(|(durability, run)| (durability, run.map(end))).collect()
-    });
+    // One after another: a daemon of the middleware may exist only once.
+    let join = |durability| {
+        let is_declared = subject.can().durability.contains(&durability);
+        (durability, is_declared.then(|| joined_late(subject, durability)))
+    };
+    let joined: Vec<(Durability, Option<Joined>)> = all.map(join).collect();
     let publisher = joined.iter().find_map(|(_, joined)| Some(joined.as_ref()?.as_ref().ok()?.0.sent));
     let matching = matching(subject, publisher);
     let check = |(durability, joined): (Durability, Option<Joined>)| {
@@ -86,6 +82,8 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     let shared = format!("{message} -t {topic} -r {RATE_HZ} --touch full {qos}");
     let publisher = subject.spec(&format!("-s 0 {shared}")).map_err(sentence)?;
     let late = subject.spec(&format!("-p 0 --expected-num-pubs 1 --max-runtime 1 {shared}")).map_err(sentence)?;
+    // The daemons of the publisher's run serve it, too.
+    let late = RunSpec { daemon_commands: Vec::new(), ..late };
     let (stop, (rows, seconds)) = (Interrupt::of_program(), mpsc::channel());
     thread::scope(|scope| {
         let publishing = scope.spawn(|| measure_quietly(&publisher, &stop, Some(rows)));

@@ -56,7 +56,10 @@ impl<'a> Subject<'a> {
     /// [`Failure::Usage`] if there is no such middleware, message or setting.
     pub fn find(options: &ConformanceOptions, interrupt: &'a Interrupt) -> Result<Subject<'a>, Failure> {
         let communicator = Communicator::find(&options.communicator).map_err(Failure::Usage)?;
-        let description = communicator.describe().map_err(Failure::Usage)?;
+        let mut description = communicator.describe().map_err(Failure::Usage)?;
+        if let Some(script) = &options.mock {
+            description.capabilities = script.limit(description.capabilities);
+        }
         let named: Vec<&str> = options.msg.iter().map(String::as_str).collect();
         let names = if named.is_empty() { &MESSAGES[..] } else { &named[..] };
         let find = |name: &&str| messages::find(name, Layout::default(), UNBOUNDED_BYTES as usize);

@@ -116,8 +116,8 @@ impl Run<'_> {
         if !senders.is_empty() && !has_exited {
             self.sent_at_least(senders).saturating_sub(received.samples)
         } else {
-            // The ids of refused messages are missing, too.
-            received.lost().saturating_sub(self.ledger.sums().sent.refused)
+            // The ids of messages that its publishers refused are missing, too.
+            received.lost().saturating_sub(self.ledger.sent_by(senders).refused)
         }
     }
 

@@ -296,6 +296,11 @@ mod tests {
         heading(&spec, "/test_topic", &Process::default()).join("\n") + "\n"
     }
 
+    fn assert_states(line: &str, stated: &str) {
+        let text = text(line);
+        assert!(text.contains(stated), "{line}: {stated:?} is not in\n{text}");
+    }
+
     #[test]
     fn the_heading_explains_most_unfair_comparisons() {
         for (line, stated) in [
@@ -327,6 +332,15 @@ mod tests {
                 "work        each subscription is busy for 1.00 ms with each message, after it was recorded\n",
             ),
             ("--roundtrip-mode Service --work 1ms", "work        the server is busy for 1.00 ms with each request,"),
+        ] {
+            assert_states(line, stated);
+        }
+        assert!(!text("").contains("round trip") && !text("").contains("note  "));
+    }
+
+    #[test]
+    fn the_heading_states_how_threads_wait_and_where_they_run() {
+        for (line, stated) in [
             ("--wait spin", "readers     wait by busy-waiting\n"),
             ("--wait block", "readers     wait by sleeping immediately\n"),
             (
@@ -367,10 +381,8 @@ mod tests {
             ("--daemon 1", "daemons     1, measured beside the workers\n"),
             ("--shared-memory", "note        --shared-memory is always in effect"),
         ] {
-            let text = text(line);
-            assert!(text.contains(stated), "{line}: {stated:?} is not in\n{text}");
+            assert_states(line, stated);
         }
-        assert!(!text("").contains("round trip") && !text("").contains("note  "));
     }
 
     #[test]

@@ -11,6 +11,9 @@ test_support::tests![
     losses_fail_every_check_that_they_concern,
     a_setting_without_effect_fails_in_its_own_words,
     copies_instead_of_loans_fail_their_check_alone,
+    a_mock_with_listeners_declares_them,
+    a_delivery_that_is_not_declared_fails,
+    a_late_subscription_uses_the_daemon_of_its_publisher,
     a_check_that_fails_can_be_run_alone,
     wrong_usage_is_no_fault_of_the_middleware,
 ];
@@ -114,6 +117,32 @@ fn copies_instead_of_loans_fail_their_check_alone() {
     let failed = checks(&run, "failed");
     assert_eq!(names(&failed), ["loans of Array64k"], "{failed:?}");
     assert!(failed[0].1.contains("messages were copied"), "{failed:?}");
+    memory.assert_empty();
+}
+
+fn a_mock_with_listeners_declares_them() {
+    let memory = Memory::new();
+    let run = memory.run("conformance -c Mock --mock push --only r --json -m Array128 --set colour=red");
+    run.assert_good();
+    assert_eq!(names(&checks(&run, "not_declared")), ["round trip", "services"], "{}", run.everything());
+    assert!(names(&checks(&run, "ok")).contains(&"every Array128"), "{}", run.everything());
+    memory.assert_empty();
+}
+
+fn a_delivery_that_is_not_declared_fails() {
+    let (memory, run) = mock("push,undeclared", "--only every");
+    let failed = checks(&run, "failed");
+    assert_eq!(names(&failed), ["every Array64k"], "{}", run.everything());
+    assert!(failed[0].1.contains("declares the delivery `pull`, and its subscription has `push`"), "{failed:?}");
+    memory.assert_empty();
+}
+
+fn a_late_subscription_uses_the_daemon_of_its_publisher() {
+    let memory = Memory::new();
+    let run = memory.run("conformance -c Mock --mock daemon --only late");
+    run.assert_good();
+    // One for each durability.
+    assert_eq!(run.stderr.matches("the daemon of the mock is ready").count(), 2, "{}", run.everything());
     memory.assert_empty();
 }
 

@@ -119,9 +119,11 @@ impl Capabilities {
             ));
         }
         if spec.roundtrip == Roundtrip::Service && !self.services {
-            return Err(format!(
-                "{name} has no services: give --roundtrip-mode Both, which goes over topics there and back"
-            ));
+            let instead = match self.delivery {
+                DeliveryKind::Pull => "give --roundtrip-mode Both, which goes over topics there and back",
+                DeliveryKind::Push => "leave out --roundtrip-mode Service",
+            };
+            return Err(format!("{name} has no services: {instead}"));
         }
         if spec.raw && !self.raw {
             return Err(format!("{name} has no --raw, because its messages have types: leave it out"));

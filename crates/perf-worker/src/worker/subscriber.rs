@@ -16,7 +16,8 @@ use super::{
     sample_recorder::SampleRecorder,
 };
 use crate::{
-    backend::{Delivery, Session, Subscription, Taken},
+    backend::{Delivery, DeliveryKind, Session, Subscription, Taken},
+    choice::Choice,
     clock::{SECOND_NS, now_ns, sleep_until},
     measure::allocations::counted,
     run_spec::Wait,
@@ -31,9 +32,17 @@ const WAKE_UP_PART: i64 = 10;
 
 /// Creates the subscription, waits for matching and for the start, takes until no more samples come, and stays until the run is over.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
-    let mut subscription = match session.subscription(&context.spec, &context.plan)? {
-        Delivery::Pull(subscription) => subscription,
-        Delivery::Push(listener) => return listener::run(context, listener),
+    let (name, declared) = (&context.spec.communicator, context.spec.capabilities.delivery);
+    let mut subscription = match (session.subscription(&context.spec, &context.plan)?, declared) {
+        (Delivery::Pull(subscription), DeliveryKind::Pull) => subscription,
+        (Delivery::Push(listener), DeliveryKind::Push) => return listener::run(context, listener),
+        (delivery, _) => {
+            let found = if matches!(delivery, Delivery::Pull(_)) { DeliveryKind::Pull } else { DeliveryKind::Push };
+            let (found, declared) = (found.name(), declared.name());
+            return Err(format!(
+                "{name} declares the delivery `{declared}`, and its subscription has `{found}`: its description must say what it does"
+            ));
+        }
     };
     let Some(mut start) = wait_for_start(&mut [(context, End::Subscription(&mut *subscription))])? else {
         return Ok(());

@@ -29,7 +29,7 @@ use perf_worker::{
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
-    run_spec::{Content, Durability, History, MockScript, Qos, Roundtrip, RunSpec, Wait, is_nth},
+    run_spec::{Content, Durability, History, MockScript, Qos, RunSpec, Wait, is_nth},
 };
 use transport::{Kind, Socket, TopicKey};
 
@@ -58,9 +58,6 @@ impl Backend for Mock {
     }
 
     fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
-        if spec.roundtrip == Roundtrip::Service && spec.mock.push {
-            return Err("the mock delivers no requests and responses: leave out `push` of --mock".to_owned());
-        }
         Ok(spec.mock.daemon.into_iter().map(daemon::command).collect())
     }
 

@@ -19,8 +19,8 @@ pub struct GateOptions {
     ///   late% too_late%                        % of the samples received, by the latency from the send time
     ///   late_response% too_late_response%      the same, by the latency from the time when the message was due
     ///   rate                                   messages per second of each publisher
-    ///   cpu                                    % of one core
-    ///   cpu_per_message                        CPU time of all workers: ns us ms s
+    ///   cpu                                    % of one core, of all workers
+    ///   cpu_per_message                        CPU time of all workers and daemons: ns us ms s
     ///   rss                                    sum of the workers' peaks: KiB MiB
     ///   warnings                               number of warnings in the summary
     /// An unknown value does not meet a requirement, nor does a percentile with fewer than 10 samples beyond it. With --runs,

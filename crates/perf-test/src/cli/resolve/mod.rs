@@ -60,6 +60,16 @@ pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Fai
     resolved().map_err(Failure::Usage)
 }
 
+/// The same run with zero copy, with the daemons that it needs then.
+///
+/// # Errors
+/// [`Failure::Usage`] if the middleware refuses it.
+pub fn with_zero_copy(spec: &RunSpec) -> Result<RunSpec, Failure> {
+    let spec = RunSpec { zero_copy: true, ..spec.clone() };
+    let checked = Communicator::find(&spec.communicator).and_then(|communicator| communicator.check(&spec));
+    Ok(RunSpec { daemon_commands: checked.map_err(Failure::Usage)?, ..spec })
+}
+
 fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
     let of_experiment = defaults == Defaults::ZeroCopyExperiment;
     legacy::resolve::refuse(&options.legacy)?;
@@ -122,9 +132,6 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
         heading_notes,
     };
     check::check(&spec, options, defaults)?;
-    if of_experiment {
-        communicator.check(&RunSpec { zero_copy: true, ..spec.clone() })?;
-    }
     Ok(RunSpec {
         daemon_commands: communicator.check(&spec)?,
         heading_notes: [spec.heading_notes.clone(), untouched, check::heading_notes(&spec, options)].concat(),

@@ -71,6 +71,8 @@ pub struct SentBy {
     pub ever: u64,
     /// Ids used for them and for refused messages.
     pub ids_ever: u64,
+    /// Refused after the seconds left out.
+    pub refused: u64,
 }
 
 /// The ledger.
@@ -161,7 +163,10 @@ impl Ledger {
             let sent = self.sent.entry(entry.endpoint).or_default();
             sent.ever += counts.sent.samples;
             sent.ids_ever += counts.sent.samples + counts.sent.refused;
-            sent.counted += if entry.second >= self.left_out_s { counts.sent.samples } else { 0 };
+            if entry.second >= self.left_out_s {
+                sent.counted += counts.sent.samples;
+                sent.refused += counts.sent.refused;
+            }
         }
         let (received, latencies) = self.by_endpoint.entry(entry.endpoint).or_default();
         received.merge(&counts.received);
@@ -288,6 +293,7 @@ impl Ledger {
             counted: sum.counted + of.counted,
             ever: sum.ever + of.ever,
             ids_ever: sum.ids_ever + of.ids_ever,
+            refused: sum.refused + of.refused,
         })
     }
 

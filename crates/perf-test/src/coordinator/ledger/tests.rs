@@ -98,7 +98,7 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
     assert_eq!(row.t_experiment_s(), 3.0);
     assert!(ledger.next_row(never).is_none());
     assert_eq!((ledger.sums().sent.samples, ledger.sums().received.samples, ledger.sums().latencies.n()), (10, 2, 2));
-    assert_eq!(ledger.sent_by(&[P]), SentBy { counted: 10, ever: 30, ids_ever: 30 });
+    assert_eq!(ledger.sent_by(&[P]), SentBy { counted: 10, ever: 30, ids_ever: 30, refused: 0 });
     // CPU of the third second only: half a second in each of the two subscriptions.
     let measured = ledger.measured();
     assert_eq!((measured.usage.cpu_ns(), measured.core_percent), (SECOND_NS, 100.0));

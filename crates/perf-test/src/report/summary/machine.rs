@@ -30,13 +30,14 @@ impl Summary {
 
     fn cpu_lines(&self) -> Vec<String> {
         let measured = &self.measured.usage;
+        let (without, with) = if self.daemons.is_empty() { ("", "") } else { (" without daemons", " with daemons") };
         let per_message =
-            self.cpu_per_message_ns().map_or(String::new(), |ns| format!(", {} per message", format_ns(ns)));
+            self.cpu_per_message_ns().map_or(String::new(), |ns| format!(", {} per message{with}", format_ns(ns)));
         let all = self.measured.core_percent / self.cores as f64;
         let mut lines = vec![
             labelled!(
                 "CPU",
-                "{:.2} % of one core, {all:.2} % of all {}{per_message}",
+                "{:.2} % of one core, {all:.2} % of all {}{without}{per_message}",
                 self.measured.core_percent,
                 self.cores
             ),

@@ -185,7 +185,11 @@ fn the_usage_of_daemons_is_in_the_cost_of_a_message() {
         threads: Vec::new(),
     };
     let text = Summary { daemons: vec![daemon], ..summary("", 1000) }.lines().join("\n");
-    for words in ["4.50 % of all 2, 1.00 ms per message", "router                       5000 KiB peak, 300.00 ms CPU"] {
+    for words in [
+        "and 1.0 % in daemons;",
+        "4.50 % of all 2 without daemons, 1.00 ms per message with daemons",
+        "router                       5000 KiB peak, 300.00 ms CPU",
+    ] {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
     }
 }

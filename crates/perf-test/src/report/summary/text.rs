@@ -72,7 +72,10 @@ impl Summary {
         if self.spec.publishers > 0 && self.spec.rate_hz > 0 && self.exited != Some("publishers") {
             parts.push(if self.rate_was_held() { "rate held" } else { "rate NOT held" }.to_owned());
         }
-        parts.push(format!("CPU {:.1} % of one core", self.measured.core_percent));
+        let in_daemons: f64 = self.daemons.iter().map(|daemon| daemon.core_percent).sum();
+        let daemons =
+            if self.daemons.is_empty() { String::new() } else { format!(" and {in_daemons:.1} % in daemons") };
+        parts.push(format!("CPU {:.1} % of one core{daemons}", self.measured.core_percent));
         parts.push(format!("{:.1} MiB peak", self.peak_rss_kib() as f64 / 1024.0));
         parts.push(match self.warnings().len() {
             0 => "no warnings".to_owned(),

@@ -76,6 +76,9 @@ pub struct MockScript {
     pub copy: bool,
     /// No setting has an effect.
     pub deaf: bool,
+    /// It declares the capabilities of a mock without a script, whatever it does.
+    #[serde(default)]
+    pub undeclared: bool,
     /// Each message is announced on standard output.
     pub print: bool,
     /// With marked phases: from the stamp until the message was serialised, ns; not marked without it, as the next two.
@@ -123,6 +126,7 @@ impl Default for MockScript {
             push: false,
             copy: false,
             deaf: false,
+            undeclared: false,
             print: false,
             serialise_ns: None,
             transport_ns: None,
@@ -168,12 +172,15 @@ impl MockScript {
         if applies { self.clone() } else { others }
     }
 
-    /// The capabilities of a mock with this script.
+    /// The capabilities that a mock with this script declares.
     #[must_use]
     pub fn limit(&self, all: Capabilities) -> Capabilities {
-        let delivery = if self.push { DeliveryKind::Push } else { all.delivery };
+        if self.undeclared {
+            return all;
+        }
         Capabilities {
-            delivery,
+            delivery: if self.push { DeliveryKind::Push } else { all.delivery },
+            services: all.services && !self.push,
             matching: self.matching.unwrap_or(all.matching),
             sources: all.sources && !self.nameless,
             ..all

@@ -5,7 +5,7 @@ use super::*;
 
 const ALL: &str = "latency=2ms,slow=7:20ms,early=9:1us,stall=50:300ms,lose=10,overwrite=11,duplicate=25,swap=13,corrupt=17,\
                    refuse=19,join=5,wire=180,subscription=0,match=200ms,mute=1ms,matching=any,serialise=0s,transport=600us,wake=3us,\
-                   clock=3s:12us,reception-clock=2s:1us,mismatch,nameless,push,copy,deaf,print,device,daemon=die:2s,\
+                   clock=3s:12us,reception-clock=2s:1us,mismatch,nameless,push,copy,deaf,undeclared,print,device,daemon=die:2s,\
                    start=1s,report=10ms";
 
 #[test]

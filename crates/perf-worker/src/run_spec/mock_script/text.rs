@@ -12,7 +12,7 @@ use crate::{
 /// All keys of a script, for sentences.
 pub const KEYS: &str = "latency=TIME, slow=K:TIME, early=K:TIME, lose=K, overwrite=K, duplicate=K, swap=K, corrupt=K, refuse=K, \
      stall=ID:TIME, join=ID, subscription=INDEX, match=TIME, mute=TIME, mismatch, matching=KIND, nameless, push, copy, \
-     deaf, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \
+     deaf, undeclared, print, daemon, daemon=die:TIME, daemon=silent, daemon=exit, \
      serialise=TIME, transport=TIME, wake=TIME, clock=OFFSET:ERROR, reception-clock=OFFSET:ERROR, wire=BYTES, device, \
      start=TIME, report=TIME; a TIME is a whole number with ns, us, ms or s";
 /// The longest time, ns: beyond every bound of a run, and no sum of times overflows.
@@ -63,9 +63,10 @@ fn set(script: &mut MockScript, key: &str, value: &str) -> Result<(), &'static s
         "push" if value.is_empty() => script.push = true,
         "copy" if value.is_empty() => script.copy = true,
         "deaf" if value.is_empty() => script.deaf = true,
+        "undeclared" if value.is_empty() => script.undeclared = true,
         "print" if value.is_empty() => script.print = true,
         "device" if value.is_empty() => script.device = true,
-        "mismatch" | "nameless" | "push" | "copy" | "deaf" | "print" | "device" => {
+        "mismatch" | "nameless" | "push" | "copy" | "deaf" | "undeclared" | "print" | "device" => {
             return Err("has a value and needs none");
         }
         "serialise" => script.serialise_ns = Some(time_ns(value)?),
@@ -176,6 +177,7 @@ impl fmt::Display for MockScript {
             ("push", self.push),
             ("copy", self.copy),
             ("deaf", self.deaf),
+            ("undeclared", self.undeclared),
             ("print", self.print),
             ("device", self.device),
         ];

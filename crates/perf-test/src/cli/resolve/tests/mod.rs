@@ -196,7 +196,10 @@ fn contradictions_are_named() {
         ("--roundtrip-mode Service --transient", ["keep nothing", "leave out --durability TRANSIENT_LOCAL"]),
         ("--roundtrip-mode Service --wait block", ["the middleware's own way", "leave out --wait block"]),
         ("--roundtrip-mode Service --publishing async", ["on the calling thread", "leave out --publishing async"]),
-        ("--roundtrip-mode Service -c mock --mock push", ["the mock delivers no requests", "leave out `push`"]),
+        (
+            "--roundtrip-mode Service -c mock --mock push",
+            ["Mock has no services", "leave out --roundtrip-mode Service"],
+        ),
         ("--work 1ms -s 0", ["--work does not apply", "no subscription"]),
         ("--work 1ms --roundtrip-mode Main", ["belongs to another program", "give --work there"]),
         ("-p 2 -s 3 --roundtrip-mode Relay", ["no publishers of its own", "leave out -p 2 -s 3"]),
