@@ -126,6 +126,22 @@ impl fmt::Display for Time {
     }
 }
 
+impl MockScript {
+    /// The words without a value, and whether they are given.
+    fn words(&self) -> [(&'static str, bool); 8] {
+        [
+            ("mismatch", self.mismatch),
+            ("nameless", self.nameless),
+            ("push", self.push),
+            ("copy", self.copy),
+            ("deaf", self.deaf),
+            ("undeclared", self.undeclared),
+            ("print", self.print),
+            ("device", self.device),
+        ]
+    }
+}
+
 impl fmt::Display for MockScript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "latency={}", Time(self.latency_ns))?;
@@ -171,17 +187,7 @@ impl fmt::Display for MockScript {
                 write!(f, ",{key}={}:{}", Time(offset_ns), Time(error_ns))?;
             }
         }
-        let words = [
-            ("mismatch", self.mismatch),
-            ("nameless", self.nameless),
-            ("push", self.push),
-            ("copy", self.copy),
-            ("deaf", self.deaf),
-            ("undeclared", self.undeclared),
-            ("print", self.print),
-            ("device", self.device),
-        ];
-        for (key, is_set) in words {
+        for (key, is_set) in self.words() {
             if is_set {
                 write!(f, ",{key}")?;
             }
