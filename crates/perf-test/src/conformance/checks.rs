@@ -102,6 +102,8 @@ pub fn refusals(subject: &Subject<'_>) -> Vec<Refusal> {
     if can.zero_copy.is_empty() {
         options.push("--zero-copy".to_owned());
     }
+    let undeclared = [(can.raw, "--raw"), (can.phases, "--phases"), (can.services, "--roundtrip-mode Service")];
+    options.extend(undeclared.into_iter().filter(|(can, _)| !can).map(|(_, option)| option.to_owned()));
     let is_wanted = |what: &str| subject.wants(&refusal_name(what));
     options.retain(|options| is_wanted(options));
     let of_option = |options: String| -> Refusal { Box::new(move |subject| refused_option(subject, &options)) };
@@ -171,6 +173,7 @@ pub fn runs(subject: &Subject<'_>) -> Vec<RunCheck> {
         let options = format!("{delivery} -p {publishers} -s 2 -e {strategy}");
         runs.push(RunCheck::new(name, options, Losses::None));
     }
+    runs.extend(ways(subject, &delivery));
     runs.push(overload(subject, first));
     runs.push(match subject.can().delivery {
         DeliveryKind::Pull => {
@@ -184,6 +187,22 @@ pub fn runs(subject: &Subject<'_>) -> Vec<RunCheck> {
         RunCheck::not_declared("services", "it has none")
     });
     runs
+}
+
+/// The other ways to wait, messages without a type, and the phases of a message's way.
+fn ways(subject: &Subject<'_>, delivery: &str) -> Vec<RunCheck> {
+    let can = subject.can();
+    // All other runs wait in the default way, or in the first one that there is.
+    let usual = if can.wait.contains(&Wait::default()) { Some(Wait::default()) } else { can.wait.first().copied() };
+    let waits = can.wait.iter().filter(|wait| Some(**wait) != usual && !pushes(subject));
+    let mut options: Vec<String> = waits.map(|wait| format!("wait {}", wait.name())).collect();
+    options.extend(can.raw.then(|| "raw".to_owned()));
+    options.extend(can.phases.then(|| "phases".to_owned()));
+    let run = |option: String| {
+        let line = format!("{delivery} --{option}");
+        RunCheck::new(option, line, Losses::None)
+    };
+    options.into_iter().map(run).collect()
 }
 
 /// Every message arrives once, in order and intact.

@@ -19,7 +19,7 @@ test_support::tests![
 ];
 
 /// Runs in which every message must arrive.
-const DELIVERY: [&str; 7] = [
+const DELIVERY: [&str; 11] = [
     "every Array64k",
     "loans of Array64k",
     "setting colour=red",
@@ -27,6 +27,10 @@ const DELIVERY: [&str; 7] = [
     "2 publishers and 2 subscriptions, INTER_THREAD",
     "round trip",
     "services",
+    "wait spin",
+    "wait block",
+    "raw",
+    "phases",
 ];
 const OTHERS: [&str; 4] = ["overload", "late join, TRANSIENT_LOCAL", "late join, VOLATILE", "killed publisher"];
 
