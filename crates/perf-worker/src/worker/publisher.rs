@@ -67,6 +67,8 @@ pub struct PublisherLoop<'a> {
     context: &'a Context,
     publisher: Box<dyn Publisher>,
     schedule: Schedule,
+    /// [`Stamp::rate_hz`].
+    rate_hz: u32,
     start_ns: i64,
     end_ns: i64,
     rows: Rows,
@@ -88,6 +90,7 @@ impl<'a> PublisherLoop<'a> {
             context,
             publisher,
             schedule: Schedule::new(start_ns + context.plan.phase_ns, context.plan.pace),
+            rate_hz: context.plan.pace.rate_hz(),
             start_ns,
             end_ns: spec.end_ns(start_ns),
             rows: Rows::new(context, start_ns),
@@ -134,7 +137,7 @@ impl<'a> PublisherLoop<'a> {
 
     fn publish_one(&mut self, index: u64, due_ns: Option<i64>, awake_ns: i64) -> Result<(), String> {
         let spec = &self.context.spec;
-        let stamp = Stamp { time_ns: 0, id: index + 1, rate_hz: self.context.plan.pace.rate_hz() };
+        let stamp = Stamp { time_ns: 0, id: index + 1, rate_hz: self.rate_hz };
         let mut draft = Message { stamp, touch: spec.touch };
         let (published, allocated) = counted(spec.check_memory, || self.publisher.publish(&mut draft));
         self.rows.open.sent.allocations += allocated.allocations;

@@ -50,6 +50,8 @@ pub struct SampleRecorder {
     late_ns: u64,
     too_late_ns: u64,
     touch: Touch,
+    /// The phases of a sample may be marked.
+    has_phases: bool,
     /// Samples are to be read in place.
     zero_copy: bool,
     /// Samples taken, independent of when they were sent; duplicates not counted.
@@ -95,6 +97,7 @@ impl SampleRecorder {
             late_ns: plan.late_ns,
             too_late_ns: plan.too_late_ns,
             touch: spec.touch,
+            has_phases: spec.phases,
             zero_copy: spec.zero_copy,
             taken: 0,
             overwritten_before: overwritten,
@@ -200,7 +203,9 @@ impl SampleRecorder {
                 latencies.record(latency_ns);
                 received.late += u64::from(latency_ns > self.late_ns && latency_ns <= self.too_late_ns);
                 received.too_late += u64::from(latency_ns > self.too_late_ns);
-                add_phases(received, taken);
+                if self.has_phases {
+                    add_phases(received, taken);
+                }
             }
             None => received.negative += 1,
         }
