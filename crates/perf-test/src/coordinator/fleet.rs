@@ -14,11 +14,8 @@ use command_fds::{CommandFdExt, FdMapping};
 use crate::communicator::Program;
 use perf_worker::{
     endpoint::Endpoint,
-    worker::protocol::{Order, Plan, REPORTS_FD, Report},
+    worker::protocol::{Order, Plan, REPORTS_FD, Report, times::EXIT},
 };
-
-/// Time for workers to exit by themselves.
-const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The longest line that is read as one report: a row with its histograms has some hundred kilobytes at most.
 const LONGEST_LINE_BYTES: u64 = 16 << 20;
@@ -100,7 +97,7 @@ impl Fleet {
     pub fn exit_cause(&mut self, worker: usize) -> String {
         let Some(worker) = self.workers.get_mut(worker) else { return "is unknown".to_owned() };
         worker.stdin = None;
-        match worker.end_by(Instant::now() + EXIT_TIMEOUT) {
+        match worker.end_by(Instant::now() + EXIT) {
             None => "ended its reports, did not exit by itself and was killed".to_owned(),
             Some(status) => how_it_exited(status),
         }
@@ -109,7 +106,7 @@ impl Fleet {
     /// Ends all workers and waits for them. Returns a sentence for each worker that had to be killed.
     pub fn end(&mut self) -> Vec<String> {
         self.workers.iter_mut().for_each(|worker| worker.stdin = None);
-        let deadline = Instant::now() + EXIT_TIMEOUT;
+        let deadline = Instant::now() + EXIT;
         let killed = self.workers.iter_mut().filter_map(|worker| match worker.end_by(deadline) {
             None => Some(format!("{} (pid {}) did not exit by itself and was killed", worker.label, worker.pid)),
             Some(_) => None,

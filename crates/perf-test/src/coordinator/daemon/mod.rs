@@ -22,12 +22,11 @@ use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_proce
 
 use super::fleet::how_it_exited;
 use crate::{error::Failure, interrupt::Interrupt};
-use perf_worker::backend::{DaemonCommand, Readiness};
+use perf_worker::{
+    backend::{DaemonCommand, Readiness},
+    worker::protocol::times::{DAEMON_EXIT, DAEMON_READY},
+};
 
-/// The longest wait for a daemon to be ready.
-const READY_TIMEOUT: Duration = Duration::from_secs(30);
-/// The time from SIGTERM to SIGKILL.
-const END_TIMEOUT: Duration = Duration::from_secs(3);
 /// The longest wait for the last words of a daemon that has exited: a process that it left may hold its output open.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time between two looks at a daemon that starts or ends.
@@ -69,7 +68,7 @@ impl StartedDaemon {
         // This executable, even if the file has been replaced meanwhile.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("perf_test").args(["daemon", &std::process::id().to_string(), "--"]).args(&daemon.command);
-        start(command, daemon, READY_TIMEOUT, interrupt)
+        start(command, daemon, DAEMON_READY, interrupt)
     }
 
     /// Its exit in words, with its last lines, if it has exited; `when` says at which time.
@@ -90,7 +89,7 @@ impl StartedDaemon {
             return None;
         }
         self.kill_group(Signal::TERM);
-        let deadline = Instant::now() + END_TIMEOUT;
+        let deadline = Instant::now() + DAEMON_EXIT;
         while Instant::now() < deadline {
             self.status = self.child.try_wait().ok().flatten();
             if self.status.is_some() {
@@ -101,7 +100,7 @@ impl StartedDaemon {
         }
         self.kill_group(Signal::KILL);
         self.status = self.child.wait().ok();
-        let (name, pid, waited_s) = (&self.name, self.pid, END_TIMEOUT.as_secs());
+        let (name, pid, waited_s) = (&self.name, self.pid, DAEMON_EXIT.as_secs());
         Some(format!("the daemon {name} (pid {pid}) did not end within {waited_s} s after SIGTERM and was killed"))
     }
 

@@ -18,7 +18,7 @@ fn a_file_that_was_left_behind_is_no_sign_and_a_new_one_is() {
     let sentence = start_shell("sleep 1000", ready.clone(), Duration::from_millis(50)).unwrap_err();
     assert!(sentence.contains("not ready") && sentence.contains("no new file or socket"), "{sentence}");
     let script = format!("rm {0}; echo new > {0}; sleep 1000", path.display());
-    let mut started = start_shell(&script, ready, READY_TIMEOUT).unwrap();
+    let mut started = start_shell(&script, ready, DAEMON_READY).unwrap();
     assert_eq!(started.end(), None);
 }
 
@@ -33,10 +33,10 @@ fn one_that_never_says_so_is_ended_with_its_last_lines() {
 #[test]
 fn one_that_exits_is_described_by_its_status_and_its_last_lines() {
     let ready = Readiness::Line("ready".to_owned());
-    let sentence = start_shell("(seq 9; echo no memory) >&2; exit 3", ready.clone(), READY_TIMEOUT).unwrap_err();
+    let sentence = start_shell("(seq 9; echo no memory) >&2; exit 3", ready.clone(), DAEMON_READY).unwrap_err();
     assert!(sentence.contains("exited with code 3 before it was ready; its last lines: "), "{sentence}");
     assert!(sentence.contains("no memory") && sentence.contains('9') && !sentence.contains(": 1 |"), "{sentence}");
-    let mut started = start_shell("echo ready; exec sleep 1000", ready, READY_TIMEOUT).unwrap();
+    let mut started = start_shell("echo ready; exec sleep 1000", ready, DAEMON_READY).unwrap();
     assert_eq!(started.exit("too early"), None);
     started.child.kill().unwrap();
     let sentence = loop {
@@ -50,7 +50,7 @@ fn one_that_exits_is_described_by_its_status_and_its_last_lines() {
 #[test]
 fn a_deaf_one_is_killed_with_its_children() {
     let script = "trap '' TERM; sleep 1000 & echo ready $!; while :; do sleep 0.01; done";
-    let mut started = start_shell(script, Readiness::Line("ready".to_owned()), READY_TIMEOUT).unwrap();
+    let mut started = start_shell(script, Readiness::Line("ready".to_owned()), DAEMON_READY).unwrap();
     let last = started.output.last_lines.lock().unwrap().back().cloned();
     let sentence = started.end().unwrap();
     assert!(sentence.contains("did not end within 3 s after SIGTERM and was killed"), "{sentence}");

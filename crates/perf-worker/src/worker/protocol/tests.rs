@@ -6,13 +6,16 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
+    backend::{Capabilities, DaemonCommand, DeliveryKind, Description, MatchingKind, Readiness, Setting},
     choice::Choice,
     measure::{
         memory::Memory,
         moments::Moments,
         tally::{Received, Relayed, Sent},
     },
-    run_spec::{Durability, History, Layout, Reliability, Roundtrip, RtScope, Strategy, Touch, Wait, tests::example},
+    run_spec::{
+        Durability, History, Layout, Phase, Reliability, Roundtrip, RtScope, Strategy, Touch, Wait, tests::example,
+    },
 };
 
 const PAGE: &str = include_str!("../../../../../docs/internals/worker-protocol.md");
@@ -80,7 +83,12 @@ fn everything() -> Vec<Value> {
     ];
     let orders = orders.iter().map(|order| serde_json::to_value(order).unwrap());
     let reports = reports.iter().map(|report| serde_json::to_value(report).unwrap());
-    orders.chain(reports).chain([serde_json::to_value(plan()).unwrap()]).collect()
+    let settings = vec![Setting::new("name", &["value"], "meaning")];
+    let described = Description { version: "1".to_owned(), capabilities: Capabilities::all(), settings };
+    let daemon = |ready| DaemonCommand { name: "router".to_owned(), command: vec!["router".to_owned()], ready };
+    let daemons = [Readiness::File("/path".into()), Readiness::Line("text".to_owned())].map(daemon);
+    let programs = [serde_json::to_value(plan()), serde_json::to_value(described), serde_json::to_value(daemons)];
+    orders.chain(reports).chain(programs.map(Result::unwrap)).collect()
 }
 
 fn names(value: &Value, found: &mut BTreeSet<String>) {
@@ -104,7 +112,8 @@ fn the_page_has_every_field_and_every_value() {
     everything().iter().for_each(|value| names(value, &mut found));
     found.extend(values::<Layout>().chain(values::<Strategy>()).chain(values::<Roundtrip>()).chain(values::<Wait>()));
     found.extend(values::<Touch>().chain(values::<Reliability>()).chain(values::<Durability>()));
-    found.extend(values::<History>().chain(values::<RtScope>()));
+    found.extend(values::<History>().chain(values::<RtScope>()).chain(values::<Phase>()));
+    found.extend(values::<DeliveryKind>().chain(values::<MatchingKind>()));
     let (rules, _) = PAGE.split_once("## Example").unwrap();
     let missing: Vec<&String> = found
         .iter()
@@ -134,7 +143,16 @@ fn the_page_has_the_numbers_of_the_code() {
         (format!("{}", times::MOST_REFUSALS), "After {} in a row, report `Failed`"),
         ((u64::BITS - 1).to_string(), "one of the {} before it"),
         (format!("{UNKNOWN}"), "({} if that is not known)"),
+        (format!("{REPORTS_FD}"), "descriptor {}, the writing end of a pipe"),
+        (format!("{:?}", times::EXIT), "ends with exit code 0 within {} after"),
+        (format!("{:?}", times::DAEMON_READY), "the sign that it is ready, within {}:"),
+        (format!("{:?}", times::DAEMON_EXIT), "by SIGTERM, and after {} by SIGKILL"),
     ] {
+        // A Duration is printed without a blank.
+        let number = number
+            .strip_suffix('s')
+            .filter(|number| !number.ends_with('m'))
+            .map_or(number.clone(), |number| format!("{} s", number.trim_end()));
         let words = words.replace("{}", &number);
         let text = PAGE.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(&words), "docs/internals/worker-protocol.md does not say {words:?}");

@@ -1,5 +1,7 @@
 //! The times and numbers of the protocol, which all workers keep to. A test compares `docs/internals/worker-protocol.md` with them.
 
+use std::time::Duration;
+
 use crate::clock::SECOND_NS;
 
 /// Time for an endpoint to exist.
@@ -20,5 +22,11 @@ pub const SHORTEST_DRAIN_NS: i64 = SECOND_NS;
 pub const LONGEST_DRAIN_NS: i64 = 8 * SECOND_NS;
 /// Time for an endpoint to finish.
 pub const FINISH_NS: i64 = 10 * SECOND_NS;
+/// Time for a worker to exit after the end of its orders.
+pub const EXIT: Duration = Duration::from_secs(3);
+/// Time for a daemon to become ready.
+pub const DAEMON_READY: Duration = Duration::from_secs(30);
+/// Time for a daemon to exit after SIGTERM.
+pub const DAEMON_EXIT: Duration = Duration::from_secs(3);
 /// Refusals in a row after which an endpoint gives up.
 pub const MOST_REFUSALS: u32 = 100;
