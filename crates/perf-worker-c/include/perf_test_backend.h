@@ -41,7 +41,7 @@ typedef struct perf_test_error {
     char sentence[1024];
 } perf_test_error;
 
-/* Writes the sentence of an error as printf does, and returns -1. What is too long is cut off. */
+/* Writes the sentence of an error as printf does, and returns -1. A sentence that is too long is cut off. */
 #ifdef __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif

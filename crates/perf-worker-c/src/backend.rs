@@ -12,7 +12,7 @@ pub struct CBackend {
     functions: abi::Backend,
 }
 
-// SAFETY: H3. What its pointers lead to does not change (H2).
+// SAFETY: H3. The memory behind its pointers does not change (H2).
 unsafe impl Sync for CBackend {}
 
 impl CBackend {

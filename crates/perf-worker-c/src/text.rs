@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 
-/// A text from C; none if it is NULL. What is not UTF-8 is replaced.
+/// A text from C; none if it is NULL. Bytes that are not UTF-8 are replaced.
 ///
 /// # Safety
 /// `pointer` keeps to H2.

@@ -88,7 +88,7 @@ impl<'a> Subject<'a> {
         Ok(subject)
     }
 
-    /// What it declares.
+    /// Its capabilities.
     pub fn can(&self) -> &Capabilities {
         &self.description.capabilities
     }

@@ -26,7 +26,7 @@ pub struct Capabilities {
     pub wait: Vec<Wait>,
     /// The way in which messages reach subscriptions.
     pub delivery: DeliveryKind,
-    /// What endpoints tell about their matching.
+    /// The knowledge of endpoints about their matching.
     pub matching: MatchingKind,
     /// Subscriptions tell the publishers of their messages apart; without that, a topic has one publisher.
     pub sources: bool,
@@ -176,7 +176,7 @@ choice! {
 }
 
 choice! {
-    /// What endpoints tell about their matching.
+    /// The knowledge of endpoints about their matching.
     pub enum MatchingKind {
         /// The number of the others.
         Count = "count",
