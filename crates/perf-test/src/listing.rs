@@ -97,8 +97,9 @@ impl Listing {
             let capabilities = description.iter().map(|description| capabilities(&description.capabilities));
             lines.extend(capabilities.map(|capabilities| format!("  {:<20}{capabilities}", "")));
             let settings = description.iter().flat_map(|description| &description.settings);
-            lines.extend(settings.map(|Setting { name, values, meaning }| {
-                format!("  {:<20}--set {name}={}: {meaning}", "", values.join("|"))
+            lines.extend(settings.map(|Setting { name, values, best, meaning }| {
+                let best = best.as_ref().map_or(String::new(), |best| format!(" (best: {best})"));
+                format!("  {:<20}--set {name}={}{best}: {meaning}", "", values.join("|"))
             }));
         }
         lines.push(String::new());

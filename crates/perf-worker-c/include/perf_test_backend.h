@@ -106,6 +106,7 @@ typedef struct perf_test_capabilities {
 typedef struct perf_test_setting {
     const char *name;
     const char *const *values; /* the default first; ends with NULL. A single value is always in effect */
+    const char *best;          /* the value that the documentation recommends for low latency; NULL: the default */
     const char *meaning;       /* without a full stop */
 } perf_test_setting;
 

@@ -115,11 +115,13 @@ unsafe fn settings(backend: &abi::Backend) -> Result<Vec<Setting>, String> {
         // SAFETY: H2.
         let values = unsafe { text::all_from_c(setting.values) };
         // SAFETY: H2.
+        let best = unsafe { text::from_c(setting.best) };
+        // SAFETY: H2.
         let meaning = unsafe { text::required(setting.meaning, "the meaning of a setting") }?;
         if values.is_empty() {
             Err(format!("the setting {name} has no values"))
         } else {
-            Ok(Setting { name, values, meaning })
+            Ok(Setting { name, values, best, meaning })
         }
     };
     settings.iter().map(setting).collect()

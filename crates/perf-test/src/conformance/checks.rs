@@ -71,10 +71,12 @@ pub fn description(subject: &Subject<'_>) -> Check {
     require(pushes(subject) || !can.wait.is_empty(), "it declares no value of --wait");
     require(can.copies || !can.zero_copy.is_empty(), "it declares neither copies nor zero copy");
     require(can.history_depth_max != Some(0), "its largest history has no message");
-    for Setting { name, values, meaning } in &description.settings {
+    for Setting { name, values, best, meaning } in &description.settings {
         let is_word = |word: &String| !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c == '=');
         let is_complete = is_word(name) && !values.is_empty() && values.iter().all(is_word) && !meaning.is_empty();
         require(is_complete, &format!("the setting `{name}` lacks a value or a meaning, or has a blank in a word"));
+        let is_value = best.as_ref().is_none_or(|best| values.contains(best));
+        require(is_value, &format!("the recommended value of the setting `{name}` is none of its values"));
         let same = description.settings.iter().filter(|other| other.name == *name).count();
         require(same == 1, &format!("the setting `{name}` is declared {same} times"));
     }

@@ -26,6 +26,7 @@ pub struct Capabilities {
 pub struct Setting {
     pub name: *const c_char,
     pub values: *const *const c_char,
+    pub best: *const c_char,
     pub meaning: *const c_char,
 }
 

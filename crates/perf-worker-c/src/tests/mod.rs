@@ -197,12 +197,12 @@ fn settings_have_names_values_and_meanings() {
     let none: [*const c_char; 1] = [std::ptr::null()];
     let settings = |values: &[*const c_char]| {
         let meaning = c"the way of messages".as_ptr();
-        let setting = abi::Setting { name: c"transport".as_ptr(), values: values.as_ptr(), meaning };
+        let setting = abi::Setting { name: c"transport".as_ptr(), values: values.as_ptr(), best: values[0], meaning };
         let functions = Backend { settings: &raw const setting, setting_count: 1, ..functions(1) };
         // SAFETY: the functions above keep to the header, and the description is read at once.
         unsafe { CBackend::new(&raw const functions) }
     };
-    let expected = contract::Setting::new("transport", &["udp", "shm"], "the way of messages");
+    let expected = contract::Setting::new("transport", &["udp", "shm"], "the way of messages").best("udp");
     assert_eq!(settings(&values).unwrap().describe().settings, [expected]);
     assert_eq!(settings(&none).err().unwrap(), "the setting transport has no values");
 }

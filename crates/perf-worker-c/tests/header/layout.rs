@@ -26,7 +26,7 @@ layouts! {
     "perf_test_error" Error { sentence }
     "perf_test_capabilities" Capabilities {
         zero_copy reliability durability history history_depth_max wait delivery matching copies sources raw phases }
-    "perf_test_setting" Setting { name values meaning }
+    "perf_test_setting" Setting { name values best meaning }
     "perf_test_message" Message { name type_name layout content unbounded_bytes bytes last_id }
     "perf_test_qos" Qos { reliability durability history depth }
     "perf_test_name_value" NameValue { name value }

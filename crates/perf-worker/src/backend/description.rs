@@ -27,6 +27,9 @@ pub struct Setting {
     pub name: String,
     /// Its values, the default first. A single one is always in effect.
     pub values: Vec<String>,
+    /// The value that the middleware's documentation recommends for low latency; none: the default.
+    #[serde(default)]
+    pub best: Option<String>,
     /// Its meaning, without a full stop.
     pub meaning: String,
 }
@@ -36,7 +39,13 @@ impl Setting {
     #[must_use]
     pub fn new(name: &str, values: &[&str], meaning: &str) -> Setting {
         let values = values.iter().map(|value| (*value).to_owned()).collect();
-        Setting { name: name.to_owned(), values, meaning: meaning.to_owned() }
+        Setting { name: name.to_owned(), values, best: None, meaning: meaning.to_owned() }
+    }
+
+    /// The same with the value that the middleware's documentation recommends for low latency.
+    #[must_use]
+    pub fn best(self, value: &str) -> Setting {
+        Setting { best: Some(value.to_owned()), ..self }
     }
 }
 
@@ -45,6 +54,13 @@ impl Description {
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.name == name)
+    }
+
+    /// The recommended values that are not the defaults.
+    #[must_use]
+    pub fn best(&self) -> Settings {
+        let best = |setting: &Setting| Some((setting.name.clone(), setting.best.clone()?));
+        self.settings.iter().filter(|setting| setting.best.as_ref() != setting.values.first()).filter_map(best).collect()
     }
 
     /// The value of each setting, if those of `requested` are requested of `middleware`.
