@@ -186,7 +186,7 @@ mod tests {
         let file = OwnFile::create(&living, 10).unwrap();
         clean_up("test_announcement").unwrap();
         assert!(!of_dead.path().exists());
-        assert_eq!(topic.living(Side::Publisher).unwrap(), [living.clone()]);
+        assert_eq!(topic.living(Side::Publisher).unwrap(), std::slice::from_ref(&living));
         assert_eq!(topic.living(Side::Subscription).unwrap(), []);
         drop(file);
         assert_eq!((topic.living(Side::Publisher).unwrap(), living.path().exists()), (Vec::new(), false));

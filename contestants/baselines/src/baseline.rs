@@ -110,7 +110,8 @@ fn check_ring(name: &str, spec: &RunSpec) -> Result<(), String> {
     let free = room.f_bavail * room.f_frsize;
     if needed > free {
         return Err(format!(
-            "{name} may need {needed} bytes in {FOLDER}, which has {free}: give a smaller --history-depth or -m, or enlarge it"
+            "{name} may need {needed} bytes in {FOLDER}, which has {free}: give a smaller \
+             --history-depth or -m, or enlarge it"
         ));
     }
     Ok(())
@@ -147,7 +148,8 @@ impl Backend for Baseline {
             Transport::Ring { .. } => check_ring(name, spec)?,
             Transport::Stream(_) if spec.strategy == Strategy::IntraThread && bytes > BUFFERED_BYTES => {
                 return Err(format!(
-                    "{name} holds up to {BUFFERED_BYTES} bytes, so a thread cannot send {bytes} to itself: give -e INTER_THREAD"
+                    "{name} holds up to {BUFFERED_BYTES} bytes, so a thread cannot send {bytes} to itself: \
+                     give -e INTER_THREAD"
                 ));
             }
             _ => {}

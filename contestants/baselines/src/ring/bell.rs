@@ -60,3 +60,42 @@ impl Bell {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::Ordering::{Acquire, Release};
+    use std::thread;
+
+    use rustix::fs::{MemfdFlags, memfd_create};
+
+    use super::*;
+
+    #[test]
+    fn a_subscription_that_is_about_to_sleep_misses_no_message() {
+        const ROUNDS: u64 = 20_000;
+        // A bell that is missed shows as a round that takes this long.
+        const LONG: Duration = Duration::from_secs(600);
+        let file = File::from(memfd_create("bell", MemfdFlags::CLOEXEC).unwrap());
+        file.set_len(BELL_BYTES as u64).unwrap();
+        let (bell, of_publisher) = (Bell::new(&file).unwrap(), Bell::new(&file).unwrap());
+        let (sent, taken) = (AtomicU64::new(0), AtomicU64::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 1..=ROUNDS {
+                    sent.store(round, Release);
+                    of_publisher.ring();
+                    while taken.load(Acquire) < round {
+                        thread::yield_now();
+                    }
+                }
+            });
+            for round in 1..=ROUNDS {
+                while sent.load(Acquire) < round {
+                    bell.sleep(LONG, || sent.load(Acquire) >= round).unwrap();
+                }
+                taken.store(round, Release);
+            }
+        });
+    }
+}

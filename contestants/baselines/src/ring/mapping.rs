@@ -1,8 +1,9 @@
 //! A mapping of an endpoint's file: words for atomic access, and slots of bytes.
 //!
 //! Invariants
-//! - M1: a file is never shortened while a process maps it, and a mapping begins at a page. [`Mapping::new`] requires the length.
-//! - M2: words and slots lie in parts of the file that do not overlap: the layout of [`super::memory`] says where.
+//! - M1: a file is never shortened while a process maps it, and a mapping begins at a page. [`Mapping::new`] requires
+//!   the length.
+//! - M2: words and slots lie in parts of the file that do not overlap: the [layout](super::layout) says where.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -37,8 +38,8 @@ impl Mapping {
     /// The 4-byte word at an offset, which is a multiple of 4.
     pub fn word(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4), "offset {offset} of a word");
-        // SAFETY: `at` checked the bounds, and the address is aligned by M1 and the assertion. All processes use it as an atomic (M2). It
-        // lives as long as `self`.
+        // SAFETY: `at` checked the bounds, and the address is aligned by M1 and the assertion. All processes use it as
+        // an atomic (M2). It lives as long as `self`.
         unsafe { AtomicU32::from_ptr(self.at(offset, 4).cast()) }
     }
 

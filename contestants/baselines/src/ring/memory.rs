@@ -1,11 +1,13 @@
 //! The memory of a publisher: slots for messages, and a queue of slots for each subscription.
 //!
 //! Invariants
-//! - R1: one thread, that of the publisher, writes slots, marks them and pushes; one subscription has a place and pops from its queue.
-//! - R2: the mark of a slot has a bit for each place whose queue or subscription holds the slot. The publisher sets it before it pushes.
-//!   The side that popped the slot clears it: the subscription when it has read it, the publisher when the queue was full.
-//! - R3: each entry is popped once, because a pop is a compare-and-swap of the queue's head. The publisher overwrites an entry only
-//!   after it saw a head beyond it, so an entry that was replaced while it was read fails that swap.
+//! - R1: one thread, that of the publisher, writes slots, marks them and pushes. One subscription has a place and
+//!   pops from its queue.
+//! - R2: the mark of a slot has a bit for each place whose queue or subscription holds the slot. The publisher sets
+//!   it before it pushes. The side that popped the slot clears it: the subscription when it has read it, the publisher
+//!   when the queue was full.
+//! - R3: each entry is popped once, because a pop is a compare-and-swap of the queue's head. The publisher overwrites
+//!   an entry only after it saw a head beyond it, so an entry that was replaced while it was read fails that swap.
 //! - R4: the publisher writes a slot only while its mark is 0, and a subscription reads one only after it popped it.
 //!
 //! All values are 0 in the beginning: empty queues without subscriptions, and free slots.
@@ -15,61 +17,9 @@ use std::fs::File;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use super::layout::{ACTIVE, ENTRIES, HEAD, ID, Layout, PLACES, TAIL};
 use super::mapping::Mapping;
 use crate::announcement::Id;
-
-/// The most subscriptions of a publisher: a mark has as many bits.
-pub const PLACES: usize = 64;
-const LINE_BYTES: usize = 64;
-const PAGE_BYTES: usize = 4096;
-/// Offsets in a place: both halves of the subscription's id, whether there is one, the queue's head and tail, and its entries.
-const ID: [usize; 2] = [0, 8];
-const ACTIVE: usize = 16;
-const HEAD: usize = LINE_BYTES;
-const TAIL: usize = 2 * LINE_BYTES;
-const ENTRIES: usize = 3 * LINE_BYTES;
-
-/// The layout of the memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// The bytes of a message.
-    pub message_bytes: usize,
-    /// The entries of a queue.
-    pub depth: usize,
-}
-
-impl Layout {
-    /// Each queue holds other slots, but all from the last `depth` messages; each subscription has one in hand; one is written.
-    fn slots(self) -> usize {
-        self.depth + PLACES + 1
-    }
-
-    fn place_bytes(self) -> usize {
-        (ENTRIES + 4 * self.depth).next_multiple_of(LINE_BYTES)
-    }
-
-    fn mark(self, slot: usize) -> usize {
-        PLACES * self.place_bytes() + 8 * slot
-    }
-
-    fn slot_bytes(self) -> usize {
-        self.message_bytes.next_multiple_of(LINE_BYTES)
-    }
-
-    fn slot(self, slot: usize) -> usize {
-        self.mark(self.slots()).next_multiple_of(PAGE_BYTES) + slot * self.slot_bytes()
-    }
-
-    /// The size of the file. Only slots that are used take memory.
-    pub fn bytes(self) -> usize {
-        self.slot(self.slots())
-    }
-
-    /// The memory that is used at most with so many subscriptions.
-    pub fn used_bytes(self, subscriptions: usize) -> usize {
-        self.slot(self.depth + subscriptions + 1)
-    }
-}
 
 /// The mapped memory.
 struct Memory {
@@ -83,7 +33,7 @@ impl Memory {
     }
 
     fn place(&self, place: usize) -> usize {
-        place * self.layout.place_bytes()
+        self.layout.place(place)
     }
 
     /// Pops the oldest entry of a queue, unless there are fewer than `fewest`. Returns its number and its slot.
@@ -163,7 +113,8 @@ impl Writer {
         let layout = self.0.layout;
         // Acquire: as in `free_slot`.
         assert!(self.0.mark(slot).load(Acquire) == 0, "slot {slot} is in use");
-        // SAFETY: the mark is 0, so no subscription reads the slot (R2, R4). There is one `Writer` (R1), which is borrowed mutably.
+        // SAFETY: the mark is 0, so no subscription reads the slot (R2, R4). There is one `Writer` (R1), which is
+        // borrowed mutably.
         unsafe { self.0.mapping.bytes_mut(layout.slot(slot), layout.message_bytes) }
     }
 
@@ -175,7 +126,9 @@ impl Writer {
 
     /// Adds a marked slot to the queue of a place, from which the oldest message goes if it is full.
     pub fn push(&mut self, place: usize, slot: usize) {
-        if let Some((_, oldest)) = self.0.pop(place, self.0.layout.depth as u64) {
+        let oldest = self.0.pop(place, self.0.layout.depth as u64);
+        // An entry that a faulty process damaged is no slot.
+        if let Some((_, oldest)) = oldest.filter(|(_, slot)| *slot < self.0.layout.slots()) {
             // Relaxed: only this thread marks again (R1), and the subscription did not read it (R3).
             self.0.mark(oldest).fetch_and(!(1 << place), Relaxed);
         }
@@ -221,8 +174,8 @@ impl Reader {
         word(HEAD).load(Acquire) != word(TAIL).load(Acquire)
     }
 
-    /// Takes the oldest message and passes its bytes to `read`, with the number of those that had left the queue before it; none if
-    /// there is none.
+    /// Takes the oldest message and passes its bytes to `read`, with the number of those that had left the queue before
+    /// it; none if there is none.
     ///
     /// # Errors
     /// A sentence: the publisher's memory is damaged.
@@ -234,7 +187,8 @@ impl Reader {
         if slot >= layout.slots() {
             return Err(format!("the memory of a publisher is damaged: slot {slot} of {}", layout.slots()));
         }
-        // SAFETY: this subscription popped the slot and has not cleared its bit, so the publisher does not write it (R2, R3, R4).
+        // SAFETY: this subscription popped the slot and has not cleared its bit, so the publisher does not write it
+        // (R2, R3, R4).
         let message = unsafe { self.memory.mapping.bytes(layout.slot(slot), layout.message_bytes) };
         let read = read(message, self.missed);
         // Release: its partner is the Acquire load in `Writer::free_slot`.
@@ -258,4 +212,86 @@ impl Reader {
 fn halves(id: Id) -> [u64; 2] {
     let id = u128::from_be_bytes(id);
     [(id >> 64) as u64, id as u64]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use rustix::fs::{MemfdFlags, memfd_create};
+
+    use super::*;
+
+    fn memory(layout: Layout, places: usize) -> (Writer, Vec<Reader>) {
+        let file = File::from(memfd_create("ring", MemfdFlags::CLOEXEC).unwrap());
+        file.set_len(layout.bytes() as u64).unwrap();
+        let mut writer = Writer::new(&file, layout).unwrap();
+        let ids: Vec<Id> = (1..=places).map(|id| [id as u8; 16]).collect();
+        assert!(Reader::find(&file, layout, ids[0]).unwrap().is_none());
+        ids.iter().enumerate().for_each(|(place, id)| writer.admit(place, *id));
+        (writer, ids.iter().map(|id| Reader::find(&file, layout, *id).unwrap().unwrap()).collect())
+    }
+
+    fn send(writer: &mut Writer, places: usize, value: u64) {
+        let slot = writer.free_slot().unwrap();
+        writer.slot(slot).chunks_exact_mut(8).for_each(|word| word.copy_from_slice(&value.to_le_bytes()));
+        writer.mark(slot, (1 << places) - 1);
+        (0..places).for_each(|place| writer.push(place, slot));
+    }
+
+    /// The value of a message, in all its words, and the number of those that were missed.
+    fn take(reader: &mut Reader) -> Option<(u64, u64)> {
+        let value = |message: &[u8], missed| {
+            let first = *message.first_chunk::<8>().unwrap();
+            assert!(message.chunks_exact(8).all(|word| word == first), "a slot was written while it was read");
+            (u64::from_le_bytes(first), missed)
+        };
+        reader.take(value).unwrap()
+    }
+
+    #[test]
+    fn a_full_queue_loses_its_oldest_messages_and_counts_them() {
+        let layout = Layout { message_bytes: 8, depth: 2 };
+        let (mut writer, mut readers) = memory(layout, 1);
+        (1..=5).for_each(|value| send(&mut writer, 1, value));
+        assert_eq!([take(&mut readers[0]), take(&mut readers[0])], [Some((4, 3)), Some((5, 3))]);
+        assert_eq!((take(&mut readers[0]), readers[0].overwritten()), (None, 3));
+        // A reader that keeps up gets the same slot again.
+        assert_eq!(writer.free_slot(), Some(0));
+    }
+
+    #[test]
+    fn a_place_is_free_again_after_its_subscription_has_ended_with_messages() {
+        let layout = Layout { message_bytes: 8, depth: 3 };
+        let (mut writer, _readers) = memory(layout, 1);
+        (1..=3).for_each(|value| send(&mut writer, 1, value));
+        assert_eq!(writer.free_slot(), Some(3));
+        writer.dismiss(0);
+        assert_eq!(writer.free_slot(), Some(0));
+    }
+
+    #[test]
+    fn readers_that_fall_behind_get_whole_messages_in_order_and_count_the_others() {
+        const MESSAGES: u64 = 20_000;
+        let (mut writer, readers) = memory(Layout { message_bytes: 4096, depth: 2 }, 2);
+        thread::scope(|scope| {
+            for mut reader in readers {
+                scope.spawn(move || {
+                    let (mut last, mut taken) = (0, 0);
+                    while last < MESSAGES {
+                        let Some((value, missed)) = take(&mut reader) else {
+                            thread::yield_now();
+                            continue;
+                        };
+                        taken += 1;
+                        assert!(value > last, "{value} after {last}");
+                        assert_eq!(value, taken + missed);
+                        last = value;
+                    }
+                    assert_eq!(taken + reader.overwritten(), MESSAGES);
+                });
+            }
+            (1..=MESSAGES).for_each(|value| send(&mut writer, 2, value));
+        });
+    }
 }

@@ -10,8 +10,8 @@ use perf_worker::{
 
 use super::{
     bell::Bell,
-    layout,
-    memory::{PLACES, Writer},
+    layout::{Layout, PLACES},
+    memory::Writer,
 };
 use crate::announcement::{Id, OwnFile, Side, Topic, new_id};
 use crate::message;
@@ -39,7 +39,7 @@ impl RingPublisher {
     /// # Errors
     /// A sentence: no shared memory.
     pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan, rings: bool) -> Result<RingPublisher, String> {
-        let (id, layout) = (new_id(), layout(plan));
+        let (id, layout) = (new_id(), Layout::of(plan));
         let file = OwnFile::create(&topic.announced(Side::Publisher, id, 0), layout.bytes())?;
         Ok(RingPublisher {
             topic,

@@ -12,8 +12,8 @@ use perf_worker::{
 
 use super::{
     bell::{BELL_BYTES, Bell},
-    layout,
-    memory::{Layout, Reader},
+    layout::Layout,
+    memory::Reader,
 };
 use crate::announcement::{Id, OwnFile, Side, Topic, new_id};
 use crate::message;
@@ -47,7 +47,7 @@ impl RingSubscription {
         Ok(RingSubscription {
             topic,
             id,
-            layout: layout(plan),
+            layout: Layout::of(plan),
             bell: Bell::new(file.file())?,
             publishers: Vec::new(),
             next: 0,

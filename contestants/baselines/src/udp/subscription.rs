@@ -166,3 +166,22 @@ impl Subscription for UdpSubscription {
         0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_without_one_of_its_fragments_is_left_and_the_next_one_begins() {
+        let mut message = Assembly::new(30);
+        let mut comes = |source: u8, sequence, offset| {
+            let header = Header::of(Header { source: [source; 16], sequence, offset }.to_bytes());
+            let continues = message.continues(header);
+            message.filled += if continues { 10 } else { 0 };
+            continues
+        };
+        assert_eq!([comes(1, 1, 0), comes(1, 1, 10), comes(1, 1, 20)], [true; 3]);
+        assert_eq!([comes(1, 2, 0), comes(1, 2, 20), comes(1, 3, 10)], [true, false, false]);
+        assert_eq!([comes(1, 4, 0), comes(2, 4, 10), comes(1, 4, 10)], [true, false, true]);
+    }
+}
