@@ -25,7 +25,7 @@ pub use subscription::{Delivery, Listener, Sink, Subscription, Taken};
 
 /// A middleware.
 pub trait Backend: Sync {
-    /// Its name for `-c`, headings and logs; upper and lower case do not matter in `-c`.
+    /// Its name for `-c`, headings and logs. In `-c` upper and lower case are the same, and so are `-` and `_`.
     fn name(&self) -> &str;
 
     /// Its version, its capabilities and its settings. Older performance_test options are settings, too: `--shared-memory` is

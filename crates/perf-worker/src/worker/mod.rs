@@ -131,7 +131,9 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     let abandon = Arc::new(AtomicBool::new(false));
     prepare_process(&abandon).map_err(|error| format!("a worker cannot set up its signals: {error}"))?;
     let plan = read_plan()?;
-    let named = |backend: &&&dyn Backend| backend.name().eq_ignore_ascii_case(&plan.spec.communicator);
+    // As in the name of the worker program, `-` and `_` are the same.
+    let plain = |name: &str| name.to_lowercase().replace('-', "_");
+    let named = |backend: &&&dyn Backend| plain(backend.name()) == plain(&plan.spec.communicator);
     let Some(backend) = backends.iter().find(named).copied() else {
         return Err(format!("this worker does not know the communicator {}", plan.spec.communicator));
     };

@@ -1,0 +1,7 @@
+//! The worker program of the baseline `shm_futex`: shared memory and a futex.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    perf_worker::worker::main(&baselines::SHM_FUTEX)
+}

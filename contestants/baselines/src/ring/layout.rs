@@ -1,0 +1,73 @@
+//! The layout of a publisher's memory: places of subscriptions with their queues, marks of slots, and slots.
+
+use perf_worker::endpoint::EndpointPlan;
+
+/// The most subscriptions of a publisher: a mark has as many bits.
+pub const PLACES: usize = 64;
+const LINE_BYTES: usize = 64;
+const PAGE_BYTES: usize = 4096;
+/// Offsets of a place: the halves of the subscription's id.
+pub const ID: [usize; 2] = [0, 8];
+/// Whether there is a subscription.
+pub const ACTIVE: usize = 16;
+/// The number of the queue's oldest entry, on a cache line of its own.
+pub const HEAD: usize = LINE_BYTES;
+/// The number of the next entry, on a cache line of its own.
+pub const TAIL: usize = 2 * LINE_BYTES;
+/// The entries.
+pub const ENTRIES: usize = 3 * LINE_BYTES;
+
+/// The layout of the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The bytes of a message.
+    pub message_bytes: usize,
+    /// The entries of a queue.
+    pub depth: usize,
+}
+
+impl Layout {
+    /// The layout of the topic of an endpoint.
+    pub fn of(plan: &EndpointPlan) -> Layout {
+        Layout { message_bytes: plan.message.bytes, depth: plan.qos.depth.max(1) as usize }
+    }
+
+    /// The slots. The queues hold slots of the last `depth` messages, each subscription has one in hand, and one is
+    /// written.
+    pub fn slots(self) -> usize {
+        self.depth + PLACES + 1
+    }
+
+    /// The offset of a place.
+    pub fn place(self, place: usize) -> usize {
+        place * self.place_bytes()
+    }
+
+    fn place_bytes(self) -> usize {
+        (ENTRIES + 4 * self.depth).next_multiple_of(LINE_BYTES)
+    }
+
+    /// The offset of the mark of a slot.
+    pub fn mark(self, slot: usize) -> usize {
+        PLACES * self.place_bytes() + 8 * slot
+    }
+
+    fn slot_bytes(self) -> usize {
+        self.message_bytes.next_multiple_of(LINE_BYTES)
+    }
+
+    /// The offset of a slot.
+    pub fn slot(self, slot: usize) -> usize {
+        self.mark(self.slots()).next_multiple_of(PAGE_BYTES) + slot * self.slot_bytes()
+    }
+
+    /// The size of the file. Only slots that are used take memory.
+    pub fn bytes(self) -> usize {
+        self.slot(self.slots())
+    }
+
+    /// The memory that is used at most with so many subscriptions.
+    pub fn used_bytes(self, subscriptions: usize) -> usize {
+        self.slot(self.depth + subscriptions + 1)
+    }
+}

@@ -1,0 +1,16 @@
+//! Shared memory: a publisher's file has slots for its messages and a queue of slots for each subscription.
+//!
+//! The publisher is the only writer of its file but for the heads of the queues. It discovers subscriptions by their
+//! files and gives each a place; a subscription that finds its place is connected. A full queue loses its oldest
+//! message: KEEP_LAST.
+
+mod bell;
+mod layout;
+mod mapping;
+mod memory;
+mod publisher;
+mod subscription;
+
+pub use layout::{Layout, PLACES};
+pub use publisher::RingPublisher;
+pub use subscription::RingSubscription;

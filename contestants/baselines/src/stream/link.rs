@@ -1,0 +1,153 @@
+//! Links: the stream from a publisher to a subscription.
+//!
+//! It begins with the publisher's id. A pipe comes through a socket, as its reading end beside the id.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::cmsg_space;
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, getsockname, listen, recvmsg,
+    sendmsg, socket_with, sockopt,
+};
+use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
+
+use crate::announcement::{Announced, Id};
+
+/// The queue of links that wait to be accepted: more than a run has publishers.
+const BACKLOG: i32 = 256;
+/// The file with the largest size of a pipe.
+const PIPE_MAX: &str = "/proc/sys/fs/pipe-max-size";
+
+/// A kind of stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Anonymous pipes.
+    Pipe,
+    /// Unix-domain stream sockets.
+    Unix,
+    /// TCP over the loopback, without delay.
+    Tcp,
+}
+
+/// The names of Unix-domain sockets are abstract: they leave no files.
+fn abstract_name(announced: &Announced) -> rustix::io::Result<SocketAddrUnix> {
+    SocketAddrUnix::new_abstract_name(announced.name.as_bytes())
+}
+
+fn stream_socket(kind: Kind, flags: SocketFlags) -> rustix::io::Result<OwnedFd> {
+    let family = if kind == Kind::Tcp { AddressFamily::INET } else { AddressFamily::UNIX };
+    let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC | flags, None)?;
+    if kind == Kind::Tcp {
+        sockopt::set_tcp_nodelay(&socket, true)?;
+    }
+    Ok(socket)
+}
+
+/// The socket of a subscription, to which publishers connect.
+pub struct Listener {
+    kind: Kind,
+    socket: OwnedFd,
+    /// Links whose id has not come.
+    pending: Vec<OwnedFd>,
+}
+
+impl Listener {
+    /// Listens. Returns the announcement, with the port: `announce` makes it from a port.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn new(kind: Kind, announce: impl Fn(u16) -> Announced) -> rustix::io::Result<(Listener, Announced)> {
+        let socket = stream_socket(kind, SocketFlags::NONBLOCK)?;
+        let port = if kind == Kind::Tcp {
+            bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
+            SocketAddrV4::try_from(getsockname(&socket)?)?.port()
+        } else {
+            bind(&socket, &abstract_name(&announce(0))?)?;
+            0
+        };
+        listen(&socket, BACKLOG)?;
+        Ok((Listener { kind, socket, pending: Vec::new() }, announce(port)))
+    }
+
+    /// The new links, each with the id of its publisher. Does not wait.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn accept(&mut self) -> rustix::io::Result<Vec<(Id, OwnedFd)>> {
+        loop {
+            match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                Ok(link) => self.pending.push(link),
+                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                Err(Errno::AGAIN) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        let mut accepted = Vec::new();
+        for link in std::mem::take(&mut self.pending) {
+            match receive_id(&link) {
+                Ok((id, pipe)) => match (self.kind, pipe) {
+                    (Kind::Pipe, Some(pipe)) => accepted.push((id, pipe)),
+                    (Kind::Pipe, None) => {}
+                    _ => accepted.push((id, link)),
+                },
+                Err(Errno::AGAIN) => self.pending.push(link),
+                // Its publisher has gone.
+                Err(_) => {}
+            }
+        }
+        Ok(accepted)
+    }
+}
+
+/// Receives the id of a publisher, and the pipe beside it.
+fn receive_id(link: &OwnedFd) -> rustix::io::Result<(Id, Option<OwnedFd>)> {
+    let mut id = Id::default();
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = recvmsg(link, &mut [IoSliceMut::new(&mut id)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    if received.bytes != id.len() {
+        return Err(Errno::PROTO);
+    }
+    let pipe = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+        _ => None,
+    });
+    Ok((id, pipe))
+}
+
+/// Connects a publisher to a subscription. Returns its end, which does not block.
+///
+/// # Errors
+/// The kernel's; [`Errno::CONNREFUSED`] if the subscription has gone.
+pub fn connect_to(kind: Kind, announced: &Announced, id: Id) -> rustix::io::Result<OwnedFd> {
+    let socket = stream_socket(kind, SocketFlags::empty())?;
+    if kind == Kind::Tcp {
+        connect(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, announced.port))?;
+    } else {
+        connect(&socket, &abstract_name(announced)?)?;
+    }
+    let id = [IoSlice::new(&id)];
+    if kind != Kind::Pipe {
+        sendmsg(&socket, &id, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL)?;
+        rustix::io::ioctl_fionbio(&socket, true)?;
+        return Ok(socket);
+    }
+    let (reading, writing) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    // The kernel may refuse the largest size to a user with many pipes: the pipe stays as it is.
+    let largest = std::fs::read_to_string(PIPE_MAX).ok().and_then(|largest| largest.trim().parse().ok());
+    if let Some(largest) = largest {
+        let _ = fcntl_setpipe_size(&writing, largest);
+    }
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let files = [reading.as_fd()];
+    // It fits: the space is for one file.
+    control.push(SendAncillaryMessage::ScmRights(&files));
+    sendmsg(&socket, &id, &mut control, SendFlags::NOSIGNAL)?;
+    Ok(writing)
+}

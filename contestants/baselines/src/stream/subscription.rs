@@ -1,0 +1,114 @@
+//! A subscription over streams.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use perf_worker::{
+    backend::{Matched, Matching, Subscription, Taken},
+    clock::now_ns,
+    endpoint::EndpointPlan,
+};
+use rustix::event::PollFlags;
+use rustix::io::{Errno, read};
+
+use super::link::{Kind, Listener};
+use crate::announcement::{Id, OwnFile, Side, Topic, new_id};
+use crate::{message, wait::wait_for};
+
+/// A subscription.
+pub struct StreamSubscription {
+    listener: Listener,
+    links: Vec<Link>,
+    /// The link whose turn it is.
+    next: usize,
+    message_bytes: usize,
+    _file: OwnFile,
+}
+
+/// The stream of a publisher.
+struct Link {
+    publisher: Id,
+    file: OwnedFd,
+    /// The message that comes, of which so many bytes have been read.
+    message: Vec<u8>,
+    read: usize,
+    is_open: bool,
+}
+
+impl Link {
+    /// Reads as much of the message as there is. Returns whether it is whole.
+    fn read_rest(&mut self) -> Result<bool, String> {
+        while self.read < self.message.len() {
+            match read(&self.file, self.message.get_mut(self.read..).unwrap_or_default()) {
+                Ok(0) | Err(Errno::CONNRESET) => {
+                    self.is_open = false;
+                    return Ok(false);
+                }
+                Ok(bytes) => self.read += bytes,
+                Err(Errno::AGAIN) => return Ok(false),
+                Err(Errno::INTR) => {}
+                Err(error) => {
+                    self.is_open = false;
+                    return Err(format!("cannot read from a publisher: {error}"));
+                }
+            }
+        }
+        self.read = 0;
+        Ok(true)
+    }
+}
+
+impl StreamSubscription {
+    /// Creates it.
+    ///
+    /// # Errors
+    /// A sentence of the kernel.
+    pub fn new(kind: Kind, topic: Topic, plan: &EndpointPlan) -> Result<StreamSubscription, String> {
+        let id = new_id();
+        let (listener, announced) = Listener::new(kind, |port| topic.announced(Side::Subscription, id, port))
+            .map_err(|error| format!("cannot listen for publishers: {error}"))?;
+        let file = OwnFile::create(&announced, 0)?;
+        Ok(StreamSubscription { listener, links: Vec::new(), next: 0, message_bytes: plan.message.bytes, _file: file })
+    }
+}
+
+impl Matched for StreamSubscription {
+    fn matched(&mut self) -> Result<Matching, String> {
+        let accepted = self.listener.accept().map_err(|error| format!("cannot accept a publisher: {error}"))?;
+        for (publisher, file) in accepted {
+            let message = message::touched(self.message_bytes);
+            self.links.push(Link { publisher, file, message, read: 0, is_open: true });
+        }
+        Ok(Matching::Count(self.links.len()))
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl Subscription for StreamSubscription {
+    fn take(&mut self, reader: &mut dyn FnMut(&Taken<'_>)) -> Result<bool, String> {
+        let count = self.links.len();
+        for turn in self.next..self.next + count {
+            let Some(link) = self.links.get_mut(turn % count) else { continue };
+            if link.read_rest()? {
+                let received_ns = now_ns();
+                self.next = turn % count + 1;
+                reader(&message::taken(&link.message, link.publisher, received_ns));
+                return Ok(true);
+            }
+        }
+        // A publisher has ended when its last message was read.
+        self.links.retain(|link| link.is_open);
+        Ok(false)
+    }
+
+    fn wait(&mut self, timeout: Duration) -> Result<(), String> {
+        wait_for(self.links.iter().map(|link| link.file.as_fd()), PollFlags::IN, timeout)
+    }
+
+    fn overwritten(&self) -> u64 {
+        0
+    }
+}
