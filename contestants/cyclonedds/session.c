@@ -18,8 +18,8 @@ const perf_test_setting SETTINGS[] = {
 
 /* Cyclone DDS keeps the history of TRANSIENT_LOCAL in iceoryx up to this depth, a constant of iceoryx. */
 enum { SHARED_HISTORY_MAX = 16 };
-/* Chunks that a writer may have loaned at once, and the most that a queue of iceoryx holds. Constants of both, too. */
-enum { LOANS = 8, QUEUE_MAX = 256 };
+/* The longest queue of iceoryx, and a few chunks for the moments at which one is on its way. */
+enum { QUEUE_MAX = 256, SPARE_CHUNKS = 4 };
 /* The chunks of a run take at most so many bytes. */
 static const uint64_t CHUNKS_BYTES = (uint64_t)1 << 30;
 /* Space in a chunk for the headers of iceoryx and of Cyclone DDS, and for the padding of a struct. */
@@ -35,15 +35,17 @@ static const char *roudi_command(const perf_test_run *run) {
     static char command[512];
     uint64_t chunk_bytes = (run->message.bytes + CHUNK_HEADER_BYTES) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
     uint64_t depth = run->qos.depth < QUEUE_MAX ? run->qos.depth : QUEUE_MAX;
+    uint64_t history = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL ? depth : 0;
     uint64_t publishers = run->publishers ? run->publishers : 1;
-    /* Of each publisher: its loans and histories. Of each subscription: the queue, the history and the sample in hand. */
-    uint64_t count = publishers * (LOANS + depth) + 2 * depth + 2 * (uint64_t)run->subscriptions + LOANS;
+    /* Of each publisher: its history, the message that it writes and the last one. Of each subscription: the sample in hand and
+       the next one. Of all subscriptions, which hold the same messages: a queue of iceoryx and a history. */
+    uint64_t count = publishers * (history + 2) + 2 * (uint64_t)run->subscriptions + 2 * depth + SPARE_CHUNKS;
     if (run->round_trip) count *= 2;
     uint64_t most = CHUNKS_BYTES / chunk_bytes;
     if (count > most) count = most;
     snprintf(command, sizeof command,
-             "exec iox-roudi --config-file /dev/stdin --log-level warning <<END\n"
-             "[general]\nversion = 1\n[[segment]]\n[[segment.mempool]]\nsize = %llu\ncount = %llu\nEND\n",
+             "exec iox-roudi --log-level warning --config-file <(printf '[general]\\nversion = 1\\n[[segment]]\\n"
+             "[[segment.mempool]]\\nsize = %llu\\ncount = %llu\\n')",
              (unsigned long long)chunk_bytes, (unsigned long long)count);
     return command;
 }
@@ -64,7 +66,7 @@ int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_er
                               "Cyclone DDS has no shared memory for KEEP_ALL, nor for TRANSIENT_LOCAL with a depth of "
                               "more than %d, and would use the network: add --set shared-memory=off",
                               SHARED_HISTORY_MAX);
-    const char *const command[] = {"sh", "-c", roudi_command(run), NULL};
+    const char *const command[] = {"bash", "-c", roudi_command(run), NULL};
     perf_test_daemons_add(daemons, &(perf_test_daemon){"iox-roudi", command, .ready_line = "ready for clients"});
     return 0;
 }
