@@ -72,14 +72,14 @@ int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_er
 }
 
 /* The configuration: only the loopback interface, which may not support multicast, so participants look for each other at
-   known ports. */
+   known ports. A domain has ports for 120 participants before those of the next domain begin. */
 static void write_configuration(const perf_test_run *run, char *text, size_t bytes) {
     bool is_tuned = is_set(run, "tuning", "documented");
     snprintf(text, bytes,
              "<CycloneDDS><Domain Id=\"any\">"
              "<General><Interfaces><NetworkInterface name=\"lo\"/></Interfaces>"
              "<AllowMulticast>false</AllowMulticast>%s</General>"
-             "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>120</MaxAutoParticipantIndex>"
+             "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>119</MaxAutoParticipantIndex>"
              "<Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>%s"
              "<SharedMemory><Enable>%s</Enable><LogLevel>warn</LogLevel></SharedMemory>"
              "</Domain></CycloneDDS>",
