@@ -45,7 +45,8 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
     const perf_test_run *run = session->run;
     *endpoint = (struct endpoint){.session = session, .form = form_of(&plan->message, run->raw)};
     const struct form *form = &endpoint->form;
-    if (!form->type) return perf_test_fail(error, "Cyclone DDS was built without %s: build it again", plan->message.name);
+    if (!form->type)
+        return perf_test_fail(error, "Cyclone DDS was built without %s: build it again", plan->message.name);
     char name[512];
     snprintf(name, sizeof name, "rt%s", plan->topic); /* the name of ROS 2's topics in DDS */
     dds_qos_t *qos = new_qos(&plan->qos);
@@ -57,14 +58,16 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
     bool is_as_asked = endpoint->entity >= 0 && has_qos(endpoint->entity, qos);
     dds_delete_qos(qos);
     if (endpoint->entity < 0)
-        return perf_test_fail(error, "Cyclone DDS cannot create an endpoint of %s: %s. Its reasons are on standard error",
+        return perf_test_fail(error, "Cyclone DDS cannot create an endpoint of %s: %s. Standard error has its reasons",
                               name, dds_strretcode(endpoint->entity));
     if (!is_as_asked)
-        return perf_test_fail(error, "an endpoint of %s has another QoS than the one that Cyclone DDS was asked for", name);
+        return perf_test_fail(error, "Cyclone DDS gave an endpoint of %s another QoS than was asked for", name);
     if (dds_is_shared_memory_available(endpoint->entity) != session->shares_memory
         || (run->zero_copy && !dds_is_loan_available(endpoint->entity)))
-        return perf_test_fail(error, "Cyclone DDS does not use shared memory for %s as it was asked to: change "
-                              "--set shared-memory, or leave out --zero-copy", name);
+        return perf_test_fail(error,
+                              "Cyclone DDS does not use shared memory for %s as it was asked to: change --set "
+                              "shared-memory, or leave out --zero-copy",
+                              name);
     endpoint->message = new_message(form);
     return 0;
 }

@@ -15,7 +15,8 @@ static void destroy(void *publisher) {
     free(self);
 }
 
-/* The serialised type of the messages. The library gives it out with a sample only, so one is sent on a topic of its own. */
+/* The serialised type of the messages. The library gives it out with a sample only, so one is sent on a topic of its
+   own. */
 static struct ddsi_sertype *sertype_of(const struct endpoint *endpoint) {
     dds_entity_t participant = endpoint->session->participant;
     char name[64];

@@ -37,8 +37,8 @@ static const char *roudi_command(const perf_test_run *run) {
     uint64_t depth = run->qos.depth < QUEUE_MAX ? run->qos.depth : QUEUE_MAX;
     uint64_t history = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL ? depth : 0;
     uint64_t publishers = run->publishers ? run->publishers : 1;
-    /* Of each publisher: its history, the message that it writes and the last one. Of each subscription: the sample in hand and
-       the next one. Of all subscriptions, which hold the same messages: a queue of iceoryx and a history. */
+    /* Of each publisher: its history, the message that it writes and the last one. Of each subscription: the sample in
+       hand and the next one. Of all subscriptions, which hold the same messages: a queue of iceoryx and a history. */
     uint64_t count = publishers * (history + 2) + 2 * (uint64_t)run->subscriptions + 2 * depth + SPARE_CHUNKS;
     if (run->round_trip) count *= 2;
     uint64_t most = CHUNKS_BYTES / chunk_bytes;
@@ -71,15 +71,16 @@ int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_er
     return 0;
 }
 
-/* The configuration: only the loopback interface, which may not support multicast, so participants look for each other at
-   known ports. A domain has ports for 120 participants before those of the next domain begin. */
+/* The configuration: only the loopback interface, which may not support multicast, so participants look for each other
+   at known ports. A domain has ports for 120 participants before those of the next domain begin. */
 static void write_configuration(const perf_test_run *run, char *text, size_t bytes) {
     bool is_tuned = is_set(run, "tuning", "documented");
     snprintf(text, bytes,
              "<CycloneDDS><Domain Id=\"any\">"
              "<General><Interfaces><NetworkInterface name=\"lo\"/></Interfaces>"
              "<AllowMulticast>false</AllowMulticast>%s</General>"
-             "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>119</MaxAutoParticipantIndex>"
+             "<Discovery><ParticipantIndex>auto</ParticipantIndex>"
+             "<MaxAutoParticipantIndex>119</MaxAutoParticipantIndex>"
              "<Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>%s"
              "<SharedMemory><Enable>%s</Enable><LogLevel>warn</LogLevel></SharedMemory>"
              "</Domain></CycloneDDS>",
@@ -111,7 +112,7 @@ void *open_session(const perf_test_run *run, perf_test_error *error) {
     write_configuration(run, configuration, sizeof configuration);
     dds_entity_t domain = dds_create_domain(run->domain_id, configuration);
     if (domain < 0) {
-        perf_test_fail(error, "Cyclone DDS cannot open the domain %u: %s. Its reasons are on standard error",
+        perf_test_fail(error, "Cyclone DDS cannot open the domain %u: %s. Standard error has its reasons",
                        run->domain_id, dds_strretcode(domain));
         return NULL;
     }

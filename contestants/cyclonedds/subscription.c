@@ -11,8 +11,8 @@ struct source {
     uint8_t guid[16];             /* the same everywhere */
 };
 
-/* The times at which samples came into the history, for --phases. The n-th arrival is the n-th sample that is taken, as long
-   as none is overwritten. */
+/* The times at which samples came into the history, for --phases. The n-th arrival is the n-th sample that is taken, as
+   long as none is overwritten. */
 struct arrivals {
     _Atomic uint64_t count;
     _Atomic int64_t times_ns[ARRIVALS];
