@@ -239,7 +239,8 @@ fn loans(subject: &Subject<'_>) -> Option<RunCheck> {
         return Some(RunCheck::not_declared("loans", why));
     };
     let options = format!("{} --zero-copy", subject.delivery(message));
-    Some(RunCheck::new(format!("loans of {}", message.name), options, Losses::None))
+    // Another setting than the default may be needed.
+    Some(RunCheck::new(format!("loans of {}", message.name), options, Losses::None).unless_refused())
 }
 
 /// As many messages as possible and the shortest history: losses are counted, and no message is overwritten while it is
@@ -250,7 +251,10 @@ fn overload(subject: &Subject<'_>, first: &MessageChoice) -> RunCheck {
     if !is_declared {
         return RunCheck::not_declared("overload", "it has no BEST_EFFORT with KEEP_LAST");
     }
-    let loaned = loaned(subject);
+    let is_supported = |message: &&MessageChoice| {
+        !can.copies || subject.spec(&format!("{} --zero-copy", message_options(message))).is_ok()
+    };
+    let loaned = loaned(subject).filter(is_supported);
     let zero_copy = if loaned.is_some() && can.copies { " --zero-copy" } else { "" };
     let message = message_options(loaned.unwrap_or(first));
     let qos = "--reliability BEST_EFFORT --history KEEP_LAST --history-depth 1";

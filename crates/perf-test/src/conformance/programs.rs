@@ -53,26 +53,28 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
         let name = name(durability);
         match joined {
             None => Check::not_declared(name, "it does not declare this durability"),
+            // As by a setting that has no such history.
+            Some(Err(Failure::Usage(sentence))) => Check::not_declared(name, sentence),
             Some(joined) => {
                 let judge = |(publisher, late): (Summary, Summary)| {
                     judge(subject, &publisher, Losses::None)?;
                     judge_late(subject, durability, &late)
                 };
-                Check::of(name, joined.and_then(judge), None)
+                Check::of(name, joined.map_err(|failure| failure.to_string()).and_then(judge), None)
             }
         }
     };
     joined.into_iter().map(check).chain([matching]).filter(|check| subject.wants(&check.name)).collect()
 }
 
-/// The summaries of a publisher and of the subscription that joined late.
-type Joined = Result<(Summary, Summary), String>;
+/// The summaries of a publisher and of the subscription that joined late; [`Failure::Usage`] if their options are refused.
+type Joined = Result<(Summary, Summary), Failure>;
 
 /// The summaries of a publisher that runs alone for a second, and of a subscription that joins then.
 fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
-    let sentence = |failure: Failure| failure.to_string();
+    let failed = Failure::Measurement;
     let message = subject.messages.first().map(message_options).unwrap_or_default();
-    let topic = format!("conformance_{}", random_id().map_err(sentence)?);
+    let topic = format!("conformance_{}", random_id()?);
     let reliability = if subject.is_reliable() { "RELIABLE" } else { "BEST_EFFORT" };
     let history = match subject.can().history.contains(&History::KeepLast) {
         true => format!("KEEP_LAST --history-depth {}", subject.depth(DEPTH)),
@@ -80,8 +82,8 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     };
     let qos = format!("--reliability {reliability} --durability {} --history {history}", durability.name());
     let shared = format!("{message} -t {topic} -r {RATE_HZ} --touch full {qos}");
-    let publisher = subject.spec(&format!("-s 0 {shared}")).map_err(sentence)?;
-    let late = subject.spec(&format!("-p 0 --expected-num-pubs 1 --max-runtime 1 {shared}")).map_err(sentence)?;
+    let publisher = subject.spec(&format!("-s 0 {shared}"))?;
+    let late = subject.spec(&format!("-p 0 --expected-num-pubs 1 --max-runtime 1 {shared}"))?;
     // The daemons of the publisher's run serve it, too.
     let late = RunSpec { daemon_commands: Vec::new(), ..late };
     let (stop, (rows, seconds)) = (Interrupt::of_program(), mpsc::channel());
@@ -90,10 +92,11 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
         // The first second is over, or the publisher has failed.
         let late = seconds.recv().ok().map(|_| measure_quietly(&late, subject.interrupt, None));
         stop.request();
-        let publisher = publishing.join().map_err(|_| "the publisher's run panicked".to_owned())?;
-        let publisher = publisher.map_err(|failure| format!("the publisher failed: {failure}"))?;
-        let late = late.ok_or("the publisher ended within its first second")?;
-        Ok((publisher, late.map_err(|failure| format!("the late subscription failed: {failure}"))?))
+        let publisher = publishing.join().map_err(|_| failed("the publisher's run panicked".to_owned()))?;
+        let publisher = publisher.map_err(|failure| failed(format!("the publisher failed: {failure}")))?;
+        let late = late.ok_or_else(|| failed("the publisher ended within its first second".to_owned()))?;
+        let late = late.map_err(|failure| failed(format!("the late subscription failed: {failure}")))?;
+        Ok((publisher, late))
     })
 }
 

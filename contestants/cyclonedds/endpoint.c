@@ -1,0 +1,79 @@
+#include "endpoint.h"
+
+#include <stdlib.h>
+
+/* The longest time that a publisher waits while the history of a RELIABLE writer is full. */
+static const dds_duration_t BLOCKING_NS = DDS_SECS(10);
+
+static dds_qos_t *new_qos(const perf_test_qos *qos) {
+    dds_qos_t *made = dds_create_qos();
+    bool is_reliable = qos->reliability == PERF_TEST_RELIABLE;
+    dds_history_kind_t history = qos->history == PERF_TEST_KEEP_ALL ? DDS_HISTORY_KEEP_ALL : DDS_HISTORY_KEEP_LAST;
+    int32_t depth = qos->history == PERF_TEST_KEEP_ALL ? 1 : (int32_t)qos->depth;
+    bool is_transient = qos->durability == PERF_TEST_TRANSIENT_LOCAL;
+    dds_qset_reliability(made, is_reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT, BLOCKING_NS);
+    dds_qset_durability(made, is_transient ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
+    dds_qset_history(made, history, depth);
+    dds_qset_resource_limits(made, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
+    /* Late readers get the history of this service. */
+    if (is_transient)
+        dds_qset_durability_service(made, 0, history, depth, DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED,
+                                    DDS_LENGTH_UNLIMITED);
+    return made;
+}
+
+/* Whether the reader or the writer has the QoS that was asked for. */
+static bool has_qos(dds_entity_t entity, const dds_qos_t *wanted) {
+    dds_qos_t *found = dds_create_qos();
+    dds_reliability_kind_t reliability[2];
+    dds_durability_kind_t durability[2];
+    dds_history_kind_t history[2];
+    int32_t depth[2];
+    dds_duration_t blocking_ns[2];
+    bool has = dds_get_qos(entity, found) == DDS_RETCODE_OK;
+    const dds_qos_t *both[2] = {found, wanted};
+    for (int i = 0; i < 2 && has; i++)
+        has = dds_qget_reliability(both[i], &reliability[i], &blocking_ns[i])
+              && dds_qget_durability(both[i], &durability[i]) && dds_qget_history(both[i], &history[i], &depth[i]);
+    dds_delete_qos(found);
+    return has && reliability[0] == reliability[1] && durability[0] == durability[1] && history[0] == history[1]
+           && (history[0] == DDS_HISTORY_KEEP_ALL || depth[0] == depth[1]);
+}
+
+int open_endpoint(struct endpoint *endpoint, const struct session *session, const perf_test_endpoint *plan,
+                  uint32_t kind, perf_test_error *error) {
+    const perf_test_run *run = session->run;
+    *endpoint = (struct endpoint){.session = session, .form = form_of(&plan->message, run->raw)};
+    const struct form *form = &endpoint->form;
+    if (!form->type)
+        return perf_test_fail(error, "Cyclone DDS was built without %s: build it again", plan->message.name);
+    char name[512];
+    snprintf(name, sizeof name, "rt%s", plan->topic); /* the name of ROS 2's topics in DDS */
+    dds_qos_t *qos = new_qos(&plan->qos);
+    endpoint->topic = dds_create_topic(session->participant, form->type->descriptor, name, NULL, NULL);
+    bool publishes = kind == PERF_TEST_PUBLISHER;
+    endpoint->entity = endpoint->topic < 0 ? endpoint->topic
+                       : publishes ? dds_create_writer(session->participant, endpoint->topic, qos, NULL)
+                                   : dds_create_reader(session->participant, endpoint->topic, qos, NULL);
+    bool is_as_asked = endpoint->entity >= 0 && has_qos(endpoint->entity, qos);
+    dds_delete_qos(qos);
+    if (endpoint->entity < 0)
+        return perf_test_fail(error, "Cyclone DDS cannot create an endpoint of %s: %s. Standard error has its reasons",
+                              name, dds_strretcode(endpoint->entity));
+    if (!is_as_asked)
+        return perf_test_fail(error, "Cyclone DDS gave an endpoint of %s another QoS than was asked for", name);
+    if (dds_is_shared_memory_available(endpoint->entity) != session->shares_memory
+        || (run->zero_copy && !dds_is_loan_available(endpoint->entity)))
+        return perf_test_fail(error,
+                              "Cyclone DDS does not use shared memory for %s as it was asked to: change --set "
+                              "shared-memory, or leave out --zero-copy",
+                              name);
+    endpoint->message = new_message(form);
+    return 0;
+}
+
+void close_endpoint(struct endpoint *endpoint) {
+    if (endpoint->message) dds_sample_free(endpoint->message, endpoint->form.type->descriptor, DDS_FREE_ALL);
+    if (endpoint->entity > 0) dds_delete(endpoint->entity);
+    if (endpoint->topic > 0) dds_delete(endpoint->topic);
+}

@@ -1,0 +1,26 @@
+/* A publisher or a subscription: its reader or writer, and the form of its messages. */
+#ifndef ENDPOINT_H
+#define ENDPOINT_H
+
+#include <dds/ddsc/dds_loan_api.h>
+#include <dds/ddsi/ddsi_serdata.h>
+
+#include "message.h"
+#include "session.h"
+
+struct endpoint {
+    const struct session *session;
+    struct form form;
+    dds_entity_t topic, entity; /* the reader or the writer */
+    void *message;              /* the user's own */
+};
+
+/* Opens an endpoint of this kind, which has the QoS of the plan; -1: failed. close_endpoint frees it in any case. */
+int open_endpoint(struct endpoint *endpoint, const struct session *session, const perf_test_endpoint *plan,
+                  uint32_t kind, perf_test_error *error);
+void close_endpoint(struct endpoint *endpoint);
+
+extern const perf_test_publisher_functions PUBLISHER;
+extern const perf_test_subscription_functions SUBSCRIPTION;
+
+#endif

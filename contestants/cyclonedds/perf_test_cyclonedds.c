@@ -1,0 +1,32 @@
+/* A back end of perf_test: Eclipse Cyclone DDS. */
+#include <dds/version.h>
+
+#include "endpoint.h"
+
+int main(int argc, char **argv) {
+    const perf_test_backend backend = {
+        .version = PERF_TEST_BACKEND_VERSION,
+        .name = "cyclonedds",
+        .middleware_version = DDS_VERSION,
+        .capabilities = {.zero_copy = PERF_TEST_PLAIN | PERF_TEST_FIELDS,
+                         .reliability = PERF_TEST_RELIABLE | PERF_TEST_BEST_EFFORT,
+                         .durability = PERF_TEST_TRANSIENT_LOCAL | PERF_TEST_VOLATILE,
+                         .history = PERF_TEST_KEEP_LAST | PERF_TEST_KEEP_ALL,
+                         .wait = PERF_TEST_SPIN | PERF_TEST_BLOCK | PERF_TEST_ADAPTIVE,
+                         .delivery = PERF_TEST_PULL,
+                         .matching = PERF_TEST_MATCHING_COUNT,
+                         .copies = true,
+                         .sources = true,
+                         .raw = true,
+                         .phases = true},
+        .settings = SETTINGS,
+        .setting_count = SETTING_COUNT,
+        .check = check_run,
+        .open = open_session,
+        .close = close_session,
+        .effective = effective_options,
+        .publisher = PUBLISHER,
+        .subscription = SUBSCRIPTION,
+    };
+    return perf_test_worker_main(argc, argv, &backend);
+}

@@ -1,0 +1,103 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "endpoint.h"
+
+struct publisher {
+    struct endpoint base;
+    struct ddsi_sertype *sertype; /* with --phases: of its messages, which are serialised first and sent then */
+};
+
+static void destroy(void *publisher) {
+    struct publisher *self = publisher;
+    if (self->sertype) ddsi_sertype_unref(self->sertype);
+    close_endpoint(&self->base);
+    free(self);
+}
+
+/* The serialised type of the messages. The library gives it out with a sample only, so one is sent on a topic of its
+   own. */
+static struct ddsi_sertype *sertype_of(const struct endpoint *endpoint) {
+    dds_entity_t participant = endpoint->session->participant;
+    char name[64];
+    snprintf(name, sizeof name, "perf_test_type_%d_%x", (int)getpid(), (unsigned)endpoint->entity);
+    dds_entity_t topic = dds_create_topic(participant, endpoint->form.type->descriptor, name, NULL, NULL);
+    dds_entity_t reader = dds_create_reader(participant, topic, NULL, NULL);
+    dds_entity_t writer = dds_create_writer(participant, topic, NULL, NULL);
+    struct ddsi_serdata *sample = NULL;
+    dds_sample_info_t info;
+    struct ddsi_sertype *sertype = NULL;
+    if (dds_write(writer, endpoint->message) == DDS_RETCODE_OK
+        && dds_takecdr(reader, &sample, 1, &info, DDS_ANY_STATE) == 1) {
+        sertype = ddsi_sertype_ref(sample->type);
+        ddsi_serdata_unref(sample);
+    }
+    dds_delete(writer);
+    dds_delete(reader);
+    dds_delete(topic);
+    return sertype;
+}
+
+static void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+    struct publisher *self = calloc(1, sizeof *self);
+    if (!self) return perf_test_fail(error, "there is no memory"), NULL;
+    if (open_endpoint(&self->base, session, plan, PERF_TEST_PUBLISHER, error) != 0) return destroy(self), NULL;
+    /* Nothing is serialised in shared memory. */
+    if (run->phases && !self->base.session->shares_memory) self->sertype = sertype_of(&self->base);
+    return self;
+}
+
+static int64_t matched(void *publisher, perf_test_error *error) {
+    dds_publication_matched_status_t status;
+    dds_return_t result = dds_get_publication_matched_status(((struct publisher *)publisher)->base.entity, &status);
+    if (result < 0) return perf_test_fail(error, "Cyclone DDS cannot count readers: %s", dds_strretcode(result));
+    return status.current_count;
+}
+
+static void mismatches(void *publisher, perf_test_sentences *sentences) {
+    dds_offered_incompatible_qos_status_t status;
+    dds_entity_t writer = ((struct publisher *)publisher)->base.entity;
+    if (dds_get_offered_incompatible_qos_status(writer, &status) < 0 || status.total_count == 0) return;
+    char sentence[128];
+    snprintf(sentence, sizeof sentence, "the QoS of %u readers asks for more, at last in the policy %u of DDS",
+             status.total_count, status.last_policy_id);
+    perf_test_sentences_add(sentences, sentence);
+}
+
+static bool source(void *publisher, uint8_t source[16]) {
+    dds_guid_t guid;
+    bool has = dds_get_guid(((struct publisher *)publisher)->base.entity, &guid) == DDS_RETCODE_OK;
+    if (has) memcpy(source, guid.v, sizeof guid.v);
+    return has;
+}
+
+/* Serialises the message and sends it. The writer takes over the serialised message. */
+static dds_return_t send_serialised(struct publisher *self, perf_test_sent *sent) {
+    struct ddsi_serdata *serdata = ddsi_serdata_from_sample(self->sertype, SDK_DATA, self->base.message);
+    if (!serdata) return DDS_RETCODE_BAD_PARAMETER;
+    sent->serialised_ns = perf_test_now_ns();
+    return dds_writecdr(self->base.entity, serdata);
+}
+
+static int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error) {
+    struct publisher *self = publisher;
+    const perf_test_run *run = self->base.session->run;
+    void *message = self->base.message;
+    if (run->zero_copy) {
+        dds_return_t result = dds_loan_sample(self->base.entity, &message);
+        if (result < 0) return perf_test_fail(error, "Cyclone DDS loans no message: %s", dds_strretcode(result));
+    }
+    write_message(&self->base.form, message, draft);
+    dds_return_t result = self->sertype ? send_serialised(self, sent) : dds_write(self->base.entity, message);
+    if (result < 0) return perf_test_fail(error, "Cyclone DDS does not send: %s", dds_strretcode(result));
+    /* The history of TRANSIENT_LOCAL has a copy. */
+    sent->loaned = run->zero_copy && run->qos.durability == PERF_TEST_VOLATILE;
+    return 0;
+}
+
+const perf_test_publisher_functions PUBLISHER = {
+    {.matched = matched, .mismatches = mismatches, .destroy = destroy},
+    .create = create,
+    .publish = publish,
+    .source = source,
+};

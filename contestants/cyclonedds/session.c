@@ -1,0 +1,142 @@
+#include "session.h"
+
+#include <stdlib.h>
+
+#include "message.h"
+
+/* The first value is the default of the middleware. */
+const perf_test_setting SETTINGS[] = {
+    {.name = "shared-memory",
+     .values = (const char *const[]){"off", "on", NULL},
+     .best = "on",
+     .meaning = "messages between processes go through the loopback interface, or through iceoryx with its daemon"},
+    {.name = "tuning",
+     .values = (const char *const[]){"default", "documented", NULL},
+     .best = "documented",
+     .meaning = "documented: MaxMessageSize 65500 B, and receive buffers of 10 MB as far as the kernel allows"},
+};
+
+/* Cyclone DDS keeps the history of TRANSIENT_LOCAL in iceoryx up to this depth, a constant of iceoryx. */
+enum { SHARED_HISTORY_MAX = 16 };
+/* The longest queue of iceoryx, and a few chunks for the moments at which one is on its way. */
+enum { QUEUE_MAX = 256, SPARE_CHUNKS = 4 };
+/* The chunks of a run take at most so many bytes. */
+static const uint64_t CHUNKS_BYTES = (uint64_t)1 << 30;
+/* Space in a chunk for the headers of iceoryx and of Cyclone DDS, and for the padding of a struct. */
+enum { CHUNK_HEADER_BYTES = 320, CHUNK_ALIGNMENT = 64 };
+
+static bool is_set(const perf_test_run *run, const char *name, const char *value) {
+    const char *found = perf_test_run_setting(run, name);
+    return found && strcmp(found, value) == 0;
+}
+
+/* The command of RouDi, with memory for the messages of this run only, as the documentation of Cyclone DDS advises. */
+static const char *roudi_command(const perf_test_run *run) {
+    static char command[512];
+    uint64_t chunk_bytes = (run->message.bytes + CHUNK_HEADER_BYTES) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
+    uint64_t depth = run->qos.depth < QUEUE_MAX ? run->qos.depth : QUEUE_MAX;
+    uint64_t history = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL ? depth : 0;
+    uint64_t publishers = run->publishers ? run->publishers : 1;
+    /* Of each publisher: its history, the message that it writes and the last one. Of each subscription: the sample in
+       hand and the next one. Of all subscriptions, which hold the same messages: a queue of iceoryx and a history. */
+    uint64_t count = publishers * (history + 2) + 2 * (uint64_t)run->subscriptions + 2 * depth + SPARE_CHUNKS;
+    if (run->round_trip) count *= 2;
+    uint64_t most = CHUNKS_BYTES / chunk_bytes;
+    if (count > most) count = most;
+    snprintf(command, sizeof command,
+             "exec iox-roudi --log-level warning --config-file <(printf '[general]\\nversion = 1\\n[[segment]]\\n"
+             "[[segment.mempool]]\\nsize = %llu\\ncount = %llu\\n')",
+             (unsigned long long)chunk_bytes, (unsigned long long)count);
+    return command;
+}
+
+int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error) {
+    bool shares_memory = is_set(run, "shared-memory", "on");
+    if (!form_of(&run->message, run->raw).type)
+        return perf_test_fail(error, "Cyclone DDS was built without %s of the %s layout: build it again",
+                              run->message.name, run->message.layout);
+    if (run->zero_copy && !shares_memory)
+        return perf_test_fail(error, "Cyclone DDS loans messages only in shared memory: add --set shared-memory=on");
+    if (run->zero_copy && run->raw)
+        return perf_test_fail(error, "Cyclone DDS loans no messages without a type: leave out --raw or --zero-copy");
+    if (!shares_memory) return 0;
+    bool is_transient = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL;
+    if (run->qos.history == PERF_TEST_KEEP_ALL || (is_transient && run->qos.depth > SHARED_HISTORY_MAX))
+        return perf_test_fail(error,
+                              "Cyclone DDS has no shared memory for KEEP_ALL, nor for TRANSIENT_LOCAL with a depth of "
+                              "more than %d, and would use the network: add --set shared-memory=off",
+                              SHARED_HISTORY_MAX);
+    const char *const command[] = {"bash", "-c", roudi_command(run), NULL};
+    perf_test_daemons_add(daemons, &(perf_test_daemon){"iox-roudi", command, .ready_line = "ready for clients"});
+    return 0;
+}
+
+/* The configuration: only the loopback interface, which may not support multicast, so participants look for each other
+   at known ports. A domain has ports for 120 participants before those of the next domain begin. */
+static void write_configuration(const perf_test_run *run, char *text, size_t bytes) {
+    bool is_tuned = is_set(run, "tuning", "documented");
+    snprintf(text, bytes,
+             "<CycloneDDS><Domain Id=\"any\">"
+             "<General><Interfaces><NetworkInterface name=\"lo\"/></Interfaces>"
+             "<AllowMulticast>false</AllowMulticast>%s</General>"
+             "<Discovery><ParticipantIndex>auto</ParticipantIndex>"
+             "<MaxAutoParticipantIndex>119</MaxAutoParticipantIndex>"
+             "<Peers><Peer Address=\"127.0.0.1\"/></Peers></Discovery>%s"
+             "<SharedMemory><Enable>%s</Enable><LogLevel>warn</LogLevel></SharedMemory>"
+             "</Domain></CycloneDDS>",
+             is_tuned ? "<MaxMessageSize>65500B</MaxMessageSize>" : "",
+             is_tuned ? "<Internal><SocketReceiveBufferSize max=\"10MB\"/></Internal>" : "",
+             is_set(run, "shared-memory", "on") ? "true" : "false");
+}
+
+/* Whether each setting has one of its values. */
+static int check_settings(const perf_test_run *run, perf_test_error *error) {
+    for (size_t i = 0; i < run->setting_count; i++) {
+        const perf_test_name_value *given = &run->settings[i];
+        bool is_known = false;
+        for (size_t k = 0; k < SETTING_COUNT; k++) {
+            const char *const *value = SETTINGS[k].values;
+            while (*value && strcmp(*value, given->value) != 0) value++;
+            is_known |= strcmp(SETTINGS[k].name, given->name) == 0 && *value;
+        }
+        if (!is_known)
+            return perf_test_fail(error, "Cyclone DDS has no setting %s=%s: see `perf_test list`", given->name,
+                                  given->value);
+    }
+    return 0;
+}
+
+void *open_session(const perf_test_run *run, perf_test_error *error) {
+    if (check_settings(run, error) != 0) return NULL;
+    char configuration[1024];
+    write_configuration(run, configuration, sizeof configuration);
+    dds_entity_t domain = dds_create_domain(run->domain_id, configuration);
+    if (domain < 0) {
+        perf_test_fail(error, "Cyclone DDS cannot open the domain %u: %s. Standard error has its reasons",
+                       run->domain_id, dds_strretcode(domain));
+        return NULL;
+    }
+    dds_entity_t participant = dds_create_participant(run->domain_id, NULL, NULL);
+    struct session *session = participant < 0 ? NULL : malloc(sizeof *session);
+    if (!session) {
+        perf_test_fail(error, "Cyclone DDS cannot create a participant: %s", dds_strretcode(participant));
+        dds_delete(domain);
+        return NULL;
+    }
+    *session = (struct session){run, domain, participant, is_set(run, "shared-memory", "on")};
+    return session;
+}
+
+void close_session(void *session) {
+    dds_delete(((struct session *)session)->domain);
+    free(session);
+}
+
+/* The settings were checked when the session was opened, and the endpoints compare the others with dds_get_qos. */
+void effective_options(void *session, perf_test_effective *effective) {
+    const perf_test_run *run = ((struct session *)session)->run;
+    for (size_t i = 0; i < run->setting_count; i++)
+        perf_test_effective_set(effective, run->settings[i].name, run->settings[i].value);
+    for (size_t i = 0; i < run->option_count; i++)
+        perf_test_effective_set(effective, run->options[i].name, run->options[i].value);
+}

@@ -1,0 +1,23 @@
+/* The domain of this process: its configuration, its participant and its QoS. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <dds/dds.h>
+
+#include "perf_test_backend.h"
+
+extern const perf_test_setting SETTINGS[];
+enum { SETTING_COUNT = 2 };
+
+struct session {
+    const perf_test_run *run;
+    dds_entity_t domain, participant;
+    bool shares_memory; /* messages go through iceoryx */
+};
+
+int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error);
+void *open_session(const perf_test_run *run, perf_test_error *error);
+void close_session(void *session);
+void effective_options(void *session, perf_test_effective *effective);
+
+#endif

@@ -1,0 +1,164 @@
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "endpoint.h"
+
+/* The number of publishers whose ids are kept, and of arrivals. */
+enum { SOURCES = 128, ARRIVALS = 4096 };
+
+struct source {
+    dds_instance_handle_t handle; /* of this process */
+    uint8_t guid[16];             /* the same everywhere */
+};
+
+/* The times at which samples came into the history, for --phases. The n-th arrival is the n-th sample that is taken, as
+   long as none is overwritten. */
+struct arrivals {
+    _Atomic uint64_t count;
+    _Atomic int64_t times_ns[ARRIVALS];
+    uint64_t taken;
+};
+
+struct subscription {
+    struct endpoint base;
+    dds_entity_t wait_set;
+    struct ddsi_serdata *held; /* the sample that was taken last, if it is read in place */
+    struct source sources[SOURCES];
+    size_t source_count;
+    struct arrivals *arrivals;
+};
+
+static void destroy(void *subscription) {
+    struct subscription *self = subscription;
+    if (self->held) ddsi_serdata_unref(self->held);
+    if (self->wait_set > 0) dds_delete(self->wait_set);
+    close_endpoint(&self->base);
+    free(self->arrivals);
+    free(self);
+}
+
+static void on_data_available(dds_entity_t reader, void *argument) {
+    struct arrivals *arrivals = argument;
+    uint64_t count = atomic_load_explicit(&arrivals->count, memory_order_relaxed);
+    atomic_store_explicit(&arrivals->times_ns[count % ARRIVALS], perf_test_now_ns(), memory_order_relaxed);
+    atomic_store_explicit(&arrivals->count, count + 1, memory_order_release); /* with the load in arrived_ns */
+    (void)reader;
+}
+
+/* The time at which the next sample arrived; 0: its listener has not run yet. */
+static int64_t arrived_ns(struct arrivals *arrivals, const perf_test_qos *qos) {
+    uint64_t count = atomic_load_explicit(&arrivals->count, memory_order_acquire);
+    uint64_t kept = qos->history == PERF_TEST_KEEP_LAST && qos->depth < ARRIVALS ? qos->depth : ARRIVALS;
+    if (count > arrivals->taken + kept) arrivals->taken = count - kept;
+    uint64_t index = arrivals->taken++;
+    return index < count ? atomic_load_explicit(&arrivals->times_ns[index % ARRIVALS], memory_order_relaxed) : 0;
+}
+
+static int listen_to_arrivals(struct subscription *self) {
+    self->arrivals = calloc(1, sizeof *self->arrivals);
+    if (!self->arrivals) return DDS_RETCODE_OUT_OF_RESOURCES;
+    dds_listener_t *listener = dds_create_listener(NULL);
+    /* The status stays as without a listener, for the wait set, which is woken after the listener has returned. */
+    dds_lset_data_available_arg(listener, on_data_available, self->arrivals, false);
+    dds_return_t result = dds_set_listener(self->base.entity, listener);
+    dds_delete_listener(listener);
+    return result;
+}
+
+static void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+    struct subscription *self = calloc(1, sizeof *self);
+    if (!self) return perf_test_fail(error, "there is no memory"), NULL;
+    if (open_endpoint(&self->base, session, plan, PERF_TEST_SUBSCRIPTION, error) != 0) return destroy(self), NULL;
+    self->wait_set = dds_create_waitset(self->base.session->participant);
+    dds_return_t result = dds_set_status_mask(self->base.entity, DDS_DATA_AVAILABLE_STATUS);
+    if (result == DDS_RETCODE_OK) result = dds_waitset_attach(self->wait_set, self->base.entity, 0);
+    if (result == DDS_RETCODE_OK && run->phases) result = listen_to_arrivals(self);
+    if (result == DDS_RETCODE_OK) return self;
+    perf_test_fail(error, "Cyclone DDS cannot wait for messages of %s: %s", plan->topic, dds_strretcode(result));
+    return destroy(self), NULL;
+}
+
+/* The id of the publisher with this handle. */
+static const uint8_t *source_of(struct subscription *self, dds_instance_handle_t handle) {
+    for (size_t i = 0; i < self->source_count; i++)
+        if (self->sources[i].handle == handle) return self->sources[i].guid;
+    struct source *source = &self->sources[self->source_count % SOURCES];
+    *source = (struct source){.handle = handle};
+    dds_builtintopic_endpoint_t *writer = dds_get_matched_publication_data(self->base.entity, handle);
+    memcpy(source->guid, writer ? (const void *)writer->key.v : &handle, writer ? sizeof source->guid : sizeof handle);
+    if (writer) dds_builtintopic_free_endpoint(writer);
+    if (self->source_count < SOURCES - 1) self->source_count++; /* the last place is used again */
+    return source->guid;
+}
+
+static int64_t matched(void *subscription, perf_test_error *error) {
+    struct subscription *self = subscription;
+    dds_instance_handle_t writers[SOURCES];
+    dds_return_t count = dds_get_matched_publications(self->base.entity, writers, SOURCES);
+    if (count < 0) return perf_test_fail(error, "Cyclone DDS cannot count writers: %s", dds_strretcode(count));
+    for (dds_return_t i = 0; i < count && i < SOURCES; i++) source_of(self, writers[i]); /* before the writer may end */
+    return count;
+}
+
+static void mismatches(void *subscription, perf_test_sentences *sentences) {
+    dds_requested_incompatible_qos_status_t status;
+    dds_entity_t reader = ((struct subscription *)subscription)->base.entity;
+    if (dds_get_requested_incompatible_qos_status(reader, &status) < 0 || status.total_count == 0) return;
+    char sentence[128];
+    snprintf(sentence, sizeof sentence, "the QoS of %u writers offers less, at last in the policy %u of DDS",
+             status.total_count, status.last_policy_id);
+    perf_test_sentences_add(sentences, sentence);
+}
+
+/* Takes a sample as it came, and converts it unless it can be read in place. */
+static int take_serialised(struct subscription *self, dds_sample_info_t *info, perf_test_taken *taken) {
+    struct ddsi_serdata *serdata = NULL;
+    int count = dds_takecdr(self->base.entity, &serdata, 1, info, DDS_ANY_STATE);
+    if (count <= 0) return count;
+    taken->in_hand_ns = self->arrivals ? perf_test_now_ns() : 0;
+    taken->loaned = self->base.session->run->zero_copy && info->valid_data && serdata->iox_chunk;
+    if (taken->loaned) return self->held = serdata, count;
+    bool is_converted = !info->valid_data || ddsi_serdata_to_sample(serdata, self->base.message, NULL, NULL);
+    ddsi_serdata_unref(serdata);
+    return is_converted ? count : DDS_RETCODE_ERROR;
+}
+
+static int take(void *subscription, perf_test_taken *taken, perf_test_error *error) {
+    struct subscription *self = subscription;
+    dds_sample_info_t info;
+    int count;
+    do { /* a sample without data says that a writer has gone */
+        void *messages[] = {self->base.message};
+        count = self->arrivals || self->base.session->run->zero_copy
+                    ? take_serialised(self, &info, taken)
+                    : dds_take(self->base.entity, messages, &info, 1, 1);
+    } while (count > 0 && !info.valid_data);
+    if (count < 0) return perf_test_fail(error, "Cyclone DDS cannot take: %s", dds_strretcode(count));
+    if (count == 0) return 0;
+    taken->received_ns = perf_test_now_ns();
+    if (self->arrivals) taken->arrived_ns = arrived_ns(self->arrivals, &self->base.session->run->qos);
+    memcpy(taken->source, source_of(self, info.publication_handle), sizeof taken->source);
+    read_message(&self->base.form, taken->loaned ? self->held->iox_chunk : self->base.message, taken);
+    return 1;
+}
+
+static void release(void *subscription) {
+    struct subscription *self = subscription;
+    if (self->held) ddsi_serdata_unref(self->held);
+    self->held = NULL;
+}
+
+/* The status is reset by a take, so all that came must have been taken before, as perf_test does. */
+static int wait_for_message(void *subscription, int64_t timeout_ns, perf_test_error *error) {
+    dds_return_t result = dds_waitset_wait(((struct subscription *)subscription)->wait_set, NULL, 0, timeout_ns);
+    if (result >= 0) return 0;
+    return perf_test_fail(error, "Cyclone DDS cannot wait: %s", dds_strretcode(result));
+}
+
+const perf_test_subscription_functions SUBSCRIPTION = {
+    {.matched = matched, .mismatches = mismatches, .destroy = destroy},
+    .create = create,
+    .take = take,
+    .release = release,
+    .wait = wait_for_message,
+};
