@@ -7,7 +7,7 @@ use perf_worker::{
     run_spec::{History, RunSpec},
 };
 use zenoh::{
-    Wait,
+    Session, Wait,
     shm::{BlockOn, Defragment, GarbageCollect, PosixShmProviderBackend, ShmProvider, ShmProviderBuilder, ZShmMut},
 };
 
@@ -15,10 +15,13 @@ use crate::session::failed;
 
 /// The buffer of a KEEP_ALL subscription, messages.
 const KEEP_ALL_BUFFER: usize = 64;
-/// Loans beyond those that wait in subscriptions: on the link, in hand, and being written.
-const MORE_LOANS: usize = 8;
+/// Loans beside those in subscriptions: one is being written, one is on the link.
+const MORE_LOANS: usize = 2;
 /// The memory that the allocator itself needs, bytes for each loan.
 const ALLOCATOR_BYTES: usize = 256;
+
+/// The key of the configuration for the length from which messages go through shared memory, bytes.
+const THRESHOLD_KEY: &str = "transport/shared_memory/transport_optimization/message_size_threshold";
 
 /// The messages that wait in a subscription.
 pub fn buffer(plan: &EndpointPlan) -> usize {
@@ -28,23 +31,26 @@ pub fn buffer(plan: &EndpointPlan) -> usize {
     }
 }
 
-/// The shared memory of a publisher.
+/// The shared memory of a publisher. Zenoh locks it, so all of it is resident from the beginning.
 pub struct Loans {
     provider: ShmProvider<PosixShmProviderBackend>,
     length_bytes: usize,
 }
 
 impl Loans {
-    /// Memory for all messages that subscriptions hold.
+    /// Memory for a full buffer, and for the messages that subscriptions have in hand.
     ///
     /// # Errors
     /// A sentence: there is not as much.
-    pub fn new(plan: &EndpointPlan) -> Result<Loans, String> {
+    pub fn new(spec: &RunSpec, plan: &EndpointPlan) -> Result<Loans, String> {
         let length_bytes = plan.message.bytes;
-        let pool_bytes = (buffer(plan) + MORE_LOANS) * (length_bytes + ALLOCATOR_BYTES);
-        let provider = ShmProviderBuilder::default_backend(pool_bytes).wait();
-        let provider = provider.map_err(|error| {
-            failed(&format!("create shared memory of {pool_bytes} bytes (free some in /dev/shm)"), error)
+        let in_hand = spec.subscriptions.max(spec.expected_subscriptions) as usize;
+        let pool_bytes = (buffer(plan) + in_hand + MORE_LOANS) * (length_bytes + ALLOCATOR_BYTES);
+        let provider = ShmProviderBuilder::default_backend(pool_bytes).wait().map_err(|error| {
+            format!(
+                "zenoh cannot create and lock {pool_bytes} bytes of shared memory: {error}; free some in /dev/shm, raise \
+                 `ulimit -l`, or give a smaller --history-depth"
+            )
         })?;
         Ok(Loans { provider, length_bytes })
     }
@@ -57,6 +63,22 @@ impl Loans {
         let loan = self.provider.alloc(self.length_bytes).with_policy::<BlockOn<Defragment<GarbageCollect>>>().wait();
         loan.map_err(|error| failed("loan a message", error))
     }
+}
+
+/// Waits for the shared memory into which zenoh itself copies the messages of this plan, if they are long enough for that. Without it
+/// zenoh would send them over the link, and say nothing.
+///
+/// # Errors
+/// A sentence: there is none.
+pub fn await_own_pool(session: &Session, plan: &EndpointPlan) -> Result<(), String> {
+    let threshold = session.config().get_typed::<usize>(THRESHOLD_KEY);
+    let threshold_bytes = threshold.map_err(|error| failed(&format!("tell {THRESHOLD_KEY}"), error))?;
+    if plan.message.bytes < threshold_bytes {
+        return Ok(());
+    }
+    session.get_shm_provider().wait().map(drop).ok_or_else(|| {
+        "zenoh cannot create and lock the shared memory for messages: free 16 MiB in /dev/shm, and raise `ulimit -l`".to_owned()
+    })
 }
 
 /// The memory of messages that are copied; none with zero copy. Every page has been touched, so that no page fault falls into the

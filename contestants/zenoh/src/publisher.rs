@@ -17,9 +17,9 @@ use zenoh::{
 };
 
 use crate::{
-    memory::{Loans, own_message},
+    memory::{Loans, await_own_pool, own_message},
     presence::{Presence, Side},
-    session::{EXPRESS, failed, is_on, key},
+    session::{EXPRESS, SHARED_MEMORY, failed, is_on, key},
 };
 
 /// Creates a publisher.
@@ -40,8 +40,13 @@ pub fn create(session: &Session, spec: &RunSpec, plan: &EndpointPlan) -> Result<
         .wait()
         .map_err(|error| failed("declare a publisher", error))?;
     let message = match own_message(spec, plan) {
-        Some(own) => Message::Own(own),
-        None => Message::Loaned(Loans::new(plan)?),
+        Some(own) => {
+            if is_on(spec, SHARED_MEMORY) {
+                await_own_pool(session, plan)?;
+            }
+            Message::Own(own)
+        }
+        None => Message::Loaned(Loans::new(spec, plan)?),
     };
     let presence = Presence::declare(session, &key, Side::Publisher, port.id())?;
     Ok(Box::new(ZenohPublisher { port, presence, message, number: 0, marks: spec.phases }))
