@@ -1,0 +1,118 @@
+//! The back end of iceoryx2 for `perf_test`: messages are loans of bytes of a publish-subscribe service.
+//!
+//! With zero copy the payload is written and read in the loan. Without it the user's own message is copied into the loan and out of the
+//! sample. Of the phases of a message these two copies are seen: iceoryx2 itself serialises nothing.
+//!
+//! KEEP_LAST is a buffer of that depth with safe overflow, the default of iceoryx2. KEEP_ALL is a buffer without overflow; when it is
+//! full, a RELIABLE publisher retries and a BEST_EFFORT one discards. TRANSIENT_LOCAL is a history of the depth. `--wait block` sleeps on
+//! an event service of the same name, which publishers notify after each message; with `--wait spin` there is none, so all programs of
+//! a topic need the same `--wait`. iceoryx2 has no wait of its own that is neither, so `adaptive` is `block`.
+#![deny(unsafe_code)]
+
+mod loan;
+mod publisher;
+mod service;
+mod subscription;
+
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use iceoryx2::prelude::{Node, NodeBuilder, SignalHandlingMode, ipc};
+use perf_worker::{
+    backend::{Backend, Capabilities, DaemonCommand, Delivery, Description, Publisher, Session, Setting, Settings},
+    endpoint::EndpointPlan,
+    run_spec::{Content, Durability, History, RunSpec},
+};
+
+/// The version of iceoryx2, by the lock file.
+const VERSION: &str = env!("ICEORYX2_VERSION");
+/// The longest wait for another process that cleans up after the same dead node.
+const CLEAN_UP_TIMEOUT: Duration = Duration::from_secs(1);
+
+fn main() -> ExitCode {
+    perf_worker::worker::main(&Iceoryx2)
+}
+
+/// The back end `iceoryx2`.
+struct Iceoryx2;
+
+impl Backend for Iceoryx2 {
+    fn name(&self) -> &str {
+        "iceoryx2"
+    }
+
+    fn describe(&self) -> Description {
+        let capabilities = Capabilities {
+            zero_copy: vec![Content::Plain, Content::BoundedSequence],
+            overwritten: false,
+            services: false,
+            phases: true,
+            ..Capabilities::all()
+        };
+        let transport = Setting::new("transport", &["shared-memory"], "messages go through shared memory");
+        Description { version: VERSION.to_owned(), capabilities, settings: vec![transport] }
+    }
+
+    fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
+        let is_constant = matches!(spec.message.content, Content::Plain | Content::BoundedSequence);
+        if !is_constant && !spec.raw {
+            return Err(format!("iceoryx2 has no types of variable size, as {}: add --raw", spec.message.name));
+        }
+        if (spec.qos.durability, spec.qos.history) == (Durability::TransientLocal, History::KeepAll) {
+            return Err("iceoryx2 keeps a history of a fixed length: give --history KEEP_LAST with --durability \
+                        TRANSIENT_LOCAL"
+                .to_owned());
+        }
+        Ok(Vec::new())
+    }
+
+    fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
+        let mut effective = spec.options();
+        effective.insert("transport".to_owned(), "shared-memory".to_owned());
+        Ok(Box::new(Iceoryx2Session { node: Mutex::new(node()?), effective }))
+    }
+
+    fn clean_up(&self, _spec: &RunSpec) -> Result<(), String> {
+        let state = node()?.blocking_cleanup_dead_nodes(CLEAN_UP_TIMEOUT);
+        match state.failed_cleanups {
+            0 => Ok(()),
+            failed => Err(format!(
+                "iceoryx2 could not remove the files of {failed} dead processes: remove those of other users from \
+                 /tmp/iceoryx2 and /dev/shm"
+            )),
+        }
+    }
+}
+
+/// A node, which leaves the signals to the worker.
+fn node() -> Result<Node<ipc::Service>, String> {
+    let node = NodeBuilder::new().signal_handling_mode(SignalHandlingMode::Disabled).create();
+    node.map_err(|error| {
+        format!("iceoryx2 cannot create a node ({error}): check the rights to /tmp/iceoryx2 and /dev/shm")
+    })
+}
+
+/// The node of this process.
+struct Iceoryx2Session {
+    /// Its endpoints create their services on several threads.
+    node: Mutex<Node<ipc::Service>>,
+    /// Each endpoint carries the options out.
+    effective: Settings,
+}
+
+impl Session for Iceoryx2Session {
+    fn effective(&self) -> Settings {
+        self.effective.clone()
+    }
+
+    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        let node = self.node.lock().unwrap_or_else(PoisonError::into_inner);
+        publisher::create(&node, spec, plan)
+    }
+
+    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
+        let node = self.node.lock().unwrap_or_else(PoisonError::into_inner);
+        subscription::create(&node, spec, plan).map(Delivery::Pull)
+    }
+}

@@ -1,0 +1,101 @@
+//! The services of a topic: publish-subscribe for messages, and an event to wake subscriptions that sleep.
+
+use iceoryx2::{
+    prelude::{Alignment, Node, ServiceName, ipc},
+    service::port_factory::{event, publish_subscribe},
+};
+use perf_worker::{
+    endpoint::EndpointPlan,
+    run_spec::{Durability, History, RunSpec, Wait},
+};
+
+/// Messages.
+pub type Messages = publish_subscribe::PortFactory<ipc::Service, [u8], ()>;
+/// Wake-ups.
+pub type Wakeups = event::PortFactory<ipc::Service>;
+
+/// The buffer of a KEEP_ALL subscription, messages: iceoryx2's buffers have a fixed length.
+const KEEP_ALL_BUFFER: usize = 64;
+/// The alignment of a struct that begins with time and id, bytes.
+const ALIGNMENT: usize = 8;
+/// The limits of iceoryx2's services by default, which hold for programs that are not in the plan.
+const DEFAULT_PUBLISHERS: u32 = 2;
+const DEFAULT_SUBSCRIPTIONS: u32 = 8;
+/// The same of events, of notifiers and of listeners.
+const DEFAULT_WAKEUPS: u32 = 16;
+/// The same of processes.
+const DEFAULT_NODES: u32 = 20;
+
+/// The largest numbers of endpoints of a topic.
+struct Limits {
+    publishers: u32,
+    subscriptions: u32,
+    nodes: u32,
+}
+
+impl Limits {
+    fn of(spec: &RunSpec) -> Limits {
+        let publishers = spec.publishers.max(spec.expected_publishers);
+        let subscriptions = spec.subscriptions.max(spec.expected_subscriptions);
+        Limits { publishers, subscriptions, nodes: DEFAULT_NODES.max(publishers + subscriptions + 1) }
+    }
+}
+
+/// Opens the services of the topic, or creates them. There is no event if subscriptions busy-wait.
+///
+/// # Errors
+/// A sentence: the name is not valid, or the services exist with other options.
+pub fn open(
+    node: &Node<ipc::Service>,
+    spec: &RunSpec,
+    plan: &EndpointPlan,
+) -> Result<(Messages, Option<Wakeups>), String> {
+    let topic = format!("{}{}", spec.domain_id, plan.topic);
+    let name = ServiceName::new(&topic).map_err(|error| failed("name a service", &topic, error))?;
+    let alignment = Alignment::new(ALIGNMENT).ok_or("an alignment must be a power of two")?;
+    let (limits, depth) = (Limits::of(spec), plan.qos.depth as usize);
+    let (buffer, is_bounded) = match plan.qos.history {
+        History::KeepLast => (depth, true),
+        History::KeepAll => (KEEP_ALL_BUFFER, false),
+    };
+    let history = if plan.qos.durability == Durability::TransientLocal { depth } else { 0 };
+    let messages = node
+        .service_builder(&name)
+        .publish_subscribe::<[u8]>()
+        .payload_alignment(alignment)
+        .enable_safe_overflow(is_bounded)
+        .subscriber_max_buffer_size(buffer)
+        .history_size(history)
+        .max_publishers(limits.publishers.max(DEFAULT_PUBLISHERS) as usize)
+        .max_subscribers(limits.subscriptions.max(DEFAULT_SUBSCRIPTIONS) as usize)
+        .max_nodes(limits.nodes as usize)
+        .open_or_create()
+        .map_err(|error| failed("open the messages of", &topic, error))?;
+    if spec.wait == Wait::Spin {
+        return Ok((messages, None));
+    }
+    let wakeups = node
+        .service_builder(&name)
+        .event()
+        .max_notifiers(limits.publishers.max(DEFAULT_WAKEUPS) as usize)
+        .max_listeners(limits.subscriptions.max(DEFAULT_WAKEUPS) as usize)
+        .max_nodes(limits.nodes as usize)
+        .open_or_create()
+        .map_err(|error| failed("open the event of", &topic, error))?;
+    Ok((messages, Some(wakeups)))
+}
+
+/// The sentence of a failure.
+pub fn failed(act: &str, topic: &str, error: impl std::fmt::Debug) -> String {
+    format!("iceoryx2 cannot {act} {topic}: {error:?}; programs of one topic need the same options")
+}
+
+/// The memory of messages that are copied; none with zero copy. Every page has been touched, so that no page fault falls into the
+/// measurement.
+pub fn own_message(spec: &RunSpec, plan: &EndpointPlan) -> Option<Vec<u8>> {
+    (!spec.zero_copy).then(|| {
+        let mut message = vec![0; plan.message.bytes];
+        std::hint::black_box(&mut message).fill(0);
+        message
+    })
+}

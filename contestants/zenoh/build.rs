@@ -1,0 +1,12 @@
+//! Passes on the version of zenoh that the lock file names.
+
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=Cargo.lock");
+    let lock = std::fs::read_to_string("Cargo.lock")?;
+    let mut after = lock.lines().skip_while(|line| *line != "name = \"zenoh\"");
+    let version = after.nth(1).and_then(|line| line.strip_prefix("version = ")).ok_or("Cargo.lock has no zenoh")?;
+    println!("cargo::rustc-env=ZENOH_VERSION={}", version.trim_matches('"'));
+    Ok(())
+}

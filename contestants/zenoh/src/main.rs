@@ -1,0 +1,83 @@
+//! The back end of zenoh for `perf_test`: each worker is a session in peer mode, messages are bytes under the key of their topic.
+//!
+//! Subscriptions are pulled from zenoh's channels, as in its examples: KEEP_LAST is a ring channel of the depth, KEEP_ALL a FIFO channel,
+//! which holds up the link when it is full. A RELIABLE publisher blocks when the link is congested, a BEST_EFFORT one drops.
+//! Late subscriptions get nothing: zenoh's history is an extension of its own (`zenoh-ext`). Endpoints count each other by liveliness
+//! tokens. Zenoh has no wait that is neither blocking nor polling, so `--wait adaptive` is `block`.
+//!
+//! Zenoh's crate has no shared memory unless its feature `shared-memory` is chosen, so that is this back end's default, too. With it,
+//! messages of 3 kB and more go through shared memory without a change of the program, and those of `--zero-copy` are loaned.
+#![forbid(unsafe_code)]
+
+mod memory;
+mod presence;
+mod publisher;
+mod session;
+mod subscription;
+
+use std::process::ExitCode;
+
+use perf_worker::{
+    backend::{Backend, Capabilities, DaemonCommand, Description, Session, Setting},
+    run_spec::{Content, Durability, RunSpec},
+};
+use session::{EXPRESS, SHARED_MEMORY, ZenohSession, is_on};
+
+/// The version of zenoh, by the lock file.
+const VERSION: &str = env!("ZENOH_VERSION");
+
+fn main() -> ExitCode {
+    perf_worker::worker::main(&Zenoh)
+}
+
+/// The back end `zenoh`.
+struct Zenoh;
+
+impl Backend for Zenoh {
+    fn name(&self) -> &str {
+        "zenoh"
+    }
+
+    fn describe(&self) -> Description {
+        let capabilities = Capabilities {
+            zero_copy: vec![Content::Plain, Content::BoundedSequence],
+            durability: vec![Durability::Volatile],
+            overwritten: false,
+            services: false,
+            phases: true,
+            ..Capabilities::all()
+        };
+        let settings = vec![
+            Setting::new("transport", &["tcp"], "sessions are connected by TCP on the loopback interface, zenoh's default link"),
+            Setting::new(
+                SHARED_MEMORY,
+                &["off", "on"],
+                "on: payloads of 3 kB and more, and all that are loaned, go through shared memory; off: over the link, as in zenoh's \
+                 default build",
+            )
+            .best("on"),
+            Setting::new(EXPRESS, &["off", "on"], "on: no message waits to be sent together with others").best("on"),
+        ];
+        Description { version: VERSION.to_owned(), capabilities, settings }
+    }
+
+    fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
+        let is_constant = matches!(spec.message.content, Content::Plain | Content::BoundedSequence);
+        if !is_constant && !spec.raw {
+            return Err(format!("zenoh has no types of variable size, as {}: add --raw", spec.message.name));
+        }
+        if spec.zero_copy && !is_on(spec, SHARED_MEMORY) {
+            return Err("zenoh loans messages in shared memory only: add --set shared-memory=on".to_owned());
+        }
+        Ok(Vec::new())
+    }
+
+    fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String> {
+        Ok(Box::new(ZenohSession::open(spec)?))
+    }
+
+    fn clean_up(&self, _spec: &RunSpec) -> Result<(), String> {
+        zenoh::shm::cleanup_orphaned_shm_segments();
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! The endpoints of a topic, by zenoh's liveliness tokens: each declares one, and counts those of the other side. A publisher's own
+//! matching status says only whether there is a subscription, and a subscription has none.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zenoh::{
+    Session, Wait,
+    handlers::Callback,
+    liveliness::LivelinessToken,
+    pubsub::Subscriber,
+    sample::{Sample, SampleKind},
+    session::EntityGlobalId,
+};
+
+use crate::session::failed;
+
+/// The side of an endpoint.
+#[derive(Clone, Copy)]
+pub enum Side {
+    /// It publishes.
+    Publisher,
+    /// It subscribes.
+    Subscription,
+}
+
+impl Side {
+    /// The part of a token's key.
+    fn name(self) -> &'static str {
+        match self {
+            Side::Publisher => "publisher",
+            Side::Subscription => "subscription",
+        }
+    }
+}
+
+/// An endpoint's token, and the tokens of the other side.
+pub struct Presence {
+    others: Arc<Mutex<BTreeSet<String>>>,
+    _token: LivelinessToken,
+    _watch: Subscriber<()>,
+}
+
+impl Presence {
+    /// Declares that the endpoint `id` is there, and watches for the other side.
+    ///
+    /// # Errors
+    /// A sentence: the session is closed.
+    pub fn declare(session: &Session, key: &str, side: Side, id: EntityGlobalId) -> Result<Presence, String> {
+        let other = match side {
+            Side::Publisher => Side::Subscription,
+            Side::Subscription => Side::Publisher,
+        };
+        let others = Arc::new(Mutex::new(BTreeSet::new()));
+        let seen = others.clone();
+        let count = move |sample: Sample| {
+            let token = sample.key_expr().to_string();
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            match sample.kind() {
+                SampleKind::Put => seen.insert(token),
+                SampleKind::Delete => seen.remove(&token),
+            };
+        };
+        let watched = format!("{key}/{}/*", other.name());
+        let watch = session
+            .liveliness()
+            .declare_subscriber(watched)
+            .history(true)
+            .with((Callback::from(count), ()))
+            .wait()
+            .map_err(|error| failed("watch liveliness tokens", error))?;
+        let own = format!("{key}/{}/{}_{}", side.name(), id.zid(), id.eid());
+        let token = session.liveliness().declare_token(own).wait();
+        let token = token.map_err(|error| failed("declare a liveliness token", error))?;
+        Ok(Presence { others, _token: token, _watch: watch })
+    }
+
+    /// The number of endpoints of the other side.
+    pub fn others(&self) -> usize {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}

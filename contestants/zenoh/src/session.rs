@@ -1,0 +1,95 @@
+//! The session of a worker.
+//!
+//! Sessions find each other by zenoh's scouting, but on the loopback interface: other zenoh programs of the network are no part of a
+//! run, and a run needs no network. Each domain has a port of its own, domain 0 zenoh's default one.
+
+use perf_worker::{
+    backend::{self, Delivery, Publisher, Settings},
+    endpoint::EndpointPlan,
+    run_spec::RunSpec,
+};
+use zenoh::{Config, Session, Wait};
+
+use crate::{publisher, subscription};
+
+/// The name of a setting.
+pub const SHARED_MEMORY: &str = "shared-memory";
+/// The name of a setting.
+pub const EXPRESS: &str = "express";
+/// The key of the configuration for it.
+const SHARED_MEMORY_KEY: &str = "transport/shared_memory/enabled";
+/// The group and the first port of scouting.
+const SCOUTING_GROUP: &str = "224.0.0.224";
+const SCOUTING_PORT: u32 = 7446;
+
+/// Whether a setting is on.
+pub fn is_on(spec: &RunSpec, setting: &str) -> bool {
+    spec.settings.get(setting).is_some_and(|value| value == "on")
+}
+
+fn on_off(is_on: bool) -> String {
+    if is_on { "on" } else { "off" }.to_owned()
+}
+
+/// The session.
+pub struct ZenohSession {
+    session: Session,
+    /// Each endpoint carries out the options.
+    effective: Settings,
+}
+
+impl ZenohSession {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// A sentence: loopback has no address, or the configuration is not one of this version.
+    pub fn open(spec: &RunSpec) -> Result<ZenohSession, String> {
+        let scouting = format!("\"{SCOUTING_GROUP}:{}\"", SCOUTING_PORT + spec.domain_id);
+        let shared_memory = is_on(spec, SHARED_MEMORY).to_string();
+        let mut config = Config::default();
+        for (key, value) in [
+            ("mode", "\"peer\""),
+            ("listen/endpoints", "[\"tcp/127.0.0.1:0\"]"),
+            ("scouting/multicast/interface", "\"lo\""),
+            ("scouting/multicast/address", &scouting),
+            (SHARED_MEMORY_KEY, &shared_memory),
+        ] {
+            let inserted = config.insert_json5(key, value);
+            inserted.map_err(|error| format!("zenoh does not accept {key} = {value}: {error}"))?;
+        }
+        let session = zenoh::open(config).wait();
+        let session =
+            session.map_err(|error| format!("zenoh cannot open a session on the loopback interface: {error}"))?;
+        let enabled = session.config().get_typed(SHARED_MEMORY_KEY);
+        let enabled: bool = enabled.map_err(|error| format!("zenoh does not tell {SHARED_MEMORY_KEY}: {error}"))?;
+        let mut effective = spec.options();
+        effective.insert("transport".to_owned(), "tcp".to_owned());
+        effective.insert(SHARED_MEMORY.to_owned(), on_off(enabled));
+        effective.insert(EXPRESS.to_owned(), on_off(is_on(spec, EXPRESS)));
+        Ok(ZenohSession { session, effective })
+    }
+}
+
+impl backend::Session for ZenohSession {
+    fn effective(&self) -> Settings {
+        self.effective.clone()
+    }
+
+    fn publisher(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
+        publisher::create(&self.session, spec, plan)
+    }
+
+    fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
+        subscription::create(&self.session, spec, plan).map(Delivery::Pull)
+    }
+}
+
+/// The key expression of a topic: of a domain, and without the slash with which a topic begins and no key may.
+pub fn key(spec: &RunSpec, plan: &EndpointPlan) -> String {
+    format!("perf_test/{}{}", spec.domain_id, plan.topic)
+}
+
+/// The sentence of a failure.
+pub fn failed(act: &str, error: impl std::fmt::Display) -> String {
+    format!("zenoh cannot {act}: {error}")
+}
