@@ -1,5 +1,5 @@
-// Eclipse eCAL for perf_test, by its Python module: perf_test's loops call it from C++, and no line of Python runs for a
-// message.
+// Eclipse eCAL for perf_test, by its Python module: perf_test's loops call it from C++, and no line of Python runs for
+// a message.
 #include <exception>
 #include <memory>
 #include <new>

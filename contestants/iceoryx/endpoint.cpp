@@ -95,8 +95,9 @@ int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_
     if (self.own.bytes) write_message(self.own.bytes, self, draft);
     auto loan = self.port.loan(static_cast<uint32_t>(self.bytes));
     if (loan.has_error())
-        return perf_test_fail(error, "iceoryx loans no chunk of %llu bytes (error %d): the memory pools of RouDi are too "
-                              "small or in use", static_cast<unsigned long long>(self.bytes), int(loan.get_error()));
+        return perf_test_fail(error, "iceoryx loans no chunk of %llu bytes (error %d): the memory pools of RouDi are "
+                              "too small or in use", static_cast<unsigned long long>(self.bytes),
+                              int(loan.get_error()));
     void *chunk = loan.value();
     if (self.own.bytes) std::memcpy(chunk, self.own.bytes, self.bytes);
     else write_message(chunk, self, draft);

@@ -1,5 +1,5 @@
-// Eclipse iceoryx for perf_test, by its untyped interface: a message is a chunk of bytes, as for its users whose messages
-// are structs.
+// Eclipse iceoryx for perf_test, by its untyped interface: a message is a chunk of bytes, as for its users whose
+// messages are structs.
 #include <string>
 
 #include <unistd.h>
@@ -21,8 +21,8 @@ int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error 
     if (!is_constant && !run->raw) return perf_test_fail(error, "iceoryx has no types of variable size: add --raw");
     bool is_kept = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL;
     if (is_kept && (run->qos.history == PERF_TEST_KEEP_ALL || run->qos.depth > iox::MAX_PUBLISHER_HISTORY))
-        return perf_test_fail(error, "iceoryx keeps at most %u messages for late subscriptions: give --history KEEP_LAST "
-                              "and a smaller --history-depth", unsigned(iox::MAX_PUBLISHER_HISTORY));
+        return perf_test_fail(error, "iceoryx keeps at most %u messages for late subscriptions: give --history "
+                              "KEEP_LAST and a smaller --history-depth", unsigned(iox::MAX_PUBLISHER_HISTORY));
     add_roudi(run, daemons);
     return 0;
 }
