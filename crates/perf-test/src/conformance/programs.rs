@@ -26,6 +26,8 @@ use perf_worker::{
 
 /// The depth of the history: all messages of a publisher that runs for some seconds.
 const DEPTH: u32 = 1000;
+/// The depth where the middleware refuses that one.
+const SHORT_DEPTH: u32 = 16;
 /// The name of a check.
 pub const KILLED_PUBLISHER: &str = "killed publisher";
 /// The name of a check.
@@ -77,7 +79,7 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     let topic = format!("conformance_{}", random_id()?);
     let reliability = if subject.is_reliable() { "RELIABLE" } else { "BEST_EFFORT" };
     let history = match subject.can().history.contains(&History::KeepLast) {
-        true => format!("KEEP_LAST --history-depth {}", subject.depth(DEPTH)),
+        true => format!("KEEP_LAST --history-depth {}", history_depth(subject, durability)),
         false => "KEEP_ALL".to_owned(),
     };
     let qos = format!("--reliability {reliability} --durability {} --history {history}", durability.name());
@@ -100,11 +102,19 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     })
 }
 
+/// The depth of the history with that durability: some middlewares keep less for late subscriptions than for others.
+fn history_depth(subject: &Subject<'_>, durability: Durability) -> u32 {
+    let message = subject.messages.first().map(message_options).unwrap_or_default();
+    let depth = subject.depth(DEPTH);
+    let options = format!("{message} --durability {} --history KEEP_LAST --history-depth {depth}", durability.name());
+    if subject.spec(&options).is_ok() { depth } else { subject.depth(SHORT_DEPTH) }
+}
+
 fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Summary) -> Result<String, String> {
     judge(subject, late, Losses::None)?;
     let (before, history) = (late.before_matched, late.received.history);
     let depth = match subject.can().history.contains(&History::KeepLast) {
-        true => u64::from(subject.depth(DEPTH)),
+        true => u64::from(history_depth(subject, durability)),
         false => u64::MAX,
     };
     match durability {

@@ -1,0 +1,47 @@
+// Python's objects and its global lock. No function of this program leaves a Python exception pending.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <utility>
+
+#include "perf_test_backend.h"
+
+// A reference to a Python object, or none after an error. It is made, used and dropped with the lock held.
+class Object {
+  public:
+    Object() = default;
+    explicit Object(PyObject *owned) : object(owned) {}
+    Object(Object &&other) noexcept : object(other.object) { other.object = nullptr; }
+    Object &operator=(Object &&other) noexcept {
+        std::swap(object, other.object);
+        return *this;
+    }
+    ~Object() { Py_XDECREF(object); }
+    PyObject *get() const { return object; }
+    explicit operator bool() const { return object; }
+
+  private:
+    PyObject *object = nullptr;
+};
+
+// Holds Python's lock, on a thread that does not. The first one of a thread keeps Python's state of the thread until
+// the process ends: it would otherwise be made anew for each message.
+class Lock {
+  public:
+    Lock() {
+        static thread_local const bool is_kept = (PyGILState_Ensure(), PyEval_SaveThread(), true);
+        (void)is_kept;
+        state = PyGILState_Ensure();
+    }
+    ~Lock() { PyGILState_Release(state); }
+    Lock(const Lock &) = delete;
+    Lock &operator=(const Lock &) = delete;
+
+  private:
+    PyGILState_STATE state;
+};
+
+// Fails with the pending exception of Python, and clears it.
+int fail_with_exception(perf_test_error *error, const char *action);

@@ -1,0 +1,82 @@
+// Eclipse iceoryx for perf_test, by its untyped interface: a message is a chunk of bytes, as for its users whose
+// messages are structs.
+#include <string>
+
+#include <unistd.h>
+
+#include "endpoint.hpp"
+#include "iceoryx_hoofs/log/logmanager.hpp"
+#include "iceoryx_posh/iceoryx_posh_types.hpp"
+#include "iceoryx_posh/runtime/posh_runtime.hpp"
+#include "iceoryx_versions.hpp"
+#include "roudi.hpp"
+
+namespace {
+
+constexpr const char *TRANSPORT = "transport";
+constexpr const char *SHARED_MEMORY = "shared-memory";
+
+int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error) {
+    bool is_constant = run->message.content == PERF_TEST_PLAIN || run->message.content == PERF_TEST_BOUNDED_SEQUENCE;
+    if (!is_constant && !run->raw) return perf_test_fail(error, "iceoryx has no types of variable size: add --raw");
+    bool is_kept = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL;
+    if (is_kept && (run->qos.history == PERF_TEST_KEEP_ALL || run->qos.depth > iox::MAX_PUBLISHER_HISTORY))
+        return perf_test_fail(error, "iceoryx keeps at most %u messages for late subscriptions: give --history "
+                              "KEEP_LAST and a smaller --history-depth", unsigned(iox::MAX_PUBLISHER_HISTORY));
+    add_roudi(run, daemons);
+    return 0;
+}
+
+int clean_up(const perf_test_run *, perf_test_error *) { return remove_dead_files(), 0; }
+
+// The runtime belongs to the process; the run is the session.
+void *open_session(const perf_test_run *run, perf_test_error *) {
+    // The library logs every step otherwise.
+    iox::log::LogManager::GetLogManager().SetDefaultLogLevel(iox::log::LogLevel::kWarn,
+                                                             iox::log::LogLevelOutput::kHideLogLevel);
+    std::string name = RUNTIME_PREFIX + std::to_string(getpid());
+    iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
+    return const_cast<perf_test_run *>(run);
+}
+
+// The endpoints carry out all options that `check` and the capabilities let through.
+void effective(void *session, perf_test_effective *effective) {
+    const auto *run = static_cast<const perf_test_run *>(session);
+    perf_test_effective_set(effective, TRANSPORT, SHARED_MEMORY);
+    for (size_t i = 0; i < run->option_count; i++)
+        perf_test_effective_set(effective, run->options[i].name, run->options[i].value);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    static const char *const transports[] = {SHARED_MEMORY, nullptr};
+    static const perf_test_setting settings[] = {
+        {TRANSPORT, transports, nullptr, "messages go through shared memory"},
+    };
+    static const uint32_t contents = PERF_TEST_PLAIN | PERF_TEST_BOUNDED_SEQUENCE | PERF_TEST_FIELDS |
+                                     PERF_TEST_SEQUENCE | PERF_TEST_TEXT;
+    static perf_test_backend backend = {};
+    backend.version = PERF_TEST_BACKEND_VERSION;
+    backend.name = "iceoryx";
+    backend.middleware_version = ICEORYX_LATEST_RELEASE_VERSION;
+    perf_test_capabilities &can = backend.capabilities;
+    can.zero_copy = contents; // those of variable size with --raw, which `check` demands
+    can.reliability = PERF_TEST_RELIABLE | PERF_TEST_BEST_EFFORT;
+    can.durability = PERF_TEST_TRANSIENT_LOCAL | PERF_TEST_VOLATILE;
+    can.history = PERF_TEST_KEEP_LAST | PERF_TEST_KEEP_ALL;
+    can.history_depth_max = iox::MAX_SUBSCRIBER_QUEUE_CAPACITY;
+    can.wait = PERF_TEST_SPIN | PERF_TEST_BLOCK | PERF_TEST_ADAPTIVE;
+    can.delivery = PERF_TEST_PULL;
+    can.matching = PERF_TEST_MATCHING_ANY;
+    can.copies = can.sources = can.raw = true;
+    backend.settings = settings;
+    backend.setting_count = sizeof settings / sizeof *settings;
+    backend.check = check;
+    backend.clean_up = clean_up;
+    backend.open = open_session;
+    backend.effective = effective;
+    backend.publisher = PUBLISHER_FUNCTIONS;
+    backend.subscription = SUBSCRIPTION_FUNCTIONS;
+    return perf_test_worker_main(argc, argv, &backend);
+}
