@@ -60,7 +60,11 @@ impl Description {
     #[must_use]
     pub fn best(&self) -> Settings {
         let best = |setting: &Setting| Some((setting.name.clone(), setting.best.clone()?));
-        self.settings.iter().filter(|setting| setting.best.as_ref() != setting.values.first()).filter_map(best).collect()
+        self.settings
+            .iter()
+            .filter(|setting| setting.best.as_ref() != setting.values.first())
+            .filter_map(best)
+            .collect()
     }
 
     /// The value of each setting, if those of `requested` are requested of `middleware`.
