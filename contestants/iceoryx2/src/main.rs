@@ -1,12 +1,14 @@
 //! The back end of iceoryx2 for `perf_test`: messages are loans of bytes of a publish-subscribe service.
 //!
-//! With zero copy the payload is written and read in the loan. Without it the user's own message is copied into the loan and out of the
-//! sample. Of the phases of a message these two copies are seen: iceoryx2 itself serialises nothing.
+//! With zero copy the payload is written and read in the loan. Without it the user's own message is copied into the
+//! loan and out of the sample. Of the phases of a message these two copies are seen: iceoryx2 itself serialises
+//! nothing.
 //!
-//! KEEP_LAST is a buffer of that depth with safe overflow, the default of iceoryx2. KEEP_ALL is a buffer without overflow; when it is
-//! full, a RELIABLE publisher retries and a BEST_EFFORT one discards. TRANSIENT_LOCAL is a history of the depth. `--wait block` sleeps on
-//! an event service of the same name, which publishers notify after each message; with `--wait spin` there is none, so all programs of
-//! a topic need the same `--wait`. iceoryx2 has no wait of its own that is neither, so `adaptive` is `block`.
+//! KEEP_LAST is a buffer of that depth with safe overflow, the default of iceoryx2. KEEP_ALL is a buffer without
+//! overflow; when it is full, a RELIABLE publisher retries and a BEST_EFFORT one discards. TRANSIENT_LOCAL is a history
+//! of the depth. `--wait block` sleeps on an event service of the same name, which publishers notify after each
+//! message; with `--wait spin` there is none, so all programs of a topic need the same `--wait`. iceoryx2 has no wait
+//! of its own that is neither, so `adaptive` is `block`.
 #![deny(unsafe_code)]
 
 mod loan;

@@ -1,12 +1,17 @@
-//! The back end of zenoh for `perf_test`: each worker is a session in peer mode, messages are bytes under the key of their topic.
+//! The back end of zenoh for `perf_test`: each worker is a session in peer mode, messages are bytes under the key of
+//! their topic.
 //!
-//! Subscriptions are pulled from zenoh's channels, as in its examples: KEEP_LAST is a ring channel of the depth, KEEP_ALL a FIFO channel,
-//! which holds up the link when it is full. A RELIABLE publisher blocks when the link is congested, a BEST_EFFORT one drops.
-//! Late subscriptions get nothing: zenoh's history is an extension of its own (`zenoh-ext`). Endpoints count each other by liveliness
-//! tokens. Zenoh has no wait that is neither blocking nor polling, so `--wait adaptive` is `block`.
+//! Subscriptions are pulled from zenoh's channels, as in its examples: KEEP_LAST is a ring channel of the depth,
+//! KEEP_ALL a FIFO channel, which holds up the link when it is full. A RELIABLE publisher blocks when the link is
+//! congested, a BEST_EFFORT one drops. Late subscriptions get nothing: zenoh's history is an extension of its own
+//! (`zenoh-ext`). Endpoints count each other by liveliness tokens. Zenoh has no wait that is neither blocking nor
+//! polling, so `--wait adaptive` is `block`.
 //!
-//! Zenoh's crate has no shared memory unless its feature `shared-memory` is chosen, so that is this back end's default, too. With it,
-//! messages of 3 kB and more go through shared memory without a change of the program, and those of `--zero-copy` are loaned.
+//! Zenoh's crate has no shared memory unless its feature `shared-memory` is chosen, so that is this back end's default,
+//! too; a build with the feature has it on by default. With it, messages of 3 kB and more go through shared memory
+//! without a change of the program, and those of `--zero-copy` are loaned. Zenoh's documentation recommends no priority
+//! for latency, so messages have the default one. Some files of a run stay in /dev/shm until the next one: zenoh
+//! removes those of dead processes only.
 #![forbid(unsafe_code)]
 
 mod memory;
@@ -48,12 +53,12 @@ impl Backend for Zenoh {
             ..Capabilities::all()
         };
         let settings = vec![
-            Setting::new("transport", &["tcp"], "sessions are connected by TCP on the loopback interface, zenoh's default link"),
+            Setting::new("transport", &["tcp"], "TCP, zenoh's default, on the loopback interface"),
             Setting::new(
                 SHARED_MEMORY,
                 &["off", "on"],
-                "on: payloads of 3 kB and more, and all that are loaned, go through shared memory; off: over the link, as in zenoh's \
-                 default build",
+                "on: payloads of 3 kB and more, and all loans, go through shared memory; off: all go over \
+                 the link, as in zenoh's default build",
             )
             .best("on"),
             Setting::new(EXPRESS, &["off", "on"], "on: no message waits to be sent together with others").best("on"),

@@ -48,8 +48,8 @@ impl Loans {
         let pool_bytes = (buffer(plan) + in_hand + MORE_LOANS) * (length_bytes + ALLOCATOR_BYTES);
         let provider = ShmProviderBuilder::default_backend(pool_bytes).wait().map_err(|error| {
             format!(
-                "zenoh cannot create and lock {pool_bytes} bytes of shared memory: {error}; free some in /dev/shm, raise \
-                 `ulimit -l`, or give a smaller --history-depth"
+                "zenoh cannot create and lock {pool_bytes} bytes of shared memory: {error}; free some in /dev/shm, \
+                 raise `ulimit -l`, or give a smaller --history-depth"
             )
         })?;
         Ok(Loans { provider, length_bytes })
@@ -65,8 +65,8 @@ impl Loans {
     }
 }
 
-/// Waits for the shared memory into which zenoh itself copies the messages of this plan, if they are long enough for that. Without it
-/// zenoh would send them over the link, and say nothing.
+/// Waits for the shared memory into which zenoh itself copies the messages of this plan, if they are long enough for
+/// that. Without it zenoh would send them over the link, and say nothing.
 ///
 /// # Errors
 /// A sentence: there is none.
@@ -77,12 +77,12 @@ pub fn await_own_pool(session: &Session, plan: &EndpointPlan) -> Result<(), Stri
         return Ok(());
     }
     session.get_shm_provider().wait().map(drop).ok_or_else(|| {
-        "zenoh cannot create and lock the shared memory for messages: free 16 MiB in /dev/shm, and raise `ulimit -l`".to_owned()
+        "zenoh cannot create and lock shared memory: free 16 MiB in /dev/shm, and raise `ulimit -l`".to_owned()
     })
 }
 
-/// The memory of messages that are copied; none with zero copy. Every page has been touched, so that no page fault falls into the
-/// measurement.
+/// The memory of messages that are copied; none with zero copy. Every page has been touched, so that no page fault
+/// falls into the measurement.
 pub fn own_message(spec: &RunSpec, plan: &EndpointPlan) -> Option<Vec<u8>> {
     (!spec.zero_copy).then(|| {
         let mut message = vec![0; plan.message.bytes];

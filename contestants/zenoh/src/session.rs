@@ -1,7 +1,7 @@
 //! The session of a worker.
 //!
-//! Sessions find each other by zenoh's scouting, but on the loopback interface: other zenoh programs of the network are no part of a
-//! run, and a run needs no network. Each domain has a port of its own, domain 0 zenoh's default one.
+//! Sessions find each other by zenoh's scouting, but on the loopback interface: other zenoh programs of the network are
+//! no part of a run, and a run needs no network. Each domain has a port of its own, domain 0 zenoh's default one.
 
 use perf_worker::{
     backend::{self, Delivery, Publisher, Settings},
