@@ -59,7 +59,7 @@ static void mismatches(void *publisher, perf_test_sentences *sentences) {
     dds_entity_t writer = ((struct publisher *)publisher)->base.entity;
     if (dds_get_offered_incompatible_qos_status(writer, &status) < 0 || status.total_count == 0) return;
     char sentence[160];
-    snprintf(sentence, sizeof sentence, "readers that ask for more than this publisher offers: %u, the last one in its %s",
+    snprintf(sentence, sizeof sentence, "readers that ask for more than is offered: %u, the last one in its %s",
              status.total_count, policy_name(status.last_policy_id));
     perf_test_sentences_add(sentences, sentence);
 }

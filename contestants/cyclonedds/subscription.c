@@ -105,7 +105,7 @@ static void mismatches(void *subscription, perf_test_sentences *sentences) {
     dds_entity_t reader = ((struct subscription *)subscription)->base.entity;
     if (dds_get_requested_incompatible_qos_status(reader, &status) < 0 || status.total_count == 0) return;
     char sentence[160];
-    snprintf(sentence, sizeof sentence, "writers that offer less than this subscription asks for: %u, the last one in its %s",
+    snprintf(sentence, sizeof sentence, "writers that offer less than is asked for: %u, the last one in its %s",
              status.total_count, policy_name(status.last_policy_id));
     perf_test_sentences_add(sentences, sentence);
 }
