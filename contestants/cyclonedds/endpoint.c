@@ -72,6 +72,14 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
     return 0;
 }
 
+const char *policy_name(uint32_t policy_id) {
+    switch (policy_id) {
+    case DDS_RELIABILITY_QOS_POLICY_ID: return "reliability";
+    case DDS_DURABILITY_QOS_POLICY_ID: return "durability";
+    default: return "another policy than reliability and durability";
+    }
+}
+
 void close_endpoint(struct endpoint *endpoint) {
     if (endpoint->message) dds_sample_free(endpoint->message, endpoint->form.type->descriptor, DDS_FREE_ALL);
     if (endpoint->entity > 0) dds_delete(endpoint->entity);

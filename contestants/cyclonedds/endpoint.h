@@ -20,6 +20,9 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
                   uint32_t kind, perf_test_error *error);
 void close_endpoint(struct endpoint *endpoint);
 
+/* The name of a policy for which endpoints are not matched. */
+const char *policy_name(uint32_t policy_id);
+
 extern const perf_test_publisher_functions PUBLISHER;
 extern const perf_test_subscription_functions SUBSCRIPTION;
 

@@ -58,9 +58,9 @@ static void mismatches(void *publisher, perf_test_sentences *sentences) {
     dds_offered_incompatible_qos_status_t status;
     dds_entity_t writer = ((struct publisher *)publisher)->base.entity;
     if (dds_get_offered_incompatible_qos_status(writer, &status) < 0 || status.total_count == 0) return;
-    char sentence[128];
-    snprintf(sentence, sizeof sentence, "the QoS of %u readers asks for more, at last in the policy %u of DDS",
-             status.total_count, status.last_policy_id);
+    char sentence[160];
+    snprintf(sentence, sizeof sentence, "readers that ask for more than is offered: %u, the last one in its %s",
+             status.total_count, policy_name(status.last_policy_id));
     perf_test_sentences_add(sentences, sentence);
 }
 

@@ -104,9 +104,9 @@ static void mismatches(void *subscription, perf_test_sentences *sentences) {
     dds_requested_incompatible_qos_status_t status;
     dds_entity_t reader = ((struct subscription *)subscription)->base.entity;
     if (dds_get_requested_incompatible_qos_status(reader, &status) < 0 || status.total_count == 0) return;
-    char sentence[128];
-    snprintf(sentence, sizeof sentence, "the QoS of %u writers offers less, at last in the policy %u of DDS",
-             status.total_count, status.last_policy_id);
+    char sentence[160];
+    snprintf(sentence, sizeof sentence, "writers that offer less than is asked for: %u, the last one in its %s",
+             status.total_count, policy_name(status.last_policy_id));
     perf_test_sentences_add(sentences, sentence);
 }
 

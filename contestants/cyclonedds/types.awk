@@ -1,4 +1,4 @@
-# The table of message.c: a line for each message of `perf_test idl`, a struct with time and id, or with iRobot's header.
+# The table of message.c: a line for each message of `perf_test idl`, a struct with time and id or with a header.
 # `layout` is the value of --message-layout, `prefix` that of the C names.
 
 /^module [a-z_]+ \{$/ { package = $2 }
