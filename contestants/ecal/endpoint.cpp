@@ -43,7 +43,7 @@ struct Publisher {
     Object message{};
 };
 
-void *create_publisher(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
+void *create_publisher(void *session, const perf_test_run *, const perf_test_endpoint *plan,
                        perf_test_error *error) {
     auto *own = static_cast<Session *>(session);
     std::unique_ptr<Publisher> self(new (std::nothrow) Publisher{own, plan->message.last_id});
@@ -65,7 +65,6 @@ void *create_publisher(void *session, const perf_test_run *run, const perf_test_
         return nullptr;
     }
     self->source = PyLong_AsUnsignedLongLongMask(id.get());
-    (void)run;
     return self.release();
 }
 
@@ -149,7 +148,7 @@ PyObject *deliver(PyObject *capsule, PyObject *const *arguments, Py_ssize_t argu
 PyMethodDef DELIVER = {"deliver", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(deliver)), METH_FASTCALL,
                        nullptr};
 
-void *create_subscription(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
+void *create_subscription(void *session, const perf_test_run *, const perf_test_endpoint *plan,
                           perf_test_error *error) {
     auto *own = static_cast<Session *>(session);
     std::unique_ptr<Subscription> self(new (std::nothrow) Subscription{own, plan->message.bytes});
@@ -158,7 +157,6 @@ void *create_subscription(void *session, const perf_test_run *run, const perf_te
     self->port = Object(PyObject_CallMethod(own->module.get(), "subscriber", "ss", plan->topic,
                                             plan->message.type_name));
     if (!self->port) return fail_with_exception(error, "create a subscription"), nullptr;
-    (void)run;
     return self.release();
 }
 
