@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cctype>
+#include <cerrno>
+#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <optional>
+#include <map>
 #include <set>
 #include <string>
 
@@ -16,21 +19,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string FOLDER = "/dev/shm/", TRANSPORT_PREFIX = "fastrtps_", SHARING_PREFIX = "fast_datasharing_";
-// A file that is younger may belong to a process that has not mapped it yet.
-constexpr time_t MIN_AGE_S = 1;
+const std::string FOLDER = "/dev/shm/", SEMAPHORE_PREFIX = "sem.";
+// Segments and ports of the transport, and the segments of data sharing.
+const std::string PREFIXES[] = {"fastrtps_", "fast_datasharing_"};
+// A file that is younger may belong to a process that has neither locked nor mapped it yet.
+constexpr int64_t MIN_AGE_NS = 100000000;
 
-// The files of this user in the folder whose names begin so.
-std::set<std::string> own_files(const std::string &prefix) {
-    std::set<std::string> names;
+bool starts_with(const std::string &text, const std::string &start) { return text.compare(0, start.size(), start) == 0; }
+
+// Takes the ending from a text; false: it has another one.
+bool strip(std::string &text, const std::string &ending) {
+    if (text.size() < ending.size() || text.compare(text.size() - ending.size(), ending.size(), ending) != 0) return false;
+    text.resize(text.size() - ending.size());
+    return true;
+}
+
+// The name of the segment or port to which a file belongs; empty: it belongs to none.
+std::string base_name(std::string name) {
+    if (starts_with(name, SEMAPHORE_PREFIX)) {
+        name.erase(0, SEMAPHORE_PREFIX.size());
+        strip(name, "_mutex");
+    } else if (!strip(name, "_el")) {
+        strip(name, "_sl");
+    }
+    for (const std::string &prefix : PREFIXES) {
+        if (starts_with(name, prefix)) return name;
+    }
+    return "";
+}
+
+int64_t age_ns(const struct stat &status) {
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (now.tv_sec - status.st_ctim.tv_sec) * INT64_C(1000000000) + now.tv_nsec - status.st_ctim.tv_nsec;
+}
+
+// The files of this user in the folder, with the segments or ports to which they belong.
+std::map<std::string, std::string> own_files() {
+    std::map<std::string, std::string> files;
     std::error_code error;
     for (fs::directory_iterator file(FOLDER, error), end; !error && file != end; file.increment(error)) {
-        std::string name = file->path().filename();
+        std::string name = file->path().filename(), base = base_name(name);
         struct stat status;
-        bool is_young = stat((FOLDER + name).c_str(), &status) != 0 || time(nullptr) - status.st_mtime < MIN_AGE_S;
-        if (name.compare(0, prefix.size(), prefix) == 0 && !is_young && status.st_uid == geteuid()) names.insert(name);
+        bool is_own = !base.empty() && stat(file->path().c_str(), &status) == 0 && status.st_uid == geteuid();
+        if (is_own && age_ns(status) > MIN_AGE_NS) files[name] = base;
     }
-    return names;
+    return files;
 }
 
 // A lock that is held until the end of the block, or the absence of its file.
@@ -50,50 +84,34 @@ private:
     int file;
 };
 
-// The transport's segments and ports: their processes hold the lock of NAME_el or NAME_sl while they live.
-void remove_unlocked() {
-    for (const std::string &lock : own_files(TRANSPORT_PREFIX)) {
-        std::string ending = lock.size() > 3 ? lock.substr(lock.size() - 3) : "";
-        if (ending != "_el" && ending != "_sl") continue;
-        std::string name = lock.substr(0, lock.size() - ending.size());
-        Lock exclusive(FOLDER + name + "_el"), shared(FOLDER + name + "_sl");
-        if (!exclusive.is_free || !shared.is_free) continue;
-        for (const std::string &file : {name, "sem." + name + "_mutex", name + "_el", name + "_sl"})
-            unlink((FOLDER + file).c_str());
-    }
-}
-
-// The files of data sharing that a process maps; none if this user may not see the mappings of one of its processes.
-std::optional<std::set<std::string>> mapped_files() {
-    std::set<std::string> mapped;
+// The segments and ports that a process of this user maps. The mappings of a process with more privileges, as of init in
+// a container, cannot be seen.
+std::set<std::string> mapped() {
+    std::set<std::string> names;
     std::error_code error;
     for (fs::directory_iterator process("/proc", error), end; !error && process != end; process.increment(error)) {
         struct stat status;
         bool is_own = stat(process->path().c_str(), &status) == 0 && status.st_uid == geteuid();
         if (!is_own || !isdigit(process->path().filename().c_str()[0])) continue;
         std::ifstream mappings(process->path() / "maps");
-        if (!mappings && fs::exists(process->path(), error)) return std::nullopt;
         for (std::string line; std::getline(mappings, line);) {
-            size_t start = line.find(FOLDER + SHARING_PREFIX);
-            if (start != std::string::npos) mapped.insert(line.substr(start + FOLDER.size()));
+            size_t start = line.find(FOLDER);
+            if (start != std::string::npos) names.insert(base_name(line.substr(start + FOLDER.size())));
         }
     }
-    return mapped;
-}
-
-// The segments of data sharing have no lock, but a publisher that lives has mapped its own.
-void remove_unmapped() {
-    std::set<std::string> files = own_files(SHARING_PREFIX);
-    if (files.empty()) return;
-    std::optional<std::set<std::string>> mapped = mapped_files();
-    for (const std::string &file : files) {
-        if (mapped && mapped->count(file) == 0) unlink((FOLDER + file).c_str());
-    }
+    return names;
 }
 
 } // namespace
 
 void remove_stale_files() {
-    remove_unlocked();
-    remove_unmapped();
+    std::map<std::string, std::string> files = own_files();
+    if (files.empty()) return;
+    std::set<std::string> used = mapped();
+    for (const auto &[file, base] : files) {
+        if (used.count(base) > 0) continue;
+        // A process that lives holds one of these.
+        Lock exclusive(FOLDER + base + "_el"), shared(FOLDER + base + "_sl");
+        if (exclusive.is_free && shared.is_free) unlink((FOLDER + file).c_str());
+    }
 }

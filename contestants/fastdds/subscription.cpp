@@ -1,4 +1,8 @@
-// A subscription is a data reader with its wait set and, on the copy path, the message into which it takes.
+// A subscription is a data reader with its wait set, and the message into which it takes unless it reads in place.
+//
+// Fast DDS does not protect a loan while it is read: a publisher that has sent as many messages as its history has writes
+// into its memory. Users are to call is_sample_valid afterwards. perf_test reads a message once, when it is taken, so a
+// subscription of publishers that send as fast as possible copies each loan, checks it, and does not call it loaned.
 
 #include <fastdds/dds/core/LoanableSequence.hpp>
 #include <fastdds/dds/core/condition/WaitSet.hpp>
@@ -19,7 +23,7 @@ namespace {
 struct Reader {
     Session &session;
     DataReader *reader;
-    void *message; // nullptr with zero copy
+    void *message; // nullptr: it reads in place
     WaitSet waits;
     ConditionSeq active;
     // The loan of one sample, whose type is known only to the data reader.
@@ -48,8 +52,9 @@ void *create(void *session_given, const perf_test_run *run, const perf_test_endp
         DataReaderQos qos = session.reader_qos(plan->qos);
         DataReader *reader = session.subscriber->create_datareader(session.topic(plan->topic), qos);
         if (!reader) throw std::runtime_error("Fast DDS has not created a data reader; its own message is above");
+        bool is_overrun = run->rate_hz == 0 && plan->qos.history == PERF_TEST_KEEP_LAST;
         void *message = nullptr;
-        if (!run->zero_copy) session.message->prepare(message = session.type->createData());
+        if (!run->zero_copy || is_overrun) session.message->prepare(message = session.type->createData());
         Reader *self = new Reader{session, reader, message, {}, {}, {}, {}, {}};
         reader->get_statuscondition().set_enabled_statuses(StatusMask::data_available());
         self->waits.attach_condition(reader->get_statuscondition());
@@ -116,10 +121,11 @@ int take_loan(Reader *self, perf_test_taken *taken, perf_test_error *error) {
             return perf_test_fail(error, "Fast DDS has not loaned a message: return code %u", result());
         if (!self->infos[0].valid_data) continue; // a publisher has left
         const void *loan = self->samples.buffer()[0];
-        describe(self, loan, self->infos[0], taken);
-        // The publisher may have written another message there, which the subscription has to notice.
+        if (self->message) memcpy(self->message, loan, self->session.message->memory_bytes());
+        describe(self, self->message ? self->message : loan, self->infos[0], taken);
         if (!self->reader->is_sample_valid(loan, &self->infos[0])) continue;
-        if (!self->is_in_place) self->is_in_place = self->session.is_in_place(loan);
+        if (self->message) taken->received_ns = perf_test_now_ns();
+        if (!self->is_in_place) self->is_in_place = !self->message && self->session.is_in_place(loan);
         taken->loaned = *self->is_in_place;
         return 1;
     }
@@ -128,7 +134,7 @@ int take_loan(Reader *self, perf_test_taken *taken, perf_test_error *error) {
 int take(void *endpoint, perf_test_taken *taken, perf_test_error *error) {
     return guarded(error, -1, [&] {
         Reader *self = static_cast<Reader *>(endpoint);
-        return self->message ? take_copy(self, taken, error) : take_loan(self, taken, error);
+        return self->session.run.zero_copy ? take_loan(self, taken, error) : take_copy(self, taken, error);
     });
 }
 
