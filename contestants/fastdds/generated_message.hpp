@@ -9,8 +9,8 @@
 #include "message_type.hpp"
 
 // Whether T has a member function of this name.
-#define HAS(NAME)                                                                    \
-    template <class T, class = void> struct has_##NAME : std::false_type {};         \
+#define HAS(NAME) \
+    template <class T, class = void> struct has_##NAME : std::false_type {}; \
     template <class T> struct has_##NAME<T, std::void_t<decltype(std::declval<T &>().NAME())>> : std::true_type {};
 HAS(tracking_number)
 HAS(array)

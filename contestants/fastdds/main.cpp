@@ -17,9 +17,9 @@ const char *const PUBLISHING_NAMES[] = {"sync", "async", nullptr};
 
 const perf_test_setting SETTINGS[] = {
     {"transport", TRANSPORT_NAMES, "data-sharing",
-     "the way of messages: default is direct delivery within a process, data sharing of types of bounded size, and shared "
-     "memory or UDP for others; udp (with large socket buffers), shm (in one piece) and data-sharing are these alone; "
-     "intra-process is direct delivery within a process, with one pool of memory instead of data sharing"},
+     "the way of messages: default is direct delivery within a process, data sharing of types of bounded size, and "
+     "shared memory or UDP for others; udp (with large socket buffers), shm (in one piece) and data-sharing are these "
+     "alone; intra-process is direct delivery within a process, with one pool of memory instead of data sharing"},
     {"publishing", PUBLISHING_NAMES, nullptr,
      "the thread that sends: sync, the library's default, is the publishing thread, async one of the library"},
 };
@@ -35,6 +35,20 @@ int check_data_sharing(const perf_test_run *run, bool is_bounded, perf_test_erro
                           static_cast<unsigned long long>(run->message.bytes));
 }
 
+// Loans are copied by UDP and by the transport in shared memory. Within a process a publisher with data sharing has a
+// pool of its own, from which direct delivery copies.
+int check_loans(const perf_test_run *run, Transport transport, bool is_plain, perf_test_error *error) {
+    if (!is_plain)
+        return perf_test_fail(error, "Fast DDS loans only plain types, and %s is none: leave out --zero-copy",
+                              run->message.name);
+    if (transport == Transport::DATA_SHARING) return 0;
+    bool is_one_process = run->strategy != PERF_TEST_INTER_PROCESS;
+    if (transport == (is_one_process ? Transport::INTRA_PROCESS : Transport::LIBRARY_DEFAULT)) return 0;
+    return perf_test_fail(error, "Fast DDS copies loans with transport=%s and these processes: leave out --zero-copy, "
+                          "or use --set transport=data-sharing%s", TRANSPORT_NAMES[static_cast<int>(transport)],
+                          is_one_process ? " or transport=intra-process" : "");
+}
+
 int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error) {
     return guarded(error, -1, [&] {
         std::unique_ptr<MessageType> message = MessageType::find(run->message, run->raw);
@@ -42,15 +56,13 @@ int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error)
         if (run->qos.depth > INT32_MAX)
             return perf_test_fail(error, "Fast DDS keeps at most %d samples: use a smaller --history-depth", INT32_MAX);
         eprosima::fastdds::dds::TypeSupport type(message->create_support());
+        Transport transport;
+        // `open` refuses another value.
+        if (!parse_transport(perf_test_run_setting(run, "transport"), &transport)) return 0;
         // A loan has the memory of the serialised message, which must hold the struct.
         bool is_plain = type->is_plain() && message->memory_bytes() + ENCAPSULATION_BYTES <= type->m_typeSize;
-        if (run->zero_copy && !is_plain)
-            return perf_test_fail(error, "Fast DDS loans only plain types, and %s is none: leave out --zero-copy",
-                                  run->message.name);
-        Transport transport;
-        bool is_shared = parse_transport(perf_test_run_setting(run, "transport"), &transport) &&
-                         transport == Transport::DATA_SHARING;
-        return is_shared ? check_data_sharing(run, type->is_bounded(), error) : 0;
+        if (run->zero_copy && check_loans(run, transport, is_plain, error) != 0) return -1;
+        return transport == Transport::DATA_SHARING ? check_data_sharing(run, type->is_bounded(), error) : 0;
     });
 }
 

@@ -26,7 +26,8 @@ std::string type_name(const perf_test_run &run) {
 }
 
 template <class Entity> Entity *created(Entity *entity, const char *what) {
-    if (!entity) throw std::runtime_error(std::string("Fast DDS has not created ") + what + "; its own message is above");
+    using namespace std::string_literals;
+    if (!entity) throw std::runtime_error("Fast DDS has not created "s + what + "; its own message is above");
     return entity;
 }
 
@@ -128,7 +129,6 @@ void Session::effective(perf_test_effective *effective) const {
 }
 
 bool Session::is_in_place(const void *loan) const {
-    bool delivers_directly = run.strategy != PERF_TEST_INTER_PROCESS && is_direct(transport);
-    // Within a process the endpoints of a topic have one pool, unless a publisher has its own for data sharing.
-    return delivers_directly ? transport == Transport::INTRA_PROCESS : is_in_data_sharing(loan);
+    // The endpoints of a process have one pool for a topic.
+    return transport == Transport::INTRA_PROCESS || is_in_data_sharing(loan);
 }

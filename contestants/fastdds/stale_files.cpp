@@ -25,13 +25,15 @@ const std::string PREFIXES[] = {"fastrtps_", "fast_datasharing_"};
 // A file that is younger may belong to a process that has neither locked nor mapped it yet.
 constexpr int64_t MIN_AGE_NS = 100000000;
 
-bool starts_with(const std::string &text, const std::string &start) { return text.compare(0, start.size(), start) == 0; }
+bool starts_with(const std::string &text, const std::string &start) {
+    return text.compare(0, start.size(), start) == 0;
+}
 
 // Takes the ending from a text; false: it has another one.
 bool strip(std::string &text, const std::string &ending) {
-    if (text.size() < ending.size() || text.compare(text.size() - ending.size(), ending.size(), ending) != 0) return false;
-    text.resize(text.size() - ending.size());
-    return true;
+    bool is_there = text.size() >= ending.size() && text.substr(text.size() - ending.size()) == ending;
+    if (is_there) text.resize(text.size() - ending.size());
+    return is_there;
 }
 
 // The name of the segment or port to which a file belongs; empty: it belongs to none.
@@ -84,8 +86,8 @@ private:
     int file;
 };
 
-// The segments and ports that a process of this user maps. The mappings of a process with more privileges, as of init in
-// a container, cannot be seen.
+// The segments and ports that a process of this user maps. The mappings of a process with more privileges, as of init
+// in a container, cannot be seen.
 std::set<std::string> mapped() {
     std::set<std::string> names;
     std::error_code error;

@@ -1,8 +1,9 @@
 // A subscription is a data reader with its wait set, and the message into which it takes unless it reads in place.
 //
-// Fast DDS does not protect a loan while it is read: a publisher that has sent as many messages as its history has writes
-// into its memory. Users are to call is_sample_valid afterwards. perf_test reads a message once, when it is taken, so a
-// subscription of publishers that send as fast as possible copies each loan, checks it, and does not call it loaned.
+// Fast DDS does not protect a loan while it is read: a publisher that has sent as many messages as its history has
+// writes into its memory. Users are to call is_sample_valid afterwards. perf_test reads a message once, when it is
+// taken, so a subscription of publishers that send as fast as possible copies each loan, checks it, and does not call
+// it loaned.
 
 #include <fastdds/dds/core/LoanableSequence.hpp>
 #include <fastdds/dds/core/condition/WaitSet.hpp>

@@ -43,6 +43,11 @@ std::shared_ptr<SharedMemTransportDescriptor> shared_memory(const perf_test_run 
     return transport;
 }
 
+// Whether messages within a process are delivered directly.
+bool is_direct(Transport transport) {
+    return transport == Transport::LIBRARY_DEFAULT || transport == Transport::INTRA_PROCESS;
+}
+
 } // namespace
 
 bool parse_transport(const char *name, Transport *transport) {
@@ -50,10 +55,6 @@ bool parse_transport(const char *name, Transport *transport) {
         if (strcmp(name, TRANSPORT_NAMES[i]) == 0) return *transport = static_cast<Transport>(i), true;
     }
     return false;
-}
-
-bool is_direct(Transport transport) {
-    return transport == Transport::LIBRARY_DEFAULT || transport == Transport::INTRA_PROCESS;
 }
 
 void configure(Transport transport, const perf_test_run &run, eprosima::fastdds::dds::DomainParticipantQos &qos) {

@@ -15,9 +15,6 @@ constexpr const char *TRANSPORT_NAMES[] = {"default", "udp", "shm", "data-sharin
 // False: there is no transport of this name.
 bool parse_transport(const char *name, Transport *transport);
 
-// Whether messages within a process are delivered directly.
-bool is_direct(Transport transport);
-
 // The setting of the whole library, and the transports of a participant.
 void configure(Transport transport, const perf_test_run &run, eprosima::fastdds::dds::DomainParticipantQos &qos);
 
