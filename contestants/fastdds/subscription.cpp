@@ -80,7 +80,8 @@ void mismatches(void *endpoint, perf_test_sentences *sentences) {
     perf_test_sentences_add(sentences, sentence);
 }
 
-// The library has the time of reception in the clock of the day.
+// The library has the time of reception in the clock of the day. A message of more than 64 KB comes in fragments by UDP
+// and by the default transport in shared memory: the time is that of the first, and the wake-up contains the others.
 int64_t monotonic_ns(const eprosima::fastrtps::rtps::Time_t &reception) {
     timespec day;
     clock_gettime(CLOCK_REALTIME, &day);
