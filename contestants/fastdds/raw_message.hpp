@@ -1,0 +1,76 @@
+// Bytes without a type (--raw): the time and the id of a message, little-endian, then its payload. For Fast DDS it is
+// an array of octets, which is copied behind the encapsulation and not converted.
+
+#pragma once
+
+#include <cstdlib>
+
+#include "message_type.hpp"
+
+class RawSupport : public eprosima::fastdds::dds::TopicDataType {
+public:
+    explicit RawSupport(size_t message_bytes) : bytes(message_bytes) {
+        m_typeSize = static_cast<uint32_t>(ENCAPSULATION_BYTES + bytes);
+    }
+
+    bool serialize(void *data, eprosima::fastrtps::rtps::SerializedPayload_t *payload) override {
+        if (payload->max_size < ENCAPSULATION_BYTES + bytes) return false;
+        payload->encapsulation = DEFAULT_ENCAPSULATION;
+        const uint8_t encapsulation[ENCAPSULATION_BYTES] = {0, DEFAULT_ENCAPSULATION, 0, 0};
+        memcpy(payload->data, encapsulation, ENCAPSULATION_BYTES);
+        memcpy(payload->data + ENCAPSULATION_BYTES, data, bytes);
+        payload->length = static_cast<uint32_t>(ENCAPSULATION_BYTES + bytes);
+        return true;
+    }
+
+    bool deserialize(eprosima::fastrtps::rtps::SerializedPayload_t *payload, void *data) override {
+        if (payload->length < ENCAPSULATION_BYTES + bytes) return false;
+        memcpy(data, payload->data + ENCAPSULATION_BYTES, bytes);
+        return true;
+    }
+
+    std::function<uint32_t()> getSerializedSizeProvider(void *) override {
+        return [size = m_typeSize] { return size; };
+    }
+
+    void *createData() override { return calloc(1, bytes); }
+    void deleteData(void *data) override { free(data); }
+    bool getKey(void *, eprosima::fastrtps::rtps::InstanceHandle_t *, bool) override { return false; }
+    bool is_bounded() const override { return true; }
+    bool is_plain() const override { return true; }
+
+private:
+    size_t bytes;
+};
+
+class RawMessage : public MessageType {
+public:
+    explicit RawMessage(const perf_test_message &message) : bytes(message.bytes), last_id(message.last_id) {}
+
+    eprosima::fastdds::dds::TopicDataType *create_support() const override { return new RawSupport(bytes); }
+
+    size_t memory_bytes() const override { return bytes; }
+
+    void prepare(void *message) const override { memset(message, 0, bytes); }
+
+    Payload payload(void *message) const override {
+        return {static_cast<char *>(message) + STAMP_BYTES, bytes - STAMP_BYTES};
+    }
+
+    void stamp(void *message, const perf_test_stamp &stamp) const override {
+        uint64_t id = stamp.id & last_id;
+        memcpy(message, &stamp.time_ns, sizeof stamp.time_ns);
+        memcpy(static_cast<char *>(message) + sizeof stamp.time_ns, &id, sizeof id);
+    }
+
+    void read(const void *message, perf_test_taken *taken) const override {
+        memcpy(&taken->time_ns, message, sizeof taken->time_ns);
+        memcpy(&taken->id, static_cast<const char *>(message) + sizeof taken->time_ns, sizeof taken->id);
+        taken->length_bytes = bytes;
+    }
+
+private:
+    static constexpr size_t STAMP_BYTES = 16;
+    size_t bytes;
+    uint64_t last_id;
+};

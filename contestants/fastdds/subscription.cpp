@@ -1,0 +1,157 @@
+// A subscription is a data reader with its wait set, and the message into which it takes unless it reads in place.
+//
+// Fast DDS does not protect a loan while it is read: a publisher that has sent as many messages as its history has
+// writes into its memory. Users are to call is_sample_valid afterwards. perf_test reads a message once, when it is
+// taken, so a subscription of publishers that send as fast as possible copies each loan, checks it, and does not call
+// it loaned.
+
+#include <fastdds/dds/core/LoanableSequence.hpp>
+#include <fastdds/dds/core/condition/WaitSet.hpp>
+#include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/dds/subscriber/SampleInfo.hpp>
+
+#include <optional>
+#include <stdexcept>
+
+#include "endpoint.hpp"
+#include "marked_type.hpp"
+#include "session.hpp"
+
+using namespace eprosima::fastdds::dds;
+
+namespace {
+
+struct Reader {
+    Session &session;
+    DataReader *reader;
+    void *message; // nullptr: it reads in place
+    WaitSet waits;
+    ConditionSeq active;
+    // The loan of one sample, whose type is known only to the data reader.
+    LoanableSequence<uint8_t> samples;
+    SampleInfoSeq infos;
+    std::optional<bool> is_in_place; // of loans, once there was one
+};
+
+void release(void *endpoint) {
+    Reader *self = static_cast<Reader *>(endpoint);
+    if (!self->samples.has_ownership()) self->reader->return_loan(self->samples, self->infos);
+}
+
+void destroy(void *endpoint) {
+    Reader *self = static_cast<Reader *>(endpoint);
+    release(self);
+    if (self->message) self->session.type->deleteData(self->message);
+    self->waits.detach_condition(self->reader->get_statuscondition());
+    self->session.subscriber->delete_datareader(self->reader);
+    delete self;
+}
+
+void *create(void *session_given, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+    return guarded(error, static_cast<void *>(nullptr), [&]() -> void * {
+        Session &session = *static_cast<Session *>(session_given);
+        DataReaderQos qos = session.reader_qos(plan->qos);
+        DataReader *reader = session.subscriber->create_datareader(session.topic(plan->topic), qos);
+        if (!reader) throw std::runtime_error("Fast DDS has not created a data reader; its own message is above");
+        bool is_overrun = run->rate_hz == 0 && plan->qos.history == PERF_TEST_KEEP_LAST;
+        void *message = nullptr;
+        if (!run->zero_copy || is_overrun) session.message->prepare(message = session.type->createData());
+        Reader *self = new Reader{session, reader, message, {}, {}, {}, {}, {}};
+        reader->get_statuscondition().set_enabled_statuses(StatusMask::data_available());
+        self->waits.attach_condition(reader->get_statuscondition());
+        return self;
+    });
+}
+
+int64_t matched(void *endpoint, perf_test_error *error) {
+    SubscriptionMatchedStatus status;
+    if (static_cast<Reader *>(endpoint)->reader->get_subscription_matched_status(status) == ReturnCode_t::RETCODE_OK)
+        return status.current_count;
+    return perf_test_fail(error, "Fast DDS does not tell the number of matched data writers");
+}
+
+void mismatches(void *endpoint, perf_test_sentences *sentences) {
+    RequestedIncompatibleQosStatus status;
+    static_cast<Reader *>(endpoint)->reader->get_requested_incompatible_qos_status(status);
+    if (status.total_count == 0) return;
+    char sentence[160];
+    snprintf(sentence, sizeof sentence, "%d data writers offer another QoS, policy %u of the DDS specification",
+             status.total_count, static_cast<unsigned>(status.last_policy_id));
+    perf_test_sentences_add(sentences, sentence);
+}
+
+// The library has the time of reception in the clock of the day. A message of more than 64 KB comes in fragments by UDP
+// and by the default transport in shared memory: the time is that of the first, and the wake-up contains the others.
+int64_t monotonic_ns(const eprosima::fastrtps::rtps::Time_t &reception) {
+    timespec day;
+    clock_gettime(CLOCK_REALTIME, &day);
+    int64_t age_ns = (day.tv_sec - reception.seconds()) * INT64_C(1000000000) + day.tv_nsec - reception.nanosec();
+    return perf_test_now_ns() - age_ns;
+}
+
+void describe(Reader *self, const void *message, const SampleInfo &info, perf_test_taken *taken) {
+    const MessageType &type = *self->session.message;
+    memcpy(taken->source, info.publication_handle.value, sizeof taken->source);
+    type.read(message, taken);
+    Payload payload = type.payload(const_cast<void *>(message));
+    taken->payload = payload.start;
+    taken->payload_bytes = payload.bytes;
+    if (!self->session.run.phases) return;
+    taken->arrived_ns = monotonic_ns(info.reception_timestamp);
+    taken->in_hand_ns = std::exchange(marks.in_hand_ns, 0);
+}
+
+int take_copy(Reader *self, perf_test_taken *taken, perf_test_error *error) {
+    for (SampleInfo info;;) {
+        ReturnCode_t result = self->reader->take_next_sample(self->message, &info);
+        taken->received_ns = perf_test_now_ns();
+        if (result == ReturnCode_t::RETCODE_NO_DATA) return 0;
+        if (result != ReturnCode_t::RETCODE_OK)
+            return perf_test_fail(error, "Fast DDS has not taken a message: return code %u", result());
+        if (!info.valid_data) continue; // a publisher has left
+        describe(self, self->message, info, taken);
+        return 1;
+    }
+}
+
+int take_loan(Reader *self, perf_test_taken *taken, perf_test_error *error) {
+    for (;; release(self)) {
+        ReturnCode_t result = self->reader->take(self->samples, self->infos, 1);
+        taken->received_ns = perf_test_now_ns();
+        if (result == ReturnCode_t::RETCODE_NO_DATA) return 0;
+        if (result != ReturnCode_t::RETCODE_OK)
+            return perf_test_fail(error, "Fast DDS has not loaned a message: return code %u", result());
+        if (!self->infos[0].valid_data) continue; // a publisher has left
+        const void *loan = self->samples.buffer()[0];
+        if (self->message) memcpy(self->message, loan, self->session.message->memory_bytes());
+        describe(self, self->message ? self->message : loan, self->infos[0], taken);
+        if (!self->reader->is_sample_valid(loan, &self->infos[0])) continue;
+        if (self->message) taken->received_ns = perf_test_now_ns();
+        if (!self->is_in_place) self->is_in_place = !self->message && self->session.is_in_place(loan);
+        taken->loaned = *self->is_in_place;
+        return 1;
+    }
+}
+
+int take(void *endpoint, perf_test_taken *taken, perf_test_error *error) {
+    return guarded(error, -1, [&] {
+        Reader *self = static_cast<Reader *>(endpoint);
+        return self->session.run.zero_copy ? take_loan(self, taken, error) : take_copy(self, taken, error);
+    });
+}
+
+int wait_for_message(void *endpoint, int64_t timeout_ns, perf_test_error *error) {
+    return guarded(error, -1, [&] {
+        Reader *self = static_cast<Reader *>(endpoint);
+        eprosima::fastrtps::Duration_t timeout(static_cast<int32_t>(timeout_ns / 1000000000),
+                                               static_cast<uint32_t>(timeout_ns % 1000000000));
+        ReturnCode_t result = self->waits.wait(self->active, timeout);
+        if (result == ReturnCode_t::RETCODE_OK || result == ReturnCode_t::RETCODE_TIMEOUT) return 0;
+        return perf_test_fail(error, "Fast DDS's wait set has failed: return code %u", result());
+    });
+}
+
+} // namespace
+
+const perf_test_subscription_functions SUBSCRIPTION_FUNCTIONS = {
+    {matched, mismatches, nullptr, destroy}, create, take, release, wait_for_message, nullptr, nullptr, nullptr};
