@@ -16,6 +16,7 @@
 #![deny(unsafe_code)]
 
 pub mod backend;
+pub mod batch;
 pub mod change;
 pub mod cli;
 pub mod communicator;
