@@ -41,4 +41,5 @@ pub mod system;
 pub mod topic;
 pub mod units;
 pub mod verdict;
+pub mod versus;
 pub mod warning;

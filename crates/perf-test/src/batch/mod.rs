@@ -108,6 +108,12 @@ impl Batch {
         self.interrupt.is_requested()
     }
 
+    /// Whether the folder has complete logs of this kind of run, so that it needs no warm-up.
+    #[must_use]
+    pub fn is_complete(&self, runs: &[&PlannedRun]) -> bool {
+        runs.iter().all(|run| self.found(run).is_some())
+    }
+
     /// Does the runs in order, and returns the outcome of each.
     #[must_use]
     pub fn run_all(&self, runs: &[PlannedRun]) -> Vec<Outcome> {
