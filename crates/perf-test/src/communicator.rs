@@ -136,17 +136,17 @@ impl Communicator {
             return Ok(Communicator { name: backend.name().to_owned(), program: Program::This(backend) });
         }
         let foreign = Foreign::find(name);
-        let name = foreign.and_then(|foreign| foreign.program).unwrap_or(name);
+        let (given, name) = (name, foreign.and_then(|foreign| foreign.program).unwrap_or(name));
         let file = worker_file(name);
         let found = places().into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
         let program = found.filter(|_| !name.contains('/')).ok_or_else(|| {
             let names: Vec<&str> = BUILT_IN.iter().map(|backend| backend.name()).collect();
             let missing = format!(
-                "there is no communicator `{name}`: this program has {}, and there is no worker program {file} beside it or on the PATH",
+                "there is no communicator `{given}`: this program has {}, and there is no worker program {file} beside it or on the PATH",
                 names.join(" and ")
             );
             match foreign {
-                Some(foreign) => format!("{missing}. `{name}` is {}: {}", foreign.description, foreign.how_to_add()),
+                Some(foreign) => format!("{missing}. `{given}` is {}: {}", foreign.description, foreign.how_to_add()),
                 None => missing,
             }
         })?;

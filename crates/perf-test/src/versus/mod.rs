@@ -111,7 +111,7 @@ impl Versus {
     pub fn failure(&self) -> Option<String> {
         if self.not_done > 0 {
             return Some(format!(
-                "ended early: {} runs were not done. With the same --results the command goes on from there",
+                "ended early: runs not done: {}. With the same --results the command goes on from there",
                 self.not_done
             ));
         }

@@ -62,15 +62,11 @@ impl Ratio {
         Some(Ratio { base, other, case: case.map(str::to_owned), figure: name, by_round, interval, base_is })
     }
 
-    /// The ratio with its interval, which a single round has not.
+    /// The ratio with its interval; a single round has none.
     #[must_use]
     pub fn value(&self) -> String {
         let Interval { n, median, low, high, .. } = self.interval;
-        if n == 1 {
-            format!("{median:.3} [one round: no interval]")
-        } else {
-            format!("{median:.3} [{low:.3}, {high:.3}]")
-        }
+        if n == 1 { format!("{median:.3}") } else { format!("{median:.3} [{low:.3}, {high:.3}]") }
     }
 }
 
@@ -80,6 +76,7 @@ impl fmt::Display for Ratio {
         let (base, other, figure) = (&self.base, &self.other, self.figure);
         let finding = match self.base_is {
             "better" | "worse" => format!("{base} is {}", self.base_is),
+            _ if self.interval.n == 1 => "(one round has no interval)".to_owned(),
             other => other.to_owned(),
         };
         write!(f, "ratio {base}/{other}{case}-{figure} {} {finding}", self.value())

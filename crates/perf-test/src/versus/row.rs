@@ -58,6 +58,10 @@ impl Row {
             })
             .collect();
         let copied = medians.as_ref().map_or(0, |medians| medians.copied);
+        let some_loaned = runs.iter().filter_map(|(.., outcome)| outcome.measured()).any(|run| {
+            let received = &run.total.received;
+            received.copied < received.samples
+        });
         let qos = spec.map(|spec| spec.qos.to_string());
         Row {
             contestant: contestant.label.clone(),
@@ -66,6 +70,7 @@ impl Row {
             path: match spec {
                 None => "",
                 Some(spec) if !spec.zero_copy => "copied",
+                Some(_) if copied > 0 && !some_loaned => "copied",
                 Some(_) if copied > 0 => "partly loaned",
                 Some(_) => "loaned",
             },

@@ -21,8 +21,8 @@ const HEADER: [&str; 12] = [
     "received/s",
     "MB/s",
     "lost",
-    "p50 to base",
-    "CPU to base",
+    "base/its p50",
+    "base/its CPU",
 ];
 const PHASES: [&str; 4] = ["serialise", "transport", "wake-up", "deserialise"];
 
@@ -145,7 +145,8 @@ impl Versus {
         ];
         let Some(ratio) = self.ratios.first() else { return lines };
         lines.push(
-            "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better."
+            "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. A default has the base's \
+                default, a best the base's best."
                 .to_owned(),
         );
         let least = self.ratios.iter().map(|ratio| ratio.interval.confidence).fold(1.0, f64::min);
@@ -197,7 +198,7 @@ impl Row {
             notes.push(format!("{name} lacks that QoS and has its nearest: {qos}"));
         }
         if let Some(medians) = self.medians.as_ref().filter(|medians| medians.copied > 0) {
-            notes.push(format!("{name} copied {} messages that were to be loaned", medians.copied));
+            notes.push(format!("{name} copied {} messages, although zero copy was asked for", medians.copied));
         }
         if let Some(shortfall) = &self.shortfall {
             let n = self.missing;
