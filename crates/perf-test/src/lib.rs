@@ -10,7 +10,7 @@
 //!  repeat, result_analysis ◄─┘             orders▼    │
 //!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
-//! `comparison` compares the logs of several runs, `conformance` checks a back end by short runs, `listing` shows the middlewares and messages.
+//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `comparison` compares the logs of several runs, `conformance` checks a back end by short runs, `listing` shows the middlewares and messages.
 //! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
 //! latencies are differences of one clock.
 #![deny(unsafe_code)]

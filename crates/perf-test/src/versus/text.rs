@@ -85,8 +85,9 @@ impl Versus {
         let shown: [Shown; 3] = [
             ("median latency", |figures| figures.p50_ns, format_ns),
             ("CPU time per message", |figures| figures.cpu_per_message_ns, format_ns),
-            ("memory", |figures| figures.memory_kib, memory),
+            ("memory", |figures| Some(figures.memory_kib? / 1024.0), |mib| format!("{mib:.1} MiB")),
         ];
+        let bases: Vec<&String> = self.ratios.iter().map(|ratio| &ratio.base).collect();
         let panel = |case: &CaseResults, (name, value, show): Shown| Panel {
             title: format!("{}: {name}", case.name),
             show,
@@ -95,6 +96,7 @@ impl Versus {
                 .iter()
                 .map(|row| Dot {
                     name: row.contestant.clone(),
+                    is_base: bases.contains(&&row.contestant),
                     values: row.rounds.iter().flatten().filter_map(value).collect(),
                     missing: row.shortfall.as_ref().map(|shortfall| shortfall.kind.to_string()),
                 })

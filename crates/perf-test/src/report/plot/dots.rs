@@ -25,7 +25,7 @@ pub struct Panel {
     pub title: String,
     /// A value with its unit.
     pub show: fn(f64) -> String,
-    /// The contestants, the first one in another colour.
+    /// The contestants.
     pub dots: Vec<Dot>,
 }
 
@@ -34,6 +34,8 @@ pub struct Panel {
 pub struct Dot {
     /// Its name.
     pub name: String,
+    /// It has another colour, because the others are compared with it.
+    pub is_base: bool,
     /// Its values.
     pub values: Vec<f64>,
     /// The reason why there are none, as a word.
@@ -83,17 +85,17 @@ impl Panel {
         }
         for (row, dot) in (0..).zip(&self.dots) {
             let y = top + HEAD + ROW * row + ROW / 2;
-            let colour = if row == 0 { ORANGE } else { BLUE };
-            root.draw(&Text::new(dot.name.clone(), (MARGIN, y - 8), text(14, &INK)))?;
+            let colour = if dot.is_base { ORANGE } else { BLUE };
+            root.draw(&Text::new(dot.name.clone(), (MARGIN, y - 6), text(14, &INK)))?;
             let Some(found) = Interval::of(dot.values.clone()) else {
                 let why = dot.missing.clone().unwrap_or_else(|| "not measured".to_owned());
-                root.draw(&Text::new(why, (left, y - 8), text(14, &PALE)))?;
+                root.draw(&Text::new(why, (left, y - 6), text(14, &PALE)))?;
                 continue;
             };
             let [least, greatest] = [f64::min, f64::max].map(|of| dot.values.iter().copied().fold(found.median, of));
             root.draw(&PathElement::new(vec![(x(least), y), (x(greatest), y)], colour.stroke_width(3)))?;
             root.draw(&Circle::new((x(found.median), y), 5, colour.filled()))?;
-            root.draw(&Text::new((self.show)(found.median), (right + 14, y - 8), text(14, &INK)))?;
+            root.draw(&Text::new((self.show)(found.median), (right + 14, y - 6), text(14, &INK)))?;
         }
         Ok(())
     }
