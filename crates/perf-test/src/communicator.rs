@@ -1,9 +1,12 @@
 //! The communicator (`-c`): a back end in this program, or another program that contains one.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
@@ -17,28 +20,78 @@ use perf_worker::{
 /// The prefix of the names of worker programs.
 const PREFIX: &str = "perf_test_";
 
-/// Other middlewares, by their names in performance_test, its forks and elsewhere, in lower case, with descriptions.
-pub const FOREIGN: [(&str, &str); 19] = [
-    ("ros2", "ROS 2's rclcpp over the RMW implementation that RMW_IMPLEMENTATION names"),
-    ("ros2pollingsubscription", "Apex.AI's polling subscriptions for ROS 2"),
-    ("rclcpp-single-threaded-executor", "ROS 2's rclcpp with its SingleThreadedExecutor"),
-    ("rclcpp-static-single-threaded-executor", "ROS 2's rclcpp with its StaticSingleThreadedExecutor"),
-    ("rclcpp-events-executor", "ROS 2's rclcpp with its EventsExecutor"),
-    ("rclcpp-waitset", "ROS 2's rclcpp with its WaitSet"),
-    ("apexospollingsubscription", "Apex.OS"),
-    ("fastrtps", "eProsima's Fast DDS"),
-    ("fastdds", "eProsima's Fast DDS"),
-    ("cyclonedds", "Eclipse Cyclone DDS"),
-    ("cyclonedds-cxx", "Eclipse Cyclone DDS by its C++ interface"),
-    ("iceoryx", "Eclipse iceoryx"),
-    ("iceoryx2", "Eclipse iceoryx2"),
-    ("opendds", "OpenDDS"),
-    ("connextdds", "RTI Connext DDS"),
-    ("connextddsmicro", "RTI Connext DDS Micro"),
-    ("ecal-raw", "Eclipse eCAL with bytes"),
-    ("ecal-proto", "Eclipse eCAL with protobuf"),
-    ("zenoh", "Eclipse Zenoh"),
+/// The longest time of an answer of a worker program: its description, its check of a run, its removal of files.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time from one look at a worker program that answers to the next.
+const POLL: Duration = Duration::from_millis(1);
+
+/// A middleware by a name that its users know, in lower case.
+#[derive(Clone, Copy, Debug)]
+pub struct Foreign {
+    /// The name in performance_test, its forks and elsewhere.
+    pub name: &'static str,
+    /// Its contestant in the folder `contestants`, and the name of its worker program; none if there is none.
+    pub program: Option<&'static str>,
+    /// Its description.
+    pub description: &'static str,
+}
+
+const fn foreign(name: &'static str, program: &'static str, description: &'static str) -> Foreign {
+    Foreign { name, program: if program.is_empty() { None } else { Some(program) }, description }
+}
+
+/// Other middlewares, by all their names. A name with a program stands for it.
+pub const FOREIGN: [Foreign; 27] = [
+    foreign("iceoryx2", "iceoryx2", "Eclipse iceoryx2"),
+    foreign("iceoryx", "iceoryx", "Eclipse iceoryx"),
+    foreign("zenoh", "zenoh", "Eclipse Zenoh"),
+    foreign("cyclonedds", "cyclonedds", "Eclipse Cyclone DDS"),
+    foreign("fastdds", "fastdds", "eProsima's Fast DDS"),
+    foreign("fastrtps", "fastdds", "eProsima's Fast DDS, by its older name"),
+    foreign("ecal", "ecal", "Eclipse eCAL"),
+    foreign("rclcpp", "rclcpp", "ROS 2's rclcpp over the RMW implementation that RMW_IMPLEMENTATION names"),
+    foreign("ros2", "rclcpp", "ROS 2's rclcpp, by its older name in performance_test"),
+    foreign("memcpy", "memcpy", "baseline: a copy in memory that threads share"),
+    foreign("pipe", "pipe", "baseline: a pipe of the kernel"),
+    foreign("unix-socket", "unix-socket", "baseline: a Unix socket"),
+    foreign("udp", "udp", "baseline: UDP over the loopback"),
+    foreign("tcp", "tcp", "baseline: TCP over the loopback"),
+    foreign("shm-futex", "shm-futex", "baseline: shared memory and a futex"),
+    foreign(
+        "rclcpp-single-threaded-executor",
+        "",
+        "ROS 2's rclcpp with its SingleThreadedExecutor, a setting of -c rclcpp",
+    ),
+    foreign("rclcpp-static-single-threaded-executor", "", "ROS 2's rclcpp with its StaticSingleThreadedExecutor"),
+    foreign("rclcpp-events-executor", "", "ROS 2's rclcpp with its EventsExecutor, a setting of -c rclcpp"),
+    foreign("rclcpp-waitset", "", "ROS 2's rclcpp with its WaitSet"),
+    foreign("ros2pollingsubscription", "", "Apex.AI's polling subscriptions for ROS 2"),
+    foreign("apexospollingsubscription", "", "Apex.OS"),
+    foreign("cyclonedds-cxx", "", "Eclipse Cyclone DDS by its C++ interface; -c cyclonedds has the C interface"),
+    foreign("opendds", "", "OpenDDS"),
+    foreign("connextdds", "", "RTI Connext DDS"),
+    foreign("connextddsmicro", "", "RTI Connext DDS Micro"),
+    foreign("ecal-raw", "", "Eclipse eCAL with bytes, which -c ecal sends"),
+    foreign("ecal-proto", "", "Eclipse eCAL with protobuf"),
 ];
+
+impl Foreign {
+    /// The middleware that users know by `name`, in any mixture of cases.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Foreign> {
+        let name = name.to_lowercase().replace('_', "-");
+        FOREIGN.into_iter().find(|foreign| foreign.name == name)
+    }
+
+    /// The way to get it.
+    #[must_use]
+    pub fn how_to_add(&self) -> String {
+        match self.program {
+            Some(program) => format!("tools/contestants --install {program}"),
+            None => "a worker program of your own: docs/internals/worker-protocol.md".to_owned(),
+        }
+    }
+}
 
 /// The program that workers run.
 #[derive(Clone)]
@@ -86,14 +139,20 @@ impl Communicator {
         if let Some(backend) = BUILT_IN.into_iter().find(|backend| backend.name().eq_ignore_ascii_case(name)) {
             return Ok(Communicator { name: backend.name().to_owned(), program: Program::This(backend) });
         }
+        let foreign = Foreign::find(name);
+        let (given, name) = (name, foreign.and_then(|foreign| foreign.program).unwrap_or(name));
         let file = worker_file(name);
         let found = places().into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
-        let names: Vec<&str> = BUILT_IN.iter().map(|backend| backend.name()).collect();
         let program = found.filter(|_| !name.contains('/')).ok_or_else(|| {
-            format!(
-                "there is no communicator `{name}`: this program has {}, and there is no worker program {file} beside it or on the PATH",
+            let names: Vec<&str> = BUILT_IN.iter().map(|backend| backend.name()).collect();
+            let missing = format!(
+                "there is no communicator `{given}`: this program has {}, and there is no worker program {file} beside it or on the PATH",
                 names.join(" and ")
-            )
+            );
+            match foreign {
+                Some(foreign) => format!("{missing}. `{given}` is {}: {}", foreign.description, foreign.how_to_add()),
+                None => missing,
+            }
         })?;
         Ok(Communicator { name: name.to_owned(), program: Program::Other(program) })
     }
@@ -128,8 +187,7 @@ impl Communicator {
             Program::This(backend) => return Ok(backend.describe()),
             Program::Other(path) => path,
         };
-        let output = Command::new(path).arg("describe").stdin(Stdio::null()).output();
-        let output = output.map_err(|error| format!("cannot start {}: {error}", path.display()))?;
+        let output = answer(Command::new(path).arg("describe"))?;
         let failed = |why: &dyn std::fmt::Display| {
             format!(
                 "{} does not describe itself ({why}): it must speak version {PROTOCOL} of the worker protocol",
@@ -154,8 +212,7 @@ impl Communicator {
             Program::Other(path) => path,
         };
         let spec = serde_json::to_string(spec).map_err(|error| error.to_string())?;
-        let output = Command::new(path).args(["check", &spec]).stdin(Stdio::null()).output();
-        let output = output.map_err(|error| format!("cannot start {}: {error}", path.display()))?;
+        let output = answer(Command::new(path).args(["check", &spec]))?;
         if !output.status.success() {
             return Err(format!("{} check: {}", path.display(), String::from_utf8_lossy(&output.stderr).trim()));
         }
@@ -181,11 +238,48 @@ impl Communicator {
             Program::Other(path) => path,
         };
         let order = serde_json::to_string(spec).map_err(|error| error.to_string())?;
-        let output = Command::new(path).args(["clean-up", &order]).output();
-        let output = output.map_err(|error| format!("cannot start {}: {error}", path.display()))?;
+        let output = answer(Command::new(path).args(["clean-up", &order]))?;
         if output.status.success() {
             return Ok(());
         }
         Err(format!("{} clean-up: {}", path.display(), String::from_utf8_lossy(&output.stderr).trim()))
     }
+}
+
+/// The output of a worker program that answers and exits.
+///
+/// # Errors
+/// A sentence: it does not start, or does not exit in time and was killed.
+fn answer(command: &mut Command) -> Result<Output, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let failed = |error: std::io::Error| format!("cannot start {program}: {error}");
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+    let readers = [read_all(child.stdout.take()), read_all(child.stderr.take())];
+    let deadline = Instant::now() + ANSWER_TIMEOUT;
+    let status = loop {
+        match child.try_wait().map_err(failed)? {
+            Some(status) => break status,
+            None if Instant::now() < deadline => std::thread::sleep(POLL),
+            None => {
+                // Fails only if it has just exited.
+                let _ = child.kill().and_then(|()| child.wait());
+                let arguments: Vec<_> = command.get_args().take(1).map(|argument| argument.to_string_lossy()).collect();
+                let (what, limit_s) = (arguments.concat(), ANSWER_TIMEOUT.as_secs());
+                return Err(format!("{program} {what} did not answer within {limit_s} s and was killed"));
+            }
+        }
+    };
+    let [stdout, stderr] = readers.map(|reader| reader.join().unwrap_or_default());
+    Ok(Output { status, stdout, stderr })
+}
+
+/// Reads all that a process writes, on a thread, so that it never waits for us.
+fn read_all(from: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error is enough to say what failed.
+        let _ = from.map(|mut from| from.read_to_end(&mut bytes));
+        bytes
+    })
 }

@@ -10,12 +10,13 @@
 //!  repeat, result_analysis ◄─┘             orders▼    │
 //!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
-//! `comparison` compares the logs of several runs, `conformance` checks a back end by short runs, `listing` shows the middlewares and messages.
+//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `comparison` compares the logs of several runs, `conformance` checks a back end by short runs, `listing` shows the middlewares and messages.
 //! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
 //! latencies are differences of one clock.
 #![deny(unsafe_code)]
 
 pub mod backend;
+pub mod batch;
 pub mod change;
 pub mod cli;
 pub mod communicator;
@@ -40,4 +41,5 @@ pub mod system;
 pub mod topic;
 pub mod units;
 pub mod verdict;
+pub mod versus;
 pub mod warning;

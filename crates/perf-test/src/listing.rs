@@ -15,10 +15,6 @@ use perf_worker::{
     run_spec::Layout,
 };
 
-/// The next step for a middleware that is missing.
-const HOW_TO_ADD: &str = "There is no back end yet. A worker program `perf_test_NAME` beside this program or on the PATH adds one; \
-     docs/internals/worker-protocol.md says how to write it in any language";
-
 /// Everything that can be measured; serialises as the object of `--json`.
 #[derive(Debug, Serialize)]
 pub struct Listing {
@@ -49,7 +45,7 @@ struct Middleware {
 struct Missing {
     name: &'static str,
     description: &'static str,
-    how_to_add: &'static str,
+    how_to_add: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,9 +62,13 @@ impl Listing {
     pub fn new(layout: Layout) -> Listing {
         let installed = Communicator::installed();
         let is_here = |name: &str| installed.values().any(|path| path.ends_with(worker_file(name)));
-        let missing = FOREIGN.iter().filter(|(name, _)| !is_here(name));
-        let missing =
-            missing.map(|(name, description)| Missing { name, description, how_to_add: HOW_TO_ADD }).collect();
+        let missing = FOREIGN.into_iter().filter(|foreign| !is_here(foreign.program.unwrap_or(foreign.name)));
+        let missing = missing.map(|foreign| Missing {
+            name: foreign.name,
+            description: foreign.description,
+            how_to_add: foreign.how_to_add(),
+        });
+        let missing = missing.collect();
         let messages = messages::list(layout, 0).map(|message| Message {
             name: message.name,
             type_name: message.type_name,
@@ -104,8 +104,13 @@ impl Listing {
         }
         lines.push(String::new());
         lines.push("missing:".to_owned());
-        lines.extend(self.missing.iter().map(|missing| format!("  {:<40}{}", missing.name, missing.description)));
-        lines.push(format!("{HOW_TO_ADD}."));
+        for Missing { name, description, how_to_add } in &self.missing {
+            lines.push(format!("  {name:<40}{description}; {how_to_add}"));
+        }
+        lines.push(
+            "tools/contestants --install builds all that it can; `perf_test versus` compares all that are there."
+                .to_owned(),
+        );
         lines.push(String::new());
         lines
     }

@@ -10,7 +10,7 @@ use crate::{
     backend::BUILT_IN,
     cli::{
         self, Command, CompareOptions, ConformanceOptions, Defaults, IdlOptions, ListOptions, PlotOptions, Question,
-        Resolved, RunOptions, SystemOptions,
+        Resolved, RunOptions, SystemOptions, VersusOptions,
     },
     comparison::Comparison,
     conformance::Conformance,
@@ -24,6 +24,7 @@ use crate::{
     result_analysis::result_analysis,
     runner::Runner,
     system::{self, Description, Noise, System},
+    versus::Versus,
 };
 use perf_worker::worker;
 
@@ -45,6 +46,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),
         Some(Command::Compare(options)) => compare_logs(&options),
+        Some(Command::Versus(options)) => compare_contestants(&options),
         Some(Command::Conformance(options)) => check_conformance(&options),
         Some(Command::List(options)) => list(options),
         Some(Command::Idl(options)) => print_idl(&options),
@@ -156,6 +158,15 @@ fn compare_logs(options: &CompareOptions) -> Result<(), Failure> {
         [] => Ok(()),
         ref exceeded => Err(Failure::NotMet(exceeded.join("; "))),
     }
+}
+
+fn compare_contestants(options: &VersusOptions) -> Result<(), Failure> {
+    if options.run.messages.msg_list {
+        return print_messages(&options.run);
+    }
+    let versus = Versus::measure(options)?;
+    print_lines(&versus.lines())?;
+    versus.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
 fn check_conformance(options: &ConformanceOptions) -> Result<(), Failure> {

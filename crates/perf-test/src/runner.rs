@@ -1,6 +1,7 @@
 //! The runner: one run as its users see it, with heading, tables, logs, summary, pictures and verdicts.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
 use crate::{
@@ -99,6 +100,19 @@ impl Runner {
 pub fn measure_quietly(spec: &RunSpec, interrupt: &Interrupt, rows: Option<Sender<u64>>) -> Result<Summary, Failure> {
     let (communicator, _, topic) = begin(spec)?;
     coordinator::run(spec, &communicator, &topic, &mut Reports::quiet(rows), interrupt)
+}
+
+/// Measures one run whose only output is the full log at `log`, if one is named.
+///
+/// # Errors
+/// The run could not begin or failed.
+pub fn measure_to_log(spec: &RunSpec, log: Option<PathBuf>, interrupt: &Interrupt) -> Result<Summary, Failure> {
+    let (communicator, run_id, topic) = begin(spec)?;
+    let outputs = Outputs { full: log, ..Outputs::default() };
+    let mut reports = Reports::open(&outputs, spec, &run_id, &topic)?;
+    let mut summary = coordinator::run(spec, &communicator, &topic, &mut reports, interrupt)?;
+    summary.run_warnings.extend(reports.finish(&summary, Vec::new()));
+    Ok(summary)
 }
 
 /// The middleware of a run, its id and the full name of its topic. Removes the files of an earlier run that was killed.

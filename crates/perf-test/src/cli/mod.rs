@@ -9,6 +9,7 @@ mod legacy;
 mod options;
 mod resolve;
 mod values;
+mod versus;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use resolve::{Defaults, Resolved, resolve, with_zero_copy};
 use values::{choice, within};
+pub use versus::VersusOptions;
 
 /// Measures publish and subscribe between real processes: latency, losses, CPU time and memory.
 ///
@@ -51,6 +53,7 @@ Examples:
   perf_test --warmup 2 --max-runtime 10 --require 'p99<500us' --require 'lost=0'
   perf_test --runs 5 --max-runtime 10 -l run.csv --plot
   perf_test compare --base main-*.json --new branch-*.json --fail-above 'p50=10%'
+  perf_test versus -c Gantry,zenoh,fastdds:best   several middlewares side by side
   perf_test conformance -c NAME                   before the first measurement of another middleware
   perf_test --roundtrip-mode Both -m Array64 --max-runtime 10
   perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
@@ -74,6 +77,14 @@ pub enum Command {
     /// figures six. Measure both sides in turn on the same machine.
     #[command(after_help = comparing::AFTER_HELP)]
     Compare(CompareOptions),
+    /// Compares contestants side by side: latency, CPU time, memory, throughput and losses, with intervals.
+    ///
+    /// Takes the options of a run, which all contestants share, and -c with commas [default: -c all]. Without -m and -r there are two
+    /// cases: 4MB (Array4m at 100 Hz) and 256B (Array256 at 2000 Hz). Defaults: --reliable --keep-last --history-depth 10 --warmup 1
+    /// --max-runtime 3. Where a middleware lacks a value, it has its nearest, and its row says so. From 3 rounds on each contestant has a
+    /// warm-up run of one second.
+    #[command(after_help = versus::AFTER_HELP)]
+    Versus(Box<VersusOptions>),
     /// Checks that a middleware moves messages as it declares: do this before you believe a figure of it.
     ///
     /// Some twenty short runs show that each message arrives once, in order and intact, that loans are loans, that losses are

@@ -114,7 +114,13 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     assert_eq!(*described(2), serde_json::from_str::<serde_json::Value>(&description).unwrap());
     let array = json["messages"].as_array().unwrap().iter().find(|message| message["name"] == "Array4m").unwrap();
     assert_eq!(array["size_bytes"], 4_194_320);
-    for words in ["cyclonedds ", "no back end yet", "worker-protocol.md", "messages of the 2.x layout", "Array4m "] {
+    for words in [
+        "cyclonedds ",
+        "tools/contestants --install cyclonedds",
+        "worker-protocol.md",
+        "messages of the 2.x layout",
+        "Array4m ",
+    ] {
         assert!(text.contains(words), "no {words:?} in {text}");
     }
     assert!(text.contains(&format!("zenoh               {}; version 1.9", zenoh.display())), "{text}");

@@ -19,6 +19,7 @@ mod program;
 mod runs;
 mod system;
 mod terminal;
+mod versus;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         // The longest first.
         conformance::TESTS,
         ends::TESTS,
+        versus::TESTS,
         kills::TESTS,
         footprint::TESTS,
         logs::TESTS,

@@ -1,7 +1,7 @@
 //! The middleware, the counts of endpoints, topic and domain of a run.
 
 use crate::cli::options::EndpointOptions;
-use crate::communicator::{Communicator, FOREIGN};
+use crate::communicator::Communicator;
 use crate::{messages, topic};
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::Roundtrip;
@@ -9,16 +9,10 @@ use perf_worker::run_spec::Roundtrip;
 /// The middleware that `-c` names.
 pub fn communicator(given: Option<&str>) -> Result<Communicator, String> {
     let name = given.unwrap_or("Gantry");
-    Communicator::find(name).map_err(|sentence| {
-        let known = FOREIGN.iter().find(|(known, _)| *known == name.to_lowercase().replace('_', "-"));
-        match known {
-            Some((_, what)) => format!(
-                "{sentence}. `{name}` is {what}, which perf_test does not include: leave out -c for Gantry, or install \
-                 that worker program"
-            ),
-            None => sentence,
-        }
-    })
+    if name.contains(',') || name.eq_ignore_ascii_case("all") {
+        return Err(format!("-c {name} names several contestants and this is one run: use perf_test versus -c {name}"));
+    }
+    Communicator::find(name)
 }
 
 /// The round-trip mode and the numbers of publishers and subscriptions.

@@ -143,7 +143,9 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    fn of(spec: &RunSpec) -> Conditions {
+    /// Of a run.
+    #[must_use]
+    pub fn of(spec: &RunSpec) -> Conditions {
         let limit = |threshold: &Threshold| Some(threshold.limit_ns(spec.pace())).filter(|ns| *ns < u64::MAX);
         Conditions {
             communicator: spec.communicator.clone(),

@@ -3,6 +3,7 @@
 //! The only input is Gantry's own log, also of a run that was killed or still runs. The SVG embeds no fonts: the viewer has them.
 //! `series` extracts the lines from the log, `panel` draws them.
 
+pub mod dots;
 mod panel;
 mod series;
 

@@ -3,7 +3,7 @@
 //! On a terminal each set of tables is drawn over the previous one, if it fits the window; otherwise sets are appended, and only the
 //! progress below them is overdrawn. On other outputs sets are appended, without progress and without escape sequences.
 
-mod progress;
+pub(crate) mod progress;
 mod row_tables;
 
 use std::io::{self, IsTerminal, Write};

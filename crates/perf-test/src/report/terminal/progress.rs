@@ -53,7 +53,7 @@ impl Progress {
 }
 
 /// Whole seconds in minutes and hours.
-fn duration(time_s: u64) -> String {
+pub(crate) fn duration(time_s: u64) -> String {
     match time_s {
         0..100 => format!("{time_s} s"),
         100..3600 => format!("{} min {:02} s", time_s / 60, time_s % 60),

@@ -1,0 +1,272 @@
+//! A contestant of a comparison: a middleware with settings, spelt `NAME[:best][:SETTING=VALUE]...[:raw][:zero-copy]`.
+
+use crate::{
+    backend::BUILT_IN,
+    cli::{self, Defaults, RunOptions},
+    communicator::{Communicator, Program},
+};
+use perf_worker::{
+    backend::{Capabilities, DeliveryKind, Description, Settings},
+    run_spec::{History, Reliability, RunSpec, Wait},
+};
+
+/// The list of all installed middlewares.
+pub const ALL: &str = "all";
+/// Communicators that are no middlewares: the instrument's own, and the example of a worker program in C.
+const NO_MIDDLEWARES: [&str; 2] = ["mock", "example"];
+const BEST: &str = "best";
+const RAW: &str = "raw";
+const ZERO_COPY: &str = "zero-copy";
+
+/// A contestant.
+#[derive(Clone)]
+pub struct Contestant {
+    /// The contestant as it is spelt, with its name in lower case: `zenoh:best`.
+    pub label: String,
+    /// The name of its middleware in lower case: `zenoh`.
+    pub middleware: String,
+    /// Its recommended settings apply, and zero copy where it loans the message.
+    pub is_best: bool,
+    communicator: Communicator,
+    /// Its description, or the sentence that it does not describe itself.
+    description: Result<Description, String>,
+    /// The settings in its spelling.
+    settings: Settings,
+    raw: bool,
+    zero_copy: bool,
+}
+
+/// The contestants of a list with commas. `all` is every installed middleware at its default and, if that differs, at its best.
+///
+/// # Errors
+/// A sentence: a name or a setting is unknown, or a contestant is there twice.
+pub fn contestants(list: &str) -> Result<Vec<Contestant>, String> {
+    let mut found: Vec<Contestant> = Vec::new();
+    for spelling in list.split(',').map(str::trim).filter(|spelling| !spelling.is_empty()) {
+        let new = if spelling.eq_ignore_ascii_case(ALL) { all() } else { vec![Contestant::parse(spelling)?] };
+        for contestant in new {
+            if found.iter().any(|other| other.label == contestant.label) {
+                return Err(format!("-c {list} has the contestant {} twice: name it once", contestant.label));
+            }
+            found.push(contestant);
+        }
+    }
+    if found.is_empty() {
+        return Err(format!("-c `{list}` names no contestant: give names with commas between them, or {ALL}"));
+    }
+    Ok(found)
+}
+
+/// Every installed middleware.
+fn all() -> Vec<Contestant> {
+    let built_in = BUILT_IN.into_iter().map(|backend| backend.name().to_owned());
+    let names = built_in.chain(Communicator::installed().into_keys());
+    let names = names.filter(|name| !NO_MIDDLEWARES.contains(&name.to_lowercase().as_str()));
+    let found = names.filter_map(|name| Contestant::parse(&name).ok());
+    let forms = found.flat_map(|default| {
+        let best = default.has_best().then(|| Contestant {
+            label: format!("{}:{BEST}", default.label),
+            is_best: true,
+            ..default.clone()
+        });
+        [Some(default), best]
+    });
+    forms.flatten().collect()
+}
+
+impl Contestant {
+    fn parse(spelling: &str) -> Result<Contestant, String> {
+        let (name, parts) = spelling.split_once(':').map_or((spelling, None), |(name, parts)| (name, Some(parts)));
+        let communicator = Communicator::find(name)?;
+        let description = communicator.describe();
+        let middleware = communicator.name.to_lowercase();
+        let label = parts.map_or(middleware.clone(), |parts| format!("{middleware}:{parts}"));
+        let mut contestant = Contestant {
+            label,
+            middleware,
+            is_best: false,
+            communicator,
+            description,
+            settings: Settings::new(),
+            raw: false,
+            zero_copy: false,
+        };
+        for part in parts.into_iter().flat_map(|parts| parts.split(':')) {
+            contestant.add(spelling, part)?;
+        }
+        if let Ok(description) = &contestant.description {
+            description.resolve(&contestant.communicator.name, &contestant.settings)?;
+        }
+        Ok(contestant)
+    }
+
+    /// Adds a part of the spelling.
+    fn add(&mut self, spelling: &str, part: &str) -> Result<(), String> {
+        match (part, part.split_once('=')) {
+            (BEST, _) => self.is_best = true,
+            (RAW, _) => self.raw = true,
+            (ZERO_COPY, _) => self.zero_copy = true,
+            (_, Some((name, value))) => {
+                self.settings.insert(name.to_owned(), value.to_owned());
+            }
+            _ => {
+                return Err(format!(
+                    "`{part}` in the contestant {spelling} is no part of a spelling: write NAME[:{BEST}][:SETTING=VALUE]…[:{RAW}][:{ZERO_COPY}]"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether its best differs from its default for some message.
+    fn has_best(&self) -> bool {
+        self.description.as_ref().is_ok_and(|description| {
+            let Capabilities { zero_copy, copies, .. } = &description.capabilities;
+            !description.best().is_empty() || (*copies && !zero_copy.is_empty())
+        })
+    }
+
+    /// Whether its worker is this program.
+    #[must_use]
+    pub fn is_built_in(&self) -> bool {
+        matches!(self.communicator.program, Program::This(_))
+    }
+
+    /// Its run with the options that all contestants share. Where the middleware lacks the way of waiting, the reliability, the history or
+    /// the depth, the run has its nearest; [`wait_of`] and [`RunSpec::qos`] tell it.
+    ///
+    /// # Errors
+    /// A sentence: the middleware refuses the run, or does not describe itself.
+    pub fn spec(&self, shared: &RunOptions) -> Result<RunSpec, String> {
+        let description = self.description.clone()?;
+        let mut options = shared.clone();
+        let is_mock = self.middleware == "mock";
+        if !is_mock {
+            options.endpoints.mock = None;
+        }
+        let can = options.endpoints.mock.clone().unwrap_or_default();
+        let can = if is_mock { can.limit(description.capabilities.clone()) } else { description.capabilities.clone() };
+        let best = if self.is_best { description.best() } else { Settings::new() };
+        let settings = best.into_iter().filter(|(name, _)| !self.settings.contains_key(name));
+        options.endpoints.communicator = Some(self.communicator.name.clone());
+        options.endpoints.set.extend(settings.chain(self.settings.clone()));
+        options.messages.raw |= self.raw;
+        options.messages.zero_copy |= self.zero_copy || !can.copies;
+        options.measuring.phases &= can.phases;
+        fit(&mut options, &can);
+        let spec = cli::resolve(&options, Defaults::Run).map_err(|failure| failure.to_string())?.spec;
+        if self.is_best && !spec.zero_copy && can.zero_copy.contains(&spec.message.content) {
+            // A middleware may loan a message in general, and not with these settings.
+            return Ok(cli::with_zero_copy(&spec).unwrap_or(spec));
+        }
+        Ok(spec)
+    }
+}
+
+/// Replaces options that a middleware lacks by their nearest.
+fn fit(options: &mut RunOptions, can: &Capabilities) {
+    let wait = options.measuring.wait.or(options.legacy.no_waitset.then_some(Wait::Spin)).unwrap_or_default();
+    let nearest = match wait {
+        _ if can.delivery == DeliveryKind::Push => [Wait::Adaptive; 3],
+        Wait::Spin => [Wait::Spin, Wait::Adaptive, Wait::Block],
+        Wait::Block => [Wait::Block, Wait::Adaptive, Wait::Spin],
+        Wait::Adaptive => [Wait::Adaptive, Wait::Block, Wait::Spin],
+    };
+    let is_push = can.delivery == DeliveryKind::Push;
+    let found = nearest.into_iter().find(|wait| is_push || can.wait.contains(wait)).unwrap_or(wait);
+    if found != wait {
+        options.legacy.no_waitset = false;
+        options.measuring.wait = Some(found);
+    }
+    let asked = options.qos.history.unwrap_or(History::KeepLast);
+    if let Some(other) = can.history.first().filter(|_| !can.history.contains(&asked)) {
+        options.qos.keep_last = false;
+        options.qos.history = Some(*other);
+    }
+    let reliable = options.qos.reliable.then_some(Reliability::Reliable);
+    let asked = reliable.or(options.qos.reliability).unwrap_or_default();
+    if let Some(other) = can.reliability.first().filter(|_| !can.reliability.contains(&asked)) {
+        options.qos.reliable = false;
+        options.qos.reliability = Some(*other);
+    }
+    if let Some(most) = can.history_depth_max {
+        options.qos.history_depth = Some(options.qos.history_depth.unwrap_or(16).min(most));
+    }
+}
+
+/// The way in which the subscriptions of a run wait, as `block` or `adaptive (push)`.
+#[must_use]
+pub fn wait_of(spec: &RunSpec) -> String {
+    use perf_worker::choice::Choice;
+    let push = if spec.capabilities.delivery == DeliveryKind::Push { " (push)" } else { "" };
+    format!("{}{push}", spec.wait.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shared(options: &str) -> RunOptions {
+        let line = format!("perf_test {options}");
+        cli::parse(line.split_whitespace().map(Into::into)).unwrap().options
+    }
+
+    fn one(list: &str) -> Contestant {
+        contestants(list).unwrap().remove(0)
+    }
+
+    #[test]
+    fn a_spelling_has_settings_best_raw_and_zero_copy() {
+        let spec = one("MOCK:colour=red:zero-copy:raw").spec(&shared("-m Array1k")).unwrap();
+        assert_eq!((spec.communicator.as_str(), spec.settings["colour"].as_str()), ("Mock", "red"));
+        assert!(spec.zero_copy && spec.raw);
+        let labels: Vec<String> = contestants("Mock, gantry:best").unwrap().into_iter().map(|one| one.label).collect();
+        assert_eq!(labels, ["mock", "gantry:best"]);
+        assert!(one("Gantry:best").spec(&shared("-m Array4m")).unwrap().zero_copy);
+        assert!(!one("Gantry").spec(&shared("-m Array4m")).unwrap().zero_copy);
+    }
+
+    #[test]
+    fn a_wrong_spelling_is_an_error_with_the_right_one() {
+        for (list, words) in [
+            ("Nothing", "there is no communicator `Nothing`"),
+            ("Mock:colour=green", "the setting colour of Mock cannot be `green`: it has blue, red"),
+            ("Mock:size=1", "Mock has no setting `size`: it has colour"),
+            ("Mock:fast", "write NAME[:best][:SETTING=VALUE]…[:raw][:zero-copy]"),
+            ("Mock,mock", "the contestant mock twice"),
+            (",", "names no contestant"),
+        ] {
+            let sentence = contestants(list).err().unwrap_or_default();
+            assert!(sentence.contains(words), "{list}: {sentence}");
+        }
+    }
+
+    #[test]
+    fn all_leaves_out_what_is_no_middleware() {
+        let found: Vec<String> = contestants("all").unwrap().into_iter().map(|one| one.label).collect();
+        assert!(found.starts_with(&["gantry".to_owned(), "gantry:best".to_owned()]), "{found:?}");
+        assert!(!found.iter().any(|label| label.starts_with("mock")), "{found:?}");
+    }
+
+    #[test]
+    fn what_a_middleware_lacks_becomes_its_nearest() {
+        let push = one("Mock").spec(&shared("-c Mock --mock push --wait block")).unwrap();
+        assert_eq!(wait_of(&push), "adaptive (push)");
+        // The script of the mock does not concern the others.
+        let pull = one("Gantry").spec(&shared("-c Mock --mock push --wait block")).unwrap();
+        assert_eq!(wait_of(&pull), "block");
+        let mut options = shared("--reliable --keep-last --history-depth 10 --wait spin");
+        let can = Capabilities {
+            wait: vec![Wait::Block, Wait::Adaptive],
+            history: vec![History::KeepAll],
+            reliability: vec![Reliability::BestEffort],
+            history_depth_max: Some(4),
+            ..Capabilities::all()
+        };
+        fit(&mut options, &can);
+        let qos = (options.qos.reliability, options.qos.history, options.qos.history_depth);
+        assert_eq!(options.measuring.wait, Some(Wait::Adaptive));
+        assert_eq!(qos, (Some(Reliability::BestEffort), Some(History::KeepAll), Some(4)));
+        assert!(!options.qos.reliable && !options.qos.keep_last);
+    }
+}

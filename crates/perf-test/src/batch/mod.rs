@@ -1,0 +1,209 @@
+//! A batch of runs: planned beforehand, measured in order, each with its own log in one folder of results.
+//!
+//! How a command uses it:
+//! 1. [`contestants`] reads the user's list (`Gantry,zenoh:best`), [`Contestant::spec`] makes the run of one of them from the options that
+//!    all share, with the nearest value where the middleware lacks one, and the command puts both into a [`PlannedRun`].
+//! 2. [`Batch::open`] writes `environment.json` and `commands.txt`; [`Batch::run_all`] measures and shows the progress on standard error.
+//! 3. Each run has an [`Outcome`]. A contestant that refuses, crashes or hangs is an outcome too, and the other runs follow.
+//!
+//! A run whose complete log is in the folder, with the same conditions, is not repeated unless the user wants it `again`. A run without a
+//! good measurement leaves its sentence in a [`Shortfall`] beside the place of its log (`NAME.failed.json` for `NAME.json`).
+
+mod contestant;
+mod folder;
+mod progress;
+mod shortfall;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::{
+    error::Failure,
+    interrupt::Interrupt,
+    report::{
+        full::{Conditions, SummaryEntry},
+        summary::Summary,
+    },
+    runner::measure_to_log,
+    warning::WarningKind,
+};
+pub use contestant::{Contestant, contestants, wait_of};
+pub use folder::Folder;
+use perf_worker::run_spec::RunSpec;
+use progress::Progress;
+pub use shortfall::{Shortfall, ShortfallKind};
+
+/// Failures in succession of runs with the same conditions after which further ones are not tried: a contestant that hangs costs a
+/// minute each time.
+const MOST_FAILURES: usize = 2;
+/// A run without figures that took so much longer than its length hung: the instrument waited for a process in vain, and killed it.
+const OVER_TIME: Duration = Duration::from_secs(10);
+
+/// One run of a batch.
+#[derive(Clone, Debug)]
+pub struct PlannedRun {
+    /// The contestant as it is spelt.
+    pub contestant: String,
+    /// The run in words, for the progress, as `zenoh:best 4MB, round 2`.
+    pub title: String,
+    /// Its log, relative to the folder of results: `….json`.
+    pub log: PathBuf,
+    /// The run, or the sentence of its refusal.
+    pub spec: Result<RunSpec, String>,
+    /// A run whose figures nobody keeps: it leaves no log, and a complete log does not replace it.
+    pub is_warmup: bool,
+}
+
+/// The outcome of a planned run.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It was measured, now or earlier.
+    Measured(Box<SummaryEntry>),
+    /// It has no figures.
+    Missing(Shortfall),
+    /// The user has ended the batch before or during this run.
+    NotDone,
+}
+
+impl Outcome {
+    /// The figures, if there are any.
+    #[must_use]
+    pub fn measured(&self) -> Option<&SummaryEntry> {
+        match self {
+            Outcome::Measured(summary) => Some(summary),
+            Outcome::Missing(_) | Outcome::NotDone => None,
+        }
+    }
+}
+
+/// A batch of runs.
+#[derive(Debug)]
+pub struct Batch {
+    /// The folder of results; without one, no file is written.
+    folder: Option<Folder>,
+    /// Runs are measured even if their logs are there.
+    again: bool,
+    interrupt: Interrupt,
+}
+
+impl Batch {
+    /// A batch with its folder of results, which is made if it does not exist, or without one.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`]: the folder cannot be made or written.
+    pub fn open(results: Option<PathBuf>, again: bool, interrupt: Interrupt) -> Result<Batch, Failure> {
+        let folder = results.map(Folder::open).transpose().map_err(Failure::Usage)?;
+        Ok(Batch { folder, again, interrupt })
+    }
+
+    /// The folder of results.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Folder> {
+        self.folder.as_ref()
+    }
+
+    /// Whether the user has ended the batch.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.is_requested()
+    }
+
+    /// Whether the folder has complete logs of this kind of run, so that it needs no warm-up.
+    #[must_use]
+    pub fn is_complete(&self, runs: &[&PlannedRun]) -> bool {
+        runs.iter().all(|run| self.found(run).is_some())
+    }
+
+    /// Does the runs in order, and returns the outcome of each.
+    #[must_use]
+    pub fn run_all(&self, runs: &[PlannedRun]) -> Vec<Outcome> {
+        let mut progress = Progress::new(runs.iter().map(|run| run.spec.as_ref().ok().and_then(RunSpec::length_s)));
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for (index, run) in runs.iter().enumerate() {
+            let earlier = || runs.iter().zip(&outcomes).rev().filter(|(other, _)| is_same(run, other));
+            let failures = earlier().map_while(|(_, outcome)| shortfall_of(outcome)).take(MOST_FAILURES);
+            let outcome = if self.interrupt.is_requested() {
+                Outcome::NotDone
+            } else if failures.clone().count() == MOST_FAILURES {
+                failures.last().map_or(Outcome::NotDone, |last| Outcome::Missing(last.clone()))
+            } else if let Some(summary) = self.found(run) {
+                progress.found(index, &run.title);
+                Outcome::Measured(Box::new(summary))
+            } else {
+                progress.begin(index, &run.title);
+                let began = Instant::now();
+                let outcome = self.run(run, began);
+                progress.end(index, &run.title, shortfall_of(&outcome), began.elapsed());
+                outcome
+            };
+            outcomes.push(outcome);
+        }
+        progress.finish(outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count());
+        outcomes
+    }
+
+    /// The figures of an earlier run with the same conditions.
+    fn found(&self, run: &PlannedRun) -> Option<SummaryEntry> {
+        let (folder, spec) = (self.folder.as_ref()?, run.spec.as_ref().ok()?);
+        if self.again || run.is_warmup { None } else { folder.complete(&run.log, &Conditions::of(spec)) }
+    }
+
+    fn run(&self, run: &PlannedRun, began: Instant) -> Outcome {
+        let measured = run.spec.clone().map_err(Failure::Usage).and_then(|spec| self.measure(run, &spec));
+        let (kind, sentence) = match measured {
+            // An orderly end of the last run, whose log says so.
+            Ok(summary) if summary.stopped_early && self.interrupt.is_requested() => return Outcome::NotDone,
+            Err(_) if self.interrupt.is_requested() => return Outcome::NotDone,
+            Ok(summary) => match problem(&summary) {
+                None => {
+                    self.folder_of(run).into_iter().for_each(|folder| folder.forget_shortfall(&run.log));
+                    return Outcome::Measured(Box::new(SummaryEntry::of(&summary, Vec::new())));
+                }
+                Some(sentence) => (ShortfallKind::Failed, sentence),
+            },
+            Err(Failure::Usage(sentence)) => (ShortfallKind::Refused, sentence),
+            Err(failure) => (ShortfallKind::Failed, failure.to_string()),
+        };
+        let length_s = run.spec.as_ref().ok().and_then(RunSpec::length_s).unwrap_or(0);
+        let is_over_time = began.elapsed() > Duration::from_secs(length_s.into()) + OVER_TIME;
+        let kind = if is_over_time { ShortfallKind::Hung } else { kind };
+        let missing = Shortfall { kind, sentence, ..Shortfall::of(run) };
+        self.folder_of(run).into_iter().for_each(|folder| folder.keep_shortfall(&run.log, &missing));
+        Outcome::Missing(missing)
+    }
+
+    fn measure(&self, run: &PlannedRun, spec: &RunSpec) -> Result<Summary, Failure> {
+        let log = self.folder_of(run).map(|folder| folder.make_room_for(&run.log)).transpose();
+        measure_to_log(spec, log.map_err(Failure::Usage)?, &self.interrupt)
+    }
+
+    /// The folder, if the run leaves something there.
+    fn folder_of(&self, run: &PlannedRun) -> Option<&Folder> {
+        self.folder.as_ref().filter(|_| !run.is_warmup)
+    }
+}
+
+/// Whether both are runs of the same contestant with the same conditions, apart from the length.
+fn is_same(one: &PlannedRun, other: &PlannedRun) -> bool {
+    let alike = |spec: &Result<RunSpec, String>| {
+        let spec = spec.as_ref().ok()?;
+        Some(RunSpec { max_runtime_s: 0, warmup_s: 0, ..spec.clone() })
+    };
+    one.contestant == other.contestant && alike(&one.spec) == alike(&other.spec)
+}
+
+fn shortfall_of(outcome: &Outcome) -> Option<&Shortfall> {
+    match outcome {
+        Outcome::Missing(shortfall) => Some(shortfall),
+        Outcome::Measured(_) | Outcome::NotDone => None,
+    }
+}
+
+/// The reason why a run that came to its end has no good figures, with the fate of its processes.
+fn problem(summary: &Summary) -> Option<String> {
+    let of_workers = summary.run_warnings.iter().filter(|warning| warning.kind == WarningKind::Worker);
+    let fates = of_workers.map(|warning| warning.sentence.clone());
+    Some(std::iter::once(summary.failure()?).chain(fates).collect::<Vec<_>>().join("; "))
+}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! The progress of a batch on standard error: on a terminal one line that is drawn over, elsewhere one line for each run.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::Shortfall;
+use crate::report::terminal::progress::duration;
+
+/// The time of a run besides its length, before one has been measured: start, matching, calibration, end.
+const FIRST_GUESS: Duration = Duration::from_secs(2);
+
+/// The progress.
+#[derive(Debug)]
+pub struct Progress {
+    /// The length of each run, from the first message to the last; zero if it is refused.
+    lengths: Vec<Option<Duration>>,
+    /// The time of the measured runs besides their lengths, and their number.
+    overhead: (Duration, u32),
+    is_terminal: bool,
+}
+
+impl Progress {
+    /// Of runs with these lengths in seconds; none of a run that does not begin.
+    pub fn new(lengths_s: impl Iterator<Item = Option<u32>>) -> Progress {
+        let lengths = lengths_s.map(|length_s| length_s.map(|length_s| Duration::from_secs(length_s.into()))).collect();
+        Progress { lengths, overhead: (Duration::ZERO, 0), is_terminal: io::stderr().is_terminal() }
+    }
+
+    /// A run begins.
+    pub fn begin(&self, index: usize, title: &str) {
+        let (left, ends) = (self.left(index), SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default());
+        let line = self.line(index, title, left, ends);
+        self.say(&line, !self.is_terminal);
+    }
+
+    /// A run was found in the folder of results.
+    pub fn found(&self, index: usize, title: &str) {
+        let (n, of) = (index + 1, self.lengths.len());
+        self.say(&format!("run {n} of {of}: {title}: its log is there, --again repeats it"), true);
+    }
+
+    /// A run has ended after `took`; `missing` says why it has no figures.
+    pub fn end(&mut self, index: usize, title: &str, missing: Option<&Shortfall>, took: Duration) {
+        if let Some(Shortfall { kind, sentence, .. }) = missing {
+            self.say(&format!("{title} {kind}: {sentence}"), true);
+        } else if let Some(length) = self.lengths.get(index).copied().flatten() {
+            self.overhead = (self.overhead.0 + took.saturating_sub(length), self.overhead.1 + 1);
+        }
+    }
+
+    /// The batch has ended; so many runs were not done.
+    pub fn finish(&self, not_done: usize) {
+        if not_done > 0 {
+            self.say(&format!("ended early: {not_done} of {} runs were not done", self.lengths.len()), true);
+        } else if self.is_terminal {
+            self.say("", false);
+        }
+    }
+
+    /// The time from the beginning of run `index` to the end of the last one.
+    fn left(&self, index: usize) -> Duration {
+        let (sum, n) = self.overhead;
+        let overhead = sum.checked_div(n).unwrap_or(FIRST_GUESS);
+        self.lengths.iter().skip(index).flatten().map(|length| *length + overhead).sum()
+    }
+
+    fn line(&self, index: usize, title: &str, left: Duration, now: Duration) -> String {
+        let minute = (now + left).as_secs() / 60;
+        let (n, of, left_s) = (index + 1, self.lengths.len(), left.as_secs());
+        let (hour, minute) = (minute / 60 % 24, minute % 60);
+        format!("run {n} of {of}: {title}; {} left, until {hour:02}:{minute:02} UTC", duration(left_s))
+    }
+
+    /// Writes a line over the last one, where a terminal keeps it or not.
+    fn say(&self, line: &str, stays: bool) {
+        let over = if self.is_terminal { "\r\x1b[K" } else { "" };
+        let end = if stays { "\n" } else { "" };
+        // Fails only if the console has gone.
+        let _ = write!(io::stderr().lock(), "{over}{line}{end}");
+        let _ = io::stderr().flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_follows_the_measured_overhead() {
+        let second = Duration::from_secs(1);
+        let mut progress = Progress::new([Some(4), None, Some(4), Some(10)].into_iter());
+        assert_eq!(progress.left(0), 24 * second);
+        progress.end(0, "one", None, 5 * second);
+        assert_eq!(progress.left(1), 16 * second);
+        progress.end(2, "two", None, 7 * second);
+        assert_eq!(progress.left(3), 12 * second);
+        // Two minutes to midnight.
+        let now = Duration::from_secs(20_000 * 86_400 - 120);
+        assert_eq!(progress.line(3, "X 4MB", 150 * second, now), "run 4 of 4: X 4MB; 2 min 30 s left, until 00:00 UTC");
+    }
+}

@@ -1,0 +1,52 @@
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::cli::RunOptions;
+
+fn planned(contestant: &str, spec: Result<RunSpec, String>) -> PlannedRun {
+    let (title, log) = (format!("{contestant} 4MB"), format!("4MB/{contestant}.json").into());
+    PlannedRun { contestant: contestant.to_owned(), title, log, spec, is_warmup: false }
+}
+
+fn mock() -> RunSpec {
+    contestants("Mock").unwrap().remove(0).spec(&RunOptions::default()).unwrap()
+}
+
+fn value(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_refusal_is_an_outcome_and_is_told_in_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let batch = Batch::open(Some(folder.path().join("results")), false, Interrupt::of_program()).unwrap();
+    let outcomes = batch.run_all(&[planned("x", Err("x has no --wait spin".to_owned()))]);
+    let [Outcome::Missing(shortfall)] = outcomes.as_slice() else { panic!("{outcomes:?}") };
+    assert_eq!((shortfall.kind, shortfall.sentence.as_str()), (ShortfallKind::Refused, "x has no --wait spin"));
+    let results = folder.path().join("results");
+    let told = json!({
+        "contestant": "x", "title": "x 4MB", "log": "4MB/x.json", "kind": "refused", "sentence": "x has no --wait spin"
+    });
+    assert_eq!(value(&results.join("4MB/x.failed.json")), told);
+    assert!(value(&results.join("environment.json"))["system"]["cpu"].is_object());
+    assert!(std::fs::read_to_string(results.join("commands.txt")).unwrap().starts_with("perf_test "));
+}
+
+#[test]
+fn runs_after_an_interrupt_are_not_done() {
+    let interrupt = Interrupt::of_program();
+    let batch = Batch::open(None, false, interrupt.clone()).unwrap();
+    interrupt.request();
+    let outcomes = batch.run_all(&[planned("mock", Ok(mock())), planned("x", Err(String::new()))]);
+    assert!(matches!(outcomes[..], [Outcome::NotDone, Outcome::NotDone]), "{outcomes:?}");
+}
+
+#[test]
+fn runs_are_of_one_kind_if_only_their_length_differs() {
+    let shorter = RunSpec { max_runtime_s: 1, ..mock() };
+    assert!(is_same(&planned("x", Ok(mock())), &planned("x", Ok(shorter))));
+    assert!(!is_same(&planned("x", Ok(mock())), &planned("x", Ok(RunSpec { rate_hz: 7, ..mock() }))));
+    assert!(!is_same(&planned("x", Ok(mock())), &planned("y", Ok(mock()))));
+}

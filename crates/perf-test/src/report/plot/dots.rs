@@ -1,0 +1,107 @@
+//! A picture that compares several contestants: in each panel a dot for each, at the median of its values, on a line from the least
+//! to the greatest. The axes are logarithmic, because middlewares differ by orders of magnitude.
+
+use plotters::coord::Shift;
+use plotters::prelude::{
+    Circle, Color, DrawingArea, IntoDrawingArea, IntoFont, PathElement, RGBColor, SVGBackend, Text, WHITE,
+};
+
+use super::panel::{BLUE, Drawing, INK, MARGIN, ORANGE, PALE};
+use crate::measure::interval::Interval;
+
+const WIDTH: u32 = 1280;
+const ROW: i32 = 22;
+/// The head of a panel: its title and the marks of its axis.
+const HEAD: i32 = 56;
+/// The places for the names, and for the values behind the dots.
+const NAMES: i32 = 300;
+const VALUES: i32 = 140;
+const LIGHT: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
+
+/// A panel.
+#[derive(Debug)]
+pub struct Panel {
+    /// The quantity.
+    pub title: String,
+    /// A value with its unit.
+    pub show: fn(f64) -> String,
+    /// The contestants.
+    pub dots: Vec<Dot>,
+}
+
+/// A contestant.
+#[derive(Debug)]
+pub struct Dot {
+    /// Its name.
+    pub name: String,
+    /// It has another colour, because the others are compared with it.
+    pub is_base: bool,
+    /// Its values.
+    pub values: Vec<f64>,
+    /// The reason why there are none, as a word.
+    pub missing: Option<String>,
+}
+
+/// Draws panels below each other as SVG.
+///
+/// # Errors
+/// A sentence, if they cannot be drawn.
+pub fn draw(panels: &[Panel]) -> Result<String, String> {
+    let height = |panel: &Panel| HEAD + ROW * i32::try_from(panel.dots.len()).unwrap_or(0) + MARGIN;
+    let all: i32 = panels.iter().map(height).sum::<i32>() + MARGIN;
+    let mut picture = String::new();
+    let root = SVGBackend::with_string(&mut picture, (WIDTH, all.unsigned_abs())).into_drawing_area();
+    let drawn = || -> Drawing {
+        root.fill(&WHITE)?;
+        let mut top = MARGIN;
+        for panel in panels {
+            panel.draw(&root, top)?;
+            top += height(panel);
+        }
+        root.present()
+    };
+    drawn().map_err(|error| format!("cannot draw the comparison: {error}"))?;
+    drop(root);
+    Ok(picture)
+}
+
+impl Panel {
+    fn draw(&self, root: &DrawingArea<SVGBackend<'_>, Shift>, top: i32) -> Drawing {
+        let text = |size: u32, colour: &RGBColor| ("sans-serif", size).into_font().color(colour);
+        root.draw(&Text::new(self.title.clone(), (MARGIN, top), text(18, &INK)))?;
+        let values = self.dots.iter().flat_map(|dot| &dot.values).copied().filter(|value| *value > 0.0);
+        let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+        let (first, last) = if low <= high { (decade(low), decade(high) + 1) } else { (0, 1) };
+        let (left, right) = (MARGIN + NAMES, WIDTH.cast_signed() - MARGIN - VALUES);
+        let x = |value: f64| {
+            let part = (value.max(f64::MIN_POSITIVE).log10() - f64::from(first)) / f64::from(last - first);
+            left + (part.clamp(0.0, 1.0) * f64::from(right - left)).round() as i32
+        };
+        let below = top + HEAD + ROW * i32::try_from(self.dots.len()).unwrap_or(0);
+        for mark in first..=last {
+            let at = x(10_f64.powi(mark));
+            root.draw(&PathElement::new(vec![(at, top + HEAD - 10), (at, below)], LIGHT.stroke_width(1)))?;
+            root.draw(&Text::new((self.show)(10_f64.powi(mark)), (at - 14, top + HEAD - 26), text(12, &PALE)))?;
+        }
+        for (row, dot) in (0..).zip(&self.dots) {
+            let y = top + HEAD + ROW * row + ROW / 2;
+            let colour = if dot.is_base { ORANGE } else { BLUE };
+            root.draw(&Text::new(dot.name.clone(), (MARGIN, y - 6), text(14, &INK)))?;
+            let Some(found) = Interval::of(dot.values.clone()) else {
+                let why = dot.missing.clone().unwrap_or_else(|| "not measured".to_owned());
+                root.draw(&Text::new(why, (left, y - 6), text(14, &PALE)))?;
+                continue;
+            };
+            let [least, greatest] = [f64::min, f64::max].map(|of| dot.values.iter().copied().fold(found.median, of));
+            root.draw(&PathElement::new(vec![(x(least), y), (x(greatest), y)], colour.stroke_width(3)))?;
+            root.draw(&Circle::new((x(found.median), y), 5, colour.filled()))?;
+            root.draw(&Text::new((self.show)(found.median), (right + 14, y - 6), text(14, &INK)))?;
+        }
+        Ok(())
+    }
+}
+
+/// The power of ten at or below a value.
+fn decade(value: f64) -> i32 {
+    value.log10().floor() as i32
+}

@@ -1,0 +1,71 @@
+//! The figures of one run of a contestant, and their medians.
+
+use serde::Serialize;
+
+use crate::{measure::interval::Interval, report::full::SummaryEntry};
+
+/// The figures of one run, or the medians of several. A value that is not known is null.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Figures {
+    /// Median of the latency from the send time, ns.
+    pub p50_ns: Option<f64>,
+    /// Its 99th percentile, ns.
+    pub p99_ns: Option<f64>,
+    /// CPU time of all workers and daemons for each received message, ns.
+    pub cpu_per_message_ns: Option<f64>,
+    /// The sum of the peaks of the workers' resident memory, and of the daemons' memory, KiB. Pages that processes share count in each.
+    pub memory_kib: Option<f64>,
+    /// Messages received per second, of all subscriptions.
+    pub received_hz: Option<f64>,
+    /// The bytes of them per second.
+    pub received_bytes_per_s: Option<f64>,
+    /// Lost messages; of several runs their sum.
+    pub lost: u64,
+    /// Messages that were copied although they were to be loaned; of several runs their sum.
+    pub copied: u64,
+    /// Mean times of the parts of a message's way, ns: serialise, transport, wake-up, deserialise.
+    pub phases_ns: [Option<f64>; 4],
+}
+
+/// A figure of a run.
+pub type Figure = fn(&Figures) -> Option<f64>;
+
+impl Figures {
+    /// Of a run.
+    pub fn of(run: &SummaryEntry) -> Figures {
+        let workers = run.workers.iter().map(|worker| worker.memory.peak_rss_kib);
+        let daemons = run.daemons.iter().map(|daemon| daemon.memory.peak_rss_kib);
+        let total = &run.total;
+        let per_second = |count: u64| (run.measured_s > 0.0).then(|| count as f64 / run.measured_s);
+        Figures {
+            p50_ns: total.latency.p50_ns.map(|ns| ns as f64),
+            p99_ns: total.latency.p99_ns.map(|ns| ns as f64),
+            cpu_per_message_ns: run.cpu_per_message_ns,
+            memory_kib: Some(workers.chain(daemons).sum::<u64>() as f64),
+            received_hz: per_second(total.received.samples),
+            received_bytes_per_s: per_second(total.received.bytes),
+            lost: run.lost,
+            copied: total.received.copied,
+            phases_ns: [&total.serialise, &total.transport, &total.wake_up, &total.deserialise]
+                .map(|time| time.mean_ns),
+        }
+    }
+
+    /// The medians of several runs; none of none.
+    pub fn medians(runs: &[&Figures]) -> Option<Figures> {
+        let median = |figure: &dyn Fn(&Figures) -> Option<f64>| {
+            Interval::of(runs.iter().filter_map(|run| figure(run)).collect()).map(|found| found.median)
+        };
+        (!runs.is_empty()).then(|| Figures {
+            p50_ns: median(&|run| run.p50_ns),
+            p99_ns: median(&|run| run.p99_ns),
+            cpu_per_message_ns: median(&|run| run.cpu_per_message_ns),
+            memory_kib: median(&|run| run.memory_kib),
+            received_hz: median(&|run| run.received_hz),
+            received_bytes_per_s: median(&|run| run.received_bytes_per_s),
+            lost: runs.iter().map(|run| run.lost).sum(),
+            copied: runs.iter().map(|run| run.copied).sum(),
+            phases_ns: [0, 1, 2, 3].map(|phase| median(&|run| run.phases_ns.get(phase).copied().flatten())),
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! The ratios of the base's figures to those of the others, within rounds.
+//!
+//! The base is Gantry, or the middleware of the first contestant without Gantry. Defaults are compared with defaults and bests with bests; a
+//! contestant that has one form is compared with both forms of the base.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{
+    CaseResults,
+    figures::{Figure, Figures},
+    row::Row,
+};
+use crate::measure::{
+    interval::{CONFIDENCE, Interval},
+    ranks::ratio,
+};
+
+/// The base, if it is among the contestants.
+const BASE: &str = "gantry";
+/// The figures by which contestants are compared in each case, less is better.
+const FIGURES: [(&str, Figure); 2] =
+    [("latency", |figures: &Figures| figures.p50_ns), ("cpu", |figures: &Figures| figures.cpu_per_message_ns)];
+
+/// A ratio with its interval.
+#[derive(Debug, Serialize)]
+pub struct Ratio {
+    /// The base as it is spelt.
+    pub base: String,
+    /// The other contestant as it is spelt.
+    pub other: String,
+    /// The case, as `4MB`; none of the memory, which is that of the first case.
+    pub case: Option<String>,
+    /// `latency` (the median), `cpu` (CPU time for each message) or `rss` (memory).
+    pub figure: &'static str,
+    /// The base's value divided by the other's in each round in which both were measured.
+    pub by_round: Vec<f64>,
+    /// The median of them, with its interval.
+    #[serde(flatten)]
+    pub interval: Interval,
+    /// The finding: `better`, `worse`, `no difference shown` or `too few rounds to say`.
+    pub base_is: &'static str,
+}
+
+impl Ratio {
+    fn new(base: &Row, other: &Row, case: Option<&str>, (name, figure): (&'static str, Figure)) -> Option<Ratio> {
+        let both = base
+            .rounds
+            .iter()
+            .zip(&other.rounds)
+            .filter_map(|(base, other)| Some(ratio(figure(other.as_ref()?)?, figure(base.as_ref()?)?)));
+        let by_round: Vec<f64> = both.collect();
+        let interval = Interval::of(by_round.clone())?;
+        let base_is = match interval {
+            _ if interval.confidence < CONFIDENCE => "too few rounds to say",
+            _ if interval.contains(1.0) => "no difference shown",
+            _ if interval.median < 1.0 => "better",
+            _ => "worse",
+        };
+        let (base, other) = (base.contestant.clone(), other.contestant.clone());
+        Some(Ratio { base, other, case: case.map(str::to_owned), figure: name, by_round, interval, base_is })
+    }
+
+    /// The ratio with its interval; a single round has none.
+    #[must_use]
+    pub fn value(&self) -> String {
+        let Interval { n, median, low, high, .. } = self.interval;
+        if n == 1 { format!("{median:.3}") } else { format!("{median:.3} [{low:.3}, {high:.3}]") }
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let case = self.case.as_ref().map_or(String::new(), |case| format!("-{case}"));
+        let (base, other, figure) = (&self.base, &self.other, self.figure);
+        let finding = match self.base_is {
+            "better" | "worse" => format!("{base} is {}", self.base_is),
+            _ if self.interval.n == 1 => "(one round has no interval)".to_owned(),
+            other => other.to_owned(),
+        };
+        write!(f, "ratio {base}/{other}{case}-{figure} {} {finding}", self.value())
+    }
+}
+
+/// All ratios, contestant by contestant.
+pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
+    let Some(first) = cases.first() else { return Vec::new() };
+    let mut ratios = Vec::new();
+    for (base, other) in pairs(&first.rows) {
+        for case in cases {
+            if let (Some(base), Some(other)) = (case.rows.get(base), case.rows.get(other)) {
+                ratios.extend(FIGURES.iter().filter_map(|figure| Ratio::new(base, other, Some(&case.name), *figure)));
+            }
+        }
+        if let (Some(base), Some(other)) = (first.rows.get(base), first.rows.get(other)) {
+            ratios.extend(Ratio::new(base, other, None, ("rss", |figures| figures.memory_kib)));
+        }
+    }
+    ratios
+}
+
+/// The bases and the others that are compared with them, as indices of rows.
+fn pairs(rows: &[Row]) -> Vec<(usize, usize)> {
+    let Some(first) = rows.first() else { return Vec::new() };
+    let base = if rows.iter().any(|row| row.middleware == BASE) { BASE } else { &first.middleware };
+    let of_base: Vec<usize> =
+        (0..).zip(rows).filter(|(_, row)| row.middleware == base).map(|(index, _)| index).collect();
+    let others: Vec<(usize, &Row)> = (0..).zip(rows).filter(|(_, row)| row.middleware != base).collect();
+    if others.is_empty() {
+        return of_base.iter().skip(1).map(|other| (of_base.first().copied().unwrap_or(0), *other)).collect();
+    }
+    let mut pairs = Vec::new();
+    for (index, other) in &others {
+        let has_one_form = others.iter().filter(|(_, row)| row.middleware == other.middleware).count() == 1;
+        let alike = |base: &&usize| has_one_form || rows.get(**base).is_some_and(|row| row.is_best == other.is_best);
+        let found: Vec<usize> = of_base.iter().filter(alike).copied().collect();
+        let bases = if found.is_empty() { of_base.clone() } else { found };
+        pairs.extend(bases.into_iter().map(|base| (base, *index)));
+    }
+    pairs
+}

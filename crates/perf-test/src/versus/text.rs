@@ -1,0 +1,231 @@
+//! The results as tables on the terminal and in Markdown, and as the panels of the picture.
+
+use super::{CaseResults, Versus, figures::Figures, row::Row};
+use crate::{
+    measure::interval::CONFIDENCE,
+    report::{
+        plot::dots::{Dot, Panel},
+        tables::table,
+    },
+    units::format_ns,
+};
+
+const HEADER: [&str; 12] = [
+    "contestant",
+    "path",
+    "wait",
+    "p50",
+    "p99",
+    "CPU/message",
+    "memory",
+    "received/s",
+    "MB/s",
+    "lost",
+    "base/its p50",
+    "base/its CPU",
+];
+const PHASES: [&str; 4] = ["serialise", "transport", "wake-up", "deserialise"];
+
+impl Versus {
+    /// The results as lines of text: a table for each case, the ratios, and their meaning.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for case in &self.cases {
+            lines.push(String::new());
+            lines.extend(table(&case.title(self.rounds), &self.rows(case)));
+            if case.phases {
+                lines.push(String::new());
+                lines.extend(table("mean times of the parts of a message's way", &case.phase_rows()));
+            }
+            lines.extend(case.notes());
+        }
+        lines.push(String::new());
+        lines.extend(self.ratios.iter().map(ToString::to_string));
+        lines.extend(self.meaning());
+        lines
+    }
+
+    /// The same in Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> Vec<String> {
+        let mut lines = vec!["# Contestants side by side".to_owned()];
+        for case in &self.cases {
+            lines.extend([String::new(), format!("## {}", case.title(self.rounds)), String::new()]);
+            lines.extend(markdown_table(&self.rows(case)));
+            if case.phases {
+                lines.extend([String::new(), "Mean times of the parts of a message's way:".to_owned(), String::new()]);
+                lines.extend(markdown_table(&case.phase_rows()));
+            }
+            let notes = case.notes();
+            if !notes.is_empty() {
+                lines.push(String::new());
+            }
+            lines.extend(notes.into_iter().map(|note| format!("- {note}")));
+        }
+        if !self.ratios.is_empty() {
+            lines.extend([String::new(), "## Ratios".to_owned(), String::new()]);
+            let header = ["base / contestant", "case", "figure", "ratio", "the base is"].map(str::to_owned).to_vec();
+            let ratios = self.ratios.iter().map(|ratio| {
+                let case = ratio.case.clone().unwrap_or_default();
+                let pair = format!("{} / {}", ratio.base, ratio.other);
+                vec![pair, case, ratio.figure.to_owned(), ratio.value(), ratio.base_is.to_owned()]
+            });
+            lines.extend(markdown_table(&std::iter::once(header).chain(ratios).collect::<Vec<_>>()));
+        }
+        lines.push(String::new());
+        lines.extend(self.meaning());
+        lines
+    }
+
+    /// The panels of the picture: latency, CPU time and memory of each case.
+    #[must_use]
+    pub fn panels(&self) -> Vec<Panel> {
+        type Shown = (&'static str, fn(&Figures) -> Option<f64>, fn(f64) -> String);
+        let shown: [Shown; 3] = [
+            ("median latency", |figures| figures.p50_ns, format_ns),
+            ("CPU time per message", |figures| figures.cpu_per_message_ns, format_ns),
+            ("memory", |figures| Some(figures.memory_kib? / 1024.0), |mib| format!("{mib:.1} MiB")),
+        ];
+        let bases: Vec<&String> = self.ratios.iter().map(|ratio| &ratio.base).collect();
+        let panel = |case: &CaseResults, (name, value, show): Shown| Panel {
+            title: format!("{}: {name}", case.name),
+            show,
+            dots: case
+                .rows
+                .iter()
+                .map(|row| Dot {
+                    name: row.contestant.clone(),
+                    is_base: bases.contains(&&row.contestant),
+                    values: row.rounds.iter().flatten().filter_map(value).collect(),
+                    missing: row.shortfall.as_ref().map(|shortfall| shortfall.kind.to_string()),
+                })
+                .collect(),
+        };
+        self.cases.iter().flat_map(|case| shown.map(|shown| panel(case, shown))).collect()
+    }
+
+    /// The rows of a case's table.
+    fn rows(&self, case: &CaseResults) -> Vec<Vec<String>> {
+        let mut rows = vec![HEADER.map(str::to_owned).to_vec()];
+        for row in &case.rows {
+            let Some(medians) = &row.medians else {
+                let kind = row.shortfall.as_ref().map_or("not done".to_owned(), |shortfall| shortfall.kind.to_string());
+                rows.push(vec![row.contestant.clone(), kind]);
+                continue;
+            };
+            let time = |ns: Option<f64>| ns.map_or("-".to_owned(), format_ns);
+            let ratio = |figure: &str| {
+                let mut found = self.ratios.iter().filter(|ratio| {
+                    ratio.other == row.contestant && ratio.figure == figure && ratio.case.as_ref() == Some(&case.name)
+                });
+                found.next().map_or(String::new(), super::Ratio::value)
+            };
+            rows.push(vec![
+                row.contestant.clone(),
+                row.path.to_owned(),
+                row.wait.clone(),
+                time(medians.p50_ns),
+                time(medians.p99_ns),
+                time(medians.cpu_per_message_ns),
+                medians.memory_kib.map_or("-".to_owned(), memory),
+                medians.received_hz.map_or("-".to_owned(), |hz| format!("{hz:.0}")),
+                medians.received_bytes_per_s.map_or("-".to_owned(), |bytes| format!("{:.1}", bytes / 1e6)),
+                medians.lost.to_string(),
+                ratio("latency"),
+                ratio("cpu"),
+            ]);
+        }
+        rows
+    }
+
+    /// The meaning of the figures.
+    fn meaning(&self) -> Vec<String> {
+        let mut lines = vec![
+            "Memory is the sum of the processes' peaks, daemons included; pages that they share count in each."
+                .to_owned(),
+        ];
+        let Some(ratio) = self.ratios.first() else { return lines };
+        lines.push(
+            "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. A default has the base's \
+                default, a best the base's best."
+                .to_owned(),
+        );
+        let least = self.ratios.iter().map(|ratio| ratio.interval.confidence).fold(1.0, f64::min);
+        if ratio.interval.n == 1 {
+            lines.push("One round has no interval: --rounds 6 shows differences with 95 %.".to_owned());
+        } else {
+            let more = if least < CONFIDENCE { "; 6 rounds or more make it 95 %" } else { "" };
+            lines.push(format!("The interval holds the true ratio with {:.1} % or more{more}.", least * 100.0));
+        }
+        lines
+    }
+}
+
+impl CaseResults {
+    fn title(&self, rounds: u32) -> String {
+        let rate = match self.rate_hz {
+            0 => "as fast as possible".to_owned(),
+            rate_hz => format!("{rate_hz} Hz"),
+        };
+        let rounds = if rounds == 1 { "one round".to_owned() } else { format!("medians of {rounds} rounds") };
+        format!("{}: {}, {} bytes, {rate}, {}; {rounds}", self.name, self.message, self.message_bytes, self.qos)
+    }
+
+    /// The rows of the table of phases.
+    fn phase_rows(&self) -> Vec<Vec<String>> {
+        let header = std::iter::once("contestant").chain(PHASES).map(str::to_owned).collect();
+        let measured = self.rows.iter().filter_map(|row| Some((row, row.medians.as_ref()?)));
+        let rows = measured.map(|(row, medians)| {
+            let times = medians.phases_ns.iter().map(|ns| ns.map_or("-".to_owned(), format_ns));
+            std::iter::once(row.contestant.clone()).chain(times).collect()
+        });
+        std::iter::once(header).chain(rows).collect()
+    }
+
+    /// The sentences about rows that are not what was asked for.
+    fn notes(&self) -> Vec<String> {
+        self.rows.iter().flat_map(Row::notes).collect()
+    }
+}
+
+impl Row {
+    fn notes(&self) -> Vec<String> {
+        let name = &self.contestant;
+        let mut notes = Vec::new();
+        if let Some(asked) = self.wait_asked {
+            notes.push(format!("{name} cannot wait `{asked}` and has its nearest: {}", self.wait));
+        }
+        if let Some(qos) = &self.qos_instead {
+            notes.push(format!("{name} lacks that QoS and has its nearest: {qos}"));
+        }
+        if let Some(medians) = self.medians.as_ref().filter(|medians| medians.copied > 0) {
+            notes.push(format!("{name} copied {} messages, although zero copy was asked for", medians.copied));
+        }
+        if let Some(shortfall) = &self.shortfall {
+            let n = self.missing;
+            let times = if n == 1 { "one run has no figures".to_owned() } else { format!("{n} runs have no figures") };
+            notes.push(format!("{name}: {times}; it {}: {}", shortfall.kind, shortfall.sentence));
+        }
+        notes
+    }
+}
+
+/// A size in MiB.
+fn memory(kib: f64) -> String {
+    format!("{:.1} MiB", kib / 1024.0)
+}
+
+fn markdown_table(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let mut lines = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        let cells: Vec<String> =
+            (0..columns).map(|column| row.get(column).cloned().unwrap_or_default().replace('|', "\\|")).collect();
+        lines.push(format!("| {} |", cells.join(" | ")));
+        if index == 0 {
+            lines.push(format!("|{}", " --- |".repeat(columns)));
+        }
+    }
+    lines
+}

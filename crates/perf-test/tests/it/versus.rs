@@ -1,0 +1,132 @@
+//! `perf_test versus` in real processes: contestants that fail are rows, a folder of results is gone on with, Ctrl-C keeps what was measured.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use perf_test::report::full::Log;
+use rustix::process::Signal;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{Finished, Memory, send};
+
+test_support::tests![
+    contestants_that_refuse_crash_or_hang_are_rows_and_the_others_go_on,
+    runs_whose_logs_are_there_are_not_repeated,
+    an_interrupt_ends_with_what_was_measured,
+];
+
+/// One short case.
+const CASE: &str = "-m Array1k -r 200 --max-runtime 1 --warmup 0 --rounds 1";
+
+fn value(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// A folder of worker programs in the shell that describe themselves as the mock does.
+fn workers(memory: &Memory, scripts: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let list = memory.run("list --json");
+    let list: Value = serde_json::from_str(&list.stdout).unwrap();
+    let mock = list["middlewares"].as_array().unwrap().iter().find(|found| found["name"] == "Mock").unwrap();
+    let description = folder.path().join("description.json");
+    fs::write(&description, mock["description"].to_string()).unwrap();
+    for (name, answers) in scripts {
+        let path = folder.path().join(format!("perf_test_{name}"));
+        let describe = format!("describe) cat {};;", description.display());
+        fs::write(&path, format!("#!/bin/sh\ncase $1 in {describe} {answers} clean-up) ;; esac\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    folder
+}
+
+fn finish(command: &mut Command) -> Finished {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Finished { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+fn contestants_that_refuse_crash_or_hang_are_rows_and_the_others_go_on() {
+    let memory = Memory::new();
+    let workers = workers(
+        &memory,
+        &[
+            ("crasher", "check) echo '{\"daemons\":[]}';; worker) kill -SEGV $$;;"),
+            ("refuser", "check) echo 'refuser has no Array1k' >&2; exit 1;;"),
+        ],
+    );
+    let results = workers.path().join("results");
+    let options = format!("versus -c refuser,crasher,Mock,Gantry --mock stall=1:100s {CASE} --results");
+    let path = std::env::join_paths([workers.path(), Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
+    let versus = finish(memory.command(&options).arg(&results).env("PATH", path));
+    versus.assert_good();
+    for words in
+        ["| refuser    | refused |", "| crasher    | failed  |", "| mock       | hung    |", "| gantry     | copied  |"]
+    {
+        assert!(versus.stdout.contains(words), "{words:?} is not in {}", versus.everything());
+    }
+    let told = |name: &str| value(&results.join(format!("Array1k/{name}-round1.failed.json")));
+    assert!(told("refuser")["sentence"].as_str().unwrap().ends_with("refuser has no Array1k"), "{}", told("refuser"));
+    assert!(told("crasher")["sentence"].as_str().unwrap().contains("signal 11"), "{}", told("crasher"));
+    assert!(told("mock")["sentence"].as_str().unwrap().contains("publisher 0 did not finish"), "{}", told("mock"));
+    assert_eq!(["refuser", "crasher", "mock"].map(|name| told(name)["kind"].clone()), ["refused", "failed", "hung"]);
+    assert!(Log::read(&results.join("Array1k/gantry-round1.json")).unwrap().summary.is_some());
+    memory.assert_empty();
+}
+
+fn runs_whose_logs_are_there_are_not_repeated() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results");
+    let versus = |more: &str| {
+        let options = format!("versus -c Gantry,Mock {CASE} {more} --results {}", results.display());
+        let versus = memory.run(&options);
+        versus.assert_good();
+        versus
+    };
+    let log = |name: &str| results.join(format!("Array1k/{name}-round1.json"));
+    let ids = || ["gantry", "mock"].map(|name| Log::read(&log(name)).unwrap().run.id);
+    let first = versus("");
+    for line in ["ratio gantry/mock-Array1k-latency ", "ratio gantry/mock-Array1k-cpu ", "ratio gantry/mock-rss "] {
+        assert!(first.stdout.lines().any(|said| said.starts_with(line)), "{}", first.everything());
+    }
+    for file in ["environment.json", "commands.txt", "versus.json", "versus.md", "versus.svg"] {
+        assert!(results.join(file).is_file(), "{file}");
+    }
+    let before = ids();
+    // A log without its end, as of a run that was killed.
+    let text = fs::read_to_string(log("mock")).unwrap();
+    fs::write(log("mock"), format!("{}]}}", text.split_once("],\n\"summary\"").unwrap().0)).unwrap();
+    let second = versus("");
+    assert!(second.stderr.contains("run 1 of 2: gantry Array1k, round 1: its log is there"), "{}", second.everything());
+    let after = ids();
+    assert!(before[0] == after[0] && before[1] != after[1], "{before:?} {after:?}");
+    let row = |versus: &Finished| versus.stdout.lines().find(|line| line.starts_with("| gantry ")).unwrap().to_owned();
+    assert_eq!(row(&first), row(&second));
+    versus("--again");
+    assert!(ids()[0] != before[0]);
+    assert_eq!(fs::read_to_string(results.join("commands.txt")).unwrap().lines().count(), 3);
+    // With another bound, the logs are those of other runs.
+    let third = versus("--late 50%,5ms");
+    assert!(!third.stderr.contains("its log is there"), "{}", third.everything());
+}
+
+fn an_interrupt_ends_with_what_was_measured() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let options = format!("versus -c Gantry,Mock {CASE} --results {}", folder.path().display());
+    let running = memory.start(&options);
+    let second = folder.path().join("Array1k/mock-round1.json");
+    while !second.is_file() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    send(running.pid(), Signal::INT);
+    let ended = running.finish();
+    assert_eq!(ended.status.code(), Some(1), "{}", ended.everything());
+    assert!(ended.stdout.contains("| gantry     | copied   |"), "{}", ended.everything());
+    assert!(ended.stdout.contains("| mock       | not done |"), "{}", ended.everything());
+    assert!(ended.stderr.contains("ended early: runs not done: 1"), "{}", ended.everything());
+    memory.assert_empty();
+}
