@@ -14,6 +14,7 @@ mod kills;
 mod logs;
 mod messages;
 mod mock;
+mod page;
 mod parser;
 mod program;
 mod runs;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         ends::TESTS,
         kills::TESTS,
         footprint::TESTS,
+        page::TESTS,
         logs::TESTS,
         runs::TESTS,
         messages::TESTS,
