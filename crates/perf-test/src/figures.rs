@@ -63,6 +63,12 @@ impl Figure {
         PRIMARY.contains(&self.metric)
     }
 
+    /// Its value in a run; `None` if the run has none.
+    #[must_use]
+    pub fn value(&self, run: &SummaryEntry) -> Option<f64> {
+        (self.value)(run)
+    }
+
     /// The values of all runs; `None` without a run, or if one has no value.
     #[must_use]
     pub fn values(&self, runs: &[SummaryEntry]) -> Option<Vec<f64>> {

@@ -10,7 +10,7 @@
 //!  repeat, result_analysis ◄─┘             orders▼    │
 //!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
-//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `comparison` compares the logs of several runs, `conformance` checks a back end by short runs, `listing` shows the middlewares and messages.
+//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `comparison` compares the logs of several runs, `results` shows a folder of them as a page, `conformance` checks a back end by short runs, `listing` shows the middlewares and messages.
 //! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
 //! latencies are differences of one clock.
 #![deny(unsafe_code)]
@@ -35,6 +35,7 @@ pub mod repeat;
 pub mod report;
 pub mod requirement;
 pub mod result_analysis;
+pub mod results;
 pub mod row;
 pub mod runner;
 pub mod system;

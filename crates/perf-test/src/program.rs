@@ -10,7 +10,7 @@ use crate::{
     backend::BUILT_IN,
     cli::{
         self, Command, CompareOptions, ConformanceOptions, Defaults, IdlOptions, ListOptions, PlotOptions, Question,
-        Resolved, RunOptions, SystemOptions, VersusOptions,
+        ReportOptions, Resolved, RunOptions, SystemOptions, VersusOptions,
     },
     comparison::Comparison,
     conformance::Conformance,
@@ -22,6 +22,7 @@ use crate::{
     repeat::{paired, repeated},
     report::{cannot_write, plot, terminal::write_lines},
     result_analysis::result_analysis,
+    results,
     runner::Runner,
     system::{self, Description, Noise, System},
     versus::Versus,
@@ -45,6 +46,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),
+        Some(Command::Report(options)) => report(&options),
         Some(Command::Compare(options)) => compare_logs(&options),
         Some(Command::Versus(options)) => compare_contestants(&options),
         Some(Command::Conformance(options)) => check_conformance(&options),
@@ -127,6 +129,12 @@ fn plot_logs(options: &PlotOptions) -> Result<(), Failure> {
         print_lines(&[format!("plot: {}", picture.display())])?;
     }
     Ok(())
+}
+
+fn report(options: &ReportOptions) -> Result<(), Failure> {
+    let written = results::report(&options.folder, options.output.as_deref(), options.markdown.as_deref());
+    let written = written.map_err(Failure::Usage)?;
+    print_lines(&written.iter().map(|file| format!("report: {}", file.display())).collect::<Vec<String>>())
 }
 
 fn describe_system(options: SystemOptions) -> Result<(), Failure> {

@@ -7,6 +7,7 @@ mod comparing;
 mod conforming;
 mod legacy;
 mod options;
+mod reporting;
 mod resolve;
 mod values;
 mod versus;
@@ -20,6 +21,7 @@ pub use comparing::CompareOptions;
 pub use conforming::ConformanceOptions;
 pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
+pub use reporting::ReportOptions;
 pub use resolve::{Defaults, Resolved, resolve, with_zero_copy};
 use values::{choice, within};
 pub use versus::VersusOptions;
@@ -54,6 +56,7 @@ Examples:
   perf_test --runs 5 --max-runtime 10 -l run.csv --plot
   perf_test compare --base main-*.json --new branch-*.json --fail-above 'p50=10%'
   perf_test versus -c Gantry,zenoh,fastdds:best   several middlewares side by side
+  perf_test report results                        writes results/report.html from the logs in this folder
   perf_test conformance -c NAME                   before the first measurement of another middleware
   perf_test --roundtrip-mode Both -m Array64 --max-runtime 10
   perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
@@ -85,6 +88,11 @@ pub enum Command {
     /// warm-up run of one second.
     #[command(after_help = versus::AFTER_HELP)]
     Versus(Box<VersusOptions>),
+    /// Shows a folder of results as one HTML page: tables, plots, settings, machine and doubts, with every run behind each mark.
+    ///
+    /// The page needs no network and no other file. It has every log of --full-logfile in the folder, at any depth.
+    #[command(after_help = reporting::AFTER_HELP)]
+    Report(ReportOptions),
     /// Checks that a middleware moves messages as it declares: do this before you believe a figure of it.
     ///
     /// Some twenty short runs show that each message arrives once, in order and intact, that loans are loans, that losses are

@@ -14,6 +14,7 @@ mod kills;
 mod logs;
 mod messages;
 mod mock;
+mod page;
 mod parser;
 mod program;
 mod runs;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         versus::TESTS,
         kills::TESTS,
         footprint::TESTS,
+        page::TESTS,
         logs::TESTS,
         runs::TESTS,
         messages::TESTS,

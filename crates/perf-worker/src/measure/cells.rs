@@ -14,6 +14,11 @@ impl Cells {
         }
     }
 
+    /// Adds the cells of another distribution.
+    pub fn merge(&mut self, other: &Cells) {
+        other.0.iter().for_each(|(latency_ns, n)| *self.0.entry(*latency_ns).or_default() += n);
+    }
+
     /// The number of latencies.
     #[must_use]
     pub fn n(&self) -> u64 {

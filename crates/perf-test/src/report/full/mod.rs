@@ -21,7 +21,7 @@ use crate::{row::Row, system::System, verdict::Verdict};
 pub use distribution::{Distribution, Spread};
 pub use row::{RowEntry, TotalEntry, UsedEntry};
 pub use run::{Conditions, RunEntry};
-pub use summary::SummaryEntry;
+pub use summary::{SummaryEntry, WarningEntry};
 
 /// The version of the log.
 pub const SCHEMA: &str = "gantry.perf_test/2";

@@ -1,0 +1,97 @@
+//! The files of a folder of results: logs, runs without figures, and the description of the machine.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::failure::{self, Failure};
+use super::run::Run;
+use crate::report::full::Log;
+use crate::system::System;
+
+/// The name of a file with the output of `perf_test system --json`.
+const ENVIRONMENT: &str = "environment.json";
+
+/// A folder of results.
+#[derive(Debug, Default)]
+pub struct Folder {
+    /// Its name.
+    pub name: String,
+    /// The runs that have a log, by their files' names.
+    pub runs: Vec<Run>,
+    /// The runs without figures.
+    pub failures: Vec<Failure>,
+    /// The machine: of `environment.json`, else of the first log.
+    pub machine: Option<System>,
+    /// The other JSON files, each with the reason why it is not shown.
+    pub skipped: Vec<String>,
+}
+
+/// The part of `environment.json` that is shown.
+#[derive(Deserialize)]
+struct Description {
+    system: System,
+}
+
+impl Folder {
+    /// Reads all JSON files in it, at any depth. Links to folders are not followed.
+    ///
+    /// # Errors
+    /// A sentence: a folder cannot be read, or there is no log and no run without figures.
+    pub fn read(path: &Path) -> Result<Folder, String> {
+        let mut files = Vec::new();
+        json_files(path, &mut files)?;
+        let name = path.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        let mut folder = Folder { name: name.unwrap_or_else(|| path.display().to_string()), ..Folder::default() };
+        let mut of_first_log = None;
+        for file in files {
+            let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
+            if let Some(failure) = Failure::read(&file, &name).filter(|_| name.ends_with(failure::SUFFIX)) {
+                folder.failures.push(failure);
+            } else if file.file_name().is_some_and(|file| file == ENVIRONMENT) {
+                folder.machine = folder.machine.or_else(|| machine(&file));
+            } else {
+                match Log::read(&file) {
+                    Ok(log) => {
+                        let run = Run::of(log, name);
+                        of_first_log = of_first_log.or_else(|| run.machine.clone());
+                        folder.runs.push(run);
+                    }
+                    Err(why) => folder.skipped.push(why),
+                }
+            }
+        }
+        folder.machine = folder.machine.or(of_first_log);
+        if folder.runs.is_empty() && folder.failures.is_empty() {
+            let (path, others) = (path.display(), folder.skipped.len());
+            return Err(format!(
+                "{path} has no log of perf_test ({others} other JSON files): give a folder with logs written by --full-logfile"
+            ));
+        }
+        Ok(folder)
+    }
+}
+
+fn machine(file: &Path) -> Option<System> {
+    let description: Description = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+    Some(description.system)
+}
+
+/// Adds the JSON files of a folder and of those in it, by their names.
+fn json_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    let refused = |error: std::io::Error| format!("cannot read the folder {}: {error}", folder.display());
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(refused)? {
+        let entry = entry.map_err(refused)?;
+        entries.push((entry.path(), entry.file_type().map_err(refused)?.is_dir()));
+    }
+    entries.sort();
+    for (path, is_folder) in entries {
+        if is_folder {
+            json_files(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

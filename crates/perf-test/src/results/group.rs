@@ -1,0 +1,147 @@
+//! Groups of runs with equal settings: a row of the tables and a mark of the plots.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::metric::{COUNT, METRICS};
+use super::run::{Ending, Run};
+use super::settings::{Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
+use crate::report::full::Conditions;
+use perf_worker::measure::cells::Cells;
+
+/// The median of the runs of a group, and their range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The median; of an even number, the mean of the middle two.
+    pub median: f64,
+    /// The least.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+}
+
+impl Spread {
+    /// Of all values; `None` without one.
+    pub fn of(mut values: Vec<f64>) -> Option<Spread> {
+        values.sort_by(f64::total_cmp);
+        let (low, high) = (*values.first()?, *values.last()?);
+        let median = (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0;
+        Some(Spread { median, low, high })
+    }
+}
+
+/// Runs with equal settings.
+#[derive(Debug)]
+pub struct Group<'a> {
+    /// Its runs, by the names of their logs.
+    pub runs: Vec<&'a Run>,
+    /// The settings of each of them.
+    pub settings: Settings,
+    /// The index of its line in the plots over size.
+    pub series: usize,
+    /// The figures of its good runs, in the order of [`METRICS`].
+    pub values: [Option<Spread>; COUNT],
+    /// Whether a value rests on too few samples in one of its runs.
+    pub uncertain: [bool; COUNT],
+    /// The latencies of all its good runs together.
+    pub cells: Cells,
+}
+
+impl<'a> Group<'a> {
+    fn of(settings: Settings, runs: Vec<&'a Run>) -> Group<'a> {
+        let good = || runs.iter().copied().filter(|run| run.ending == Ending::Good);
+        let values = std::array::from_fn(|i| Spread::of(good().filter_map(|run| run.values[i]).collect()));
+        let uncertain =
+            std::array::from_fn(|i| good().any(|run| run.values[i].is_some() && METRICS[i].is_uncertain(run.samples)));
+        let mut cells = Cells::default();
+        good().for_each(|run| cells.merge(&run.cells));
+        Group { settings, series: 0, values, uncertain, cells, runs }
+    }
+
+    /// Its runs that measured.
+    pub fn good(&self) -> impl Iterator<Item = &'a Run> {
+        self.runs.iter().copied().filter(|run| run.ending == Ending::Good)
+    }
+
+    /// The conditions of its first run.
+    pub fn conditions(&self) -> &'a Conditions {
+        &self.runs[0].entry.spec
+    }
+}
+
+/// A line of the plots over size: groups whose settings differ in the message alone.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Series {
+    /// The middleware, and the settings in which its lines differ.
+    pub label: String,
+    /// The index of the middleware among all.
+    pub middleware: usize,
+    /// The index of the line among those of the middleware.
+    pub variant: usize,
+}
+
+/// All groups of a folder.
+#[derive(Debug)]
+pub struct Groups<'a> {
+    /// The groups: by the size of the message, then by the other conditions, and last by the middleware, so that contestants stand
+    /// together.
+    pub groups: Vec<Group<'a>>,
+    /// The lines of the plots.
+    pub series: Vec<Series>,
+    /// The settings that all groups have in common.
+    pub common: Settings,
+}
+
+impl<'a> Groups<'a> {
+    /// Of all runs.
+    pub fn of(runs: &'a [Run]) -> Groups<'a> {
+        let mut by_settings: BTreeMap<Settings, Vec<&Run>> = BTreeMap::new();
+        for run in runs {
+            by_settings.entry(of_run(run)).or_default().push(run);
+        }
+        let mut groups: Vec<Group> = by_settings.into_iter().map(|(key, runs)| Group::of(key, runs)).collect();
+        groups.sort_by_cached_key(|group| {
+            let spec = group.conditions();
+            let of_message = (spec.message_bytes, spec.message.clone(), spec.rate_hz, spec.wait.clone());
+            (of_message, spec.communicator.to_lowercase(), spec.zero_copy, group.settings.clone())
+        });
+        let series = name_series(&mut groups);
+        let mut common = groups.first().map(|group| group.settings.clone()).unwrap_or_default();
+        common.retain(|name, value| groups.iter().all(|group| group.settings.get(name) == Some(value)));
+        Groups { groups, series, common }
+    }
+
+    /// The settings of a group that neither have a column nor are common to all groups, in words; those of the middleware first.
+    pub fn settings_in_words(&self, group: &Group) -> Vec<String> {
+        let of_middleware = group.settings.iter().filter(|(name, _)| is_of_middleware(name));
+        let differing =
+            group.settings.iter().filter(|(name, _)| has_no_column(name) && !self.common.contains_key(*name));
+        of_middleware.chain(differing).map(|(name, value)| in_words(name, value)).collect()
+    }
+}
+
+/// Finds the lines and tells each group its own.
+fn name_series(groups: &mut [Group]) -> Vec<Series> {
+    let mut lines: BTreeMap<String, BTreeSet<Settings>> = BTreeMap::new();
+    for group in groups.iter() {
+        let of_middleware = lines.entry(group.conditions().communicator.clone()).or_default();
+        of_middleware.insert(without_message(&group.settings));
+    }
+    let mut series = Vec::new();
+    let mut indices: BTreeMap<Settings, usize> = BTreeMap::new();
+    for (middleware, (name, lines)) in lines.into_iter().enumerate() {
+        let values = |name: &String| lines.iter().map(|line| line.get(name)).collect::<BTreeSet<_>>().len();
+        let differing: BTreeSet<String> =
+            lines.iter().flat_map(Settings::keys).filter(|name| values(name) > 1).cloned().collect();
+        for (variant, line) in lines.iter().enumerate() {
+            let words = line.iter().filter(|(name, _)| differing.contains(*name));
+            let words = words.map(|(name, value)| in_words(name, value));
+            let label = std::iter::once(name.clone()).chain(words).collect::<Vec<String>>().join(", ");
+            indices.insert(line.clone(), series.len());
+            series.push(Series { label, middleware, variant });
+        }
+    }
+    for group in groups {
+        group.series = indices.get(&without_message(&group.settings)).copied().unwrap_or_default();
+    }
+    series
+}

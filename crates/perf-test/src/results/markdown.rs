@@ -1,0 +1,63 @@
+//! The table of a folder as Markdown, for a README.
+
+use super::folder::Folder;
+use super::group::{Group, Groups};
+use super::metric::METRICS;
+use super::settings::{in_words, machine_in_short, size};
+
+/// The table with a sentence on the machine above it and the notes below it.
+pub fn table(folder: &Folder, groups: &Groups) -> String {
+    let machine = folder.machine.as_ref().map(machine_in_short).filter(|machine| !machine.is_empty());
+    let machine = machine.map(|machine| format!(" Machine: {}.", cell(&machine))).unwrap_or_default();
+    let mut text = format!("Medians of the runs with their ranges in parentheses.{machine}\n\n");
+    let names = ["middleware", "settings", "message", "rate", "readers wait", "path", "runs"];
+    let heads: Vec<&str> = names.into_iter().chain(METRICS.iter().map(|metric| metric.name)).collect();
+    let rule = heads.iter().enumerate().map(|(i, _)| if i < names.len() - 1 { "---" } else { "---:" });
+    text.push_str(&format!("| {} |\n| {} |\n", heads.join(" | "), rule.collect::<Vec<&str>>().join(" | ")));
+    for group in &groups.groups {
+        text.push_str(&row(groups, group));
+    }
+    let empty = " |".repeat(heads.len() - 2);
+    for failure in &folder.failures {
+        let sentence = [failure.title.as_str(), failure.sentence.as_str()].join(": ");
+        text.push_str(&format!("| {} | no figures: {}{empty}\n", cell(&failure.contestant), cell(sentence.trim())));
+    }
+    if groups.groups.iter().any(|group| group.uncertain.contains(&true)) {
+        text.push_str("\n\\* rests on fewer than 10 samples beyond the percentile in one of the runs.\n");
+    }
+    text
+}
+
+fn row(groups: &Groups, group: &Group) -> String {
+    let spec = group.conditions();
+    let (all, good) = (group.runs.len(), group.good().count());
+    let mut cells = vec![
+        cell(&spec.communicator),
+        cell(&groups.settings_in_words(group).join(", ")),
+        cell(&format!("{}, {}", spec.message, size(spec.message_bytes))),
+        in_words("rate_hz", &spec.rate_hz.to_string()),
+        cell(&spec.wait),
+        in_words("zero_copy", &spec.zero_copy.to_string()),
+        if all == good { good.to_string() } else { format!("{good} of {all}") },
+    ];
+    for (i, metric) in METRICS.iter().enumerate() {
+        let mark = if group.uncertain[i] { "\\*" } else { "" };
+        let median = metric.show(group.values[i].map(|spread| spread.median));
+        let range = group.values[i].and_then(|spread| metric.show_range(spread.low, spread.high));
+        cells.push(format!("{median}{mark}{}", range.map(|range| format!(" ({range})")).unwrap_or_default()));
+    }
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// A text in a cell: it ends neither the cell nor the row, and is no markup.
+fn cell(text: &str) -> String {
+    let mut cell = String::new();
+    for c in text.chars() {
+        match c {
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' => cell.extend(['\\', c]),
+            c if c.is_control() => cell.push(' '),
+            c => cell.push(c),
+        }
+    }
+    if cell.trim().is_empty() { "-".to_owned() } else { cell }
+}

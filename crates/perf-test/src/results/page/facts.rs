@@ -1,0 +1,107 @@
+//! The facts around the figures: machine, common settings, doubts, and files that are not shown.
+
+use std::collections::BTreeMap;
+
+use super::escape::escape;
+use super::runs::utc;
+use crate::results::folder::Folder;
+use crate::results::group::Groups;
+use crate::results::run::Ending;
+use crate::results::settings::machine_in_short;
+use crate::system::{advice::advice, text};
+
+/// The lines below the title.
+pub fn head(folder: &Folder, groups: &Groups) -> String {
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let times = || folder.runs.iter().map(|run| run.entry.created_unix_ms);
+    let first = times().min().map(|ms| utc(ms).get(..10).unwrap_or_default().to_owned());
+    let last = times().max().map(|ms| utc(ms).get(..10).unwrap_or_default().to_owned());
+    let time = match (first, last) {
+        (Some(first), Some(last)) if first != last => Some(format!("{first} to {last}")),
+        (first, _) => first,
+    };
+    let runs = plural(folder.runs.len(), "run");
+    let rows = plural(groups.groups.len(), "group");
+    let failures = folder.failures.len();
+    let failures = (failures > 0).then(|| format!("{failures} without figures"));
+    let machine = folder.machine.as_ref().map(machine_in_short);
+    [Some(format!("{runs} in {rows} of equal settings")), failures, time, machine]
+        .into_iter()
+        .flatten()
+        .map(|fact| format!("<li>{}</li>", escape(&fact)))
+        .collect()
+}
+
+/// The settings that all runs have in common.
+pub fn common(groups: &Groups) -> String {
+    let facts = groups.common.iter().filter(|(name, _)| *name != "machine");
+    facts.map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))).collect()
+}
+
+/// One sentence on the doubts of all runs, or that there are none.
+pub fn doubts_in_short(folder: &Folder) -> String {
+    let with = folder.runs.iter().filter(|run| !run.warnings.is_empty() || run.ending != Ending::Good).count();
+    let of = folder.runs.len();
+    if with == 0 {
+        return "No run has a warning.".to_owned();
+    }
+    let mut kinds: Vec<(String, usize)> =
+        by_kind(folder).into_iter().map(|(kind, sentences)| (kind, sentences.len())).collect();
+    kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{} ({count})", escape(&kind))).collect();
+    format!("{with} of {of} runs have <a href=\"#doubts\">doubts</a>: {}.", kinds.join(", "))
+}
+
+/// The warnings of all runs by their kinds.
+pub fn doubts(folder: &Folder) -> String {
+    let kinds = by_kind(folder);
+    if kinds.is_empty() {
+        return "<p>No run has a warning.</p>".to_owned();
+    }
+    let list = |(kind, sentences): (String, Vec<[String; 3]>)| {
+        let hint = sentences.first().map(|[_, _, hint]| escape(hint)).unwrap_or_default();
+        let rows: String = sentences
+            .iter()
+            .map(|[file, sentence, _]| format!("<li><code>{}</code> {}</li>", escape(file), escape(sentence)))
+            .collect();
+        let (kind, count) = (escape(&kind), sentences.len());
+        format!("<details><summary>{kind}<span>{count}</span></summary><p>{hint}</p><ul>{rows}</ul></details>\n")
+    };
+    kinds.into_iter().map(list).collect()
+}
+
+/// Log, sentence and hint of each doubt.
+fn by_kind(folder: &Folder) -> BTreeMap<String, Vec<[String; 3]>> {
+    let mut kinds: BTreeMap<String, Vec<[String; 3]>> = BTreeMap::new();
+    for run in &folder.runs {
+        let ending = match &run.ending {
+            Ending::Good => None,
+            Ending::Failed(why) => Some(("failed", why.as_str(), "The figures are in no median")),
+            Ending::Killed => Some(("killed", "The log has no summary", "The figures are in no median")),
+        };
+        let warnings = run.warnings.iter().map(|w| (w.kind.as_str(), w.sentence.as_str(), w.hint.as_str()));
+        for (kind, sentence, hint) in ending.into_iter().chain(warnings) {
+            let texts = [&run.file, sentence, hint].map(str::to_owned);
+            kinds.entry(kind.to_owned()).or_default().push(texts);
+        }
+    }
+    kinds
+}
+
+/// The machine as `perf_test system` prints it.
+pub fn machine(folder: &Folder) -> String {
+    let Some(machine) = &folder.machine else { return "<p>The machine is not known.</p>".to_owned() };
+    let lines = text::lines(machine, None, &advice(machine));
+    format!("<pre>{}</pre>", escape(lines.join("\n").trim_end()))
+}
+
+/// The JSON files that are not shown.
+pub fn skipped(folder: &Folder) -> String {
+    let files = &folder.skipped;
+    if files.is_empty() {
+        return String::new();
+    }
+    let rows: String = files.iter().map(|why| format!("<li>{}</li>", escape(why))).collect();
+    let (count, plural) = (files.len(), if files.len() == 1 { "" } else { "s" });
+    format!("<details><summary>{count} other JSON file{plural} skipped</summary><ul>{rows}</ul></details>")
+}

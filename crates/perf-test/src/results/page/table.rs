@@ -1,0 +1,105 @@
+//! The main table: a row for each group, and one for each run without figures.
+
+use super::escape::escape;
+use crate::results::failure::Failure;
+use crate::results::folder::Folder;
+use crate::results::group::{Group, Groups};
+use crate::results::metric::METRICS;
+use crate::results::run::Ending;
+use crate::results::settings::{in_words, size};
+
+/// The columns before the figures; the second value says whether they hold numbers.
+const CONDITIONS: [(&str, bool); 6] = [
+    ("Middleware, settings", false),
+    ("Message", true),
+    ("Rate", true),
+    ("Wait", false),
+    ("Path", false),
+    ("Runs", true),
+];
+
+/// The cells of the head.
+pub fn head() -> String {
+    let figures = METRICS.iter().map(|metric| (metric.name, true));
+    let cell = |(name, is_number): (&str, bool)| {
+        let class = if is_number { " class=\"number\"" } else { "" };
+        format!("<th scope=\"col\"{class} aria-sort=\"none\"><button type=\"button\">{name}</button></th>\n")
+    };
+    CONDITIONS.into_iter().chain(figures).map(cell).collect()
+}
+
+/// All rows.
+pub fn rows(folder: &Folder, groups: &Groups) -> String {
+    let of_groups = groups.groups.iter().enumerate().map(|(index, group)| row(groups, index, group));
+    of_groups.chain(folder.failures.iter().map(failed)).collect()
+}
+
+fn row(groups: &Groups, index: usize, group: &Group) -> String {
+    let spec = group.conditions();
+    let middleware = escape(&spec.communicator);
+    let settings = escape(&groups.settings_in_words(group).join(", "));
+    let rate_key = if spec.rate_hz == 0 { u32::MAX } else { spec.rate_hz };
+    let mut cells = format!(
+        "<th scope=\"row\" data-sort=\"{middleware}\"><a href=\"#runs-{index}\">{middleware}</a><small>{settings}</small></th>\n\
+         <td class=\"number\" data-sort=\"{}\">{}<small>{}</small></td>\n\
+         <td class=\"number\" data-sort=\"{rate_key}\">{}</td>\n<td>{}</td>\n<td>{}</td>\n",
+        spec.message_bytes,
+        escape(&spec.message),
+        size(spec.message_bytes),
+        in_words("rate_hz", &spec.rate_hz.to_string()),
+        escape(&spec.wait),
+        in_words("zero_copy", &spec.zero_copy.to_string()),
+    );
+    cells.push_str(&runs_cell(group));
+    for (i, metric) in METRICS.iter().enumerate() {
+        let Some(spread) = group.values[i] else {
+            cells.push_str("<td class=\"number\">-</td>\n");
+            continue;
+        };
+        let median = metric.show(Some(spread.median));
+        let mark = if group.uncertain[i] { "<abbr title=\"few samples\">*</abbr>" } else { "" };
+        let range = metric.show_range(spread.low, spread.high).map(|range| format!("<small>{range}</small>"));
+        let range = range.unwrap_or_default();
+        let sort = spread.median;
+        cells.push_str(&format!("<td class=\"number\" data-sort=\"{sort}\">{median}{mark}{range}</td>\n"));
+    }
+    let (name, key) = (escape(&spec.communicator.to_lowercase()), escape(&message_key(group)));
+    format!("<tr data-group=\"{index}\" data-middleware=\"{name}\" data-message=\"{key}\">\n{cells}</tr>\n")
+}
+
+/// The number of runs that measured, and those that did not.
+fn runs_cell(group: &Group) -> String {
+    let (all, good) = (group.runs.len(), group.good().count());
+    let killed = group.runs.iter().filter(|run| run.ending == Ending::Killed).count();
+    let failed = all - good - killed;
+    let counted = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let others = [counted(killed, "killed"), counted(failed, "failed")].into_iter().flatten().collect::<Vec<String>>();
+    let others = if others.is_empty() { String::new() } else { format!("<small>{}</small>", others.join(", ")) };
+    format!("<td class=\"number\" data-sort=\"{good}\">{good}{others}</td>\n")
+}
+
+fn failed(failure: &Failure) -> String {
+    let Failure { contestant, title, sentence, file } = failure;
+    let name = escape(&failure.middleware().to_lowercase());
+    let columns = CONDITIONS.len() + METRICS.len() - 1;
+    let words: Vec<String> = [title, sentence].into_iter().filter(|text| !text.is_empty()).map(|t| escape(t)).collect();
+    format!(
+        "<tr class=\"failed\" data-middleware=\"{name}\">\n<th scope=\"row\" data-sort=\"{contestant}\">{contestant}</th>\n\
+         <td colspan=\"{columns}\"><strong>No figures.</strong> {}<small>{}</small></td>\n</tr>\n",
+        words.join(": "),
+        escape(file),
+        contestant = escape(contestant),
+    )
+}
+
+/// The message of a group and its size.
+pub fn message(group: &Group) -> String {
+    let spec = group.conditions();
+    format!("{}, {}", spec.message, size(spec.message_bytes))
+}
+
+/// The message of a group in the page's address.
+pub fn message_key(group: &Group) -> String {
+    let spec = group.conditions();
+    format!("{}:{}", spec.message, spec.message_bytes)
+}

@@ -1,0 +1,164 @@
+//! Folders of logs: their groups, their broken files, and texts that would be markup.
+
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::*;
+use crate::report::external_info::ExternalInfo;
+use crate::report::full::{FullLog, Head, RunEntry, SCHEMA};
+use crate::report::summary::tests::summary;
+use crate::row::documented_row;
+use crate::system::System;
+
+/// Writes the log of a run of 3000 samples whose latencies are all the same; of one that was killed, if it is not complete.
+fn log(path: &Path, (message, bytes): (&str, u64), options: &str, latency_ns: u64, is_complete: bool) {
+    let summary = summary(options, latency_ns);
+    let mut run = RunEntry::now(&summary.spec, "0123456789abcdef", "/topic", &ExternalInfo::default());
+    (run.spec.message, run.spec.message_bytes) = (message.to_owned(), bytes);
+    let head = Head { schema: SCHEMA, run, environment: System::default() };
+    let mut log = FullLog::create(path, &head).unwrap();
+    log.row(&documented_row()).unwrap();
+    if is_complete {
+        log.finish(&summary, Vec::new()).unwrap();
+    }
+}
+
+const LARGE: (&str, u64) = ("Array4m", 4 << 20);
+
+/// A folder with three equal runs, one with zero copy, and one of another size in a folder within it.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, latency_ns) in [("a", 1_000_000), ("b", 9_000_000), ("c", 2_000_000)] {
+        log(&folder.path().join(format!("{name}.json")), LARGE, &format!("-t {name}"), latency_ns, true);
+    }
+    log(&folder.path().join("zero.json"), LARGE, "--zero-copy", 50_000, true);
+    std::fs::create_dir_all(folder.path().join("more/sizes")).unwrap();
+    log(&folder.path().join("more/sizes/small.json"), ("Array1k", 1024), "", 10_000, true);
+    folder
+}
+
+/// The page and the table of a folder.
+fn written(folder: &TempDir) -> [String; 2] {
+    let files = [folder.path().join("page.html"), folder.path().join("table.md")];
+    let names = report(folder.path(), Some(&files[0]), Some(&files[1])).unwrap();
+    assert_eq!(names, files);
+    files.map(|file| std::fs::read_to_string(file).unwrap())
+}
+
+/// The data of the plots in a page.
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn equal_settings_are_a_group_with_the_median_and_range_of_its_runs() {
+    let folder = folder();
+    let found = Folder::read(folder.path()).unwrap();
+    let groups = Groups::of(&found.runs);
+    let shown: Vec<_> = groups
+        .groups
+        .iter()
+        .map(|group| {
+            let p50 = group.values[0].unwrap();
+            let label = groups.series[group.series].label.as_str();
+            (group.conditions().message.as_str(), label, group.runs.len(), p50.low, p50.median, p50.high)
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("Array1k", "Gantry, copy", 1, 10_000.0, 10_000.0, 10_000.0),
+            ("Array4m", "Gantry, copy", 3, 1e6, 2e6, 9e6),
+            ("Array4m", "Gantry, zero copy", 1, 50_000.0, 50_000.0, 50_000.0),
+        ]
+    );
+    assert_eq!(groups.series.len(), 2, "sizes are marks of one line");
+    assert_eq!(groups.groups[1].cells.n(), 9000, "a sample is missing in the curve");
+    assert!(groups.common.contains_key("reliability") && !groups.common.contains_key("zero_copy"));
+    assert_eq!(found.runs.iter().filter(|run| run.file == "more/sizes/small.json").count(), 1);
+}
+
+#[test]
+fn the_median_of_an_even_number_lies_between_the_middle_two() {
+    let spread = |values: &[f64]| group::Spread::of(values.to_vec()).map(|spread| (spread.median, spread.low));
+    assert_eq!(spread(&[4.0, 1.0, 2.0, 9.0]), Some((3.0, 1.0)));
+    assert_eq!((spread(&[5.0]), spread(&[])), (Some((5.0, 5.0)), None));
+}
+
+#[test]
+fn killed_failed_and_other_files_are_shown_as_such() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    log(&path("killed.json"), LARGE, "", 5_000_000, false);
+    log(&path("worthless.json"), ("Array64k", 1 << 16), "", 5_000_000, true);
+    let mut failed: Value = serde_json::from_slice(&std::fs::read(path("worthless.json")).unwrap()).unwrap();
+    failed["summary"]["failure"] = "subscription 0 exited".into();
+    std::fs::write(path("worthless.json"), failed.to_string()).unwrap();
+    let refused = r#"{"contestant": "zenoh:best", "title": "4 MB", "sentence": "no shared memory here"}"#;
+    std::fs::write(path("x.failed.json"), refused).unwrap();
+    std::fs::write(path("other.json"), "{}").unwrap();
+    std::fs::write(path("broken.json"), r#"{"schema": "gantry.perf_test/2", "run""#).unwrap();
+    let [page, table] = written(&folder);
+    for words in [
+        "7 runs in 4 groups of equal settings",
+        "3<small>1 killed</small>",
+        "0<small>1 failed</small>",
+        "failed: subscription 0 exited",
+        "killed, or still running: no summary after 1.0 s",
+        "<strong>No figures.</strong> 4 MB: no shared memory here",
+        "2 other JSON files skipped",
+    ] {
+        assert!(page.contains(words), "no {words:?}");
+    }
+    assert!(table.contains("| zenoh:best | no figures: 4 MB: no shared memory here |"), "{table}");
+    assert!(table.contains(", 64 KiB | 100 Hz | adaptive | copy | 0 of 1 | - | - |"), "{table}");
+    assert!(table.contains("| 3 of 4 | 2.00 ms (1.00 – 9.00 ms) |"), "{table}");
+}
+
+#[test]
+fn a_text_in_a_log_is_no_markup() {
+    let folder = folder();
+    let evil = "</script><script>alert(1)</script>|{{data}}";
+    let path = folder.path().join("a.json");
+    let mut log: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    log["run"]["spec"]["communicator"] = evil.into();
+    log["run"]["spec"]["settings"]["transport"] = "<b>|".into();
+    std::fs::write(&path, log.to_string()).unwrap();
+    let [page, table] = written(&folder);
+    assert!(!page.contains("<script>alert") && !page.contains("<b>|"));
+    assert_eq!(data(&page)["groups"].as_array().unwrap().len(), 4);
+    assert!(
+        data(&page)["series"].as_array().unwrap().iter().any(|line| line["label"].as_str().unwrap().contains(evil))
+    );
+    let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+    assert!(table.lines().filter(|line| line.starts_with('|')).all(|line| columns(line) == 16), "{table}");
+}
+
+#[test]
+fn the_page_needs_no_other_file_and_every_curve_ends_at_the_longest_latency() {
+    let folder = folder();
+    let [page, _] = written(&folder);
+    let own = page.split("<script type=\"text/javascript\">").next().unwrap();
+    for reference in [" src=", "<link", "@import", "url(", "http:", "https:"] {
+        assert!(!own.contains(reference), "{reference}");
+    }
+    let data = data(&page);
+    let curve = data["groups"][1]["curve"].as_array().unwrap();
+    let n = curve.last().unwrap()[0].as_f64().unwrap();
+    assert_eq!(n, 9000.0);
+    assert_eq!(curve.last().unwrap()[1], 9_000_000);
+    assert!(curve.windows(2).all(|pair| pair[0][0].as_f64() < pair[1][0].as_f64()), "{curve:?}");
+    assert!(curve.windows(2).all(|pair| pair[0][1].as_u64() <= pair[1][1].as_u64()), "{curve:?}");
+}
+
+#[test]
+fn a_folder_without_a_log_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("environment.json"), "{}").unwrap();
+    let sentence = report(folder.path(), None, None).unwrap_err();
+    assert!(sentence.contains("has no log") && sentence.contains("--full-logfile"), "{sentence}");
+    assert!(report(&folder.path().join("none"), None, None).unwrap_err().contains("cannot read the folder"));
+}
