@@ -83,13 +83,10 @@ impl Foreign {
         FOREIGN.into_iter().find(|foreign| foreign.name == name)
     }
 
-    /// The way to get it.
+    /// The command that installs it; empty if it has no contestant.
     #[must_use]
     pub fn how_to_add(&self) -> String {
-        match self.program {
-            Some(program) => format!("tools/contestants --install {program}"),
-            None => "a worker program of your own: docs/internals/worker-protocol.md".to_owned(),
-        }
+        self.program.map_or(String::new(), |program| format!("tools/contestants --install {program}"))
     }
 }
 
@@ -150,7 +147,10 @@ impl Communicator {
                 names.join(" and ")
             );
             match foreign {
-                Some(foreign) => format!("{missing}. `{given}` is {}: {}", foreign.description, foreign.how_to_add()),
+                Some(foreign) if foreign.program.is_some() => {
+                    format!("{missing}. `{given}` is {}: {}", foreign.description, foreign.how_to_add())
+                }
+                Some(foreign) => format!("{missing}. `{given}` is {}", foreign.description),
                 None => missing,
             }
         })?;

@@ -15,6 +15,10 @@ use perf_worker::{
     run_spec::Layout,
 };
 
+/// The next steps for middlewares that are missing.
+const HOW_TO_ADD: &str = "`tools/contestants --install` builds all that it can. A worker program `perf_test_NAME` of your own, beside this \
+     program or on the PATH, adds any other: docs/internals/worker-protocol.md";
+
 /// Everything that can be measured; serialises as the object of `--json`.
 #[derive(Debug, Serialize)]
 pub struct Listing {
@@ -105,12 +109,10 @@ impl Listing {
         lines.push(String::new());
         lines.push("missing:".to_owned());
         for Missing { name, description, how_to_add } in &self.missing {
-            lines.push(format!("  {name:<40}{description}; {how_to_add}"));
+            let how = if how_to_add.is_empty() { String::new() } else { format!("; {how_to_add}") };
+            lines.push(format!("  {name:<40}{description}{how}"));
         }
-        lines.push(
-            "tools/contestants --install builds all that it can; `perf_test versus` compares all that are there."
-                .to_owned(),
-        );
+        lines.push(format!("{HOW_TO_ADD}."));
         lines.push(String::new());
         lines
     }

@@ -113,10 +113,20 @@ fn pairs(rows: &[Row]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for (index, other) in &others {
         let has_one_form = others.iter().filter(|(_, row)| row.middleware == other.middleware).count() == 1;
-        let alike = |base: &&usize| has_one_form || rows.get(**base).is_some_and(|row| row.is_best == other.is_best);
-        let found: Vec<usize> = of_base.iter().filter(alike).copied().collect();
+        let of = |alike: &dyn Fn(&Row) -> bool| -> Vec<usize> {
+            of_base.iter().filter(|base| rows.get(**base).is_some_and(alike)).copied().collect()
+        };
+        let mut found = of(&|base| has_one_form || form(base) == form(other));
+        if found.is_empty() {
+            found = of(&|base| base.is_best == other.is_best);
+        }
         let bases = if found.is_empty() { of_base.clone() } else { found };
         pairs.extend(bases.into_iter().map(|base| (base, *index)));
     }
     pairs
+}
+
+/// The spelling of a contestant without its middleware, as `:best`.
+fn form(row: &Row) -> &str {
+    row.contestant.strip_prefix(&row.middleware).unwrap_or_default()
 }

@@ -4,7 +4,8 @@ use figures::Figures;
 
 /// A row with these medians of the latency in its rounds.
 fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
-    let (middleware, is_best) = contestant.split_once(':').map_or((contestant, false), |(name, _)| (name, true));
+    let (middleware, is_best) =
+        contestant.split_once(':').map_or((contestant, false), |(name, form)| (name, form == "best"));
     let figures = |p50_ns: f64| Figures {
         p50_ns: Some(p50_ns),
         cpu_per_message_ns: Some(2.0 * p50_ns),
@@ -74,6 +75,11 @@ fn defaults_are_compared_with_defaults_and_one_form_with_both() {
     let pairs: Vec<&str> =
         found.iter().filter_map(|line| line.strip_prefix("ratio ")?.split_once("-rss")).map(|(pair, _)| pair).collect();
     assert_eq!(pairs, ["gantry/zenoh", "gantry:best/zenoh:best", "gantry/udp", "gantry:best/udp"]);
+    let raw = ["gantry", "gantry:raw", "zenoh", "zenoh:raw", "zenoh:best"].map(|name| row(name, &six(10.0)));
+    let found = lines(raw.into());
+    let latencies: Vec<&String> = found.iter().filter(|line| line.contains("latency")).collect();
+    assert_eq!(latencies.len(), 4, "{found:?}");
+    assert!(latencies[1].starts_with("ratio gantry:raw/zenoh:raw-"), "{found:?}");
     // Without Gantry the first one is the base; forms of one middleware are compared with the first.
     assert!(lines(vec![row("zenoh", &six(1.0)), row("udp", &six(1.0))])[0].starts_with("ratio zenoh/udp-4MB-latency"));
     let forms = lines(vec![row("gantry", &six(1.0)), row("gantry:best", &six(1.0))]);
