@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <stdexcept>
 #include <vector>
 
 #include "executor.hpp"
@@ -104,11 +105,11 @@ bool add_message_types(std::initializer_list<MessageType> types) {
     return true;
 }
 
-const MessageType *find_message_type(const std::string &name) {
+const MessageType &find_message_type(const std::string &name) {
     for (const MessageType &type : message_types()) {
         if (name == type.name) {
-            return &type;
+            return type;
         }
     }
-    return nullptr;
+    throw std::invalid_argument("this program has no message " + name + ": use one of `perf_test --msg-list`");
 }

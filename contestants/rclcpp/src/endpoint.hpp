@@ -78,5 +78,5 @@ struct MessageType {
 
 // Adds types before main begins.
 bool add_message_types(std::initializer_list<MessageType> types);
-// Null: this program does not have it.
-const MessageType *find_message_type(const std::string &name);
+// Throws if this program does not have it.
+const MessageType &find_message_type(const std::string &name);

@@ -32,7 +32,7 @@ Result guarded(perf_test_error *error, Result failed, const char *what, Work wor
     return failed;
 }
 
-void init(uint32_t domain_id) {
+void init(size_t domain_id) {
     rclcpp::InitOptions options;
     options.set_domain_id(domain_id);
     options.auto_initialize_logging(false); // a run leaves no log files
@@ -40,7 +40,7 @@ void init(uint32_t domain_id) {
 }
 
 // Whether the RMW of the environment loans messages of this type. Needs a moment: it joins the domain.
-bool does_rmw_loan(const MessageType &type, uint32_t domain_id) {
+bool does_rmw_loan(const MessageType &type, size_t domain_id) {
     init(domain_id);
     const bool is_loaned = type.is_loaned(*std::make_shared<rclcpp::Node>("perf_test_loans"));
     rclcpp::shutdown();
@@ -52,13 +52,12 @@ bool does_rmw_loan(const MessageType &type, uint32_t domain_id) {
 // The reason why rclcpp cannot carry out the run; empty: it can.
 std::string refusal(const perf_test_run &run) {
     const std::string message = run.message.name;
-    const MessageType *type = find_message_type(run.message.type_name);
+    const MessageType &type = find_message_type(run.message.type_name);
     if (!has_rmw()) {
         return rmw_name_and_version();
     }
-    if (type == nullptr || std::strcmp(run.message.layout, "2.x") != 0) {
-        return "rclcpp has no " + message + " of the layout " + run.message.layout +
-               ": use --message-layout 2.x and a message of `perf_test --msg-list`";
+    if (std::strcmp(run.message.layout, "2.x") != 0) {
+        return "rclcpp has messages of the layout 2.x here: leave out --message-layout " + std::string(run.message.layout);
     }
     if (is_intra_process(run) && run.zero_copy) {
         return "rclcpp loans no messages with intra-process=on, which hands over pointers to them: leave out --zero-copy or "
@@ -71,7 +70,7 @@ std::string refusal(const perf_test_run &run) {
         return "rclcpp does not tell publishers apart with intra-process=on, and the ids of " + message +
                " have no room for their numbers: use -p 1 or another message";
     }
-    if (run.zero_copy && !does_rmw_loan(*type, run.domain_id)) {
+    if (run.zero_copy && !does_rmw_loan(type, run.domain_id)) {
         return rmw_name_and_version() + " does not loan " + message +
                " as it is configured: leave out --zero-copy, or switch its shared memory on";
     }
@@ -146,7 +145,7 @@ template <class Endpoint> void destroy(void *endpoint) {
 
 void *create_publisher(void *, const perf_test_run *run, const perf_test_endpoint *endpoint, perf_test_error *error) {
     return create<Publisher>(endpoint, error, "create a publisher", [&] {
-        return find_message_type(endpoint->message.type_name)->publisher({*run, *endpoint});
+        return find_message_type(endpoint->message.type_name).publisher({*run, *endpoint});
     });
 }
 
@@ -168,7 +167,7 @@ bool source(void *publisher, uint8_t id[16]) {
 void *create_subscription(void *, const perf_test_run *run, const perf_test_endpoint *endpoint,
                           perf_test_error *error) {
     return create<Subscription>(endpoint, error, "create a subscription", [&] {
-        return find_message_type(endpoint->message.type_name)->subscription({*run, *endpoint});
+        return find_message_type(endpoint->message.type_name).subscription({*run, *endpoint});
     });
 }
 
@@ -199,7 +198,7 @@ std::string version() {
 uint32_t if_loaned(uint32_t content, const char *type) {
     perf_test_error ignored;
     return guarded(&ignored, 0u, "ask for loans",
-                   [&] { return does_rmw_loan(*find_message_type(type), 0) ? content : 0u; });
+                   [&] { return does_rmw_loan(find_message_type(type), RCL_DEFAULT_DOMAIN_ID) ? content : 0u; });
 }
 
 uint32_t loaned_contents() {

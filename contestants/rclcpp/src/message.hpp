@@ -33,7 +33,8 @@ struct Payload {
 };
 
 template <class Elements> Payload bytes_of(const Elements &elements) {
-    return {elements.data(), elements.size() * sizeof(typename Elements::value_type)};
+    // Without data(), which a BoundedVector has not if it is const.
+    return {elements.empty() ? nullptr : &elements[0], elements.size() * sizeof elements[0]};
 }
 
 template <class T> Payload payload(const T &message) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "endpoint.hpp"
@@ -45,10 +46,17 @@ public:
         auto expected = std::make_unique<T>();
         message::prepare(*expected, plan.endpoint.message);
         overhead_bytes_ = plan.endpoint.message.bytes - message::payload(*expected).bytes;
-        auto callback = [this](std::shared_ptr<const T> message, const rclcpp::MessageInfo &info) {
-            take(*message, info);
-        };
-        subscription_ = node_->create_subscription<T>(plan.endpoint.topic, qos_of(plan.endpoint.qos), callback);
+        const std::string topic = plan.endpoint.topic;
+        const rclcpp::QoS qos = qos_of(plan.endpoint.qos);
+        if (is_intra_process(plan.run)) { // several callbacks of this kind share a message within a process
+            const auto callback = [this](std::shared_ptr<const T> message, const rclcpp::MessageInfo &info) {
+                take(*message, info);
+            };
+            subscription_ = node_->create_subscription<T>(topic, qos, callback);
+        } else { // a loan is safe with this kind
+            const auto callback = [this](const T &message, const rclcpp::MessageInfo &info) { take(message, info); };
+            subscription_ = node_->create_subscription<T>(topic, qos, callback);
+        }
         is_loaned_ = subscription_->can_loan_messages();
     }
 
