@@ -57,11 +57,11 @@ std::string refusal(const perf_test_run &run) {
         return rmw_name_and_version();
     }
     if (std::strcmp(run.message.layout, "2.x") != 0) {
-        return "rclcpp has messages of the layout 2.x here: leave out --message-layout " + std::string(run.message.layout);
+        return std::string("rclcpp has the layout 2.x here: leave out --message-layout ") + run.message.layout;
     }
     if (is_intra_process(run) && run.zero_copy) {
-        return "rclcpp loans no messages with intra-process=on, which hands over pointers to them: leave out --zero-copy or "
-               "the setting";
+        return "rclcpp loans no messages with intra-process=on, which hands over pointers: leave out --zero-copy "
+               "or the setting";
     }
     if (is_intra_process(run) && run.qos.history == PERF_TEST_KEEP_ALL) {
         return "rclcpp has no KEEP_ALL with intra-process=on: use --keep-last";
