@@ -66,6 +66,9 @@ std::string refusal(const perf_test_run &run) {
     if (is_intra_process(run) && run.qos.history == PERF_TEST_KEEP_ALL) {
         return "rclcpp has no KEEP_ALL with intra-process=on: use --keep-last";
     }
+    if (is_intra_process(run) && run.qos.durability == PERF_TEST_TRANSIENT_LOCAL) {
+        return "with intra-process=on rclcpp keeps no history for other processes: use --durability VOLATILE";
+    }
     if (is_intra_process(run) && run.publishers > 1 && run.message.last_id <= ID_MASK) {
         return "rclcpp does not tell publishers apart with intra-process=on, and the ids of " + message +
                " have no room for their numbers: use -p 1 or another message";
