@@ -1,0 +1,115 @@
+#include "endpoint.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "executor.hpp"
+
+bool is_intra_process(const perf_test_run &run) {
+    const char *value = perf_test_run_setting(&run, "intra-process");
+    return value != nullptr && std::strcmp(value, "on") == 0;
+}
+
+static rclcpp::Node::SharedPtr make_node(const perf_test_run &run, const char *kind, std::uint32_t index) {
+    const auto options = rclcpp::NodeOptions().use_intra_process_comms(is_intra_process(run));
+    return std::make_shared<rclcpp::Node>(std::string(kind) + "_" + std::to_string(index), options);
+}
+
+rclcpp::QoS qos_of(const perf_test_qos &qos) {
+    rclcpp::QoS result = qos.history == PERF_TEST_KEEP_ALL ? rclcpp::QoS(rclcpp::KeepAll())
+                                                           : rclcpp::QoS(rclcpp::KeepLast(qos.depth));
+    if (qos.reliability == PERF_TEST_RELIABLE) {
+        result.reliable();
+    } else {
+        result.best_effort();
+    }
+    if (qos.durability == PERF_TEST_TRANSIENT_LOCAL) {
+        result.transient_local();
+    } else {
+        result.durability_volatile();
+    }
+    return result;
+}
+
+Publisher::Publisher(const Plan &plan)
+    : node_(make_node(plan.run, "publisher", plan.endpoint.index)), type_(plan.endpoint.message),
+      is_loaning_(plan.run.zero_copy), is_intra_process_(is_intra_process(plan.run)),
+      id_mask_(is_intra_process_ ? type_.last_id & ID_MASK : type_.last_id),
+      id_mark_(is_intra_process_ && plan.run.publishers > 1 ? std::uint64_t{plan.endpoint.index + 1} << ID_BITS : 0) {}
+
+bool Publisher::source(std::uint8_t id[16]) {
+    if (is_intra_process_) {
+        const std::uint64_t mark = id_mark_ >> ID_BITS;
+        std::memcpy(id, &mark, sizeof mark);
+        return mark != 0;
+    }
+    const auto &gid = base().get_gid().data;
+    std::memcpy(id, gid, 16);
+    // Cyclone DDS gives a handle of 8 bytes, which is another one in other processes.
+    return std::any_of(id + 8, id + 16, [](std::uint8_t byte) { return byte != 0; });
+}
+
+Subscription::Subscription(const Plan &plan)
+    : node_(make_node(plan.run, "subscription", plan.endpoint.index)),
+      is_intra_process_(is_intra_process(plan.run)),
+      executor_(make_executor(perf_test_run_setting(&plan.run, "executor"))) {}
+
+Subscription::~Subscription() { stop(); }
+
+void Subscription::start(perf_test_sink *sink) {
+    sink_ = sink;
+    executor_->add_node(node_);
+    spinning_ = std::async(std::launch::async, [this] {
+        try {
+            executor_->spin();
+        } catch (const std::exception &error) {
+            perf_test_sink_failed(sink_, (std::string("the executor of rclcpp ended: ") + error.what()).c_str());
+        }
+    });
+}
+
+void Subscription::stop() {
+    if (!spinning_.valid()) {
+        return;
+    }
+    // An executor forgets a cancel that comes before its thread has begun to spin.
+    do {
+        executor_->cancel();
+    } while (spinning_.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready);
+    spinning_.get();
+    executor_->remove_node(node_);
+}
+
+void Subscription::deliver(perf_test_taken &taken, const rclcpp::MessageInfo &info) {
+    if (is_intra_process_) {
+        const std::uint64_t mark = taken.id >> ID_BITS;
+        std::memcpy(taken.source, &mark, sizeof mark);
+        taken.id &= ID_MASK;
+    } else {
+        const auto &gid = info.get_rmw_message_info().publisher_gid.data;
+        std::memcpy(taken.source, gid, std::min(sizeof taken.source, sizeof gid));
+    }
+    perf_test_sink_taken(sink_, &taken);
+}
+
+static std::vector<MessageType> &message_types() {
+    static std::vector<MessageType> types;
+    return types;
+}
+
+bool add_message_types(std::initializer_list<MessageType> types) {
+    message_types().insert(message_types().end(), types);
+    return true;
+}
+
+const MessageType &find_message_type(const std::string &name) {
+    for (const MessageType &type : message_types()) {
+        if (name == type.name) {
+            return type;
+        }
+    }
+    throw std::invalid_argument("this program has no message " + name + ": use one of `perf_test --msg-list`");
+}

@@ -1,0 +1,82 @@
+// A publisher or a subscription of any message type, and the types that this program has.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <initializer_list>
+#include <memory>
+#include <string>
+
+#include "perf_test_backend.h"
+#include "rclcpp/rclcpp.hpp"
+
+// With intra-process=on a message has no GID of its publisher (rclcpp fills it with zeros), so its id carries the
+// publisher's number above these bits.
+constexpr unsigned ID_BITS = 48;
+constexpr std::uint64_t ID_MASK = (std::uint64_t{1} << ID_BITS) - 1;
+
+// What an endpoint is made of.
+struct Plan {
+    const perf_test_run &run;
+    const perf_test_endpoint &endpoint;
+};
+
+// Whether the setting intra-process is on.
+bool is_intra_process(const perf_test_run &run);
+rclcpp::QoS qos_of(const perf_test_qos &qos);
+
+class Publisher {
+public:
+    virtual ~Publisher() = default;
+    virtual void publish(perf_test_draft *draft, perf_test_sent *sent) = 0;
+    virtual rclcpp::PublisherBase &base() = 0;
+    // Writes the source of its messages as subscriptions see it. Returns whether it has one.
+    bool source(std::uint8_t id[16]);
+
+protected:
+    explicit Publisher(const Plan &plan);
+
+    rclcpp::Node::SharedPtr node_;
+    perf_test_message type_;
+    bool is_loaning_;
+    bool is_intra_process_;
+    std::uint64_t id_mask_; // the bits of an id that count messages
+    std::uint64_t id_mark_; // the bits of an id that tell the publisher
+};
+
+// Its messages are delivered by an executor of its own, in the threads of that executor.
+class Subscription {
+public:
+    virtual ~Subscription();
+    virtual rclcpp::SubscriptionBase &base() = 0;
+    void start(perf_test_sink *sink);
+    // Returns when no callback is running.
+    void stop();
+
+protected:
+    explicit Subscription(const Plan &plan);
+    // Completes and records a message. On a thread of the executor.
+    void deliver(perf_test_taken &taken, const rclcpp::MessageInfo &info);
+
+    rclcpp::Node::SharedPtr node_;
+
+private:
+    bool is_intra_process_;
+    std::unique_ptr<rclcpp::Executor> executor_;
+    perf_test_sink *sink_ = nullptr;
+    std::future<void> spinning_;
+};
+
+// A type of messages.
+struct MessageType {
+    const char *name; // as performance_test/msg/Array4m
+    std::unique_ptr<Publisher> (*publisher)(const Plan &plan);
+    std::unique_ptr<Subscription> (*subscription)(const Plan &plan);
+    // Whether the RMW loans messages of this type to publishers.
+    bool (*is_loaned)(rclcpp::Node &node);
+};
+
+// Adds types before main begins.
+bool add_message_types(std::initializer_list<MessageType> types);
+// Throws if this program does not have it.
+const MessageType &find_message_type(const std::string &name);

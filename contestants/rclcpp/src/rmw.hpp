@@ -1,0 +1,9 @@
+// The RMW in effect: the middleware below rclcpp.
+#pragma once
+
+#include <string>
+
+// As `rmw_cyclonedds_cpp 2.2.2`; a sentence if there is none.
+std::string rmw_name_and_version();
+// Whether it can be loaded.
+bool has_rmw();

@@ -1,0 +1,92 @@
+// The publisher and the subscription of one message type.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "endpoint.hpp"
+#include "message.hpp"
+
+template <class T> class TypedPublisher : public Publisher {
+public:
+    explicit TypedPublisher(const Plan &plan)
+        : Publisher(plan), publisher_(node_->create_publisher<T>(plan.endpoint.topic, qos_of(plan.endpoint.qos))),
+          message_(std::make_unique<T>()) {
+        message::prepare(*message_, type_);
+    }
+
+    void publish(perf_test_draft *draft, perf_test_sent *sent) override {
+        if (is_loaning_) {
+            auto loan = publisher_->borrow_loaned_message();
+            message::fill(loan.get(), draft, id_mask_, id_mark_);
+            publisher_->publish(std::move(loan));
+            sent->loaned = publisher_->can_loan_messages();
+        } else if (is_intra_process_) { // hands over the message itself
+            auto owned = std::make_unique<T>();
+            message::prepare(*owned, type_);
+            message::fill(*owned, draft, id_mask_, id_mark_);
+            publisher_->publish(std::move(owned));
+        } else {
+            message::fill(*message_, draft, id_mask_, id_mark_);
+            publisher_->publish(*message_);
+        }
+    }
+
+    rclcpp::PublisherBase &base() override { return *publisher_; }
+
+private:
+    std::shared_ptr<rclcpp::Publisher<T>> publisher_;
+    std::unique_ptr<T> message_; // of the copy path
+};
+
+template <class T> class TypedSubscription : public Subscription {
+public:
+    explicit TypedSubscription(const Plan &plan) : Subscription(plan) {
+        auto expected = std::make_unique<T>();
+        message::prepare(*expected, plan.endpoint.message);
+        overhead_bytes_ = plan.endpoint.message.bytes - message::payload(*expected).bytes;
+        const std::string topic = plan.endpoint.topic;
+        const rclcpp::QoS qos = qos_of(plan.endpoint.qos);
+        if (is_intra_process(plan.run)) { // several callbacks of this kind share a message within a process
+            const auto callback = [this](std::shared_ptr<const T> message, const rclcpp::MessageInfo &info) {
+                take(*message, info);
+            };
+            subscription_ = node_->create_subscription<T>(topic, qos, callback);
+        } else { // a loan is safe with this kind
+            const auto callback = [this](const T &message, const rclcpp::MessageInfo &info) { take(message, info); };
+            subscription_ = node_->create_subscription<T>(topic, qos, callback);
+        }
+        is_loaned_ = subscription_->can_loan_messages();
+    }
+
+    ~TypedSubscription() override { stop(); }
+
+    rclcpp::SubscriptionBase &base() override { return *subscription_; }
+
+private:
+    void take(const T &message, const rclcpp::MessageInfo &info) {
+        perf_test_taken taken{};
+        taken.received_ns = perf_test_now_ns();
+        message::read(message, taken);
+        const message::Payload payload = message::payload(message);
+        taken.length_bytes = overhead_bytes_ + payload.bytes;
+        taken.payload = payload.data;
+        taken.payload_bytes = payload.data == nullptr ? 0 : payload.bytes;
+        taken.loaned = is_loaned_ && !info.get_rmw_message_info().from_intra_process;
+        deliver(taken, info);
+    }
+
+    std::shared_ptr<rclcpp::Subscription<T>> subscription_;
+    std::uint64_t overhead_bytes_ = 0; // of a message beyond its payload
+    bool is_loaned_ = false;
+};
+
+template <class T> MessageType message_type(const char *name) {
+    return {
+        name,
+        [](const Plan &plan) -> std::unique_ptr<Publisher> { return std::make_unique<TypedPublisher<T>>(plan); },
+        [](const Plan &plan) -> std::unique_ptr<Subscription> { return std::make_unique<TypedSubscription<T>>(plan); },
+        [](rclcpp::Node &node) { return node.create_publisher<T>("perf_test_loans", 1)->can_loan_messages(); },
+    };
+}
