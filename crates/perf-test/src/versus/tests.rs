@@ -1,6 +1,5 @@
 use super::*;
-use crate::batch::{Shortfall, ShortfallKind};
-use figures::Figures;
+use crate::batch::{Figures, Shortfall, ShortfallKind};
 
 /// A row with these medians of the latency in its rounds.
 fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
