@@ -143,10 +143,11 @@ impl Cell {
         }
     }
 
-    /// The conditions that a middleware may have in place of those that were asked for.
-    fn conditions(&self) -> String {
+    /// The conditions that a middleware may have in place of those that were asked for, but for the setting `varied`.
+    fn conditions(&self, varied: &str) -> String {
         let path = if self.zero_copy { "zero copy" } else { "copy" };
-        let settings: String = self.settings.iter().map(|(name, value)| format!(", {name} {value}")).collect();
+        let settings = self.settings.iter().filter(|(name, _)| *name != varied);
+        let settings: String = settings.map(|(name, value)| format!(", {name} {value}")).collect();
         format!("{}, waits {}, {path}{settings}", self.qos, self.wait)
     }
 }

@@ -131,7 +131,7 @@ impl Types {
     fn conditions(&self) -> Vec<String> {
         let of_one = |(place, name): (usize, &String)| {
             let cells = self.types.iter().filter_map(|row| row.cells.get(place));
-            let first = cells.filter(|cell| cell.medians.is_some()).map(Cell::conditions).next()?;
+            let first = cells.filter(|cell| cell.medians.is_some()).map(|cell| cell.conditions("")).next()?;
             Some(format!("{name}: {first}"))
         };
         self.contestants.iter().enumerate().filter_map(of_one).collect()

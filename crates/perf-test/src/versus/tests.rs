@@ -162,7 +162,7 @@ fn options_of_single_runs_are_refused_with_the_alternative() {
     ] {
         let line = format!("perf_test {options}");
         let options = crate::cli::parse(line.split_whitespace().map(Into::into)).unwrap().options;
-        let sentence = refuse(&options).err().unwrap_or_default();
+        let sentence = refuse(&options, "versus").err().unwrap_or_default();
         assert!(sentence.contains(words), "{words}: {sentence}");
     }
 }

@@ -31,6 +31,9 @@ const MOST_RUNS: usize = 100_000;
 /// The longest name of a log before its suffix, of the 255 bytes that file systems have.
 const LONGEST_NAME: usize = 180;
 
+/// The options of a run by their long names, with their values as they are shown.
+type Options = Vec<(String, String)>;
+
 /// The results; serialises as `matrix.json`.
 #[derive(Debug, Serialize)]
 pub struct Matrix {
@@ -47,7 +50,7 @@ struct Row {
     /// The contestant as it is spelt.
     contestant: String,
     /// Its options by their long names, as they are shown.
-    options: Vec<(String, String)>,
+    options: Options,
     /// The arguments of the same single run, without `-c`.
     arguments: Vec<String>,
     #[serde(flatten)]
@@ -58,7 +61,7 @@ struct Row {
 #[derive(Debug, PartialEq, Eq)]
 struct Combination {
     contestant: String,
-    options: Vec<(String, String)>,
+    options: Options,
     arguments: Vec<String>,
 }
 
@@ -69,8 +72,9 @@ impl Matrix {
     /// [`Failure::Usage`]: the file or an option is wrong, or there are too many runs.
     pub fn measure(options: &MatrixOptions) -> Result<Matrix, Failure> {
         let combinations = planned(options).map_err(Failure::Usage)?;
-        let kinds =
-            combinations.iter().map(Combination::kind).collect::<Result<Vec<_>, _>>().map_err(Failure::Usage)?;
+        let varied = text::varied(&combinations.iter().map(|one| &one.options).collect::<Vec<_>>());
+        let kinds: Result<Vec<Kind>, String> = combinations.iter().map(|one| one.kind(&varied)).collect();
+        let kinds = kinds.map_err(Failure::Usage)?;
         let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
         let (cells, end) = measure(&batch, &kinds, options.batch.rounds);
         let row = |(combination, cell): (Combination, Cell)| {
@@ -168,11 +172,11 @@ impl Combination {
         }
     }
 
-    /// Its run.
+    /// Its run; `varied` are the options that its title tells.
     ///
     /// # Errors
     /// A sentence: an argument is wrong, or is that of a command that is no part of a batch.
-    fn kind(&self) -> Result<Kind, String> {
+    fn kind(&self, varied: &[&str]) -> Result<Kind, String> {
         let line = self.arguments.join(" ");
         let run = cli::run_options(&self.arguments).map_err(|why| format!("{line}: {why}"))?;
         refuse(&run, "experiment matrix")?;
@@ -181,8 +185,10 @@ impl Combination {
         }
         let one = contestants(&self.contestant).map(|mut found| found.swap_remove(0));
         let label = one.as_ref().map_or_else(|_| self.contestant.to_lowercase(), |one| one.label.clone());
+        let told = |option: &&str| Some(format!(", {option} {}", text::value(&self.options, option)?));
+        let told: String = varied.iter().filter_map(told).collect();
         Ok(Kind {
-            title: format!("{label} {line}"),
+            title: format!("{label}{told}"),
             log: folder("matrix", &label).join(log_name(&self.arguments)),
             contestant: label,
             spec: one.and_then(|one| one.exact_spec(&run)),

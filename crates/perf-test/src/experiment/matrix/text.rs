@@ -1,6 +1,6 @@
 //! The results of a matrix as one table, a row a run.
 
-use super::{Matrix, Row};
+use super::{Matrix, Options};
 use crate::{
     batch::Figures,
     experiment::{Footnotes, time},
@@ -37,29 +37,16 @@ impl Matrix {
         format!("{} runs{rounds}", self.runs.len())
     }
 
-    /// The options of any run, in order.
-    fn options(&self) -> Vec<&str> {
-        let mut options: Vec<&str> = Vec::new();
-        for (option, _) in self.runs.iter().flat_map(|run| &run.options) {
-            if !options.contains(&option.as_str()) {
-                options.push(option);
-            }
-        }
-        options
-    }
-
-    /// Whether an option differs among the runs.
-    fn varies(&self, option: &str) -> bool {
-        let first = self.runs.first().and_then(|run| run.option(option));
-        self.runs.iter().any(|run| run.option(option) != first)
+    fn varied(&self) -> Vec<&str> {
+        varied(&self.runs.iter().map(|run| &run.options).collect::<Vec<_>>())
     }
 
     fn rows(&self, notes: &mut Footnotes) -> Vec<Vec<String>> {
-        let varied: Vec<&str> = self.options().into_iter().filter(|option| self.varies(option)).collect();
+        let varied = self.varied();
         let header = ["contestant"].into_iter().chain(varied.iter().copied()).chain(FIGURES);
         let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).collect()];
         for run in &self.runs {
-            let values = varied.iter().map(|option| run.option(option).unwrap_or("-").to_owned());
+            let values = varied.iter().map(|option| value(&run.options, option).unwrap_or("-").to_owned());
             let mut row: Vec<String> = std::iter::once(run.contestant.clone()).chain(values).collect();
             row.push(run.cell.show(notes, |figures| time(figures.p50_ns)));
             row.extend(run.cell.medians.as_ref().map(others).into_iter().flatten());
@@ -71,16 +58,29 @@ impl Matrix {
     /// The options that all runs share.
     fn common(&self) -> Option<String> {
         let first = self.runs.first()?;
-        let same = first.options.iter().filter(|(option, _)| !self.varies(option));
+        let varied = self.varied();
+        let same = first.options.iter().filter(|(option, _)| !varied.contains(&option.as_str()));
         let same: Vec<String> = same.map(|(option, value)| format!("{option} {value}")).collect();
         (!same.is_empty()).then(|| format!("all runs: {}", same.join(", ")))
     }
 }
 
-impl Row {
-    fn option(&self, option: &str) -> Option<&str> {
-        self.options.iter().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
+/// The options that differ among runs, in the order of their first appearance.
+pub fn varied<'a>(runs: &[&'a Options]) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    for (option, _) in runs.iter().copied().flatten() {
+        if !all.contains(&option.as_str()) {
+            all.push(option);
+        }
     }
+    let first = |option: &str| runs.first().and_then(|options| value(options, option));
+    all.retain(|option| runs.iter().any(|options| value(options, option) != first(option)));
+    all
+}
+
+/// The value of an option of a run.
+pub fn value<'a>(options: &'a Options, option: &str) -> Option<&'a str> {
+    options.iter().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
 }
 
 /// The figures after the first one.

@@ -104,7 +104,7 @@ fn series_name<'a>(series: &[&'a Series]) -> &'a str {
 fn sentences(series: &[&Series]) -> Vec<String> {
     let points = series.iter().flat_map(|series| &series.points);
     let measured = points.clone().find(|point| point.cell.medians.is_some());
-    let conditions = measured.map(|point| point.cell.conditions());
+    let conditions = measured.map(|point| point.cell.conditions("publishing"));
     conditions.into_iter().chain(series.iter().map(|series| series.knee_sentence())).collect()
 }
 
