@@ -24,6 +24,7 @@ pub mod comparison;
 pub mod conformance;
 pub mod coordinator;
 pub mod error;
+pub mod experiment;
 pub mod figures;
 pub mod idle;
 pub mod interrupt;

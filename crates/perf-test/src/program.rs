@@ -16,6 +16,7 @@ use crate::{
     conformance::Conformance,
     coordinator::daemon::become_daemon,
     error::Failure,
+    experiment::{matrix::Matrix, sizes::Sizes, types::Types},
     interrupt::Interrupt,
     listing::{Listing, message_lines},
     messages,
@@ -43,7 +44,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match cli.command {
         Some(Command::Worker { .. }) => return ExitCode::from(worker::run(&BUILT_IN)),
         Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
-        Some(Command::Experiment(Question::ZeroCopy(options))) => experiment_zero_copy(&options),
+        Some(Command::Experiment(question)) => experiment(question),
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),
         Some(Command::Report(options)) => report(&options),
@@ -84,6 +85,29 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
         return Err(Failure::NotMet(format!("{not_met} requirements not met in {runs} runs")));
     }
     Ok(())
+}
+
+fn experiment(question: Question) -> Result<(), Failure> {
+    let (lines, failure) = match question {
+        Question::ZeroCopy(options) => return experiment_zero_copy(&options),
+        Question::Sizes(options) | Question::Types(options) if options.run.messages.msg_list => {
+            return print_messages(&options.run);
+        }
+        Question::Sizes(options) => {
+            let sizes = Sizes::measure(&options)?;
+            (sizes.lines(), sizes.failure())
+        }
+        Question::Types(options) => {
+            let types = Types::measure(&options)?;
+            (types.lines(), types.failure())
+        }
+        Question::Matrix(options) => {
+            let matrix = Matrix::measure(&options)?;
+            (matrix.lines(), matrix.failure())
+        }
+    };
+    print_lines(&lines)?;
+    failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
 fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {

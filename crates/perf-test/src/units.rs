@@ -14,6 +14,12 @@ pub fn format_ns(time_ns: f64) -> String {
     }
 }
 
+/// A size of memory in MiB.
+#[must_use]
+pub fn format_mib(kib: f64) -> String {
+    format!("{:.1} MiB", kib / 1024.0)
+}
+
 /// A time with its unit, in nanoseconds; `None` if the text is no time.
 #[must_use]
 pub fn parse_ns(text: &str) -> Option<f64> {

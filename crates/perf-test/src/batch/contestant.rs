@@ -138,6 +138,28 @@ impl Contestant {
     /// # Errors
     /// A sentence: the middleware refuses the run, or does not describe itself.
     pub fn spec(&self, shared: &RunOptions) -> Result<RunSpec, String> {
+        self.resolve(shared, fit)
+    }
+
+    /// Its run with exactly these options, as a single run has them.
+    ///
+    /// # Errors
+    /// A sentence: the middleware refuses the run, or does not describe itself.
+    pub fn exact_spec(&self, options: &RunOptions) -> Result<RunSpec, String> {
+        self.resolve(options, |_, _| ())
+    }
+
+    /// The values of a setting, if neither its spelling nor its being the best decides it.
+    #[must_use]
+    pub fn open_values(&self, setting: &str) -> Vec<String> {
+        let Ok(description) = &self.description else { return Vec::new() };
+        let is_decided =
+            self.settings.contains_key(setting) || (self.is_best && description.best().contains_key(setting));
+        let found = description.setting(setting).filter(|_| !is_decided);
+        found.map(|setting| setting.values.iter().map(ToString::to_string).collect()).unwrap_or_default()
+    }
+
+    fn resolve(&self, shared: &RunOptions, fit: impl Fn(&mut RunOptions, &Capabilities)) -> Result<RunSpec, String> {
         let description = self.description.clone()?;
         let mut options = shared.clone();
         let is_mock = self.middleware == "mock";

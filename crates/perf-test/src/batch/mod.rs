@@ -10,7 +10,9 @@
 //! good measurement leaves its sentence in a [`Shortfall`] beside the place of its log (`NAME.failed.json` for `NAME.json`).
 
 mod contestant;
+mod figures;
 mod folder;
+mod options;
 mod progress;
 mod shortfall;
 
@@ -27,8 +29,10 @@ use crate::{
     runner::measure_to_log,
     warning::WarningKind,
 };
-pub use contestant::{Contestant, contestants, wait_of};
+pub use contestant::{ALL, Contestant, contestants, wait_of};
+pub use figures::{Figure, Figures};
 pub use folder::Folder;
+pub use options::{DEPTH, refuse, with_defaults};
 use perf_worker::run_spec::RunSpec;
 use progress::Progress;
 pub use shortfall::{Shortfall, ShortfallKind};

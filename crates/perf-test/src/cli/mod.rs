@@ -5,6 +5,7 @@
 
 mod comparing;
 mod conforming;
+mod experiments;
 mod legacy;
 mod options;
 mod reporting;
@@ -19,6 +20,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use comparing::CompareOptions;
 pub use conforming::ConformanceOptions;
+pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptions};
 pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
@@ -57,6 +59,8 @@ Examples:
   perf_test compare --base main-*.json --new branch-*.json --fail-above 'p50=10%'
   perf_test versus -c Gantry,zenoh,fastdds:best   several middlewares side by side
   perf_test report results                        writes results/report.html from the logs in this folder
+  perf_test experiment sizes -c Gantry,zenoh      latency over the size of the message, with the caches
+  perf_test experiment matrix -m Array1k,Array4m -r 100,1000      every combination
   perf_test conformance -c NAME                   before the first measurement of another middleware
   perf_test --roundtrip-mode Both -m Array64 --max-runtime 10
   perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
@@ -172,6 +176,26 @@ pub enum Question {
     /// Takes the options of a run. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100
     /// --max-runtime 30
     ZeroCopy(Box<RunOptions>),
+    /// Measures latency and messages received over the size of the message, and finds the size from which latency grows with it.
+    ///
+    /// Takes the options of a run, -c and -m with commas. Each contestant is measured between processes and within one (INTER_THREAD),
+    /// and, if it has the setting, with sync and with async publishing. Defaults: Array1k to Array8m, --reliable --keep-last
+    /// --history-depth 10 -r 1000 --warmup 1 --max-runtime 1. Where a middleware lacks a value, it has its nearest.
+    #[command(after_help = experiments::AFTER_SIZES)]
+    Sizes(Box<ExperimentOptions>),
+    /// Measures latency and CPU time of all message types.
+    ///
+    /// Takes the options of a run, -c and -m with commas. Defaults: all messages of the layout, --reliable --keep-last
+    /// --history-depth 10 -r 100 --warmup 1 --max-runtime 1. A type that a middleware refuses is a cell that says so.
+    #[command(after_help = experiments::AFTER_TYPES)]
+    Types(Box<ExperimentOptions>),
+    /// Measures every combination of lists of values, from performance_test's YAML or from the command line.
+    ///
+    /// FILE is the YAML of performance_report's runner as it is. Each option of a run may have several values, with commas or given
+    /// again; options beside FILE replace its keys. Each combination is one run with the meanings and the defaults of a single run, but
+    /// --warmup 1 --max-runtime 3 without FILE.
+    #[command(after_help = experiments::AFTER_MATRIX)]
+    Matrix(Box<MatrixOptions>),
 }
 
 /// Reads the command line.
@@ -180,4 +204,18 @@ pub enum Question {
 /// clap's error; help and version are such errors, too.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(legacy::spelling::normalise(arguments))
+}
+
+/// The options of a single run with these arguments.
+///
+/// # Errors
+/// A sentence: an argument is wrong.
+pub fn run_options(arguments: &[String]) -> Result<RunOptions, String> {
+    let line = std::iter::once("perf_test").chain(arguments.iter().map(String::as_str));
+    parse(line.map(OsString::from)).map(|cli| cli.options).map_err(|error| {
+        // The first paragraph without its label; usage follows.
+        let text = error.to_string();
+        let sentence = text.split("\n\n").next().unwrap_or_default();
+        sentence.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")
+    })
 }

@@ -37,6 +37,22 @@ pub fn side_by_side(pairs: &[(Vec<String>, Vec<String>)]) -> Vec<String> {
     lines
 }
 
+/// The same rows as a table of Markdown, whose first row is the header.
+#[must_use]
+pub fn markdown_table(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let mut lines = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        let cells: Vec<String> =
+            (0..columns).map(|column| row.get(column).cloned().unwrap_or_default().replace('|', "\\|")).collect();
+        lines.push(format!("| {} |", cells.join(" | ")));
+        if index == 0 {
+            lines.push(format!("|{}", " --- |".repeat(columns)));
+        }
+    }
+    lines
+}
+
 /// One row of a table.
 pub fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.map(str::to_owned).into()

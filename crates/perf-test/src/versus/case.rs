@@ -1,5 +1,6 @@
 //! A case: the message and the rate, and the options that all contestants share.
 
+use crate::batch::{DEPTH, with_defaults};
 use crate::cli::RunOptions;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Durability, History, Reliability};
@@ -9,8 +10,6 @@ const CASES: [(&str, &str, u32); 2] = [("4MB", "Array4m", 100), ("256B", "Array2
 /// Seconds of warm-up and of measurement of each run.
 const WARMUP_S: u32 = 1;
 const MEASURED_S: u32 = 3;
-/// The depth of the histories.
-const DEPTH: u32 = 10;
 
 /// A case.
 #[derive(Clone, Debug)]
@@ -23,14 +22,7 @@ pub struct Case {
 
 /// The cases of these options: the message that they name, or both of the defaults.
 pub fn cases(options: &RunOptions) -> Vec<Case> {
-    let mut options = options.clone();
-    let time = &mut options.time;
-    time.warmup = time.warmup.or(Some(WARMUP_S));
-    time.max_runtime = time.max_runtime.or(Some(MEASURED_S));
-    let qos = &mut options.qos;
-    qos.reliability = qos.reliability.or((!qos.reliable).then_some(Reliability::Reliable));
-    qos.history = qos.history.or((!qos.keep_last).then_some(History::KeepLast));
-    qos.history_depth = qos.history_depth.or(Some(DEPTH));
+    let options = with_defaults(options, WARMUP_S, MEASURED_S);
     let given = (options.messages.msg.clone(), options.time.rate);
     let of = |name: &str, message: &str, rate_hz: u32| {
         let mut options = options.clone();

@@ -2,7 +2,6 @@
 //! concerns all. Results are medians over the rounds and ratios within rounds.
 
 mod case;
-mod figures;
 mod ratio;
 mod row;
 mod text;
@@ -12,8 +11,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::{
-    batch::{Batch, Contestant, Outcome, PlannedRun, contestants},
-    cli::{RunOptions, VersusOptions},
+    batch::{Batch, Contestant, Outcome, PlannedRun, contestants, refuse},
+    cli::VersusOptions,
     error::Failure,
     interrupt::Interrupt,
     report::plot::dots,
@@ -70,7 +69,7 @@ impl Versus {
     /// # Errors
     /// [`Failure::Usage`]: an option does not apply, or a contestant is unknown.
     pub fn measure(options: &VersusOptions) -> Result<Versus, Failure> {
-        refuse(&options.run).map_err(Failure::Usage)?;
+        refuse(&options.run, "versus").map_err(Failure::Usage)?;
         let list = options.run.endpoints.communicator.as_deref().unwrap_or("all");
         let contestants = contestants(list).map_err(Failure::Usage)?;
         let cases = cases(&options.run);
@@ -133,31 +132,6 @@ impl CaseResults {
             rows,
         }
     }
-}
-
-/// The options of a single run that a comparison cannot carry out.
-fn refuse(run: &RunOptions) -> Result<(), String> {
-    let output = &run.output;
-    let logs = [&output.logfile, &output.csv_logfile, &output.json_logfile, &output.full_logfile];
-    if run.time.runs.is_some() {
-        return Err("--runs does not apply to versus: give --rounds, runs of each contestant in turn".to_owned());
-    }
-    if logs.into_iter().flatten().next().is_some() || output.plot || !output.output.is_empty() {
-        return Err(
-            "versus writes the logs of its runs to a folder: give --results DIR instead of -o, --plot or names of logs"
-                .to_owned(),
-        );
-    }
-    if !run.gate.require.is_empty() {
-        return Err("--require applies to single runs: leave it out of versus".to_owned());
-    }
-    if run.time.max_runtime == Some(0) {
-        return Err("versus compares complete runs: give --max-runtime 1 or more".to_owned());
-    }
-    if run.endpoints.num_pub_threads == Some(0) || run.endpoints.num_sub_threads == Some(0) {
-        return Err("versus compares complete runs: give -p and -s of at least 1".to_owned());
-    }
-    Ok(())
 }
 
 /// All runs in order: the warm-ups, if they are cheap, and then the rounds, every second one in the opposite order.

@@ -7,14 +7,13 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{
-    CaseResults,
-    figures::{Figure, Figures},
-    row::Row,
-};
-use crate::measure::{
-    interval::{CONFIDENCE, Interval},
-    ranks::ratio,
+use super::{CaseResults, row::Row};
+use crate::{
+    batch::{Figure, Figures},
+    measure::{
+        interval::{CONFIDENCE, Interval},
+        ranks::ratio,
+    },
 };
 
 /// The base, if it is among the contestants.

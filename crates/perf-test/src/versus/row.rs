@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::{case::Case, figures::Figures};
-use crate::batch::{Contestant, Outcome, PlannedRun, Shortfall, wait_of};
+use super::case::Case;
+use crate::batch::{Contestant, Figures, Outcome, PlannedRun, Shortfall, wait_of};
 use perf_worker::{choice::Choice, run_spec::RunSpec};
 
 /// The results of one contestant in one case.

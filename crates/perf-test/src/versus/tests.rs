@@ -1,6 +1,5 @@
 use super::*;
-use crate::batch::{Shortfall, ShortfallKind};
-use figures::Figures;
+use crate::batch::{Figures, Shortfall, ShortfallKind};
 
 /// A row with these medians of the latency in its rounds.
 fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
@@ -169,7 +168,7 @@ fn options_of_single_runs_are_refused_with_the_alternative() {
     ] {
         let line = format!("perf_test {options}");
         let options = crate::cli::parse(line.split_whitespace().map(Into::into)).unwrap().options;
-        let sentence = refuse(&options).err().unwrap_or_default();
+        let sentence = refuse(&options, "versus").err().unwrap_or_default();
         assert!(sentence.contains(words), "{words}: {sentence}");
     }
 }

@@ -1,13 +1,14 @@
 //! The results as tables on the terminal and in Markdown, and as the panels of the picture.
 
-use super::{CaseResults, Versus, figures::Figures, row::Row};
+use super::{CaseResults, Versus, row::Row};
 use crate::{
+    batch::Figures,
     measure::interval::CONFIDENCE,
     report::{
         plot::dots::{Dot, Panel},
-        tables::table,
+        tables::{markdown_table, table},
     },
-    units::format_ns,
+    units::{format_mib, format_ns},
 };
 
 const HEADER: [&str; 12] = [
@@ -85,7 +86,7 @@ impl Versus {
         let shown: [Shown; 3] = [
             ("median latency", |figures| figures.p50_ns, format_ns),
             ("CPU time per message", |figures| figures.cpu_per_message_ns, format_ns),
-            ("memory", |figures| Some(figures.memory_kib? / 1024.0), |mib| format!("{mib:.1} MiB")),
+            ("memory", |figures| figures.memory_kib, format_mib),
         ];
         let bases: Vec<&String> = self.ratios.iter().map(|ratio| &ratio.base).collect();
         let panel = |case: &CaseResults, (name, value, show): Shown| Panel {
@@ -128,7 +129,7 @@ impl Versus {
                 time(medians.p50_ns),
                 time(medians.p99_ns),
                 time(medians.cpu_per_message_ns),
-                medians.memory_kib.map_or("-".to_owned(), memory),
+                medians.memory_kib.map_or("-".to_owned(), format_mib),
                 medians.received_hz.map_or("-".to_owned(), |hz| format!("{hz:.0}")),
                 medians.received_bytes_per_s.map_or("-".to_owned(), |bytes| format!("{:.1}", bytes / 1e6)),
                 medians.lost.to_string(),
@@ -209,23 +210,4 @@ impl Row {
         }
         notes
     }
-}
-
-/// A size in MiB.
-fn memory(kib: f64) -> String {
-    format!("{:.1} MiB", kib / 1024.0)
-}
-
-fn markdown_table(rows: &[Vec<String>]) -> Vec<String> {
-    let columns = rows.first().map_or(0, Vec::len);
-    let mut lines = Vec::new();
-    for (index, row) in rows.iter().enumerate() {
-        let cells: Vec<String> =
-            (0..columns).map(|column| row.get(column).cloned().unwrap_or_default().replace('|', "\\|")).collect();
-        lines.push(format!("| {} |", cells.join(" | ")));
-        if index == 0 {
-            lines.push(format!("|{}", " --- |".repeat(columns)));
-        }
-    }
-    lines
 }

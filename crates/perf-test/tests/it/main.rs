@@ -9,6 +9,7 @@ mod command_line;
 mod comparison;
 mod conformance;
 mod ends;
+mod experiment;
 mod footprint;
 mod kills;
 mod logs;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         conformance::TESTS,
         ends::TESTS,
         versus::TESTS,
+        experiment::TESTS,
         kills::TESTS,
         footprint::TESTS,
         page::TESTS,

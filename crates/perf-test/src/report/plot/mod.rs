@@ -6,6 +6,7 @@
 pub mod dots;
 mod panel;
 mod series;
+pub mod sizes;
 
 use std::path::{Path, PathBuf};
 

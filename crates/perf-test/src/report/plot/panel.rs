@@ -21,12 +21,15 @@ const SHADE: RGBColor = RGBColor(0xf3, 0xf0, 0xea);
 pub const BLUE: RGBColor = RGBColor(0x00, 0x72, 0xb2);
 pub const ORANGE: RGBColor = RGBColor(0xe6, 0x9f, 0x00);
 pub const RED: RGBColor = RGBColor(0xd5, 0x5e, 0x00);
+pub const GREEN: RGBColor = RGBColor(0x00, 0x9e, 0x73);
 
 /// A line of few points shows each of them.
 const FEW_POINTS: usize = 40;
 /// The space left of a panel's lines.
 const LEFT: i32 = 76;
+/// The place of a name in the legend, and the width of a letter in it.
 const LEGEND_STEP: i32 = 142;
+const LETTER: i32 = 7;
 
 /// The result of drawing.
 pub type Drawing = Result<(), DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>>;
@@ -68,9 +71,16 @@ impl ValueFormatter<f64> for Axis {
 
 /// A line.
 pub struct Line {
-    pub name: &'static str,
+    pub name: String,
     pub colour: RGBColor,
     pub points: Vec<(f64, f64)>,
+}
+
+/// A vertical line; beyond the axis it is left out.
+pub struct Mark {
+    /// Its x.
+    pub at: f64,
+    pub name: String,
 }
 
 /// The unreliable part of a panel.
@@ -83,12 +93,13 @@ pub struct Shade {
 /// A panel.
 pub struct Panel {
     /// The quantity of the vertical axis, with its unit.
-    pub title: &'static str,
+    pub title: String,
     /// The quantity of the horizontal axis, with its unit.
     pub across: &'static str,
     pub x: Axis,
     pub y: Axis,
     pub shade: Option<Shade>,
+    pub marks: Vec<Mark>,
     pub lines: Vec<Line>,
 }
 
@@ -96,13 +107,14 @@ impl Panel {
     /// Draws it into its area.
     pub fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
         let (head, body) = area.split_vertically(52);
-        head.draw(&Text::new(self.title, (MARGIN, 4), ("sans-serif", 18).into_font().color(&INK)))?;
-        let keys = self.lines.iter().map(|line| (line.name, line.colour.stroke_width(3)));
+        head.draw(&Text::new(self.title.as_str(), (MARGIN, 4), ("sans-serif", 18).into_font().color(&INK)))?;
+        let keys = self.lines.iter().map(|line| (line.name.as_str(), line.colour.stroke_width(3)));
         let shade_key = self.shade.iter().map(|shade| (shade.name, SHADE.stroke_width(12)));
-        for ((name, style), place) in keys.chain(shade_key).zip(0..) {
-            let x = LEFT + place * LEGEND_STEP;
+        let mut x = LEFT;
+        for (name, style) in keys.chain(shade_key) {
             head.draw(&PathElement::new(vec![(x, 40), (x + 24, 40)], style))?;
             head.draw(&Text::new(name, (x + 31, 33), ("sans-serif", 14).into_font().color(&INK)))?;
+            x += LEGEND_STEP.max(LETTER * i32::try_from(name.len()).unwrap_or(0) + 55);
         }
         let mut chart = ChartBuilder::on(&body)
             .margin_right(28)
@@ -128,6 +140,12 @@ impl Panel {
             let middle = (f64::midpoint(left, right), f64::midpoint(low, high));
             let style = ("sans-serif", 16).into_font().color(&PALE).pos(Pos::new(HPos::Center, VPos::Center));
             chart.draw_series([Text::new("nothing was received", middle, style)])?;
+        }
+        let ((left, right), (low, high)) = (self.x.range, self.y.range);
+        for mark in self.marks.iter().filter(|mark| (left..=right).contains(&mark.at)) {
+            let style = ("sans-serif", 13).into_font().color(&PALE);
+            chart.draw_series([PathElement::new(vec![(mark.at, low), (mark.at, high)], PALE.stroke_width(1))])?;
+            chart.draw_series([Text::new(format!(" {}", mark.name), (mark.at, high), style)])?;
         }
         for line in &self.lines {
             chart.draw_series(LineSeries::new(line.points.iter().copied(), line.colour.stroke_width(2)))?;

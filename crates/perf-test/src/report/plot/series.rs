@@ -65,8 +65,8 @@ impl Series {
 
     /// Median, p99 and maximum of each second.
     pub fn latency_over_time(&self) -> Panel {
-        let line = |name, colour, which: fn(&[f64; 3]) -> f64| Line {
-            name,
+        let line = |name: &str, colour, which: fn(&[f64; 3]) -> f64| Line {
+            name: String::from(name),
             colour,
             points: self.over_time(|moment| moment.latency_ns.as_ref().map(|latency| which(latency).max(1.0).log10())),
         };
@@ -76,9 +76,10 @@ impl Series {
             line("p50", BLUE, |[p50, _, _]| *p50),
         ];
         Panel {
-            title: "Latency from send time (log scale)",
+            title: "Latency from send time (log scale)".to_owned(),
             across: TIME,
             shade: None,
+            marks: Vec::new(),
             x: self.time_axis(),
             y: times_axis(&lines),
             lines,
@@ -91,19 +92,20 @@ impl Series {
         let mut lines = Vec::new();
         if self.response.n() > 0 {
             let points = by_percentile(&self.response, longest_response_ns);
-            lines.push(Line { name: "from due time", colour: ORANGE, points });
+            lines.push(Line { name: "from due time".to_owned(), colour: ORANGE, points });
         }
         let points = by_percentile(&self.latency, longest_ns);
-        lines.push(Line { name: "from send time", colour: BLUE, points });
+        lines.push(Line { name: "from send time".to_owned(), colour: BLUE, points });
         let n = self.latency.n() as f64;
         let shade =
             (n > 0.0).then(|| Shade { from: (n / MIN_TAIL_SAMPLES).log10().max(0.0), name: "fewer than 10 beyond" });
         let nines = (self.latency.n().max(self.response.n()).max(100) as f64).log10().ceil();
         let x = Axis { range: (0.0, nines), marks: (0..=nines as u32).map(f64::from).collect(), mark: percent };
         Panel {
-            title: "Latency by percentile (log scale)",
+            title: "Latency by percentile (log scale)".to_owned(),
             across: "percent of all samples that are not slower",
             shade,
+            marks: Vec::new(),
             x,
             y: times_axis(&lines),
             lines,
@@ -128,13 +130,21 @@ impl Series {
     }
 
     /// A panel of figures over time, from zero upwards.
-    fn figures_over_time(&self, title: &'static str, figures: &[Figure]) -> Panel {
+    fn figures_over_time(&self, title: &str, figures: &[Figure]) -> Panel {
         let line = |(name, colour, figure): &Figure| {
             let points = self.over_time(|moment| Some(figure(moment)));
-            Line { name, colour: *colour, points }
+            Line { name: String::from(*name), colour: *colour, points }
         };
         let lines: Vec<Line> = figures.iter().map(line).collect();
-        Panel { title, across: TIME, shade: None, x: self.time_axis(), y: from_zero(&lines), lines }
+        Panel {
+            title: title.to_owned(),
+            across: TIME,
+            shade: None,
+            marks: Vec::new(),
+            x: self.time_axis(),
+            y: from_zero(&lines),
+            lines,
+        }
     }
 
     fn over_time(&self, which: impl Fn(&Moment) -> Option<f64>) -> Vec<(f64, f64)> {
@@ -198,7 +208,7 @@ fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
 }
 
 /// An axis from the shortest to the longest time of the lines, whose heights are logarithms of ns.
-fn times_axis(lines: &[Line]) -> Axis {
+pub fn times_axis(lines: &[Line]) -> Axis {
     let heights = || lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height);
     let (low, high) = (heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max));
     let (low, high) = if low.is_finite() { (low, high) } else { (3.0, 6.0) };

@@ -15,6 +15,8 @@ pub struct Figures {
     pub cpu_per_message_ns: Option<f64>,
     /// The sum of the peaks of the workers' resident memory, and of the daemons' memory, KiB. Pages that processes share count in each.
     pub memory_kib: Option<f64>,
+    /// Messages received, of all subscriptions.
+    pub received: Option<f64>,
     /// Messages received per second, of all subscriptions.
     pub received_hz: Option<f64>,
     /// The bytes of them per second.
@@ -42,6 +44,7 @@ impl Figures {
             p99_ns: total.latency.p99_ns.map(|ns| ns as f64),
             cpu_per_message_ns: run.cpu_per_message_ns,
             memory_kib: Some(workers.chain(daemons).sum::<u64>() as f64),
+            received: Some(total.received.samples as f64),
             received_hz: per_second(total.received.samples),
             received_bytes_per_s: per_second(total.received.bytes),
             lost: run.lost,
@@ -61,6 +64,7 @@ impl Figures {
             p99_ns: median(&|run| run.p99_ns),
             cpu_per_message_ns: median(&|run| run.cpu_per_message_ns),
             memory_kib: median(&|run| run.memory_kib),
+            received: median(&|run| run.received),
             received_hz: median(&|run| run.received_hz),
             received_bytes_per_s: median(&|run| run.received_bytes_per_s),
             lost: runs.iter().map(|run| run.lost).sum(),

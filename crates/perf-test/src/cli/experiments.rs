@@ -1,0 +1,224 @@
+//! The options of the experiments of many runs: `sizes`, `types` and `matrix`.
+//!
+//! `matrix` takes the options of a run with several values each. It reads them with the declarations of [`RunOptions`], as texts, and
+//! [`Axis`] has the values of one option; each combination is parsed again as the command line of a single run.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource, value_parser};
+
+use super::{options::RunOptions, values::within};
+
+/// The end of the help of `sizes`.
+pub const AFTER_SIZES: &str = "\
+The knee is the size from which the latency grows faster, where two lines fit better than one (both axes logarithmic).
+
+Examples:
+  perf_test experiment sizes --results out                 Gantry; logs, sizes.json, sizes.md and sizes.svg in the folder out
+  perf_test experiment sizes -c Gantry,Gantry:best,fastdds --rounds 3 --results out
+  perf_test experiment sizes -m Array1k,Array64k,Array1m -r 100 --max-runtime 5";
+
+/// The end of the help of `types`.
+pub const AFTER_TYPES: &str = "\
+Examples:
+  perf_test experiment types --results out                 Gantry; logs, types.json and types.md in the folder out
+  perf_test experiment types -c Gantry,cyclonedds,fastdds -m Array1k,Struct16,PointCloud1m
+  perf_test experiment types --message-layout 1.x --max-runtime 5";
+
+/// The end of the help of `matrix`.
+pub const AFTER_MATRIX: &str = "\
+Values that contain commas (--late, --too-late, --pin, --mock) are never divided: give the option again for each value.
+-c takes contestants as versus does: NAME[:best][:SETTING=VALUE]...[:raw][:zero-copy].
+
+Keys of FILE, a list `experiments:` of maps whose values may be lists, with their defaults:
+  com_mean rclcpp-single-threaded-executor, process_configuration INTRA_PROCESS (or INTER_PROCESS), execution_strategy INTER_THREAD,
+  sample_transport BY_COPY (SHARED_MEMORY, LOANED_SAMPLES), transport (INTRA, INTER; UDP, SHMEM, ZERO_COPY) in place of both,
+  msg Array1k, pubs 1, subs 1, rate 100, reliability RELIABLE, durability VOLATILE, history KEEP_LAST, history_depth 16, rt_prio 0,
+  rt_cpus 0, prevent_cpu_idle False, max_runtime 30, ignore_seconds 5
+
+Examples:
+  perf_test experiment matrix run.yaml --results out       performance_test's runs as they are; the command goes on where it ended
+  perf_test experiment matrix run.yaml -c Gantry,zenoh --max-runtime 3
+  perf_test experiment matrix -m Array1k,Array4m -r 100,1000 -s 1,3 -c gantry,zenoh";
+
+/// Options whose values contain commas.
+const WITH_COMMAS: [&str; 4] = ["late", "too-late", "pin", "mock"];
+
+/// The rounds and the folder of results.
+#[derive(Clone, Debug, Args)]
+pub struct BatchOptions {
+    /// Rounds: each has every run once; the figures are medians over the rounds
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = within(1..=1000), allow_hyphen_values = true)]
+    pub rounds: u32,
+    /// Folder for the logs of all runs, the results, environment.json and commands.txt
+    ///
+    /// A run whose log is there with the same conditions is not repeated. Example: --results results/today
+    #[arg(long, value_name = "DIR")]
+    pub results: Option<PathBuf>,
+    /// Repeats runs whose logs are in the folder of results
+    #[arg(long, requires = "results")]
+    pub again: bool,
+}
+
+/// The options of `sizes` and `types`.
+#[derive(Clone, Debug, Args)]
+pub struct ExperimentOptions {
+    /// The rounds and the folder of results.
+    #[command(flatten)]
+    pub batch: BatchOptions,
+    /// The options of the runs.
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+/// One value of an axis: as it is shown, and the arguments that choose it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The value as tables show it.
+    pub shown: String,
+    /// Arguments of a single run; none if that is the default.
+    pub arguments: Vec<String>,
+}
+
+/// The values of one option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The long name of the option, without `--`.
+    pub option: String,
+    /// Its values.
+    pub choices: Vec<Choice>,
+}
+
+impl Axis {
+    /// The values of an option that takes one.
+    #[must_use]
+    pub fn of_values(option: &str, values: impl IntoIterator<Item = String>) -> Axis {
+        let choice = |value: String| Choice { arguments: vec![format!("--{option}={value}")], shown: value };
+        Axis { option: option.to_owned(), choices: values.into_iter().map(choice).collect() }
+    }
+}
+
+/// The options of `matrix`.
+#[derive(Clone, Debug)]
+pub struct MatrixOptions {
+    /// The YAML of performance_report's runner.
+    pub file: Option<PathBuf>,
+    /// The rounds and the folder of results.
+    pub batch: BatchOptions,
+    /// The given options of a run.
+    pub axes: Vec<Axis>,
+}
+
+const FILE: &str = "experiments-file";
+
+impl Args for MatrixOptions {
+    fn augment_args(command: Command) -> Command {
+        let command = RunOptions::augment_args(command).mut_args(as_list);
+        let file = Arg::new(FILE).value_name("FILE").value_parser(value_parser!(PathBuf));
+        BatchOptions::augment_args(command.next_help_heading("Matrix"))
+            .arg(file.help("YAML of performance_test's runs, `experiments:` with a list of maps [example: run.yaml]"))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for MatrixOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let declared = RunOptions::augment_args(Command::new(FILE));
+        let axes = declared.get_arguments().filter_map(|arg| axis(arg, matches)).collect();
+        let file = matches.get_one::<PathBuf>(FILE).cloned();
+        Ok(MatrixOptions { file, batch: BatchOptions::from_arg_matches(matches)?, axes })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// An option of a run that takes several values here, as texts: each is parsed with its run.
+fn as_list(arg: Arg) -> Arg {
+    match arg.get_action() {
+        ArgAction::Set => arg.action(ArgAction::Append).value_parser(value_parser!(OsString)),
+        _ => arg,
+    }
+}
+
+/// The values of an option that is given; none of one that is not.
+fn axis(arg: &Arg, matches: &ArgMatches) -> Option<Axis> {
+    let (id, option) = (arg.get_id().as_str(), arg.get_long()?);
+    if matches.value_source(id) != Some(ValueSource::CommandLine) {
+        return None;
+    }
+    if !arg.get_action().takes_values() {
+        let choice = Choice { shown: "yes".to_owned(), arguments: vec![format!("--{option}")] };
+        return Some(Axis { option: option.to_owned(), choices: vec![choice] });
+    }
+    let given: Vec<String> = matches.get_raw(id)?.map(|value| value.to_string_lossy().into_owned()).collect();
+    // An option that a single run may repeat, too, has all its values in each run.
+    if matches!(arg.get_action(), ArgAction::Append) {
+        let arguments = given.iter().map(|value| format!("--{option}={value}")).collect();
+        let choice = Choice { shown: given.join(" "), arguments };
+        return Some(Axis { option: option.to_owned(), choices: vec![choice] });
+    }
+    let values = given.into_iter().flat_map(|value| match WITH_COMMAS.contains(&option) {
+        true => vec![value],
+        false => value.split(',').map(|one| one.trim().to_owned()).collect(),
+    });
+    Some(Axis::of_values(option, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Command, Question, parse};
+    use super::*;
+
+    fn matrix(line: &str) -> MatrixOptions {
+        let cli = parse(format!("perf_test experiment matrix {line}").split_whitespace().map(Into::into)).unwrap();
+        match cli.command {
+            Some(Command::Experiment(Question::Matrix(options))) => *options,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn values(options: &MatrixOptions) -> Vec<(&str, Vec<&str>)> {
+        let shown = |axis: &'_ Axis| axis.choices.iter().map(|choice| choice.shown.clone()).collect::<Vec<_>>();
+        options
+            .axes
+            .iter()
+            .map(|axis| (axis.option.as_str(), shown(axis).leak().iter().map(String::as_str).collect()))
+            .collect()
+    }
+
+    #[test]
+    fn options_of_a_run_have_lists_here() {
+        let found = matrix(
+            "run.yaml --results out -m Array1k,Array4m -r 100 --rate=1000 --zero-copy -c Gantry,Mock:best --again",
+        );
+        assert_eq!(found.file, Some("run.yaml".into()));
+        assert!(found.batch.again && found.batch.rounds == 1);
+        let expected = vec![
+            ("msg", vec!["Array1k", "Array4m"]),
+            ("zero-copy", vec!["yes"]),
+            ("communicator", vec!["Gantry", "Mock:best"]),
+            ("rate", vec!["100", "1000"]),
+        ];
+        assert_eq!(values(&found), expected);
+        let of_message = &found.axes[0].choices[1];
+        assert_eq!(of_message.arguments, ["--msg=Array4m"]);
+    }
+
+    #[test]
+    fn values_with_commas_and_repeated_options_stay_whole() {
+        let found = matrix("--late 25%,5ms --late 10% --set publishing=async --set size=1 --num_sub_threads 1,3");
+        let expected = vec![
+            ("set", vec!["publishing=async size=1"]),
+            ("num-sub-threads", vec!["1", "3"]),
+            ("late", vec!["25%,5ms", "10%"]),
+        ];
+        assert_eq!(values(&found), expected);
+    }
+}

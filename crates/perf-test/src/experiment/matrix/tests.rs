@@ -1,0 +1,103 @@
+use super::*;
+use crate::batch::{Figures, Shortfall, ShortfallKind};
+use crate::cli::{Command, Question};
+
+fn plan(line: &str) -> Result<Vec<Combination>, String> {
+    let cli = cli::parse(format!("perf_test experiment matrix {line}").split_whitespace().map(Into::into)).unwrap();
+    match cli.command {
+        Some(Command::Experiment(Question::Matrix(options))) => planned(&options),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn lists_give_every_combination_with_the_contestants_varying_fastest() {
+    let found = plan("-m Array1k,Array4m -r 100,1000 -s 1,3 -c gantry,Mock").unwrap();
+    assert_eq!(found.len(), 16);
+    let lines: Vec<String> =
+        found.iter().map(|one| format!("{} {}", one.contestant, one.arguments.join(" "))).collect();
+    assert_eq!(lines[0], "gantry --warmup=1 --max-runtime=3 --msg=Array1k --num-sub-threads=1 --rate=100");
+    assert_eq!(lines[1], "Mock --warmup=1 --max-runtime=3 --msg=Array1k --num-sub-threads=1 --rate=100");
+    assert_eq!(lines[15], "Mock --warmup=1 --max-runtime=3 --msg=Array4m --num-sub-threads=3 --rate=1000");
+    let spec = found[15].kind(&[]).unwrap().spec.unwrap();
+    assert_eq!((spec.message.name.as_str(), spec.subscriptions, spec.rate_hz), ("Array4m", 3, 1000));
+    assert_eq!(plan("-c all").unwrap()[0].contestant, "gantry");
+}
+
+#[test]
+fn options_beside_a_file_replace_its_keys_and_equal_runs_are_one() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "experiments:\n- msg: [Array1k, Array4k]\n  com_mean: FastRTPS\n- msg: Array4k\n")
+        .unwrap();
+    let path = file.path().display();
+    assert_eq!(plan(&path.to_string()).unwrap().len(), 3);
+    let found = plan(&format!("{path} -c Gantry --max-runtime 2 --ignore 0 --keep-last")).unwrap();
+    assert_eq!(found.len(), 2);
+    let spec = found[1].kind(&[]).unwrap().spec.unwrap();
+    assert_eq!((spec.message.name.as_str(), spec.max_runtime_s, spec.ignore_s, spec.warmup_s), ("Array4k", 2, 0, 0));
+    assert_eq!(spec.qos.to_string(), "RELIABLE, VOLATILE, KEEP_LAST 16");
+}
+
+#[test]
+fn wrong_values_are_errors_and_refusals_are_rows() {
+    let error = |line: &str| plan(line).and_then(|found| found[0].kind(&[])).err().unwrap_or_default();
+    for (line, words) in [
+        ("-r 100,fast", ""),
+        ("no-such-file.yaml", "cannot read no-such-file.yaml"),
+        ("--max-runtime 0", "give --max-runtime 1 or more"),
+        ("-o csv", "give --results DIR"),
+        ("--msg-list", "perf_test list"),
+    ] {
+        assert!(error(line).contains(words), "{line}: {}", error(line));
+    }
+    let wrong = plan("-r 100,fast").unwrap()[1].kind(&[]).err().unwrap();
+    assert!(wrong.contains("--rate=fast") && wrong.contains("give a whole number from 0"), "{wrong}");
+    let many: Vec<String> = (1..400).map(|n| n.to_string()).collect();
+    assert!(plan(&format!("-r {0} --history-depth {0}", many.join(","))).unwrap_err().contains("more than 100000"));
+    for (line, words) in [("-c Nothing", "there is no communicator"), ("-m Arry1k", "there is no message `Arry1k`")] {
+        let refused = plan(line).unwrap()[0].kind(&[]).unwrap().spec.err().unwrap();
+        assert!(refused.contains(words), "{refused}");
+    }
+}
+
+#[test]
+fn a_long_name_of_a_log_is_shortened_and_stays_its_own() {
+    let name = |value: &str| log_name(&vec![format!("--set=name={value}"); 20]).display().to_string();
+    assert!(name("abcdef1").len() < 200 && name("abcdef1") != name("abcdef2"));
+    assert_eq!(
+        log_name(&["--msg=Array1k".to_owned(), "--late=5%,5ms".to_owned()]).to_str(),
+        Some("msg=Array1k_late=5__5ms")
+    );
+}
+
+#[test]
+fn the_table_has_a_column_for_each_option_that_varies() {
+    let figures = Figures { p50_ns: Some(5e3), lost: 7, ..Figures::default() };
+    let refused = Shortfall {
+        contestant: String::new(),
+        title: String::new(),
+        log: String::new(),
+        kind: ShortfallKind::Refused,
+        sentence: "no such rate".to_owned(),
+    };
+    let row = |rate: &str, cell: Cell| Row {
+        contestant: "gantry".to_owned(),
+        options: vec![("msg".to_owned(), "Array1k".to_owned()), ("rate".to_owned(), rate.to_owned())],
+        arguments: Vec::new(),
+        cell,
+    };
+    let runs = vec![
+        row("100", Cell { medians: Some(figures), ..Cell::default() }),
+        row("0", Cell { shortfall: Some(refused), ..Cell::default() }),
+    ];
+    let text = Matrix { schema: SCHEMA, rounds: 1, runs, end: End::default() }.markdown().join("\n");
+    for words in [
+        "| contestant | rate | p50 | p99 |",
+        "| gantry | 100 | 5.0 µs | - | - | - | - | 7 |",
+        "| gantry | 0 | refused [1] |",
+        "- all runs: msg Array1k",
+        "- [1] no such rate",
+    ] {
+        assert!(text.contains(words), "{words} is not in\n{text}");
+    }
+}

@@ -1,0 +1,96 @@
+//! The results of a matrix as one table, a row a run.
+
+use super::{Matrix, Options};
+use crate::{
+    batch::Figures,
+    experiment::{Footnotes, time},
+    report::tables::{markdown_table, table},
+    units::format_mib,
+};
+
+const FIGURES: [&str; 6] = ["p50", "p99", "CPU/message", "memory", "received/s", "lost"];
+
+impl Matrix {
+    /// The results as lines of text.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut notes = Footnotes::default();
+        let mut lines = table(&self.title(), &self.rows(&mut notes));
+        lines.extend(self.common().into_iter().chain(notes.lines()));
+        lines
+    }
+
+    /// The same in Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> Vec<String> {
+        let mut notes = Footnotes::default();
+        let mut lines =
+            vec!["# Every combination".to_owned(), String::new(), format!("{}:", self.title()), String::new()];
+        lines.extend(markdown_table(&self.rows(&mut notes)));
+        lines.push(String::new());
+        lines.extend(self.common().into_iter().chain(notes.lines()).map(|line| format!("- {line}")));
+        lines
+    }
+
+    fn title(&self) -> String {
+        let rounds = if self.rounds == 1 { String::new() } else { format!(", medians of {} rounds", self.rounds) };
+        format!("{} runs{rounds}", self.runs.len())
+    }
+
+    fn varied(&self) -> Vec<&str> {
+        varied(&self.runs.iter().map(|run| &run.options).collect::<Vec<_>>())
+    }
+
+    fn rows(&self, notes: &mut Footnotes) -> Vec<Vec<String>> {
+        let varied = self.varied();
+        let header = ["contestant"].into_iter().chain(varied.iter().copied()).chain(FIGURES);
+        let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).collect()];
+        for run in &self.runs {
+            let values = varied.iter().map(|option| value(&run.options, option).unwrap_or("-").to_owned());
+            let mut row: Vec<String> = std::iter::once(run.contestant.clone()).chain(values).collect();
+            row.push(run.cell.show(notes, |figures| time(figures.p50_ns)));
+            row.extend(run.cell.medians.as_ref().map(others).into_iter().flatten());
+            rows.push(row);
+        }
+        rows
+    }
+
+    /// The options that all runs share.
+    fn common(&self) -> Option<String> {
+        let first = self.runs.first()?;
+        let varied = self.varied();
+        let same = first.options.iter().filter(|(option, _)| !varied.contains(&option.as_str()));
+        let same: Vec<String> = same.map(|(option, value)| format!("{option} {value}")).collect();
+        (!same.is_empty()).then(|| format!("all runs: {}", same.join(", ")))
+    }
+}
+
+/// The options that differ among runs, in the order of their first appearance.
+pub fn varied<'a>(runs: &[&'a Options]) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    for (option, _) in runs.iter().copied().flatten() {
+        if !all.contains(&option.as_str()) {
+            all.push(option);
+        }
+    }
+    let first = |option: &str| runs.first().and_then(|options| value(options, option));
+    all.retain(|option| runs.iter().any(|options| value(options, option) != first(option)));
+    all
+}
+
+/// The value of an option of a run.
+pub fn value<'a>(options: &'a Options, option: &str) -> Option<&'a str> {
+    options.iter().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
+}
+
+/// The figures after the first one.
+fn others(figures: &Figures) -> [String; 5] {
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    [
+        or_dash(time(figures.p99_ns)),
+        or_dash(time(figures.cpu_per_message_ns)),
+        or_dash(figures.memory_kib.map(format_mib)),
+        or_dash(figures.received_hz.map(|hz| format!("{hz:.0}"))),
+        figures.lost.to_string(),
+    ]
+}

@@ -1,0 +1,220 @@
+//! Experiments of many runs: latency over the size of the message (`sizes`), all message types (`types`), and every combination of lists
+//! of values (`matrix`).
+//!
+//! Each plans [`Kind`]s of runs, of which [`measure`] does as many rounds as the user wants, and shows a [`Cell`] for each. A run that
+//! was refused, failed or hung is a cell that says so.
+
+pub mod matrix;
+pub mod sizes;
+pub mod types;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::{
+    batch::{Batch, Figures, Outcome, PlannedRun, Shortfall, wait_of},
+    cli::RunOptions,
+    error::Failure,
+    messages::{self, MessageChoice},
+    units::format_ns,
+};
+use perf_worker::run_spec::RunSpec;
+
+/// A run that is done once in each round.
+struct Kind {
+    /// The contestant as it is spelt.
+    contestant: String,
+    /// The run in words.
+    title: String,
+    /// Its log in the folder of results, without the suffix.
+    log: PathBuf,
+    /// The run, or the sentence of its refusal.
+    spec: Result<RunSpec, String>,
+}
+
+/// The results of a kind of run.
+#[derive(Debug, Default, Serialize)]
+struct Cell {
+    /// The medians of the rounds; null if it was never measured.
+    medians: Option<Figures>,
+    /// The figures of each round; null of a round without figures.
+    rounds: Vec<Option<Figures>>,
+    /// The last run without figures.
+    shortfall: Option<Shortfall>,
+    /// Messages that were due in each run; null if it sent as fast as possible.
+    due: Option<u64>,
+    /// The bytes of the message as it is sent.
+    message_bytes: usize,
+    /// The way in which the subscriptions wait, as `block` or `adaptive (push)`.
+    wait: String,
+    /// The quality of service.
+    qos: String,
+    /// Whether messages were to be loaned.
+    zero_copy: bool,
+    /// The settings of the middleware.
+    settings: std::collections::BTreeMap<String, String>,
+}
+
+/// The end of an experiment, for the exit code.
+#[derive(Debug, Default)]
+struct End {
+    /// Runs that the user did not wait for.
+    not_done: usize,
+    /// Runs with figures.
+    measured: usize,
+}
+
+impl End {
+    /// The reason why the experiment is not complete.
+    fn failure(&self) -> Option<String> {
+        if self.not_done > 0 {
+            let n = self.not_done;
+            return Some(format!(
+                "ended early: runs not done: {n}. With the same --results the command goes on from there"
+            ));
+        }
+        (self.measured == 0).then(|| "no run was measured".to_owned())
+    }
+}
+
+/// Does all rounds, and returns the results of each kind.
+fn measure(batch: &Batch, kinds: &[Kind], rounds: u32) -> (Vec<Cell>, End) {
+    let runs: Vec<PlannedRun> =
+        (1..=rounds).flat_map(|round| kinds.iter().map(move |kind| kind.planned(round, rounds))).collect();
+    let outcomes = batch.run_all(&runs);
+    let cell = |(index, kind): (usize, &Kind)| {
+        let own: Vec<&Outcome> = outcomes.iter().skip(index).step_by(kinds.len().max(1)).collect();
+        Cell::new(kind, &own)
+    };
+    let end = End {
+        not_done: outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count(),
+        measured: outcomes.iter().filter(|outcome| outcome.measured().is_some()).count(),
+    };
+    (kinds.iter().enumerate().map(cell).collect(), end)
+}
+
+impl Kind {
+    fn planned(&self, round: u32, rounds: u32) -> PlannedRun {
+        let in_round = if rounds == 1 { String::new() } else { format!(", round {round}") };
+        PlannedRun {
+            contestant: self.contestant.clone(),
+            title: format!("{}{in_round}", self.title),
+            log: PathBuf::from(format!("{}-round{round}.json", self.log.display())),
+            spec: self.spec.clone(),
+            is_warmup: false,
+        }
+    }
+}
+
+impl Cell {
+    fn new(kind: &Kind, outcomes: &[&Outcome]) -> Cell {
+        let rounds: Vec<Option<Figures>> = outcomes.iter().map(|outcome| outcome.measured().map(Figures::of)).collect();
+        let shortfall = outcomes.iter().rev().find_map(|outcome| match outcome {
+            Outcome::Missing(shortfall) => Some(shortfall.clone()),
+            Outcome::Measured(_) | Outcome::NotDone => None,
+        });
+        let cell = Cell {
+            medians: Figures::medians(&rounds.iter().flatten().collect::<Vec<_>>()),
+            rounds,
+            shortfall,
+            ..Cell::default()
+        };
+        let Ok(spec) = &kind.spec else { return cell };
+        let measured_s = u64::from(spec.max_runtime_s.saturating_sub(spec.ignore_s));
+        let streams = u64::from(spec.publishers) * u64::from(spec.subscriptions);
+        Cell {
+            due: (spec.rate_hz > 0).then_some(u64::from(spec.rate_hz) * measured_s * streams),
+            message_bytes: spec.message.bytes,
+            wait: wait_of(spec),
+            qos: spec.qos.to_string(),
+            zero_copy: spec.zero_copy,
+            settings: spec.settings.clone(),
+            ..cell
+        }
+    }
+
+    /// A figure as text; of a cell without figures the kind of its shortfall, with the number of its footnote.
+    fn show(&self, notes: &mut Footnotes, figure: impl Fn(&Figures) -> Option<String>) -> String {
+        match (&self.medians, &self.shortfall) {
+            (Some(medians), _) => figure(medians).unwrap_or_else(|| "-".to_owned()),
+            (None, Some(shortfall)) => format!("{} [{}]", shortfall.kind, notes.number(&shortfall.sentence)),
+            (None, None) => "not done".to_owned(),
+        }
+    }
+
+    /// The conditions that a middleware may have in place of those that were asked for, but for the setting `varied`.
+    fn conditions(&self, varied: &str) -> String {
+        let path = if self.zero_copy { "zero copy" } else { "copy" };
+        let settings = self.settings.iter().filter(|(name, _)| *name != varied);
+        let settings: String = settings.map(|(name, value)| format!(", {name} {value}")).collect();
+        format!("{}, waits {}, {path}{settings}", self.qos, self.wait)
+    }
+}
+
+/// The sentences below a table, each once.
+#[derive(Debug, Default)]
+struct Footnotes(Vec<String>);
+
+impl Footnotes {
+    /// The number of a sentence, from 1.
+    fn number(&mut self, sentence: &str) -> usize {
+        let found = self.0.iter().position(|other| other == sentence);
+        found.unwrap_or_else(|| {
+            self.0.push(sentence.to_owned());
+            self.0.len() - 1
+        }) + 1
+    }
+
+    /// All of them as lines.
+    fn lines(&self) -> Vec<String> {
+        self.0.iter().enumerate().map(|(index, sentence)| format!("[{}] {sentence}", index + 1)).collect()
+    }
+}
+
+/// A time as text.
+fn time(ns: Option<f64>) -> Option<String> {
+    ns.map(format_ns)
+}
+
+/// A text as a part of a file name.
+fn file_name(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.=".contains(c) { c } else { '_' }).collect()
+}
+
+/// The results in the folder of results: `NAME.json` and `NAME.md`.
+fn write(batch: &Batch, name: &str, value: &impl Serialize, markdown: &[String]) -> Result<(), Failure> {
+    let Some(folder) = batch.folder() else { return Ok(()) };
+    folder.write_json(&format!("{name}.json"), value).map_err(Failure::Measurement)?;
+    folder.write(&format!("{name}.md"), &(markdown.join("\n") + "\n")).map_err(Failure::Measurement)?;
+    Ok(())
+}
+
+/// The folder of the logs of a contestant.
+fn folder(experiment: &str, contestant: &str) -> PathBuf {
+    Path::new(experiment).join(file_name(contestant))
+}
+
+/// The messages of a list with commas; those of `default` without one.
+///
+/// # Errors
+/// A sentence: a name is unknown.
+fn messages_of(
+    run: &RunOptions,
+    default: impl IntoIterator<Item = MessageChoice>,
+) -> Result<Vec<MessageChoice>, String> {
+    let layout = run.messages.message_layout.unwrap_or_default();
+    let unbounded_bytes = run.messages.unbounded_msg_size.unwrap_or(0) as usize;
+    let Some(list) = &run.messages.msg else { return Ok(default.into_iter().collect()) };
+    list.split(',').map(|name| messages::find(name.trim(), layout, unbounded_bytes)).collect()
+}
+
+/// The options of the runs with one message; the size of messages of unbounded size applies to these alone.
+fn with_message(run: &RunOptions, message: &MessageChoice) -> RunOptions {
+    let mut run = run.clone();
+    run.messages.msg = Some(message.name.to_owned());
+    if !message.content.is_unbounded() {
+        run.messages.unbounded_msg_size = None;
+    }
+    run
+}

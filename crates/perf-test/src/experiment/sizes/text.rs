@@ -1,0 +1,141 @@
+//! The results over sizes as tables, in Markdown, and as the charts of the picture.
+
+use super::{Cache, Series, Sizes};
+use crate::{
+    experiment::{Footnotes, time},
+    report::{
+        plot::sizes::{Chart, Curve},
+        tables::{markdown_table, table},
+    },
+};
+
+impl Sizes {
+    /// The results as lines of text: a table for each contestant, its knees, and the reasons of refusals.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for series in self.by_contestant() {
+            let mut notes = Footnotes::default();
+            lines.push(String::new());
+            lines.extend(table(&self.title(&series), &self.rows(&series, &mut notes)));
+            lines.extend(sentences(&series));
+            lines.extend(notes.lines());
+        }
+        lines
+    }
+
+    /// The same in Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> Vec<String> {
+        let mut lines = vec!["# Latency over the size of the message".to_owned()];
+        for series in self.by_contestant() {
+            let mut notes = Footnotes::default();
+            lines.extend([String::new(), format!("## {}", self.title(&series)), String::new()]);
+            lines.extend(markdown_table(&self.rows(&series, &mut notes)));
+            lines.push(String::new());
+            lines.extend(sentences(&series).into_iter().chain(notes.lines()).map(|line| format!("- {line}")));
+        }
+        lines
+    }
+
+    /// The charts of the picture, one for each contestant.
+    #[must_use]
+    pub fn charts(&self) -> Vec<Chart> {
+        let curve = |series: &&Series| Curve {
+            name: series.way.name(),
+            points: series.points.iter().filter_map(super::Point::latency).collect(),
+        };
+        let chart = |series: Vec<&Series>| Chart {
+            title: format!("{}: median latency over the size of the message (log scales)", series_name(&series)),
+            curves: series.iter().map(curve).collect(),
+            marks: self.caches.iter().map(|cache| (cache.name.clone(), cache.bytes as f64)).collect(),
+        };
+        self.by_contestant().into_iter().map(chart).collect()
+    }
+
+    /// The series of each contestant.
+    fn by_contestant(&self) -> Vec<Vec<&Series>> {
+        let of_one = self.series.chunk_by(|one, other| one.contestant == other.contestant);
+        of_one.map(|series| series.iter().collect()).collect()
+    }
+
+    fn title(&self, series: &[&Series]) -> String {
+        let rate = if self.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", self.rate_hz) };
+        let rounds = if self.rounds == 1 { String::new() } else { format!(", medians of {} rounds", self.rounds) };
+        format!("{}: p50 of the latency and messages received, {rate}{rounds}", series_name(series))
+    }
+
+    /// The rows of a contestant's table: the sizes, and between them the caches.
+    fn rows(&self, series: &[&Series], notes: &mut Footnotes) -> Vec<Vec<String>> {
+        let due = series.iter().flat_map(|series| &series.points).find_map(|point| point.cell.due);
+        let received = due.map_or("received".to_owned(), |due| format!("received of {due}"));
+        let ways = series.iter().flat_map(|series| [series.way.name(), received.clone()]);
+        let header = ["message".to_owned(), "bytes".to_owned()].into_iter().chain(ways).collect();
+        let mut rows: Vec<Vec<String>> = vec![header];
+        let mut caches = self.caches.iter().peekable();
+        let first = series.first().map(|series| series.points.as_slice()).unwrap_or_default();
+        for (index, point) in first.iter().enumerate() {
+            let bytes = point.cell.message_bytes;
+            while let Some(cache) = caches.next_if(|cache| cache.bytes < bytes as u64) {
+                rows.push(mark(cache));
+            }
+            let cells = series.iter().filter_map(|series| series.points.get(index)).flat_map(|point| {
+                let shown = point.cell.show(notes, |figures| time(figures.p50_ns));
+                let count = point.cell.medians.as_ref().and_then(|figures| figures.received);
+                [shown, count.map_or(String::new(), |count| format!("{count:.0}"))]
+            });
+            rows.push([point.message.clone(), bytes.to_string()].into_iter().chain(cells).collect());
+        }
+        rows.extend(caches.map(mark));
+        rows
+    }
+}
+
+/// The row of a cache.
+fn mark(cache: &Cache) -> Vec<String> {
+    vec![format!("--- {} ---", cache.name), cache.bytes.to_string()]
+}
+
+fn series_name<'a>(series: &[&'a Series]) -> &'a str {
+    series.first().map_or("", |series| series.contestant.as_str())
+}
+
+/// The conditions of a contestant, and its knees.
+fn sentences(series: &[&Series]) -> Vec<String> {
+    let points = series.iter().flat_map(|series| &series.points);
+    let measured = points.clone().find(|point| point.cell.medians.is_some());
+    let conditions = measured.map(|point| point.cell.conditions("publishing"));
+    conditions.into_iter().chain(series.iter().map(|series| series.knee_sentence())).collect()
+}
+
+impl Series {
+    fn knee_sentence(&self) -> String {
+        let way = self.way.name();
+        let points = self.points.iter().filter_map(super::Point::latency).count();
+        let least = crate::measure::knee::MIN_POINTS;
+        let Some(knee) = self.knee else {
+            return if points < least {
+                format!("{way}: no knee can be found from {points} sizes: give {least} or more")
+            } else {
+                format!("{way}: no knee, one line explains the latencies as well")
+            };
+        };
+        let nearest = self.nearest_cache.as_ref().map_or(String::new(), |cache| {
+            format!("; the nearest cache is {} with {}", cache.name, size(cache.bytes as f64))
+        });
+        let (before, after) = (knee.slope_before, knee.slope_after);
+        format!(
+            "{way}: knee at {}: latency grows with the size to the power of {before:.2} before and {after:.2} after it{nearest}",
+            size(knee.at)
+        )
+    }
+}
+
+/// A size with its unit.
+fn size(bytes: f64) -> String {
+    if bytes < 1024.0 * 1024.0 {
+        format!("{:.0} KiB", bytes / 1024.0)
+    } else {
+        format!("{:.1} MiB", bytes / 1024.0 / 1024.0)
+    }
+}

@@ -1,0 +1,140 @@
+//! The knee of a curve: the place from which it grows faster, by a fit of two lines that meet there.
+//!
+//! Both axes are logarithmic, so a slope of 1 is growth in proportion, and one of 0 is none.
+
+use serde::Serialize;
+
+/// The fewest points of a fit: two lines have four parameters, and the criterion needs two points more.
+pub const MIN_POINTS: usize = 7;
+/// The number of places that are tried for the knee.
+const PLACES: u32 = 200;
+/// Deviations from one line that are no shape: 5 %, as a root mean square of natural logarithms.
+const SMALL: f64 = 0.05;
+/// The parameters of one line and of two that meet, with the variance of the deviations.
+const PARAMETERS: [f64; 2] = [3.0, 5.0];
+
+/// A knee.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Knee {
+    /// The place.
+    pub at: f64,
+    /// The slope before it.
+    pub slope_before: f64,
+    /// The slope after it, which is greater.
+    pub slope_after: f64,
+}
+
+/// The knee of a curve through points of positive numbers; none if one line explains the points as well (by Akaike's criterion with its
+/// correction for few points), if the curve grows more slowly behind the bend, or with fewer than [`MIN_POINTS`].
+#[must_use]
+pub fn knee(points: &[(f64, f64)]) -> Option<Knee> {
+    let mut points: Vec<(f64, f64)> =
+        points.iter().filter(|(x, y)| *x > 0.0 && *y > 0.0).map(|(x, y)| (x.ln(), y.ln())).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let n = points.len();
+    if n < MIN_POINTS {
+        return None;
+    }
+    let (_, one) = fit(&points, |x| [1.0, x, 0.0])?;
+    if (one / n as f64).sqrt() < SMALL {
+        return None;
+    }
+    // Each line goes through two points at least.
+    let (first, last) = (points.get(1)?.0, points.get(n - 2)?.0);
+    let places = (0..=PLACES).map(|step| first + (last - first) * f64::from(step) / f64::from(PLACES));
+    let fits = places.filter_map(|at| fit(&points, |x| [1.0, x, (x - at).max(0.0)]).map(|(line, two)| (at, line, two)));
+    let (at, [_, slope, more], two) = fits.min_by(|a, b| a.2.total_cmp(&b.2))?;
+    let is_better = criterion(two, n, PARAMETERS[1]) < criterion(one, n, PARAMETERS[0]);
+    (is_better && more > 0.0).then(|| Knee { at: at.exp(), slope_before: slope, slope_after: slope + more })
+}
+
+/// Akaike's criterion with its correction for few points: less is better.
+fn criterion(squares: f64, n: usize, parameters: f64) -> f64 {
+    let n = n as f64;
+    let fit = n * (squares.max(f64::MIN_POSITIVE) / n).ln();
+    fit + 2.0 * parameters + 2.0 * parameters * (parameters + 1.0) / (n - parameters - 1.0)
+}
+
+/// The least-squares weights of three terms, and the sum of the squared deviations. A term that is zero everywhere has no weight.
+fn fit(points: &[(f64, f64)], terms: impl Fn(f64) -> [f64; 3]) -> Option<([f64; 3], f64)> {
+    let mut normal = [[0.0; 4]; 3];
+    for (x, y) in points {
+        let terms = terms(*x);
+        for (row, own) in normal.iter_mut().zip(terms) {
+            let [a, b, c] = terms;
+            for (cell, term) in row.iter_mut().zip([a, b, c, *y]) {
+                *cell += own * term;
+            }
+        }
+    }
+    let weights = solve(normal)?;
+    let deviation = |(x, y): &(f64, f64)| {
+        let fitted: f64 = terms(*x).iter().zip(weights).map(|(term, weight)| term * weight).sum();
+        (y - fitted).powi(2)
+    };
+    Some((weights, points.iter().map(deviation).sum()))
+}
+
+/// The solution of three equations by Gauss and Jordan; an unknown without an equation is 0.
+fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
+    for column in 0..3 {
+        let candidates = rows.iter().enumerate().skip(column);
+        let (pivot, _) = candidates.max_by(|a, b| a.1[column].abs().total_cmp(&b.1[column].abs()))?;
+        rows.swap(column, pivot);
+        let own = rows[column];
+        if own[column].abs() < 1e-9 {
+            rows[column] = [0.0; 4];
+            rows[column][column] = 1.0;
+            continue;
+        }
+        for (index, row) in rows.iter_mut().enumerate() {
+            let factor = row[column] / own[column];
+            for (cell, of_own) in row.iter_mut().zip(own) {
+                *cell = if index == column { of_own / own[column] } else { *cell - factor * of_own };
+            }
+        }
+    }
+    Some(rows.map(|[.., value]| value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 KB to 8 MB, as the messages of performance_test.
+    const KIB: [f64; 11] = [1.0, 4.0, 16.0, 32.0, 60.0, 64.0, 256.0, 1024.0, 2048.0, 4096.0, 8192.0];
+
+    /// Points of a curve with the deviations of a machine that is not quiet.
+    fn points(curve: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+        let noise = [1.04, 0.97, 1.02, 0.95, 1.05, 1.01, 0.96, 1.03, 0.98, 1.04, 0.99];
+        KIB.iter().zip(noise).map(|(kib, noise)| (*kib, curve(*kib) * noise)).collect()
+    }
+
+    #[test]
+    fn the_knee_is_where_latency_begins_to_grow_in_proportion() {
+        let found = knee(&points(|kib| if kib < 256.0 { 30.0 } else { 30.0 * kib / 256.0 })).unwrap();
+        assert!((180.0..360.0).contains(&found.at), "{found:?}");
+        assert!(found.slope_before.abs() < 0.1 && (found.slope_after - 1.0).abs() < 0.1, "{found:?}");
+        // A fixed part and one for each byte: both are equal at 512 KiB.
+        let found = knee(&points(|kib| 30.0 + 30.0 * kib / 512.0)).unwrap();
+        assert!((128.0..1024.0).contains(&found.at), "{found:?}");
+    }
+
+    #[test]
+    fn one_line_has_no_knee() {
+        for curve in [|_| 30.0, |kib| 5.0 * kib, |kib: f64| 10.0 * kib.sqrt()] {
+            assert_eq!(knee(&points(curve)), None);
+        }
+        // Exactly one line, too.
+        assert_eq!(knee(&KIB.map(|kib| (kib, 3.0 * kib))), None);
+    }
+
+    #[test]
+    fn neither_a_bend_downwards_nor_a_few_points_are_a_knee() {
+        assert_eq!(knee(&points(|kib| kib.min(256.0))), None);
+        let few: Vec<_> = points(|kib| if kib < 256.0 { 30.0 } else { kib }).into_iter().step_by(2).collect();
+        assert_eq!((few.len(), knee(&few)), (6, None));
+        assert_eq!(knee(&[(1.0, 0.0); 20]), None);
+        assert_eq!(knee(&[(4.0, 4.0); 20]), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! `perf_test experiment sizes`, `types` and `matrix` in real processes.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::program::Memory;
+
+test_support::tests![
+    sizes_measures_every_way_and_goes_on_where_it_ended,
+    types_and_matrix_tell_refusals_beside_figures,
+    wrong_input_is_refused_before_a_run,
+];
+
+const SHORT: &str = "--warmup 0 --max-runtime 1";
+
+fn sizes_measures_every_way_and_goes_on_where_it_ended() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path();
+    let options =
+        format!("experiment sizes -c Gantry,Mock -m Array1k,Array64k -r 100 {SHORT} --results {}", results.display());
+    let first = memory.run(&options);
+    first.assert_good();
+    for words in ["| intra-process, async | received of 100 |", "mock: p50 of the latency", "no knee can be found"] {
+        assert!(first.stdout.contains(words), "{words} is not in {}", first.everything());
+    }
+    let found: Value = serde_json::from_slice(&fs::read(results.join("sizes.json")).unwrap()).unwrap();
+    assert_eq!(found["series"].as_array().unwrap().len(), 6, "{found}");
+    assert!(found["series"][3]["points"][1]["medians"]["p50_ns"].as_f64().is_some_and(|ns| ns > 0.0), "{found}");
+    assert!(results.join("sizes.md").is_file() && results.join("sizes.svg").is_file());
+    // A run that is missing is done; the others are there.
+    let missing = results.join("sizes/mock/Array64k-intra-process-round1.json");
+    fs::remove_file(&missing).unwrap();
+    let second = memory.run(&options);
+    second.assert_good();
+    assert_eq!(second.stderr.matches("its log is there").count(), 11, "{}", second.everything());
+    assert!(missing.is_file());
+    memory.assert_empty();
+}
+
+fn types_and_matrix_tell_refusals_beside_figures() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path();
+    let types = format!("experiment types -c Gantry:raw -m Array1k,Stamped10b {SHORT} --results {}", results.display());
+    let types = memory.run(&types);
+    types.assert_good();
+    assert!(types.stdout.contains("| Array1k    | 1024  |"), "{}", types.everything());
+    assert!(results.join("types.json").is_file() && results.join("types.md").is_file());
+    let yaml = results.join("run.yaml");
+    let text = "experiments:\n- com_mean: [Gantry, OpenDDS]\n  msg: [Array1k, Array4k]\n  max_runtime: 1\n  ignore_seconds: 0\n";
+    fs::write(&yaml, text).unwrap();
+    let matrix = format!("experiment matrix {} --results {}", yaml.display(), results.display());
+    let first = memory.run(&matrix);
+    first.assert_good();
+    assert_eq!(first.stdout.matches("| refused [1] |").count(), 2, "{}", first.everything());
+    let found: Value = serde_json::from_slice(&fs::read(results.join("matrix.json")).unwrap()).unwrap();
+    assert_eq!(found["runs"][0]["qos"], "RELIABLE, VOLATILE, KEEP_LAST 16");
+    let second = memory.run(&matrix);
+    assert_eq!(second.stderr.matches("its log is there").count(), 2, "{}", second.everything());
+    memory.assert_empty();
+}
+
+fn wrong_input_is_refused_before_a_run() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let yaml = folder.path().join("run.yaml");
+    fs::write(&yaml, "experiments:\n- msg: Array1k\n  speed: 3\n").unwrap();
+    for (options, words) in [
+        (format!("matrix {}", yaml.display()), "line 3: there is no key `speed`"),
+        ("matrix -r 100,fast".to_owned(), "give a whole number from 0"),
+        ("sizes -m Arry1k".to_owned(), "there is no message `Arry1k`"),
+        ("types --runs 3".to_owned(), "give --rounds"),
+    ] {
+        let refused = memory.run(&format!("experiment {options}"));
+        assert_eq!(refused.status.code(), Some(2), "{}", refused.everything());
+        assert!(refused.stderr.contains(words), "{words} is not in {}", refused.everything());
+    }
+}
