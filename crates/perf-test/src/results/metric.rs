@@ -10,7 +10,7 @@ use crate::{
 /// A figure of a run.
 #[derive(Debug)]
 pub struct Metric {
-    /// Its name in `--require`, in the page's address and in its data.
+    /// Its name in the page's address and in its data; of a figure of `--require`, the name there.
     pub key: &'static str,
     /// The heading of its column.
     pub name: &'static str,
@@ -36,7 +36,7 @@ pub static METRICS: [Metric; COUNT] = [
     metric("p99.9", "p99.9", "Latency p99.9", "ns", Some(99.9)),
     metric("max", "max", "Latency max", "ns", None),
     metric("cpu_per_message", "CPU/message", "CPU time per message", "ns", None),
-    metric("rss", "Memory", "Peak memory", "KiB", None),
+    metric("memory", "Memory", "Peak memory", "KiB", None),
     metric("throughput", "MB/s", "Throughput", "B/s", None),
     metric("lost", "Lost", "Lost samples", "", None),
 ];
@@ -57,11 +57,14 @@ pub fn latencies(of: &Distribution) -> [Option<f64>; LATENCIES] {
 }
 
 impl Metric {
-    /// Its value in a run that has ended.
+    /// Its value in a run that has ended. The memory is that of workers and daemons, as in `perf_test versus`.
     pub fn value(&self, run: &SummaryEntry) -> Option<f64> {
-        match FIGURES.iter().find(|figure| figure.metric == self.key) {
-            Some(figure) => figure.value(run),
-            None => (run.measured_s > 0.0).then(|| run.total.received.bytes as f64 / run.measured_s),
+        let workers = run.workers.iter().map(|worker| worker.memory.peak_rss_kib);
+        let daemons = run.daemons.iter().map(|daemon| daemon.memory.peak_rss_kib);
+        match self.key {
+            "memory" => Some(workers.chain(daemons).sum::<u64>() as f64),
+            "throughput" => (run.measured_s > 0.0).then(|| run.total.received.bytes as f64 / run.measured_s),
+            key => FIGURES.iter().find(|figure| figure.metric == key)?.value(run),
         }
     }
 
