@@ -81,7 +81,7 @@ const V2_3_0: &[(&str, Becomes)] = &[
     ("--rate 0", Run(|run| run.rate_hz = 0)),
     ("-c gantry", Run(nothing)),
     ("--communicator Mock", Run(mock)),
-    ("-c rclcpp-single-threaded-executor", Refused("SingleThreadedExecutor, a setting of -c rclcpp")),
+    ("-c rclcpp-single-threaded-executor", Refused("tools/contestants --install rclcpp")),
     ("-c rclcpp-static-single-threaded-executor", Refused("StaticSingleThreadedExecutor")),
     ("-c rclcpp-waitset", Refused("ROS 2's rclcpp with its WaitSet")),
     ("-c ApexOSPollingSubscription", Refused("is Apex.OS")),
