@@ -16,6 +16,8 @@
  *            Functions of an endpoint are called on the thread that created it. No function may end by an exception of
  *            C++ or by longjmp.
  * Optional   functions may be NULL; all others are required.
+ * Memory     of messages that are copied is written once when an endpoint is created: pages that were never written are
+ *            one page of zeros, which is copied from the cache.
  */
 #ifndef PERF_TEST_BACKEND_H
 #define PERF_TEST_BACKEND_H
