@@ -3,7 +3,6 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <string>
 
 #include <unistd.h>
 
@@ -42,8 +41,9 @@ bool initialize(Session &session) {
     if (!folder || !path || PyList_Insert(path, 0, folder.get()) != 0) return false;
     session.module = Object(PyImport_ImportModule("perf_test_ecal_endpoints"));
     if (!session.module) return false;
-    std::string name = "perf_test_" + std::to_string(getpid());
-    Object done(PyObject_CallMethod(session.module.get(), "initialize", "s", name.c_str()));
+    char name[32];
+    snprintf(name, sizeof name, "perf_test_%d", int(getpid()));
+    Object done(PyObject_CallMethod(session.module.get(), "initialize", "s", name));
     session.send = Object(PyUnicode_InternFromString("send"));
     session.buffer = Object(PyUnicode_InternFromString("buffer"));
     session.topic_id = Object(PyUnicode_InternFromString("topic_id"));

@@ -16,7 +16,7 @@ namespace {
 constexpr const char *TRANSPORT = "transport";
 constexpr const char *SHARED_MEMORY = "shared-memory";
 
-int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error) {
+int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error) try {
     bool is_constant = run->message.content == PERF_TEST_PLAIN || run->message.content == PERF_TEST_BOUNDED_SEQUENCE;
     if (!is_constant && !run->raw) return perf_test_fail(error, "iceoryx has no types of variable size: add --raw");
     bool is_kept = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL;
@@ -25,18 +25,26 @@ int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error 
                               "KEEP_LAST and a smaller --history-depth", unsigned(iox::MAX_PUBLISHER_HISTORY));
     add_roudi(run, daemons);
     return 0;
+} catch (...) {
+    return fail_with_exception(error, "check the run");
 }
 
-int clean_up(const perf_test_run *, perf_test_error *) { return remove_dead_files(), 0; }
+int clean_up(const perf_test_run *, perf_test_error *error) try {
+    return remove_dead_files(), 0;
+} catch (...) {
+    return fail_with_exception(error, "remove the files of dead processes");
+}
 
 // The runtime belongs to the process; the run is the session.
-void *open_session(const perf_test_run *run, perf_test_error *) {
+void *open_session(const perf_test_run *run, perf_test_error *error) try {
     // The library logs every step otherwise.
     iox::log::LogManager::GetLogManager().SetDefaultLogLevel(iox::log::LogLevel::kWarn,
                                                              iox::log::LogLevelOutput::kHideLogLevel);
     std::string name = RUNTIME_PREFIX + std::to_string(getpid());
     iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
     return const_cast<perf_test_run *>(run);
+} catch (...) {
+    return fail_with_exception(error, "start"), nullptr;
 }
 
 // The endpoints carry out all options that `check` and the capabilities let through.
