@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "../roudi.h"
 #include "endpoint.hpp"
 #include "iceoryx_hoofs/log/logmanager.hpp"
 #include "iceoryx_posh/iceoryx_posh_types.hpp"
@@ -23,17 +24,12 @@ int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error 
     if (is_kept && (run->qos.history == PERF_TEST_KEEP_ALL || run->qos.depth > iox::MAX_PUBLISHER_HISTORY))
         return perf_test_fail(error, "iceoryx keeps at most %u messages for late subscriptions: give --history "
                               "KEEP_LAST and a smaller --history-depth", unsigned(iox::MAX_PUBLISHER_HISTORY));
-    add_roudi(run, daemons);
-    return 0;
+    return add_roudi(run, daemons, error);
 } catch (...) {
     return fail_with_exception(error, "check the run");
 }
 
-int clean_up(const perf_test_run *, perf_test_error *error) try {
-    return remove_dead_files(), 0;
-} catch (...) {
-    return fail_with_exception(error, "remove the files of dead processes");
-}
+int clean_up(const perf_test_run *, perf_test_error *) { return roudi_clean_up(RUNTIME_PREFIX), 0; }
 
 // The runtime belongs to the process; the run is the session.
 void *open_session(const perf_test_run *run, perf_test_error *error) try {
