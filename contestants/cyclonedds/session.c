@@ -10,7 +10,8 @@ const perf_test_setting SETTINGS[] = {
     {.name = "shared-memory",
      .values = (const char *const[]){"off", "on", NULL},
      .best = "on",
-     .meaning = "messages between processes go through the loopback interface, or through iceoryx with its daemon"},
+     .meaning = "messages between processes go through the loopback interface, or through iceoryx with its daemon, where "
+                "RELIABLE has no effect: a full queue drops its oldest message"},
     {.name = "tuning",
      .values = (const char *const[]){"default", "documented", NULL},
      .best = "documented",
