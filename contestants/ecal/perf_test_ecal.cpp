@@ -15,9 +15,6 @@ constexpr const char *TRANSPORT = "transport";
 constexpr const char *SHARED_MEMORY = "shared-memory";
 constexpr const char *ZERO_COPY_MODE = "zero-copy-mode";
 
-// Each message of the history is a memory file, and a thread in each subscription.
-constexpr uint32_t MOST_MEMORY_FILES = 16;
-
 int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error) {
     bool is_constant = run->message.content == PERF_TEST_PLAIN || run->message.content == PERF_TEST_BOUNDED_SEQUENCE;
     if (!is_constant && !run->raw) return perf_test_fail(error, "eCAL has no types of variable size: add --raw");
@@ -88,7 +85,8 @@ int main(int argc, char **argv) {
     static const char *const transports[] = {SHARED_MEMORY, nullptr};
     static const char *const modes[] = {"off", "on", nullptr};
     static const perf_test_setting settings[] = {
-        {TRANSPORT, transports, nullptr, "messages go through memory files"},
+        {TRANSPORT, transports, nullptr, "messages go through one memory file of each publisher; with RELIABLE it waits up to 1 s until each subscription "
+         "has processed a message"},
         {ZERO_COPY_MODE, modes, "on",
          "off: a subscription copies each message before its callback; on: its callback reads the memory file"},
     };
@@ -100,7 +98,6 @@ int main(int argc, char **argv) {
     can.reliability = PERF_TEST_RELIABLE | PERF_TEST_BEST_EFFORT;
     can.durability = PERF_TEST_VOLATILE;
     can.history = PERF_TEST_KEEP_LAST;
-    can.history_depth_max = MOST_MEMORY_FILES;
     can.wait = PERF_TEST_ADAPTIVE;
     can.delivery = PERF_TEST_PUSH;
     can.matching = PERF_TEST_MATCHING_COUNT;
