@@ -69,7 +69,7 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
                               "shared-memory, or leave out --zero-copy",
                               name);
     endpoint->message = new_message(form);
-    return 0;
+    return endpoint->message ? 0 : perf_test_fail(error, "there is no memory for a message");
 }
 
 const char *policy_name(uint32_t policy_id) {

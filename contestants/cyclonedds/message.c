@@ -33,10 +33,14 @@ static size_t variable_bytes(const struct form *form) {
 }
 
 void *new_message(const struct form *form) {
-    char *data = memset(dds_alloc(form->type->bytes), 0, form->type->bytes);
+    char *data = dds_alloc(form->type->bytes);
+    if (!data) return NULL;
+    memset(data, 0, form->type->bytes);
     if (form->content & (PERF_TEST_PLAIN | PERF_TEST_FIELDS)) return data;
     size_t bytes = variable_bytes(form);
-    uint8_t *buffer = memset(dds_alloc(bytes + 1), 0, bytes + 1);
+    uint8_t *buffer = dds_alloc(bytes + 1);
+    if (!buffer) return dds_free(data), NULL;
+    memset(buffer, 0, bytes + 1);
     if (form->content == PERF_TEST_TEXT) {
         memset(buffer, 'Z', bytes);
         *(uint8_t **)(data + form->type->payload_offset) = buffer;

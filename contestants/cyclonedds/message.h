@@ -28,7 +28,8 @@ struct form {
 /* The form of the run's messages; its type is NULL if there is none of that name. */
 struct form form_of(const perf_test_message *message, bool raw);
 
-/* A message of this form, with the sequence or the text that every message has; dds_sample_free frees it. */
+/* A message of this form, with the sequence or the text that every message has; NULL: there is no memory.
+   dds_sample_free frees it. */
 void *new_message(const struct form *form);
 
 /* Writes payload and stamp. Its last call reads the clock. */

@@ -22,6 +22,7 @@ int main(int argc, char **argv) {
         .settings = SETTINGS,
         .setting_count = SETTING_COUNT,
         .check = check_run,
+        .clean_up = clean_up,
         .open = open_session,
         .close = close_session,
         .effective = effective_options,

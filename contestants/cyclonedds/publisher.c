@@ -89,7 +89,11 @@ static int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent
     }
     write_message(&self->base.form, message, draft);
     dds_return_t result = self->sertype ? send_serialised(self, sent) : dds_write(self->base.entity, message);
-    if (result < 0) return perf_test_fail(error, "Cyclone DDS does not send: %s", dds_strretcode(result));
+    if (result < 0) {
+        /* Only a message that was sent gives its loan back. */
+        if (run->zero_copy) dds_return_loan(self->base.entity, &message, 1);
+        return perf_test_fail(error, "Cyclone DDS does not send: %s", dds_strretcode(result));
+    }
     /* The history of TRANSIENT_LOCAL has a copy. */
     sent->loaned = run->zero_copy && run->qos.durability == PERF_TEST_VOLATILE;
     return 0;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "../roudi.h"
 #include "message.h"
 
 /* The first value is the default of the middleware. */
@@ -9,7 +10,8 @@ const perf_test_setting SETTINGS[] = {
     {.name = "shared-memory",
      .values = (const char *const[]){"off", "on", NULL},
      .best = "on",
-     .meaning = "messages between processes go through the loopback interface, or through iceoryx with its daemon"},
+     .meaning = "messages between processes go through the loopback interface, or through iceoryx with its daemon, where "
+                "RELIABLE has no effect: a full queue drops its oldest message"},
     {.name = "tuning",
      .values = (const char *const[]){"default", "documented", NULL},
      .best = "documented",
@@ -66,8 +68,17 @@ int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_er
                               "Cyclone DDS has no shared memory for KEEP_ALL, nor for TRANSIENT_LOCAL with a depth of "
                               "more than %d, and would use the network: add --set shared-memory=off",
                               SHARED_HISTORY_MAX);
+    int needed = roudi_needed(run, error);
+    if (needed <= 0) return needed;
     const char *const command[] = {"bash", "-c", roudi_command(run), NULL};
     perf_test_daemons_add(daemons, &(perf_test_daemon){"iox-roudi", command, .ready_line = "ready for clients"});
+    return 0;
+}
+
+int clean_up(const perf_test_run *run, perf_test_error *error) {
+    (void)error;
+    /* The name of a runtime of iceoryx in Cyclone DDS; the process id follows. */
+    if (is_set(run, "shared-memory", "on")) roudi_clean_up("iceoryx_rt_");
     return 0;
 }
 

@@ -16,6 +16,7 @@ struct session {
 };
 
 int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error);
+int clean_up(const perf_test_run *run, perf_test_error *error);
 void *open_session(const perf_test_run *run, perf_test_error *error);
 void close_session(void *session);
 void effective_options(void *session, perf_test_effective *effective);

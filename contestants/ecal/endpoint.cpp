@@ -39,7 +39,7 @@ struct Publisher {
     uint64_t last_id;
     uint64_t source = 0;
     Object port{};
-    // The user's message. It is written again and again, which Python allows as long as nobody else refers to it.
+    // The user's message. It is written again and again, which Python allows while there is no other reference to it.
     Object message{};
 };
 
@@ -52,8 +52,8 @@ void *create_publisher(void *session, const perf_test_run *, const perf_test_end
     self->message = Object(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(plan->message.bytes)));
     if (self->message) {
         memset(PyBytes_AS_STRING(self->message.get()), 0, plan->message.bytes);
-        self->port = Object(PyObject_CallMethod(own->module.get(), "publisher", "ssIOO", plan->topic,
-                                                plan->message.type_name, plan->qos.depth,
+        self->port = Object(PyObject_CallMethod(own->module.get(), "publisher", "ssOO", plan->topic,
+                                                plan->message.type_name,
                                                 own->zero_copy_mode ? Py_True : Py_False,
                                                 plan->qos.reliability == PERF_TEST_RELIABLE ? Py_True : Py_False));
     }
@@ -107,7 +107,7 @@ struct Subscription {
     Object port{};
 };
 
-// What eCAL calls for each message on a thread of its own, with the lock held: (publisher, data type, data).
+// eCAL calls it for each message on a thread of its own, with the lock held: (publisher, data type, data).
 PyObject *deliver(PyObject *capsule, PyObject *const *arguments, Py_ssize_t argument_count) {
     // As in Lock: Python's state of the thread is kept.
     static thread_local const PyGILState_STATE kept = PyGILState_Ensure();

@@ -15,11 +15,10 @@ def finalize():
     ecal.finalize()
 
 
-def publisher(topic, type_name, memory_files, zero_copy_mode, is_reliable):
+def publisher(topic, type_name, zero_copy_mode, is_reliable):
     configuration = ecal.get_publisher_configuration()
     layer = configuration.layer
     layer.shm.enable, layer.udp.enable, layer.tcp.enable = True, False, False
-    layer.shm.memfile_buffer_count = memory_files
     layer.shm.zero_copy_mode = zero_copy_mode
     layer.shm.acknowledge_timeout_ms = ACKNOWLEDGE_TIMEOUT_MS if is_reliable else 0
     return ecal.Publisher(topic, ecal.DataTypeInformation(name=type_name), configuration)

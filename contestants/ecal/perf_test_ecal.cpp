@@ -3,7 +3,6 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <string>
 
 #include <unistd.h>
 
@@ -15,9 +14,6 @@ namespace {
 constexpr const char *TRANSPORT = "transport";
 constexpr const char *SHARED_MEMORY = "shared-memory";
 constexpr const char *ZERO_COPY_MODE = "zero-copy-mode";
-
-// Each message of the history is a memory file, and a thread in each subscription.
-constexpr uint32_t MOST_MEMORY_FILES = 16;
 
 int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error) {
     bool is_constant = run->message.content == PERF_TEST_PLAIN || run->message.content == PERF_TEST_BOUNDED_SEQUENCE;
@@ -42,8 +38,9 @@ bool initialize(Session &session) {
     if (!folder || !path || PyList_Insert(path, 0, folder.get()) != 0) return false;
     session.module = Object(PyImport_ImportModule("perf_test_ecal_endpoints"));
     if (!session.module) return false;
-    std::string name = "perf_test_" + std::to_string(getpid());
-    Object done(PyObject_CallMethod(session.module.get(), "initialize", "s", name.c_str()));
+    char name[32];
+    snprintf(name, sizeof name, "perf_test_%d", int(getpid()));
+    Object done(PyObject_CallMethod(session.module.get(), "initialize", "s", name));
     session.send = Object(PyUnicode_InternFromString("send"));
     session.buffer = Object(PyUnicode_InternFromString("buffer"));
     session.topic_id = Object(PyUnicode_InternFromString("topic_id"));
@@ -88,7 +85,8 @@ int main(int argc, char **argv) {
     static const char *const transports[] = {SHARED_MEMORY, nullptr};
     static const char *const modes[] = {"off", "on", nullptr};
     static const perf_test_setting settings[] = {
-        {TRANSPORT, transports, nullptr, "messages go through memory files"},
+        {TRANSPORT, transports, nullptr, "messages go through one memory file of each publisher; with RELIABLE it waits up to 1 s until each subscription "
+         "has processed a message"},
         {ZERO_COPY_MODE, modes, "on",
          "off: a subscription copies each message before its callback; on: its callback reads the memory file"},
     };
@@ -100,7 +98,6 @@ int main(int argc, char **argv) {
     can.reliability = PERF_TEST_RELIABLE | PERF_TEST_BEST_EFFORT;
     can.durability = PERF_TEST_VOLATILE;
     can.history = PERF_TEST_KEEP_LAST;
-    can.history_depth_max = MOST_MEMORY_FILES;
     can.wait = PERF_TEST_ADAPTIVE;
     can.delivery = PERF_TEST_PUSH;
     can.matching = PERF_TEST_MATCHING_COUNT;

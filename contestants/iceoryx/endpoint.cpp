@@ -67,7 +67,7 @@ struct Publisher {
     iox::popo::UntypedPublisher port;
 };
 
-void *create_publisher(void *, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+void *create_publisher(void *, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) try {
     if (const char *reason = refusal(plan)) return perf_test_fail(error, "iceoryx %s", reason), nullptr;
     iox::popo::PublisherOptions options;
     if (plan->qos.durability == PERF_TEST_TRANSIENT_LOCAL) options.historyCapacity = plan->qos.depth;
@@ -76,6 +76,8 @@ void *create_publisher(void *, const perf_test_run *run, const perf_test_endpoin
     std::unique_ptr<Publisher> self(new (std::nothrow) Publisher(run, plan, options));
     if (!self || !self->own.allocate(run, self->bytes)) return perf_test_fail(error, "there is no memory"), nullptr;
     return self.release();
+} catch (...) {
+    return fail_with_exception(error, "create a publisher"), nullptr;
 }
 
 int64_t publisher_matched(void *publisher, perf_test_error *) {
@@ -93,7 +95,7 @@ void write_message(void *message, const Publisher &self, perf_test_draft *draft)
     std::memcpy(message, &head, sizeof head);
 }
 
-int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error) {
+int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error) try {
     auto &self = *static_cast<Publisher *>(publisher);
     if (self.own.bytes) write_message(self.own.bytes, self, draft);
     auto loan = self.port.loan(static_cast<uint32_t>(self.bytes));
@@ -107,6 +109,8 @@ int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_
     self.port.publish(chunk);
     sent->loaned = !self.own.bytes;
     return 0;
+} catch (...) {
+    return fail_with_exception(error, "publish");
 }
 
 void destroy_publisher(void *publisher) { delete static_cast<Publisher *>(publisher); }
@@ -134,7 +138,8 @@ struct Subscription {
     iox::popo::UntypedSubscriber port;
 };
 
-void *create_subscription(void *, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
+void *create_subscription(void *, const perf_test_run *run, const perf_test_endpoint *plan,
+                          perf_test_error *error) try {
     if (const char *reason = refusal(plan)) return perf_test_fail(error, "iceoryx %s", reason), nullptr;
     iox::popo::SubscriberOptions options;
     bool keeps_all = plan->qos.history == PERF_TEST_KEEP_ALL;
@@ -150,15 +155,19 @@ void *create_subscription(void *, const perf_test_run *run, const perf_test_endp
     if (self->wait_set.attachState(self->port, iox::popo::SubscriberState::HAS_DATA).has_error())
         return perf_test_fail(error, "iceoryx cannot attach the subscription to a wait set"), nullptr;
     return self.release();
+} catch (...) {
+    return fail_with_exception(error, "create a subscription"), nullptr;
 }
 
-int64_t subscription_matched(void *subscription, perf_test_error *) {
+int64_t subscription_matched(void *subscription, perf_test_error *error) try {
     auto &self = *static_cast<Subscription *>(subscription);
     bool is_offered = false;
     self.discovery.findService(self.topic.getServiceIDString(), self.topic.getInstanceIDString(),
                                self.topic.getEventIDString(), [&](const auto &) { is_offered = true; },
                                iox::popo::MessagingPattern::PUB_SUB);
     return is_offered;
+} catch (...) {
+    return fail_with_exception(error, "look for publishers");
 }
 
 void count_overwritten(Subscription &self, const ChunkHeader &header) {
@@ -168,7 +177,7 @@ void count_overwritten(Subscription &self, const ChunkHeader &header) {
     next = sequence + 1;
 }
 
-int take(void *subscription, perf_test_taken *taken, perf_test_error *error) {
+int take(void *subscription, perf_test_taken *taken, perf_test_error *error) try {
     auto &self = *static_cast<Subscription *>(subscription);
     auto result = self.port.take();
     if (result.has_error()) {
@@ -204,6 +213,8 @@ int take(void *subscription, perf_test_taken *taken, perf_test_error *error) {
     taken->payload_bytes = length - sizeof(Head);
     taken->loaned = !self.own.bytes;
     return 1;
+} catch (...) {
+    return fail_with_exception(error, "take a message");
 }
 
 void release(void *subscription) {
@@ -212,10 +223,12 @@ void release(void *subscription) {
     self.held = nullptr;
 }
 
-int wait_for_message(void *subscription, int64_t timeout_ns, perf_test_error *) {
+int wait_for_message(void *subscription, int64_t timeout_ns, perf_test_error *error) try {
     auto &self = *static_cast<Subscription *>(subscription);
     self.wait_set.timedWait(iox::units::Duration::fromNanoseconds(timeout_ns));
     return 0;
+} catch (...) {
+    return fail_with_exception(error, "wait for a message");
 }
 
 uint64_t overwritten(void *subscription) { return static_cast<Subscription *>(subscription)->overwritten; }

@@ -1,7 +1,20 @@
 // Publishers and subscriptions of messages that are plain bytes: time and id, 8 bytes each, and the payload.
 #pragma once
 
+#include <exception>
+
 #include "perf_test_backend.h"
+
+// The sentence of the exception that is being caught. `action`: as "create a publisher".
+inline int fail_with_exception(perf_test_error *error, const char *action) {
+    try {
+        throw;
+    } catch (const std::exception &reason) {
+        return perf_test_fail(error, "iceoryx cannot %s: %s", action, reason.what());
+    } catch (...) {
+        return perf_test_fail(error, "iceoryx cannot %s, and does not say why", action);
+    }
+}
 
 extern const perf_test_publisher_functions PUBLISHER_FUNCTIONS;
 extern const perf_test_subscription_functions SUBSCRIPTION_FUNCTIONS;

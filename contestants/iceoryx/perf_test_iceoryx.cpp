@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "../roudi.h"
 #include "endpoint.hpp"
 #include "iceoryx_hoofs/log/logmanager.hpp"
 #include "iceoryx_posh/iceoryx_posh_types.hpp"
@@ -16,27 +17,30 @@ namespace {
 constexpr const char *TRANSPORT = "transport";
 constexpr const char *SHARED_MEMORY = "shared-memory";
 
-int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error) {
+int check(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error) try {
     bool is_constant = run->message.content == PERF_TEST_PLAIN || run->message.content == PERF_TEST_BOUNDED_SEQUENCE;
     if (!is_constant && !run->raw) return perf_test_fail(error, "iceoryx has no types of variable size: add --raw");
     bool is_kept = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL;
     if (is_kept && (run->qos.history == PERF_TEST_KEEP_ALL || run->qos.depth > iox::MAX_PUBLISHER_HISTORY))
         return perf_test_fail(error, "iceoryx keeps at most %u messages for late subscriptions: give --history "
                               "KEEP_LAST and a smaller --history-depth", unsigned(iox::MAX_PUBLISHER_HISTORY));
-    add_roudi(run, daemons);
-    return 0;
+    return add_roudi(run, daemons, error);
+} catch (...) {
+    return fail_with_exception(error, "check the run");
 }
 
-int clean_up(const perf_test_run *, perf_test_error *) { return remove_dead_files(), 0; }
+int clean_up(const perf_test_run *, perf_test_error *) { return roudi_clean_up(RUNTIME_PREFIX), 0; }
 
 // The runtime belongs to the process; the run is the session.
-void *open_session(const perf_test_run *run, perf_test_error *) {
+void *open_session(const perf_test_run *run, perf_test_error *error) try {
     // The library logs every step otherwise.
     iox::log::LogManager::GetLogManager().SetDefaultLogLevel(iox::log::LogLevel::kWarn,
                                                              iox::log::LogLevelOutput::kHideLogLevel);
     std::string name = RUNTIME_PREFIX + std::to_string(getpid());
     iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, name));
     return const_cast<perf_test_run *>(run);
+} catch (...) {
+    return fail_with_exception(error, "start"), nullptr;
 }
 
 // The endpoints carry out all options that `check` and the capabilities let through.
@@ -54,14 +58,12 @@ int main(int argc, char **argv) {
     static const perf_test_setting settings[] = {
         {TRANSPORT, transports, nullptr, "messages go through shared memory"},
     };
-    static const uint32_t contents = PERF_TEST_PLAIN | PERF_TEST_BOUNDED_SEQUENCE | PERF_TEST_FIELDS |
-                                     PERF_TEST_SEQUENCE | PERF_TEST_TEXT;
     static perf_test_backend backend = {};
     backend.version = PERF_TEST_BACKEND_VERSION;
     backend.name = "iceoryx";
     backend.middleware_version = ICEORYX_LATEST_RELEASE_VERSION;
     perf_test_capabilities &can = backend.capabilities;
-    can.zero_copy = contents; // those of variable size with --raw, which `check` demands
+    can.zero_copy = PERF_TEST_PLAIN | PERF_TEST_BOUNDED_SEQUENCE; // --raw makes all others plain
     can.reliability = PERF_TEST_RELIABLE | PERF_TEST_BEST_EFFORT;
     can.durability = PERF_TEST_TRANSIENT_LOCAL | PERF_TEST_VOLATILE;
     can.history = PERF_TEST_KEEP_LAST | PERF_TEST_KEEP_ALL;

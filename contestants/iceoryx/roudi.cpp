@@ -1,24 +1,11 @@
 #include "roudi.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <string>
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <signal.h>
-#include <sys/file.h>
-#include <unistd.h>
+#include "../roudi.h"
 
 namespace {
-
-// iceoryx holds the lock of this file while RouDi runs, and keeps the sockets of all processes in the same folder.
-constexpr const char *LOCK_FILE = "/tmp/iox-unique-roudi.lock";
-constexpr const char *SOCKETS = "/tmp/";
-// The memory of RouDi's own data. That of messages has the name of the user's group.
-constexpr const char *MANAGEMENT_FILE = "/dev/shm/iceoryx_mgmt";
 
 // A publisher holds its history, the message that it writes, and the last one that it sent.
 constexpr uint64_t CHUNKS_OF_PUBLISHER = 2;
@@ -26,14 +13,6 @@ constexpr uint64_t CHUNKS_OF_PUBLISHER = 2;
 constexpr uint64_t CHUNKS_OF_SUBSCRIPTION = 2;
 // Those of endpoints of other programs.
 constexpr uint64_t SPARE_CHUNKS = 16;
-
-bool is_running() {
-    int lock = open(LOCK_FILE, O_RDWR | O_CLOEXEC);
-    if (lock < 0) return false;
-    bool is_held = flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    close(lock);
-    return is_held;
-}
 
 // The number of messages that the endpoints of the run hold at most.
 uint64_t chunk_count(const perf_test_run *run) {
@@ -45,16 +24,11 @@ uint64_t chunk_count(const perf_test_run *run) {
     return topics * (publishers + subscriptions) + SPARE_CHUNKS;
 }
 
-bool ends_with_dead_pid(const std::string &name) {
-    std::string pid = name.substr(std::string(RUNTIME_PREFIX).size());
-    long number = std::strtol(pid.c_str(), nullptr, 10);
-    return number > 0 && kill(static_cast<pid_t>(number), 0) != 0 && errno == ESRCH;
-}
-
 } // namespace
 
-void add_roudi(const perf_test_run *run, perf_test_daemons *daemons) {
-    if (is_running()) return;
+int add_roudi(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error) {
+    int needed = roudi_needed(run, error);
+    if (needed <= 0) return needed;
     // The size of a chunk is that of its message; RouDi adds the header. It is a multiple of 32.
     uint64_t bytes = (std::max<uint64_t>(run->message.bytes, 128) + 31) / 32 * 32;
     std::string config = "[general]\\nversion = 1\\n[[segment]]\\n[[segment.mempool]]\\nsize = " +
@@ -64,16 +38,5 @@ void add_roudi(const perf_test_run *run, perf_test_daemons *daemons) {
     const char *command[] = {"bash", "-c", script.c_str(), nullptr};
     perf_test_daemon roudi = {"iox-roudi", command, nullptr, "RouDi is ready for clients"};
     perf_test_daemons_add(daemons, &roudi);
-}
-
-void remove_dead_files() {
-    if (DIR *folder = opendir(SOCKETS)) {
-        while (const dirent *entry = readdir(folder)) {
-            std::string name = entry->d_name;
-            if (name.rfind(RUNTIME_PREFIX, 0) == 0 && ends_with_dead_pid(name)) unlink((SOCKETS + name).c_str());
-        }
-        closedir(folder);
-    }
-    if (is_running() || unlink(MANAGEMENT_FILE) != 0) return;
-    if (const group *own = getgrgid(getegid())) unlink((std::string("/dev/shm/") + own->gr_name).c_str());
+    return 0;
 }

@@ -15,7 +15,7 @@
 constexpr unsigned ID_BITS = 48;
 constexpr std::uint64_t ID_MASK = (std::uint64_t{1} << ID_BITS) - 1;
 
-// What an endpoint is made of.
+// The parts of which an endpoint is made.
 struct Plan {
     const perf_test_run &run;
     const perf_test_endpoint &endpoint;
@@ -72,7 +72,7 @@ struct MessageType {
     const char *name; // as performance_test/msg/Array4m
     std::unique_ptr<Publisher> (*publisher)(const Plan &plan);
     std::unique_ptr<Subscription> (*subscription)(const Plan &plan);
-    // Whether the RMW loans messages of this type to publishers.
+    // Whether the RMW loans messages of this type to publishers, in memory that subscriptions share.
     bool (*is_loaned)(rclcpp::Node &node);
 };
 

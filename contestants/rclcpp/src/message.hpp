@@ -1,4 +1,4 @@
-// What the benchmark messages have in common under different names: a payload and a stamp.
+// The payload and the stamp of the benchmark messages, which have different names for them.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 #include "rmw.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -29,6 +30,30 @@ static const char *identifier() {
     const char *name = rmw_get_implementation_identifier();
     rcutils_reset_error();
     return name;
+}
+
+// Whether an address lies in the memory of Fast DDS's data sharing.
+static bool is_in_data_sharing(const void *address) {
+    std::ifstream mappings("/proc/self/maps");
+    for (std::string line; std::getline(mappings, line);) {
+        if (line.find("/fast_datasharing_") == std::string::npos) {
+            continue;
+        }
+        std::istringstream range(line);
+        std::uintptr_t start = 0, end = 0;
+        char dash = 0;
+        const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+        if (range >> std::hex >> start >> dash >> end && start <= wanted && wanted < end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool is_shared(const void *loan) {
+    const char *name = identifier();
+    const bool is_fast_dds = name != nullptr && std::string(name).rfind("rmw_fastrtps", 0) == 0;
+    return !is_fast_dds || is_in_data_sharing(loan);
 }
 
 bool has_rmw() { return identifier() != nullptr; }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "endpoint.hpp"
 #include "message.hpp"
+#include "rmw.hpp"
 
 template <class T> class TypedPublisher : public Publisher {
 public:
@@ -19,9 +21,12 @@ public:
     void publish(perf_test_draft *draft, perf_test_sent *sent) override {
         if (is_loaning_) {
             auto loan = publisher_->borrow_loaned_message();
+            if (!is_shared_) {
+                is_shared_ = publisher_->can_loan_messages() && is_shared(&loan.get());
+            }
             message::fill(loan.get(), draft, id_mask_, id_mark_);
             publisher_->publish(std::move(loan));
-            sent->loaned = publisher_->can_loan_messages();
+            sent->loaned = *is_shared_;
         } else if (is_intra_process_) { // hands over the message itself
             auto owned = std::make_unique<T>();
             message::prepare(*owned, type_);
@@ -38,6 +43,7 @@ public:
 private:
     std::shared_ptr<rclcpp::Publisher<T>> publisher_;
     std::unique_ptr<T> message_; // of the copy path
+    std::optional<bool> is_shared_; // of loans, once there was one
 };
 
 template <class T> class TypedSubscription : public Subscription {
@@ -73,13 +79,17 @@ private:
         taken.length_bytes = overhead_bytes_ + payload.bytes;
         taken.payload = payload.data;
         taken.payload_bytes = payload.data == nullptr ? 0 : payload.bytes;
-        taken.loaned = is_loaned_ && !info.get_rmw_message_info().from_intra_process;
+        if (is_loaned_ && !is_shared_) {
+            is_shared_ = is_shared(&message);
+        }
+        taken.loaned = is_shared_.value_or(false) && !info.get_rmw_message_info().from_intra_process;
         deliver(taken, info);
     }
 
     std::shared_ptr<rclcpp::Subscription<T>> subscription_;
     std::uint64_t overhead_bytes_ = 0; // of a message beyond its payload
     bool is_loaned_ = false;
+    std::optional<bool> is_shared_; // of loans, once there was one
 };
 
 template <class T> MessageType message_type(const char *name) {
@@ -87,6 +97,9 @@ template <class T> MessageType message_type(const char *name) {
         name,
         [](const Plan &plan) -> std::unique_ptr<Publisher> { return std::make_unique<TypedPublisher<T>>(plan); },
         [](const Plan &plan) -> std::unique_ptr<Subscription> { return std::make_unique<TypedSubscription<T>>(plan); },
-        [](rclcpp::Node &node) { return node.create_publisher<T>("perf_test_loans", 1)->can_loan_messages(); },
+        [](rclcpp::Node &node) {
+            const auto publisher = node.create_publisher<T>("perf_test_loans", 1);
+            return publisher->can_loan_messages() && is_shared(&publisher->borrow_loaned_message().get());
+        },
     };
 }

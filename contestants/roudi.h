@@ -1,0 +1,79 @@
+/* RouDi, the daemon of iceoryx 2.0, and the files that it and its clients leave when they are killed. For C and C++. */
+#ifndef ROUDI_H
+#define ROUDI_H
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "perf_test_backend.h"
+
+/* iceoryx holds the lock of this file while RouDi runs, and keeps the sockets of all processes in the same folder. */
+#define ROUDI_LOCK_FILE "/tmp/iox-unique-roudi.lock"
+#define ROUDI_SOCKETS "/tmp"
+/* The memory of RouDi's own data. That of messages has the name of the user's group. */
+#define ROUDI_MANAGEMENT_FILE "/dev/shm/iceoryx_mgmt"
+
+static inline bool roudi_is_running(void) {
+    int lock = open(ROUDI_LOCK_FILE, O_RDONLY | O_CLOEXEC);
+    if (lock < 0) return false;
+    bool is_held = flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(lock);
+    return is_held;
+}
+
+/* The process of RouDi's usual program; 0: there is none. */
+static inline long roudi_pid(void) {
+    long pid = 0;
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    while (processes && !pid && (entry = readdir(processes))) {
+        char path[300], name[16] = "";
+        if (!isdigit((unsigned char)entry->d_name[0])) continue;
+        snprintf(path, sizeof path, "/proc/%s/comm", entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (file && fgets(name, sizeof name, file) && strcmp(name, "iox-roudi\n") == 0)
+            pid = strtol(entry->d_name, NULL, 10);
+        if (file) fclose(file);
+    }
+    if (processes) closedir(processes);
+    return pid;
+}
+
+/* Whether the run must start RouDi. 1: yes; 0: no, that of the program with the other endpoints serves it; -1: another
+   one runs, whose CPU time and memory would not be those of the run. */
+static inline int roudi_needed(const perf_test_run *run, perf_test_error *error) {
+    if (!roudi_is_running()) return 1;
+    if (run->publishers == 0 || run->subscriptions == 0) return 0;
+    long pid = roudi_pid();
+    char process[32] = "of another program";
+    if (pid) snprintf(process, sizeof process, "pid %ld", pid);
+    return perf_test_fail(error, "a RouDi runs (%s) that does not belong to this run: end it first", process);
+}
+
+/* Removes the files of dead clients, whose names are this prefix and the process id, and those of RouDi if it is
+   dead. */
+static inline void roudi_clean_up(const char *client_prefix) {
+    DIR *folder = opendir(ROUDI_SOCKETS);
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        if (strncmp(entry->d_name, client_prefix, strlen(client_prefix)) != 0) continue;
+        long pid = strtol(entry->d_name + strlen(client_prefix), NULL, 10);
+        if (pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH) unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    if (folder) closedir(folder);
+    if (roudi_is_running() || unlink(ROUDI_MANAGEMENT_FILE) != 0) return;
+    const struct group *own = getgrgid(getegid());
+    char messages[300];
+    if (!own) return;
+    snprintf(messages, sizeof messages, "/dev/shm/%s", own->gr_name);
+    unlink(messages);
+}
+
+#endif
