@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::{
-    batch::{Batch, Figures, Outcome, PlannedRun, Shortfall, wait_of},
+    batch::{Batch, Figures, Outcome, PlannedRun, Shortfall, file_name, wait_of},
     cli::RunOptions,
     error::Failure,
     messages::{self, MessageChoice},
@@ -79,10 +79,13 @@ impl End {
 }
 
 /// Does all rounds, and returns the results of each kind.
-fn measure(batch: &Batch, kinds: &[Kind], rounds: u32) -> (Vec<Cell>, End) {
+///
+/// # Errors
+/// [`Failure::Usage`]: the folder of results cannot be written, or has a log of a run with other conditions.
+fn measure(batch: &Batch, kinds: &[Kind], rounds: u32) -> Result<(Vec<Cell>, End), Failure> {
     let runs: Vec<PlannedRun> =
         (1..=rounds).flat_map(|round| kinds.iter().map(move |kind| kind.planned(round, rounds))).collect();
-    let outcomes = batch.run_all(&runs);
+    let outcomes = batch.run_all(&runs)?;
     let cell = |(index, kind): (usize, &Kind)| {
         let own: Vec<&Outcome> = outcomes.iter().skip(index).step_by(kinds.len().max(1)).collect();
         Cell::new(kind, &own)
@@ -91,7 +94,7 @@ fn measure(batch: &Batch, kinds: &[Kind], rounds: u32) -> (Vec<Cell>, End) {
         not_done: outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count(),
         measured: outcomes.iter().filter(|outcome| outcome.measured().is_some()).count(),
     };
-    (kinds.iter().enumerate().map(cell).collect(), end)
+    Ok((kinds.iter().enumerate().map(cell).collect(), end))
 }
 
 impl Kind {
@@ -175,11 +178,6 @@ impl Footnotes {
 /// A time as text.
 fn time(ns: Option<f64>) -> Option<String> {
     ns.map(format_ns)
-}
-
-/// A text as a part of a file name.
-fn file_name(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.=".contains(c) { c } else { '_' }).collect()
 }
 
 /// The results in the folder of results: `NAME.json` and `NAME.md`.

@@ -61,7 +61,7 @@ impl Types {
         let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
         let (runs, named) = (&run, &contestants);
         let kinds = messages.iter().flat_map(|message| named.iter().map(move |one| kind(runs, one, message)));
-        let (cells, end) = measure(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds);
+        let (cells, end) = measure(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds)?;
         let mut cells = cells.into_iter();
         let row = |message: &MessageChoice| Row {
             message: message.name.to_owned(),

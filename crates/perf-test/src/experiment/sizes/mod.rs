@@ -110,7 +110,7 @@ impl Sizes {
             .collect();
         let runs = &run;
         let kinds = messages.iter().flat_map(|message| named.iter().map(move |(c, way)| kind(runs, c, way, message)));
-        let (cells, end) = measure(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds);
+        let (cells, end) = measure(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds)?;
         let caches = caches(&System::read(&system::root_folder()).cpu);
         let mut cells: Vec<Option<Cell>> = cells.into_iter().map(Some).collect();
         let series = named.iter().enumerate().map(|(place, (contestant, way))| {
