@@ -17,6 +17,7 @@ mod folder;
 mod options;
 mod progress;
 mod shortfall;
+mod warnings;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -24,10 +25,7 @@ use std::time::{Duration, Instant};
 use crate::{
     error::Failure,
     interrupt::Interrupt,
-    report::{
-        full::SummaryEntry,
-        summary::Summary,
-    },
+    report::{full::SummaryEntry, summary::Summary},
     runner::measure_to_log,
     warning::WarningKind,
 };
@@ -39,6 +37,7 @@ pub use options::{DEPTH, refuse, with_defaults};
 use perf_worker::run_spec::RunSpec;
 use progress::Progress;
 pub use shortfall::{Shortfall, ShortfallKind};
+pub use warnings::Warnings;
 
 /// Failures in succession of runs with the same conditions after which further ones are not tried: a contestant that hangs costs a
 /// minute each time.

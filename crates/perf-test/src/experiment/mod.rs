@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::{
-    batch::{Batch, Figures, Outcome, PlannedRun, Shortfall, file_name, wait_of},
+    batch::{Batch, Figures, Outcome, PlannedRun, Shortfall, Warnings, file_name, wait_of},
     cli::RunOptions,
     error::Failure,
     messages::{self, MessageChoice},
@@ -42,6 +42,10 @@ struct Cell {
     rounds: Vec<Option<Figures>>,
     /// The last run without figures.
     shortfall: Option<Shortfall>,
+    /// The warnings of the measured rounds.
+    warnings: Warnings,
+    /// The differences of the run from the one that was asked for.
+    remarks: Vec<String>,
     /// Messages that were due in each run; null if it sent as fast as possible.
     due: Option<u64>,
     /// The bytes of the message as it is sent.
@@ -121,6 +125,7 @@ impl Cell {
             medians: Figures::medians(&rounds.iter().flatten().collect::<Vec<_>>()),
             rounds,
             shortfall,
+            warnings: Warnings::of(outcomes.iter().filter_map(|outcome| outcome.measured())),
             ..Cell::default()
         };
         let Ok(spec) = &kind.spec else { return cell };
@@ -129,6 +134,7 @@ impl Cell {
         Cell {
             due: (spec.rate_hz > 0).then_some(u64::from(spec.rate_hz) * measured_s * streams),
             message_bytes: spec.message.bytes,
+            remarks: spec.heading_notes.clone(),
             wait: wait_of(spec),
             qos: spec.qos.to_string(),
             zero_copy: spec.zero_copy,
@@ -153,6 +159,22 @@ impl Cell {
         let settings: String = settings.map(|(name, value)| format!(", {name} {value}")).collect();
         format!("{}, waits {}, {path}{settings}", self.qos, self.wait)
     }
+}
+
+/// The remarks on the cells of a contestant, each once, and one note on their warnings.
+fn notes_of<'a>(contestant: &str, cells: impl Iterator<Item = &'a Cell>) -> Vec<String> {
+    let (mut warnings, mut notes) = (Warnings::default(), Vec::new());
+    for cell in cells {
+        warnings.add(&cell.warnings);
+        for remark in &cell.remarks {
+            let note = format!("{contestant}: {remark}");
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes.extend(warnings.note(contestant));
+    notes
 }
 
 /// The sentences below a table, each once.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{
     batch::{Batch, Contestant, Outcome, PlannedRun, contestants, file_name, refuse},
-    cli::VersusOptions,
+    cli::{VersusOptions, check_message, check_shared},
     error::Failure,
     interrupt::Interrupt,
     report::plot::dots,
@@ -73,7 +73,9 @@ impl Versus {
         refuse(&options.run, "versus").map_err(Failure::Usage)?;
         let list = options.run.endpoints.communicator.as_deref().unwrap_or("all");
         let contestants = contestants(list).map_err(Failure::Usage)?;
+        check_shared(&options.run)?;
         let cases = cases(&options.run);
+        cases.iter().try_for_each(|case| check_message(&case.options))?;
         let entries = plan(&cases, &contestants, options.rounds);
         let batch = Batch::open(options.results.clone(), options.again, Interrupt::install()?)?;
         let entries = without_needless_warmups(entries, &batch);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Cell, End, Kind, folder, measure, messages_of, with_message, write};
 use crate::{
     batch::{Batch, Contestant, contestants, refuse, with_defaults},
-    cli::{ExperimentOptions, RunOptions},
+    cli::{ExperimentOptions, RunOptions, check_shared},
     error::Failure,
     interrupt::Interrupt,
     measure::knee::{Knee, knee},
@@ -96,6 +96,7 @@ impl Sizes {
     pub fn measure(options: &ExperimentOptions) -> Result<Sizes, Failure> {
         let run = &options.run;
         refuse(run, "experiment sizes").map_err(Failure::Usage)?;
+        check_shared(run)?;
         let list = run.endpoints.communicator.as_deref().unwrap_or("Gantry");
         let contestants = contestants(list).map_err(Failure::Usage)?;
         let mut messages = messages_of(run, arrays(run)).map_err(Failure::Usage)?;
