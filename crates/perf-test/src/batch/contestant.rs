@@ -133,7 +133,8 @@ impl Contestant {
     }
 
     /// Its run with the options that all contestants share. Where the middleware lacks the way of waiting, the reliability, the history or
-    /// the depth, the run has its nearest; [`wait_of`] and [`RunSpec::qos`] tell it.
+    /// the depth, the run has its nearest; [`wait_of`] and [`RunSpec::qos`] tell it. Where the best settings are refused, the run has the
+    /// defaults, and its notes tell it.
     ///
     /// # Errors
     /// A sentence: the middleware refuses the run, or does not describe itself.
@@ -168,19 +169,36 @@ impl Contestant {
         }
         let can = options.endpoints.mock.clone().unwrap_or_default();
         let can = if is_mock { can.limit(description.capabilities.clone()) } else { description.capabilities.clone() };
-        let best = if self.is_best { description.best() } else { Settings::new() };
-        let settings = best.into_iter().filter(|(name, _)| !self.settings.contains_key(name));
         options.endpoints.communicator = Some(self.communicator.name.clone());
-        options.endpoints.set.extend(settings.chain(self.settings.clone()));
+        options.endpoints.set.extend(self.settings.clone());
         options.messages.raw |= self.raw;
         options.messages.zero_copy |= self.zero_copy || !can.copies;
         options.measuring.phases &= can.phases;
         fit(&mut options, &can);
-        let spec = cli::resolve(&options, Defaults::Run).map_err(|failure| failure.to_string())?.spec;
+        let spec = self.with_best(options, &description)?;
         if self.is_best && !spec.zero_copy && can.zero_copy.contains(&spec.message.content) {
             // A middleware may loan a message in general, and not with these settings.
             return Ok(cli::with_zero_copy(&spec).unwrap_or(spec));
         }
+        Ok(spec)
+    }
+}
+
+impl Contestant {
+    /// The run with the best settings, or without them and with a note where they are refused and the defaults are not.
+    fn with_best(&self, options: RunOptions, description: &Description) -> Result<RunSpec, String> {
+        let resolve = |options: &RunOptions| cli::resolve(options, Defaults::Run).map(|resolved| resolved.spec);
+        let mut best = if self.is_best { description.best() } else { Settings::new() };
+        best.retain(|name, _| !options.endpoints.set.iter().any(|(given, _)| given == name));
+        let mut with_best = options.clone();
+        with_best.endpoints.set.extend(best.clone());
+        let refused = match resolve(&with_best) {
+            Ok(spec) => return Ok(spec),
+            Err(failure) => failure.to_string(),
+        };
+        let without = if best.is_empty() { None } else { resolve(&options).ok() };
+        let mut spec = without.ok_or_else(|| refused.clone())?;
+        spec.heading_notes.push(format!("the default settings replace the best, which are refused here: {refused}"));
         Ok(spec)
     }
 }
@@ -246,6 +264,20 @@ mod tests {
         assert_eq!(labels, ["mock", "gantry:best"]);
         assert!(one("Gantry:best").spec(&shared("-m Array4m")).unwrap().zero_copy);
         assert!(!one("Gantry").spec(&shared("-m Array4m")).unwrap().zero_copy);
+    }
+
+    #[test]
+    fn where_the_best_is_refused_the_defaults_replace_it_with_a_note() {
+        let mut best = one("Mock:best");
+        for setting in best.description.iter_mut().flat_map(|description| &mut description.settings) {
+            setting.best = Some("green".to_owned());
+        }
+        let spec = best.spec(&shared("-m Array1k")).unwrap();
+        assert_eq!(spec.settings, one("Mock").spec(&shared("-m Array1k")).unwrap().settings);
+        assert!(spec.heading_notes[0].contains("cannot be `green`"), "{:?}", spec.heading_notes);
+        // A run that the defaults cannot do either keeps the sentence of the best.
+        let refused = best.spec(&shared("-m Arry1k")).unwrap_err();
+        assert!(refused.contains("cannot be `green`"), "{refused}");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct Figures {
     pub received_bytes_per_s: Option<f64>,
     /// Lost messages; of several runs their sum.
     pub lost: u64,
-    /// Messages that were copied although they were to be loaned; of several runs their sum.
+    /// Copies of messages that were to be loaned, on publish and on take; of several runs their sum.
     pub copied: u64,
     /// Mean times of the parts of a message's way, ns: serialise, transport, wake-up, deserialise.
     pub phases_ns: [Option<f64>; 4],
@@ -48,7 +48,7 @@ impl Figures {
             received_hz: per_second(total.received.samples),
             received_bytes_per_s: per_second(total.received.bytes),
             lost: run.lost,
-            copied: total.received.copied,
+            copied: total.sent.copied + total.received.copied,
             phases_ns: [&total.serialise, &total.transport, &total.wake_up, &total.deserialise]
                 .map(|time| time.mean_ns),
         }

@@ -4,39 +4,70 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value};
+
 use super::Shortfall;
 use crate::{
-    report::full::{Conditions, Log, SummaryEntry},
+    report::full::{Build, Conditions, Log, SummaryEntry},
     system::{self, Description, Noise, System},
 };
+use perf_worker::run_spec::RunSpec;
 
 /// The suffix of the file of a run without figures.
 const SHORTFALL_SUFFIX: &str = "failed.json";
 /// The time for which the noise of the machine is measured, s.
 const NOISE_S: u32 = 1;
 
+/// The log of an earlier run in the place of another's.
+#[derive(Debug)]
+pub(super) enum Earlier {
+    /// There is none, or it is not complete.
+    None,
+    /// It has the same conditions and was measured by the same programs since the same boot.
+    Same(Box<SummaryEntry>),
+    /// It has the same conditions, and its figures are those of other programs or of another boot; the difference.
+    OtherBuild(String),
+    /// It has other conditions; the sentence with the difference.
+    OtherConditions(String),
+}
+
+impl Earlier {
+    /// The reason why a run is measured again.
+    pub(super) fn reason(&self) -> Option<&str> {
+        match self {
+            Earlier::OtherBuild(why) => Some(why),
+            Earlier::None | Earlier::Same(_) | Earlier::OtherConditions(_) => None,
+        }
+    }
+}
+
 /// A folder of results.
 #[derive(Clone, Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes the folder if it does not exist, describes the machine in `environment.json`, and adds this program's command line to
-    /// `commands.txt`.
+    /// Makes the folder if it does not exist.
     ///
     /// # Errors
-    /// A sentence: a folder or file cannot be written.
+    /// A sentence: it cannot be made.
     pub fn open(path: PathBuf) -> Result<Folder, String> {
         fs::create_dir_all(&path).map_err(|error| refused(&path, &error))?;
-        let folder = Folder(path);
+        Ok(Folder(path))
+    }
+
+    /// Describes the machine in `environment.json`, and adds this program's command line to `commands.txt`.
+    ///
+    /// # Errors
+    /// A sentence: a file cannot be written.
+    pub(super) fn describe(&self) -> Result<(), String> {
         let found = System::read(&system::root_folder());
         let advice = system::advice::advice(&found);
         let noise = Noise::measure(NOISE_S).ok();
-        folder.write_json("environment.json", &Description { system: found, noise, advice })?;
-        let commands = folder.0.join("commands.txt");
+        self.write_json("environment.json", &Description { system: found, noise, advice })?;
+        let commands = self.0.join("commands.txt");
         let added = OpenOptions::new().create(true).append(true).open(&commands);
         let added = added.and_then(|mut file| file.write_all(format!("{}\n", command_line()).as_bytes()));
-        added.map_err(|error| refused(&commands, &error))?;
-        Ok(folder)
+        added.map_err(|error| refused(&commands, &error))
     }
 
     /// Its path.
@@ -64,13 +95,27 @@ impl Folder {
         self.write(name, &(text + "\n"))
     }
 
-    /// The summary of a log that is complete and has these conditions.
-    pub(super) fn complete(&self, log: &Path, conditions: &Conditions) -> Option<SummaryEntry> {
-        let log = Log::read(&self.0.join(log)).ok()?;
-        // The command of a daemon may name files of its own run.
-        let comparable = |of: &Conditions| Conditions { started_daemons: Vec::new(), ..of.clone() };
-        let summary = log.summary.filter(|summary| !summary.stopped_early && summary.failure.is_none())?;
-        (comparable(&log.run.spec) == comparable(conditions)).then_some(summary)
+    /// The log of an earlier run at `log`, beside the run `spec`.
+    pub(super) fn earlier(&self, log: &Path, spec: &RunSpec) -> Earlier {
+        let path = self.0.join(log);
+        let Ok(log) = Log::read(&path) else { return Earlier::None };
+        let is_complete = |summary: &SummaryEntry| !summary.stopped_early && summary.failure.is_none();
+        let Some(summary) = log.summary.filter(is_complete) else { return Earlier::None };
+        let (before, now) = (&log.run.spec, Conditions::of(spec));
+        if let Some(difference) = difference(before, &now) {
+            return Earlier::OtherConditions(format!(
+                "{} is the log of a run with other conditions ({difference}): give --again to replace it, or --results another folder",
+                path.display()
+            ));
+        }
+        let build = Build::now(&spec.communicator);
+        match log.run.build.difference(&build) {
+            Some(why) => Earlier::OtherBuild(why.to_owned()),
+            None if before.middleware_version != now.middleware_version => {
+                Earlier::OtherBuild(format!("its log is of version {}", before.middleware_version))
+            }
+            None => Earlier::Same(Box::new(summary)),
+        }
     }
 
     /// The path of a log, whose folder is made if it does not exist.
@@ -97,6 +142,24 @@ impl Folder {
 
 fn refused(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}. Give --results a folder that is writable", path.display())
+}
+
+/// The first difference of the conditions, as `rate_hz 100 there, 200 now`. The version of the middleware belongs to the programs.
+fn difference(before: &Conditions, now: &Conditions) -> Option<String> {
+    let fields = |of: &Conditions| -> Map<String, Value> {
+        // The command of a daemon may name files of its own run.
+        let of = Conditions { started_daemons: Vec::new(), middleware_version: String::new(), ..of.clone() };
+        serde_json::to_value(of).ok().and_then(|value| value.as_object().cloned()).unwrap_or_default()
+    };
+    let (before, now) = (fields(before), fields(now));
+    let (name, value) = now.iter().find(|(name, value)| before.get(*name) != Some(*value))?;
+    Some(format!("{name} {} there, {value} now", before.get(name).unwrap_or(&Value::Null)))
+}
+
+/// A text as a part of a file name.
+#[must_use]
+pub fn file_name(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.=".contains(c) { c } else { '_' }).collect()
 }
 
 /// The command line of this program, as a shell reads it.

@@ -3,10 +3,12 @@
 //! How a command uses it:
 //! 1. [`contestants`] reads the user's list (`Gantry,zenoh:best`), [`Contestant::spec`] makes the run of one of them from the options that
 //!    all share, with the nearest value where the middleware lacks one, and the command puts both into a [`PlannedRun`].
-//! 2. [`Batch::open`] writes `environment.json` and `commands.txt`; [`Batch::run_all`] measures and shows the progress on standard error.
+//! 2. [`Batch::open`] makes the folder; [`Batch::run_all`] writes `environment.json` and `commands.txt`, measures, and shows the progress
+//!    on standard error.
 //! 3. Each run has an [`Outcome`]. A contestant that refuses, crashes or hangs is an outcome too, and the other runs follow.
 //!
-//! A run whose complete log is in the folder, with the same conditions, is not repeated unless the user wants it `again`. A run without a
+//! A run whose complete log is in the folder, with the same conditions, is not repeated unless the user wants it `again`. A complete log with
+//! other conditions is an error, never replaced unasked; one of another build or of an earlier boot is measured again. A run without a
 //! good measurement leaves its sentence in a [`Shortfall`] beside the place of its log (`NAME.failed.json` for `NAME.json`).
 
 mod contestant;
@@ -15,6 +17,7 @@ mod folder;
 mod options;
 mod progress;
 mod shortfall;
+mod warnings;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -22,20 +25,19 @@ use std::time::{Duration, Instant};
 use crate::{
     error::Failure,
     interrupt::Interrupt,
-    report::{
-        full::{Conditions, SummaryEntry},
-        summary::Summary,
-    },
+    report::{full::SummaryEntry, summary::Summary},
     runner::measure_to_log,
     warning::WarningKind,
 };
 pub use contestant::{ALL, Contestant, contestants, wait_of};
 pub use figures::{Figure, Figures};
-pub use folder::Folder;
+use folder::Earlier;
+pub use folder::{Folder, file_name};
 pub use options::{DEPTH, refuse, with_defaults};
 use perf_worker::run_spec::RunSpec;
 use progress::Progress;
 pub use shortfall::{Shortfall, ShortfallKind};
+pub use warnings::Warnings;
 
 /// Failures in succession of runs with the same conditions after which further ones are not tried: a contestant that hangs costs a
 /// minute each time.
@@ -115,41 +117,58 @@ impl Batch {
     /// Whether the folder has complete logs of this kind of run, so that it needs no warm-up.
     #[must_use]
     pub fn is_complete(&self, runs: &[&PlannedRun]) -> bool {
-        runs.iter().all(|run| self.found(run).is_some())
+        runs.iter().all(|run| matches!(self.earlier(run), Earlier::Same(_)))
     }
 
     /// Does the runs in order, and returns the outcome of each.
-    #[must_use]
-    pub fn run_all(&self, runs: &[PlannedRun]) -> Vec<Outcome> {
-        let mut progress = Progress::new(runs.iter().map(|run| run.spec.as_ref().ok().and_then(RunSpec::length_s)));
+    ///
+    /// # Errors
+    /// [`Failure::Usage`], before the first run: the folder cannot be written, or a log in it is of a run with other conditions.
+    pub fn run_all(&self, runs: &[PlannedRun]) -> Result<Vec<Outcome>, Failure> {
+        let mut earlier = Vec::new();
+        for run in runs {
+            earlier.push(self.earlier(run));
+            if let Some(Earlier::OtherConditions(sentence)) = earlier.last() {
+                return Err(Failure::Usage(sentence.clone()));
+            }
+        }
+        self.folder.iter().try_for_each(Folder::describe).map_err(Failure::Usage)?;
+        let is_there = |earlier: &Earlier| matches!(earlier, Earlier::Same(_));
+        let length_s = |run: &PlannedRun| run.spec.as_ref().ok().and_then(RunSpec::length_s);
+        let lengths_s = runs.iter().zip(&earlier).map(|(run, found)| length_s(run).filter(|_| !is_there(found)));
+        let mut progress = Progress::new(lengths_s);
         let mut outcomes: Vec<Outcome> = Vec::new();
-        for (index, run) in runs.iter().enumerate() {
-            let earlier = || runs.iter().zip(&outcomes).rev().filter(|(other, _)| is_same(run, other));
-            let failures = earlier().map_while(|(_, outcome)| shortfall_of(outcome)).take(MOST_FAILURES);
+        for (index, (run, found)) in runs.iter().zip(earlier).enumerate() {
             let outcome = if self.interrupt.is_requested() {
                 Outcome::NotDone
-            } else if failures.clone().count() == MOST_FAILURES {
-                failures.last().map_or(Outcome::NotDone, |last| Outcome::Missing(last.clone()))
-            } else if let Some(summary) = self.found(run) {
+            } else if let Earlier::Same(summary) = found {
                 progress.found(index, &run.title);
-                Outcome::Measured(Box::new(summary))
+                Outcome::Measured(summary)
+            } else if let Some(missing) = repeated_failure(run, runs, &outcomes) {
+                progress.skip(index, &run.title, &missing);
+                self.keep(run, missing)
             } else {
-                progress.begin(index, &run.title);
+                progress.begin(index, &run.title, found.reason());
                 let began = Instant::now();
                 let outcome = self.run(run, began);
                 progress.end(index, &run.title, shortfall_of(&outcome), began.elapsed());
                 outcome
             };
             outcomes.push(outcome);
+            let is_dropped = |later: &PlannedRun| repeated_failure(later, runs, &outcomes).is_some();
+            let later = runs.iter().enumerate().skip(index + 1);
+            later.filter(|(_, later)| is_dropped(later)).for_each(|(later, _)| progress.drop(later));
         }
         progress.finish(outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count());
-        outcomes
+        Ok(outcomes)
     }
 
-    /// The figures of an earlier run with the same conditions.
-    fn found(&self, run: &PlannedRun) -> Option<SummaryEntry> {
-        let (folder, spec) = (self.folder.as_ref()?, run.spec.as_ref().ok()?);
-        if self.again || run.is_warmup { None } else { folder.complete(&run.log, &Conditions::of(spec)) }
+    /// The log of an earlier run in the place of this run's.
+    fn earlier(&self, run: &PlannedRun) -> Earlier {
+        match (&self.folder, &run.spec) {
+            (Some(folder), Ok(spec)) if !self.again && !run.is_warmup => folder.earlier(&run.log, spec),
+            _ => Earlier::None,
+        }
     }
 
     fn run(&self, run: &PlannedRun, began: Instant) -> Outcome {
@@ -171,7 +190,11 @@ impl Batch {
         let length_s = run.spec.as_ref().ok().and_then(RunSpec::length_s).unwrap_or(0);
         let is_over_time = began.elapsed() > Duration::from_secs(length_s.into()) + OVER_TIME;
         let kind = if is_over_time { ShortfallKind::Hung } else { kind };
-        let missing = Shortfall { kind, sentence, ..Shortfall::of(run) };
+        self.keep(run, Shortfall { kind, sentence, ..Shortfall::of(run) })
+    }
+
+    /// Keeps the sentence of a run without figures in the folder.
+    fn keep(&self, run: &PlannedRun, missing: Shortfall) -> Outcome {
         self.folder_of(run).into_iter().for_each(|folder| folder.keep_shortfall(&run.log, &missing));
         Outcome::Missing(missing)
     }
@@ -187,13 +210,21 @@ impl Batch {
     }
 }
 
-/// Whether both are runs of the same contestant with the same conditions, apart from the length.
+/// The shortfall of a run that is not tried, because the last runs of its kind have failed one after the other.
+fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome]) -> Option<Shortfall> {
+    let earlier = runs.iter().zip(outcomes).rev().filter(|(other, _)| is_same(run, other));
+    let failures: Vec<&Shortfall> =
+        earlier.map_while(|(_, outcome)| shortfall_of(outcome)).take(MOST_FAILURES).collect();
+    let last = failures.first().filter(|_| failures.len() == MOST_FAILURES)?;
+    Some(Shortfall { kind: last.kind, sentence: last.sentence.clone(), ..Shortfall::of(run) })
+}
+
+/// Whether both are runs of the same contestant with the same conditions, apart from the length. A refusal costs no time and has its
+/// own sentence, so it is like no other run.
 fn is_same(one: &PlannedRun, other: &PlannedRun) -> bool {
-    let alike = |spec: &Result<RunSpec, String>| {
-        let spec = spec.as_ref().ok()?;
-        Some(RunSpec { max_runtime_s: 0, warmup_s: 0, ..spec.clone() })
-    };
-    one.contestant == other.contestant && alike(&one.spec) == alike(&other.spec)
+    let (Ok(spec), Ok(other_spec)) = (&one.spec, &other.spec) else { return false };
+    let alike = |spec: &RunSpec| RunSpec { max_runtime_s: 0, warmup_s: 0, ignore_s: 0, ..spec.clone() };
+    one.contestant == other.contestant && alike(spec) == alike(other_spec)
 }
 
 fn shortfall_of(outcome: &Outcome) -> Option<&Shortfall> {

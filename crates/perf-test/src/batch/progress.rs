@@ -12,7 +12,7 @@ const FIRST_GUESS: Duration = Duration::from_secs(2);
 /// The progress.
 #[derive(Debug)]
 pub struct Progress {
-    /// The length of each run, from the first message to the last; zero if it is refused.
+    /// The length of each run, from the first message to the last; none if it is refused, or not to be done.
     lengths: Vec<Option<Duration>>,
     /// The time of the measured runs besides their lengths, and their number.
     overhead: (Duration, u32),
@@ -20,14 +20,17 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of runs with these lengths in seconds; none of a run that does not begin.
+    /// Of runs with these lengths in seconds; none of a run that is not done.
     pub fn new(lengths_s: impl Iterator<Item = Option<u32>>) -> Progress {
         let lengths = lengths_s.map(|length_s| length_s.map(|length_s| Duration::from_secs(length_s.into()))).collect();
         Progress { lengths, overhead: (Duration::ZERO, 0), is_terminal: io::stderr().is_terminal() }
     }
 
-    /// A run begins.
-    pub fn begin(&self, index: usize, title: &str) {
+    /// A run begins; `again` is the reason if its log is there.
+    pub fn begin(&self, index: usize, title: &str, again: Option<&str>) {
+        if let Some(why) = again {
+            self.say(&format!("{title} is measured again: {why}"), true);
+        }
         let (left, ends) = (self.left(index), SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default());
         let line = self.line(index, title, left, ends);
         self.say(&line, !self.is_terminal);
@@ -37,6 +40,17 @@ impl Progress {
     pub fn found(&self, index: usize, title: &str) {
         let (n, of) = (index + 1, self.lengths.len());
         self.say(&format!("run {n} of {of}: {title}: its log is there, --again repeats it"), true);
+    }
+
+    /// A run is not done after earlier ones of its kind have failed.
+    pub fn skip(&self, index: usize, title: &str, missing: &Shortfall) {
+        let (n, of, Shortfall { kind, sentence, .. }) = (index + 1, self.lengths.len(), missing);
+        self.say(&format!("run {n} of {of}: {title}: not tried, the last runs of its kind {kind}: {sentence}"), true);
+    }
+
+    /// A later run will not be done.
+    pub fn drop(&mut self, index: usize) {
+        self.lengths.get_mut(index).into_iter().for_each(|length| *length = None);
     }
 
     /// A run has ended after `took`; `missing` says why it has no figures.
@@ -94,6 +108,8 @@ mod tests {
         assert_eq!(progress.left(1), 16 * second);
         progress.end(2, "two", None, 7 * second);
         assert_eq!(progress.left(3), 12 * second);
+        progress.drop(2);
+        assert_eq!(progress.left(2), 12 * second);
         // Two minutes to midnight.
         let now = Duration::from_secs(20_000 * 86_400 - 120);
         assert_eq!(progress.line(3, "X 4MB", 150 * second, now), "run 4 of 4: X 4MB; 2 min 30 s left, until 00:00 UTC");

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::{
-    batch::{Batch, Figures, Outcome, PlannedRun, Shortfall, wait_of},
+    batch::{Batch, Figures, Outcome, PlannedRun, Shortfall, Warnings, file_name, wait_of},
     cli::RunOptions,
     error::Failure,
     messages::{self, MessageChoice},
@@ -42,6 +42,10 @@ struct Cell {
     rounds: Vec<Option<Figures>>,
     /// The last run without figures.
     shortfall: Option<Shortfall>,
+    /// The warnings of the measured rounds.
+    warnings: Warnings,
+    /// The differences of the run from the one that was asked for.
+    remarks: Vec<String>,
     /// Messages that were due in each run; null if it sent as fast as possible.
     due: Option<u64>,
     /// The bytes of the message as it is sent.
@@ -79,10 +83,13 @@ impl End {
 }
 
 /// Does all rounds, and returns the results of each kind.
-fn measure(batch: &Batch, kinds: &[Kind], rounds: u32) -> (Vec<Cell>, End) {
+///
+/// # Errors
+/// [`Failure::Usage`]: the folder of results cannot be written, or has a log of a run with other conditions.
+fn measure(batch: &Batch, kinds: &[Kind], rounds: u32) -> Result<(Vec<Cell>, End), Failure> {
     let runs: Vec<PlannedRun> =
         (1..=rounds).flat_map(|round| kinds.iter().map(move |kind| kind.planned(round, rounds))).collect();
-    let outcomes = batch.run_all(&runs);
+    let outcomes = batch.run_all(&runs)?;
     let cell = |(index, kind): (usize, &Kind)| {
         let own: Vec<&Outcome> = outcomes.iter().skip(index).step_by(kinds.len().max(1)).collect();
         Cell::new(kind, &own)
@@ -91,7 +98,7 @@ fn measure(batch: &Batch, kinds: &[Kind], rounds: u32) -> (Vec<Cell>, End) {
         not_done: outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count(),
         measured: outcomes.iter().filter(|outcome| outcome.measured().is_some()).count(),
     };
-    (kinds.iter().enumerate().map(cell).collect(), end)
+    Ok((kinds.iter().enumerate().map(cell).collect(), end))
 }
 
 impl Kind {
@@ -118,6 +125,7 @@ impl Cell {
             medians: Figures::medians(&rounds.iter().flatten().collect::<Vec<_>>()),
             rounds,
             shortfall,
+            warnings: Warnings::of(outcomes.iter().filter_map(|outcome| outcome.measured())),
             ..Cell::default()
         };
         let Ok(spec) = &kind.spec else { return cell };
@@ -126,6 +134,7 @@ impl Cell {
         Cell {
             due: (spec.rate_hz > 0).then_some(u64::from(spec.rate_hz) * measured_s * streams),
             message_bytes: spec.message.bytes,
+            remarks: spec.heading_notes.clone(),
             wait: wait_of(spec),
             qos: spec.qos.to_string(),
             zero_copy: spec.zero_copy,
@@ -152,6 +161,22 @@ impl Cell {
     }
 }
 
+/// The remarks on the cells of a contestant, each once, and one note on their warnings.
+fn notes_of<'a>(contestant: &str, cells: impl Iterator<Item = &'a Cell>) -> Vec<String> {
+    let (mut warnings, mut notes) = (Warnings::default(), Vec::new());
+    for cell in cells {
+        warnings.add(&cell.warnings);
+        for remark in &cell.remarks {
+            let note = format!("{contestant}: {remark}");
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes.extend(warnings.note(contestant));
+    notes
+}
+
 /// The sentences below a table, each once.
 #[derive(Debug, Default)]
 struct Footnotes(Vec<String>);
@@ -175,11 +200,6 @@ impl Footnotes {
 /// A time as text.
 fn time(ns: Option<f64>) -> Option<String> {
     ns.map(format_ns)
-}
-
-/// A text as a part of a file name.
-fn file_name(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.=".contains(c) { c } else { '_' }).collect()
 }
 
 /// The results in the folder of results: `NAME.json` and `NAME.md`.

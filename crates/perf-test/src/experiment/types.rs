@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Cell, End, Footnotes, Kind, folder, measure, messages_of, time, with_message, write};
+use super::{Cell, End, Footnotes, Kind, folder, measure, messages_of, notes_of, time, with_message, write};
 use crate::{
     batch::{Batch, Contestant, contestants, refuse, with_defaults},
-    cli::{ExperimentOptions, RunOptions},
+    cli::{ExperimentOptions, RunOptions, check_shared},
     error::Failure,
     interrupt::Interrupt,
     messages::{self, MessageChoice},
@@ -51,6 +51,7 @@ impl Types {
     pub fn measure(options: &ExperimentOptions) -> Result<Types, Failure> {
         let run = &options.run;
         refuse(run, "experiment types").map_err(Failure::Usage)?;
+        check_shared(run)?;
         let list = run.endpoints.communicator.as_deref().unwrap_or("Gantry");
         let contestants = contestants(list).map_err(Failure::Usage)?;
         let layout = run.messages.message_layout.unwrap_or_default();
@@ -61,7 +62,7 @@ impl Types {
         let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
         let (runs, named) = (&run, &contestants);
         let kinds = messages.iter().flat_map(|message| named.iter().map(move |one| kind(runs, one, message)));
-        let (cells, end) = measure(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds);
+        let (cells, end) = measure(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds)?;
         let mut cells = cells.into_iter();
         let row = |message: &MessageChoice| Row {
             message: message.name.to_owned(),
@@ -127,14 +128,15 @@ impl Types {
         rows
     }
 
-    /// The conditions of each contestant.
+    /// The conditions of each contestant, and the notes on its runs.
     fn conditions(&self) -> Vec<String> {
         let of_one = |(place, name): (usize, &String)| {
             let cells = self.types.iter().filter_map(|row| row.cells.get(place));
-            let first = cells.filter(|cell| cell.medians.is_some()).map(|cell| cell.conditions("")).next()?;
-            Some(format!("{name}: {first}"))
+            let first = cells.clone().find(|cell| cell.medians.is_some());
+            let conditions = first.map(|cell| format!("{name}: {}", cell.conditions("")));
+            conditions.into_iter().chain(notes_of(name, cells)).collect::<Vec<_>>()
         };
-        self.contestants.iter().enumerate().filter_map(of_one).collect()
+        self.contestants.iter().enumerate().flat_map(of_one).collect()
     }
 }
 

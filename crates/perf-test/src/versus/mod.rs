@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::{
-    batch::{Batch, Contestant, Outcome, PlannedRun, contestants, refuse},
-    cli::VersusOptions,
+    batch::{Batch, Contestant, Outcome, PlannedRun, contestants, file_name, refuse},
+    cli::{VersusOptions, check_message, check_shared},
     error::Failure,
     interrupt::Interrupt,
     report::plot::dots,
@@ -67,17 +67,20 @@ impl Versus {
     /// Measures; without `options.results` the figures are kept in no file.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: an option does not apply, or a contestant is unknown.
+    /// [`Failure::Usage`]: an option does not apply, a contestant, message or topic is not valid, or the folder of results has a log of a
+    /// run with other conditions.
     pub fn measure(options: &VersusOptions) -> Result<Versus, Failure> {
         refuse(&options.run, "versus").map_err(Failure::Usage)?;
         let list = options.run.endpoints.communicator.as_deref().unwrap_or("all");
         let contestants = contestants(list).map_err(Failure::Usage)?;
+        check_shared(&options.run)?;
         let cases = cases(&options.run);
+        cases.iter().try_for_each(|case| check_message(&case.options))?;
         let entries = plan(&cases, &contestants, options.rounds);
         let batch = Batch::open(options.results.clone(), options.again, Interrupt::install()?)?;
         let entries = without_needless_warmups(entries, &batch);
         let runs: Vec<PlannedRun> = entries.iter().map(|entry| entry.run.clone()).collect();
-        let outcomes = batch.run_all(&runs);
+        let outcomes = batch.run_all(&runs)?;
         let versus = Versus::of(&cases, &contestants, options.rounds, &entries, &outcomes);
         if let Some(folder) = batch.folder() {
             folder.write_json("versus.json", &versus).map_err(Failure::Measurement)?;
@@ -185,7 +188,7 @@ fn planned(case: &Case, contestant: &Contestant, spec: Result<RunSpec, String>, 
     PlannedRun {
         contestant: label.clone(),
         title: format!("{label} {case}, {what}"),
-        log: PathBuf::from(case).join(format!("{}-{file}.json", label.replace([':', '/'], "_"))),
+        log: PathBuf::from(file_name(case)).join(format!("{}-{file}.json", file_name(label))),
         spec: if round.is_none() { spec.map(short) } else { spec },
         is_warmup: round.is_none(),
     }

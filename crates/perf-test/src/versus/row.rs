@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::case::Case;
-use crate::batch::{Contestant, Figures, Outcome, PlannedRun, Shortfall, wait_of};
+use crate::batch::{Contestant, Figures, Outcome, PlannedRun, Shortfall, Warnings, wait_of};
 use perf_worker::{choice::Choice, run_spec::RunSpec};
 
 /// The results of one contestant in one case.
@@ -29,6 +29,10 @@ pub struct Row {
     pub rounds: Vec<Option<Figures>>,
     /// The medians of the rounds; null if it was never measured.
     pub medians: Option<Figures>,
+    /// The differences of its runs from those that were asked for, besides waiting and QoS.
+    pub remarks: Vec<String>,
+    /// The warnings of its measured runs, without warm-ups.
+    pub warnings: Warnings,
     /// Runs without figures, warm-ups included.
     pub missing: usize,
     /// The last run without figures.
@@ -59,9 +63,11 @@ impl Row {
             .collect();
         let copied = medians.as_ref().map_or(0, |medians| medians.copied);
         let some_loaned = runs.iter().filter_map(|(.., outcome)| outcome.measured()).any(|run| {
-            let received = &run.total.received;
-            received.copied < received.samples
+            let (sent, received) = (&run.total.sent, &run.total.received);
+            sent.copied < sent.samples && received.copied < received.samples
         });
+        let in_rounds = runs.iter().filter(|(round, ..)| round.is_some());
+        let warnings = Warnings::of(in_rounds.filter_map(|(.., outcome)| outcome.measured()));
         let qos = spec.map(|spec| spec.qos.to_string());
         Row {
             contestant: contestant.label.clone(),
@@ -78,6 +84,8 @@ impl Row {
             wait_asked: spec.filter(|spec| spec.wait.name() != case.wait()).map(|_| case.wait()),
             qos_instead: qos.filter(|qos| *qos != case.qos()),
             settings: spec.map(|spec| spec.settings.clone()).unwrap_or_default(),
+            remarks: spec.map(|spec| spec.heading_notes.clone()).unwrap_or_default(),
+            warnings,
             rounds: figures,
             medians,
             missing: shortfalls.len(),

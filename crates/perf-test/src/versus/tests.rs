@@ -23,6 +23,8 @@ fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
         settings: std::collections::BTreeMap::new(),
         medians: Figures::medians(&rounds.iter().flatten().collect::<Vec<_>>()),
         rounds,
+        remarks: Vec::new(),
+        warnings: crate::batch::Warnings::default(),
         missing: 0,
         shortfall: None,
     }
@@ -110,6 +112,7 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
     let text = versus.lines().join("\n");
     for words in [
         "medians of 6 rounds",
+        "gantry/its p50",
         "| zenoh      | hung   |",
         "zenoh: 2 runs have no figures; it hung: publisher 0 did not finish within 10 s",
         "ecal cannot wait `block` and has its nearest: adaptive (push)",
@@ -171,4 +174,12 @@ fn options_of_single_runs_are_refused_with_the_alternative() {
         let sentence = refuse(&options, "versus").err().unwrap_or_default();
         assert!(sentence.contains(words), "{words}: {sentence}");
     }
+}
+
+#[test]
+fn a_contestant_beside_two_forms_of_the_base_has_both_ratios() {
+    let found = versus(vec![row("gantry", &six(10.0)), row("gantry:best", &six(5.0)), row("udp", &six(20.0))]);
+    let text = found.lines().join("\n");
+    assert!(text.contains("base/its p50"), "{text}");
+    assert!(text.contains("gantry: 0.500 [0.500, 0.500]; gantry:best: 0.250 [0.250, 0.250]"), "{text}");
 }

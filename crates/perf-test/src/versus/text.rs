@@ -1,5 +1,7 @@
 //! The results as tables on the terminal and in Markdown, and as the panels of the picture.
 
+use std::collections::BTreeSet;
+
 use super::{CaseResults, Versus, row::Row};
 use crate::{
     batch::Figures,
@@ -11,20 +13,8 @@ use crate::{
     units::{format_mib, format_ns},
 };
 
-const HEADER: [&str; 12] = [
-    "contestant",
-    "path",
-    "wait",
-    "p50",
-    "p99",
-    "CPU/message",
-    "memory",
-    "received/s",
-    "MB/s",
-    "lost",
-    "base/its p50",
-    "base/its CPU",
-];
+const HEADER: [&str; 10] =
+    ["contestant", "path", "wait", "p50", "p99", "CPU/message", "memory", "received/s", "MB/s", "lost"];
 const PHASES: [&str; 4] = ["serialise", "transport", "wake-up", "deserialise"];
 
 impl Versus {
@@ -108,7 +98,12 @@ impl Versus {
 
     /// The rows of a case's table.
     fn rows(&self, case: &CaseResults) -> Vec<Vec<String>> {
-        let mut rows = vec![HEADER.map(str::to_owned).to_vec()];
+        let bases: BTreeSet<&str> = self.ratios.iter().map(|ratio| ratio.base.as_str()).collect();
+        let mut bases = bases.into_iter();
+        let one = bases.next().filter(|_| bases.next().is_none());
+        let base = one.unwrap_or("base");
+        let ratios = [format!("{base}/its p50"), format!("{base}/its CPU")];
+        let mut rows = vec![HEADER.map(str::to_owned).into_iter().chain(ratios).collect()];
         for row in &case.rows {
             let Some(medians) = &row.medians else {
                 let kind = row.shortfall.as_ref().map_or("not done".to_owned(), |shortfall| shortfall.kind.to_string());
@@ -117,10 +112,14 @@ impl Versus {
             };
             let time = |ns: Option<f64>| ns.map_or("-".to_owned(), format_ns);
             let ratio = |figure: &str| {
-                let mut found = self.ratios.iter().filter(|ratio| {
+                let found = self.ratios.iter().filter(|ratio| {
                     ratio.other == row.contestant && ratio.figure == figure && ratio.case.as_ref() == Some(&case.name)
                 });
-                found.next().map_or(String::new(), super::Ratio::value)
+                let of_base = |ratio: &super::Ratio| match one {
+                    Some(_) => ratio.value(),
+                    None => format!("{}: {}", ratio.base, ratio.value()),
+                };
+                found.map(of_base).collect::<Vec<_>>().join("; ")
             };
             rows.push(vec![
                 row.contestant.clone(),
@@ -201,8 +200,13 @@ impl Row {
             notes.push(format!("{name} lacks that QoS and has its nearest: {qos}"));
         }
         if let Some(medians) = self.medians.as_ref().filter(|medians| medians.copied > 0) {
-            notes.push(format!("{name} copied {} messages, although zero copy was asked for", medians.copied));
+            notes.push(format!(
+                "{name} copied messages {} times, on publish or on take, although zero copy was asked for",
+                medians.copied
+            ));
         }
+        notes.extend(self.remarks.iter().map(|remark| format!("{name}: {remark}")));
+        notes.extend(self.warnings.note(name));
         if let Some(shortfall) = &self.shortfall {
             let n = self.missing;
             let times = if n == 1 { "one run has no figures".to_owned() } else { format!("{n} runs have no figures") };

@@ -15,6 +15,8 @@ use crate::program::{Finished, Memory, send};
 test_support::tests![
     contestants_that_refuse_crash_or_hang_are_rows_and_the_others_go_on,
     runs_whose_logs_are_there_are_not_repeated,
+    a_log_of_other_conditions_is_kept_and_one_of_another_boot_is_not,
+    user_mistakes_are_errors_before_a_run,
     an_interrupt_ends_with_what_was_measured,
 ];
 
@@ -108,9 +110,49 @@ fn runs_whose_logs_are_there_are_not_repeated() {
     versus("--again");
     assert!(ids()[0] != before[0]);
     assert_eq!(fs::read_to_string(results.join("commands.txt")).unwrap().lines().count(), 3);
-    // With another bound, the logs are those of other runs.
-    let third = versus("--late 50%,5ms");
-    assert!(!third.stderr.contains("its log is there"), "{}", third.everything());
+}
+
+fn a_log_of_other_conditions_is_kept_and_one_of_another_boot_is_not() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("Array1k/mock-round1.json");
+    let versus =
+        |more: &str| memory.run(&format!("versus -c Mock {CASE} {more} --results {}", folder.path().display()));
+    versus("").assert_good();
+    let first = fs::read_to_string(&log).unwrap();
+    let refused = versus("--work 5us");
+    assert_eq!(refused.status.code(), Some(2), "{}", refused.everything());
+    for words in ["work_ns 0 there, 5000 now", "--again", "another folder"] {
+        assert!(refused.stderr.contains(words), "{words} is not in {}", refused.everything());
+    }
+    assert_eq!(fs::read_to_string(&log).unwrap(), first);
+    let id = Log::read(&log).unwrap().run.build.boot_id;
+    fs::write(&log, first.replace(&id, "another")).unwrap();
+    let again = versus("");
+    again.assert_good();
+    assert!(
+        again.stderr.contains("mock Array1k, round 1 is measured again: its log is from before the last boot"),
+        "{}",
+        again.everything()
+    );
+    assert_eq!(Log::read(&log).unwrap().run.build.boot_id, id);
+}
+
+fn user_mistakes_are_errors_before_a_run() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results");
+    for (options, words) in [
+        ("-m Arry1k", "there is no message `Arry1k`"),
+        ("-m Array1k,Array4k", "there is no message `Array1k,Array4k`"),
+        ("-m ../../x", "there is no message `../../x`"),
+        ("-t 1a", "topic name \"1a\" is not allowed"),
+    ] {
+        let refused = memory.run(&format!("versus -c Mock {options} --results {}", results.display()));
+        assert_eq!(refused.status.code(), Some(2), "{}", refused.everything());
+        assert!(refused.stderr.contains(words), "{words} is not in {}", refused.everything());
+    }
+    assert!(!results.exists());
 }
 
 fn an_interrupt_ends_with_what_was_measured() {

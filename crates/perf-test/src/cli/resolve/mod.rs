@@ -60,6 +60,32 @@ pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Fai
     resolved().map_err(Failure::Usage)
 }
 
+/// Checks the options that are wrong for every middleware, but for the message.
+///
+/// # Errors
+/// [`Failure::Usage`]: options contradict each other, or a value is not allowed.
+pub fn check_shared(options: &RunOptions) -> Result<(), Failure> {
+    let check = || {
+        legacy::resolve::refuse(&options.legacy)?;
+        let (roundtrip, ..) = endpoints::counts(&options.endpoints)?;
+        switch(options.legacy.no_waitset, "--no-waitset", Wait::Spin, "--wait", options.measuring.wait)?;
+        legacy::resolve::real_time(&options.machine, options.legacy.use_drive_px_rt)?;
+        endpoints::topic(&options.endpoints, options.messages.msg.is_some())?;
+        endpoints::domain_id(options.endpoints.dds_domain_id)?;
+        qos(&options.qos, false, roundtrip == Roundtrip::Service).map(drop)
+    };
+    check().map_err(Failure::Usage)
+}
+
+/// Checks the message that `-m` names, with its size.
+///
+/// # Errors
+/// [`Failure::Usage`]: there is no such message, or the size does not apply to it.
+pub fn check_message(options: &RunOptions) -> Result<(), Failure> {
+    let layout = options.messages.message_layout.unwrap_or_default();
+    message(&options.messages, "Array1k", layout).map(drop).map_err(Failure::Usage)
+}
+
 /// The same run with zero copy, with the daemons that it needs then.
 ///
 /// # Errors

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{Cell, End, Kind, file_name, folder, measure, write};
+use super::{Cell, End, Kind, folder, measure, write};
 use crate::{
-    batch::{ALL, Batch, contestants, refuse},
+    batch::{ALL, Batch, contestants, file_name, refuse},
     cli::{self, Axis, Choice, MatrixOptions},
     error::Failure,
     interrupt::Interrupt,
@@ -76,7 +76,7 @@ impl Matrix {
         let kinds: Result<Vec<Kind>, String> = combinations.iter().map(|one| one.kind(&varied)).collect();
         let kinds = kinds.map_err(Failure::Usage)?;
         let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
-        let (cells, end) = measure(&batch, &kinds, options.batch.rounds);
+        let (cells, end) = measure(&batch, &kinds, options.batch.rounds)?;
         let row = |(combination, cell): (Combination, Cell)| {
             let Combination { contestant, options, arguments } = combination;
             Row { contestant, options, arguments, cell }

@@ -3,7 +3,7 @@
 use super::{Matrix, Options};
 use crate::{
     batch::Figures,
-    experiment::{Footnotes, time},
+    experiment::{Footnotes, notes_of, time},
     report::tables::{markdown_table, table},
     units::format_mib,
 };
@@ -16,7 +16,7 @@ impl Matrix {
     pub fn lines(&self) -> Vec<String> {
         let mut notes = Footnotes::default();
         let mut lines = table(&self.title(), &self.rows(&mut notes));
-        lines.extend(self.common().into_iter().chain(notes.lines()));
+        lines.extend(self.common().into_iter().chain(self.notes()).chain(notes.lines()));
         lines
     }
 
@@ -28,7 +28,8 @@ impl Matrix {
             vec!["# Every combination".to_owned(), String::new(), format!("{}:", self.title()), String::new()];
         lines.extend(markdown_table(&self.rows(&mut notes)));
         lines.push(String::new());
-        lines.extend(self.common().into_iter().chain(notes.lines()).map(|line| format!("- {line}")));
+        lines
+            .extend(self.common().into_iter().chain(self.notes()).chain(notes.lines()).map(|line| format!("- {line}")));
         lines
     }
 
@@ -53,6 +54,21 @@ impl Matrix {
             rows.push(row);
         }
         rows
+    }
+
+    /// The notes on the runs of each contestant.
+    fn notes(&self) -> Vec<String> {
+        let mut names: Vec<&str> = Vec::new();
+        for run in &self.runs {
+            if !names.contains(&run.contestant.as_str()) {
+                names.push(&run.contestant);
+            }
+        }
+        let of_one = |name: &str| {
+            let own = self.runs.iter().filter(|run| run.contestant == name).map(|run| &run.cell);
+            notes_of(name, own)
+        };
+        names.into_iter().flat_map(of_one).collect()
     }
 
     /// The options that all runs share.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Cell, End, Kind, folder, measure, messages_of, with_message, write};
 use crate::{
     batch::{Batch, Contestant, contestants, refuse, with_defaults},
-    cli::{ExperimentOptions, RunOptions},
+    cli::{ExperimentOptions, RunOptions, check_shared},
     error::Failure,
     interrupt::Interrupt,
     measure::knee::{Knee, knee},
@@ -96,6 +96,7 @@ impl Sizes {
     pub fn measure(options: &ExperimentOptions) -> Result<Sizes, Failure> {
         let run = &options.run;
         refuse(run, "experiment sizes").map_err(Failure::Usage)?;
+        check_shared(run)?;
         let list = run.endpoints.communicator.as_deref().unwrap_or("Gantry");
         let contestants = contestants(list).map_err(Failure::Usage)?;
         let mut messages = messages_of(run, arrays(run)).map_err(Failure::Usage)?;
@@ -110,7 +111,7 @@ impl Sizes {
             .collect();
         let runs = &run;
         let kinds = messages.iter().flat_map(|message| named.iter().map(move |(c, way)| kind(runs, c, way, message)));
-        let (cells, end) = measure(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds);
+        let (cells, end) = measure(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds)?;
         let caches = caches(&System::read(&system::root_folder()).cpu);
         let mut cells: Vec<Option<Cell>> = cells.into_iter().map(Some).collect();
         let series = named.iter().enumerate().map(|(place, (contestant, way))| {

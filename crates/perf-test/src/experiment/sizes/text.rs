@@ -2,7 +2,7 @@
 
 use super::{Cache, Series, Sizes};
 use crate::{
-    experiment::{Footnotes, time},
+    experiment::{Footnotes, notes_of, time},
     report::{
         plot::sizes::{Chart, Curve},
         tables::{markdown_table, table},
@@ -100,12 +100,13 @@ fn series_name<'a>(series: &[&'a Series]) -> &'a str {
     series.first().map_or("", |series| series.contestant.as_str())
 }
 
-/// The conditions of a contestant, and its knees.
+/// The conditions of a contestant, its knees, and the notes on its runs.
 fn sentences(series: &[&Series]) -> Vec<String> {
     let points = series.iter().flat_map(|series| &series.points);
+    let notes = notes_of(series_name(series), points.clone().map(|point| &point.cell));
     let measured = points.clone().find(|point| point.cell.medians.is_some());
     let conditions = measured.map(|point| point.cell.conditions("publishing"));
-    conditions.into_iter().chain(series.iter().map(|series| series.knee_sentence())).collect()
+    conditions.into_iter().chain(series.iter().map(|series| series.knee_sentence())).chain(notes).collect()
 }
 
 impl Series {

@@ -4,6 +4,7 @@
 //! there. Invariant: the document is complete at every moment (see `document`); a killed run leaves one without `summary`.
 //! `docs/internals/releasing.md` says when the version in [`SCHEMA`] is raised.
 
+mod build;
 mod distribution;
 mod row;
 mod run;
@@ -18,6 +19,7 @@ use serde_json::{Map, Value};
 use super::{document::Document, summary::Summary};
 use crate::{row::Row, system::System, verdict::Verdict};
 
+pub use build::Build;
 pub use distribution::{Distribution, Spread};
 pub use row::{RowEntry, TotalEntry, UsedEntry};
 pub use run::{Conditions, RunEntry};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Build;
 use crate::report::external_info::ExternalInfo;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{RunSpec, Threshold};
@@ -26,6 +27,9 @@ pub struct RunEntry {
     pub full_topic: String,
     /// The environment variable APEX_PERFORMANCE_TEST.
     pub external_info: ExternalInfo,
+    /// The builds of the programs, and the boot of the machine.
+    #[serde(default)]
+    pub build: Build,
     /// The conditions of the run, defaults included.
     pub spec: Conditions,
 }
@@ -43,6 +47,7 @@ impl RunEntry {
             created_unix_ms: u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX),
             full_topic: full_topic.to_owned(),
             external_info: external_info.clone(),
+            build: Build::now(&spec.communicator),
             spec: Conditions::of(spec),
         }
     }

@@ -1,0 +1,61 @@
+//! The programs of a run and the boot of the machine: figures of others are not those of the same run.
+
+use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use crate::communicator::{Communicator, Program};
+
+/// The kernel's id of the present boot.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+/// The builds of both programs of a run, and the boot. A value that is not known is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Build {
+    /// The kernel's id of the boot of the machine.
+    pub boot_id: String,
+    /// The file of the program that measured: its size in bytes, and the time of its last change, ns since 1970-01-01 UTC.
+    pub perf_test: String,
+    /// The same of the program of the workers.
+    pub worker: String,
+}
+
+impl Build {
+    /// Of this program and the worker program of a middleware, now.
+    #[must_use]
+    pub fn now(communicator: &str) -> Build {
+        let own = std::env::current_exe().ok();
+        let worker = match Communicator::find(communicator).map(|found| found.program) {
+            Ok(Program::Other(path)) => Some(path),
+            Ok(Program::This(_)) => own.clone(),
+            Err(_) => None,
+        };
+        let boot_id = std::fs::read_to_string(BOOT_ID).unwrap_or_default().trim().to_owned();
+        Build { boot_id, perf_test: state(own), worker: state(worker) }
+    }
+
+    /// The reason why a run of this build is not one of the build `now`.
+    #[must_use]
+    pub fn difference(&self, now: &Build) -> Option<&'static str> {
+        if self.perf_test != now.perf_test {
+            Some("its log is of another build of perf_test")
+        } else if self.worker != now.worker {
+            Some("its log is of another build of the worker program")
+        } else if self.boot_id != now.boot_id {
+            Some("its log is from before the last boot, or of another machine")
+        } else {
+            None
+        }
+    }
+}
+
+fn state(program: Option<PathBuf>) -> String {
+    let found = program.and_then(|path| path.metadata().ok());
+    let state = found.and_then(|found| {
+        let changed = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some(format!("{} {}", found.len(), changed.as_nanos()))
+    });
+    state.unwrap_or_default()
+}
