@@ -119,6 +119,19 @@ fn killed_failed_and_other_files_are_shown_as_such() {
 }
 
 #[test]
+fn a_run_that_ended_early_is_in_no_median() {
+    let folder = folder();
+    let path = folder.path().join("early.json");
+    log(&path, LARGE, "", 80_000_000, true);
+    let mut early: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    early["summary"]["stopped_early"] = true.into();
+    std::fs::write(path, early.to_string()).unwrap();
+    let [page, table] = written(&folder);
+    assert!(page.contains("3<small>1 stopped early</small>") && page.contains("stopped: it ended early"), "{table}");
+    assert!(table.contains("| 3 of 4 | 2.00 ms (1.00 – 9.00 ms) |"), "{table}");
+}
+
+#[test]
 fn a_text_in_a_log_is_no_markup() {
     let folder = folder();
     let evil = "</script><script>alert(1)</script>|{{data}}";

@@ -77,6 +77,7 @@ fn by_kind(folder: &Folder) -> BTreeMap<String, Vec<[String; 3]>> {
         let ending = match &run.ending {
             Ending::Good => None,
             Ending::Failed(why) => Some(("failed", why.as_str(), "The figures are in no median")),
+            Ending::Stopped => Some(("stopped", "The run ended early", "The figures are in no median")),
             Ending::Killed => Some(("killed", "The log has no summary", "The figures are in no median")),
         };
         let warnings = run.warnings.iter().map(|w| (w.kind.as_str(), w.sentence.as_str(), w.hint.as_str()));

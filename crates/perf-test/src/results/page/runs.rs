@@ -49,6 +49,7 @@ fn row(run: &Run) -> String {
     let ending = match &run.ending {
         Ending::Good => None,
         Ending::Failed(why) => Some(format!("failed: {why}")),
+        Ending::Stopped => Some(format!("stopped: it ended early, after {:.1} s", run.measured_s)),
         Ending::Killed => Some(format!("killed, or still running: no summary after {:.1} s", run.measured_s)),
     };
     let warnings = run.warnings.iter().map(|warning| format!("{}: {}", warning.kind, warning.sentence));

@@ -70,10 +70,12 @@ fn row(groups: &Groups, index: usize, group: &Group) -> String {
 /// The number of runs that measured, and those that did not.
 fn runs_cell(group: &Group) -> String {
     let (all, good) = (group.runs.len(), group.good().count());
-    let killed = group.runs.iter().filter(|run| run.ending == Ending::Killed).count();
-    let failed = all - good - killed;
+    let ended = |ending: &Ending| group.runs.iter().filter(|run| run.ending == *ending).count();
+    let (stopped, killed) = (ended(&Ending::Stopped), ended(&Ending::Killed));
+    let failed = all - good - stopped - killed;
     let counted = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
-    let others = [counted(killed, "killed"), counted(failed, "failed")].into_iter().flatten().collect::<Vec<String>>();
+    let others = [counted(stopped, "stopped early"), counted(killed, "killed"), counted(failed, "failed")];
+    let others = others.into_iter().flatten().collect::<Vec<String>>();
     let others = if others.is_empty() { String::new() } else { format!("<small>{}</small>", others.join(", ")) };
     format!("<td class=\"number\" data-sort=\"{good}\">{good}{others}</td>\n")
 }
