@@ -132,6 +132,23 @@ fn a_run_that_ended_early_is_in_no_median() {
 }
 
 #[test]
+fn numbers_that_no_run_has_are_shown_nevertheless() {
+    let folder = folder();
+    let path = folder.path().join("a.json");
+    let mut log: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    log["summary"]["total"]["latency"]["cells"] = serde_json::json!([[1000, u64::MAX], [2000, u64::MAX]]);
+    let worker = log["summary"]["workers"][0].clone();
+    log["summary"]["workers"] = vec![worker; 2].into();
+    log["summary"]["workers"][0]["memory"]["peak_rss_kib"] = u64::MAX.into();
+    log["run"]["created_unix_ms"] = u64::MAX.into();
+    log["environment"]["cpu"]["caches"] =
+        serde_json::json!([{"level": 1, "kind": "Data", "size_kib": u64::MAX, "count": u64::MAX}]);
+    std::fs::write(&path, log.to_string()).unwrap();
+    let [page, _] = written(&folder);
+    assert!(page.contains("5 runs in") && page.contains("36028797018963968.0 MiB"), "a run is missing");
+}
+
+#[test]
 fn a_text_in_a_log_is_no_markup() {
     let folder = folder();
     let evil = "</script><script>alert(1)</script>|{{data}}";

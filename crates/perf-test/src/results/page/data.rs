@@ -95,5 +95,5 @@ fn seconds(group: &Group) -> Vec<(f64, [Option<f64>; LATENCIES])> {
 fn caches(folder: &Folder) -> Vec<Value> {
     let Some(machine) = &folder.machine else { return Vec::new() };
     let of_data = machine.cpu.caches.iter().filter(|cache| cache.kind != "Instruction");
-    of_data.map(|cache| json!({"name": format!("L{}", cache.level), "bytes": cache.size_kib * 1024})).collect()
+    of_data.map(|cache| json!({"name": format!("L{}", cache.level), "bytes": cache.size_kib.saturating_mul(1024)})).collect()
 }
