@@ -51,7 +51,7 @@ impl Folder {
             } else if file.file_name().is_some_and(|file| file == ENVIRONMENT) {
                 folder.machine = folder.machine.or_else(|| machine(&file));
             } else {
-                match Log::read(&file) {
+                match Log::read_as(&file, &name) {
                     Ok(log) => {
                         let run = Run::of(log, name);
                         of_first_log = of_first_log.or_else(|| run.machine.clone());

@@ -25,14 +25,16 @@ fn detail(groups: &Groups, index: usize, group: &Group) -> String {
         .iter()
         .map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value)))
         .collect();
-    let command = escape(&group.runs[0].entry.command_line.join(" "));
+    // The path of the program is that of its own machine.
+    let arguments = group.runs[0].entry.command_line.iter().skip(1).map(String::as_str);
+    let command = escape(&std::iter::once("perf_test").chain(arguments).collect::<Vec<&str>>().join(" "));
     format!(
         "<details id=\"runs-{index}\" class=\"runs\" data-middleware=\"{name}\" data-message=\"{key}\">\n\
          <summary>{label}<span>{}, {rate}</span><span>{count} {runs}</span></summary>\n\
          <div class=\"scroll\" role=\"region\" aria-label=\"Runs of {label}\" tabindex=\"0\"><table>\n<thead><tr>\
          <th scope=\"col\">Log</th><th scope=\"col\">Time (UTC)</th><th scope=\"col\" class=\"number\">Samples</th>{head}\
          <th scope=\"col\">Doubts</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n\
-         <h4>Settings in effect</h4>\n<dl>{settings}</dl>\n<h4>Command of the first run</h4>\n<pre>{command}</pre>\n</details>\n",
+         <h4>Settings in effect</h4>\n<dl>{settings}</dl>\n<h4>Command</h4>\n<pre>{command}</pre>\n</details>\n",
         escape(&message(group)),
     )
 }
