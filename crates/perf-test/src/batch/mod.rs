@@ -31,7 +31,7 @@ use crate::{
 };
 pub use contestant::{ALL, Contestant, contestants, wait_of};
 pub use figures::{Figure, Figures};
-pub use folder::Folder;
+pub use folder::{Folder, SHORTFALL_SUFFIX};
 pub use options::{DEPTH, refuse, with_defaults};
 use perf_worker::run_spec::RunSpec;
 use progress::Progress;

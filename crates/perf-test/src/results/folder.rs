@@ -4,13 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::failure::{self, Failure};
 use super::run::Run;
+use crate::batch::{SHORTFALL_SUFFIX, Shortfall};
 use crate::report::full::Log;
-use crate::system::System;
-
-/// The name of a file with the output of `perf_test system --json`.
-const ENVIRONMENT: &str = "environment.json";
+use crate::system::{ENVIRONMENT, System};
 
 /// A folder of results.
 #[derive(Debug, Default)]
@@ -19,8 +16,8 @@ pub struct Folder {
     pub name: String,
     /// The runs that have a log, by their files' names.
     pub runs: Vec<Run>,
-    /// The runs without figures.
-    pub failures: Vec<Failure>,
+    /// The runs without figures, with the names of their files.
+    pub shortfalls: Vec<(String, Shortfall)>,
     /// The machine: of `environment.json`, else of the first log.
     pub machine: Option<System>,
     /// The other JSON files, each with the reason why it is not shown.
@@ -46,8 +43,11 @@ impl Folder {
         let mut of_first_log = None;
         for file in files {
             let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
-            if let Some(failure) = Failure::read(&file, &name).filter(|_| name.ends_with(failure::SUFFIX)) {
-                folder.failures.push(failure);
+            if name.ends_with(&format!(".{SHORTFALL_SUFFIX}")) {
+                match shortfall(&file) {
+                    Ok(shortfall) => folder.shortfalls.push((name, shortfall)),
+                    Err(why) => folder.skipped.push(format!("{name} describes no run without figures: {why}")),
+                }
             } else if file.file_name().is_some_and(|file| file == ENVIRONMENT) {
                 folder.machine = folder.machine.or_else(|| machine(&file));
             } else {
@@ -62,7 +62,7 @@ impl Folder {
             }
         }
         folder.machine = folder.machine.or(of_first_log);
-        if folder.runs.is_empty() && folder.failures.is_empty() {
+        if folder.runs.is_empty() && folder.shortfalls.is_empty() {
             let (path, others) = (path.display(), folder.skipped.len());
             return Err(format!(
                 "{path} has no log of perf_test ({others} other JSON files): give a folder with logs written by --full-logfile"
@@ -70,6 +70,16 @@ impl Folder {
         }
         Ok(folder)
     }
+}
+
+/// The middleware of a run without figures, without its settings.
+pub fn middleware(shortfall: &Shortfall) -> &str {
+    shortfall.contestant.split(':').next().unwrap_or_default()
+}
+
+fn shortfall(file: &Path) -> Result<Shortfall, String> {
+    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
 }
 
 fn machine(file: &Path) -> Option<System> {

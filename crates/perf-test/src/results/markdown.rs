@@ -4,6 +4,7 @@ use super::folder::Folder;
 use super::group::{Group, Groups};
 use super::metric::METRICS;
 use super::settings::{in_words, machine_in_short, size};
+use crate::batch::Shortfall;
 
 /// The table with a sentence on the machine above it and the notes below it.
 pub fn table(folder: &Folder, groups: &Groups) -> String {
@@ -18,9 +19,10 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
         text.push_str(&row(groups, group));
     }
     let empty = " |".repeat(heads.len() - 2);
-    for failure in &folder.failures {
-        let sentence = [failure.title.as_str(), failure.sentence.as_str()].join(": ");
-        text.push_str(&format!("| {} | no figures: {}{empty}\n", cell(&failure.contestant), cell(sentence.trim())));
+    for (_, shortfall) in &folder.shortfalls {
+        let Shortfall { contestant, title, kind, sentence, .. } = shortfall;
+        let [contestant, title, sentence] = [contestant, title, sentence].map(|text| cell(text));
+        text.push_str(&format!("| {contestant} | no figures, {kind}: {title}: {sentence}{empty}\n"));
     }
     if groups.groups.iter().any(|group| group.uncertain.contains(&true)) {
         text.push_str("\n\\* rests on fewer than 10 samples beyond the percentile in one of the runs.\n");

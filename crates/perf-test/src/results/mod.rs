@@ -8,7 +8,6 @@
 //! folder ─► run ─► group ─► page, markdown
 //! ```
 
-mod failure;
 mod folder;
 mod group;
 mod markdown;

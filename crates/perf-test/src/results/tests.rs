@@ -6,6 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
+use crate::batch::{Shortfall, ShortfallKind};
 use crate::report::external_info::ExternalInfo;
 use crate::report::full::{FullLog, Head, RunEntry, SCHEMA};
 use crate::report::summary::tests::summary;
@@ -97,8 +98,15 @@ fn killed_failed_and_other_files_are_shown_as_such() {
     let mut failed: Value = serde_json::from_slice(&std::fs::read(path("worthless.json")).unwrap()).unwrap();
     failed["summary"]["failure"] = "subscription 0 exited".into();
     std::fs::write(path("worthless.json"), failed.to_string()).unwrap();
-    let refused = r#"{"contestant": "zenoh:best", "title": "4 MB", "sentence": "no shared memory here"}"#;
-    std::fs::write(path("x.failed.json"), refused).unwrap();
+    let refused = Shortfall {
+        contestant: "zenoh:best".to_owned(),
+        title: "4 MB".to_owned(),
+        log: "x.json".to_owned(),
+        kind: ShortfallKind::Refused,
+        sentence: "no shared memory here".to_owned(),
+    };
+    std::fs::write(path("x.failed.json"), serde_json::to_string(&refused).unwrap()).unwrap();
+    std::fs::write(path("y.failed.json"), "{}").unwrap();
     std::fs::write(path("other.json"), "{}").unwrap();
     std::fs::write(path("broken.json"), r#"{"schema": "gantry.perf_test/2", "run""#).unwrap();
     let [page, table] = written(&folder);
@@ -108,9 +116,10 @@ fn killed_failed_and_other_files_are_shown_as_such() {
         "0<small>1 failed</small>",
         "failed: subscription 0 exited",
         "killed, or still running: no summary after 1.0 s",
-        "<strong>No figures.</strong> 4 MB: no shared memory here",
-        "2 other JSON files skipped",
+        "<strong>No figures, refused.</strong> 4 MB: no shared memory here",
+        "3 other JSON files skipped",
         "<li>other.json is no log",
+        "<li>y.failed.json describes no run without figures: missing field",
         "<pre>perf_test ",
     ] {
         assert!(page.contains(words), "no {words:?}");
@@ -118,7 +127,7 @@ fn killed_failed_and_other_files_are_shown_as_such() {
     assert!(!page.contains(&folder.path().display().to_string()), "a path of this machine");
     let program = std::env::current_exe().unwrap();
     assert!(!page.contains(&program.display().to_string()), "the path of a program of this machine");
-    assert!(table.contains("| zenoh:best | no figures: 4 MB: no shared memory here |"), "{table}");
+    assert!(table.contains("| zenoh:best | no figures, refused: 4 MB: no shared memory here |"), "{table}");
     assert!(table.contains(", 64 KiB | 100 Hz | adaptive | copy | 0 of 1 | - | - |"), "{table}");
     assert!(table.contains("| 3 of 4 | 2.00 ms (1.00 – 9.00 ms) |"), "{table}");
 }
@@ -142,9 +151,9 @@ fn numbers_that_no_run_has_are_shown_nevertheless() {
     let path = folder.path().join("a.json");
     let mut log: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     log["summary"]["total"]["latency"]["cells"] = serde_json::json!([[1000, u64::MAX], [2000, u64::MAX]]);
-    let worker = log["summary"]["workers"][0].clone();
-    log["summary"]["workers"] = vec![worker; 2].into();
-    log["summary"]["workers"][0]["memory"]["peak_rss_kib"] = u64::MAX.into();
+    for worker in [0, 1] {
+        log["summary"]["workers"][worker]["memory"]["peak_rss_kib"] = u64::MAX.into();
+    }
     log["run"]["created_unix_ms"] = u64::MAX.into();
     log["environment"]["cpu"]["caches"] =
         serde_json::json!([{"level": 1, "kind": "Data", "size_kib": u64::MAX, "count": u64::MAX}]);

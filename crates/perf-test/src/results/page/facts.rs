@@ -22,10 +22,10 @@ pub fn head(folder: &Folder, groups: &Groups) -> String {
     };
     let runs = plural(folder.runs.len(), "run");
     let rows = plural(groups.groups.len(), "group");
-    let failures = folder.failures.len();
-    let failures = (failures > 0).then(|| format!("{failures} without figures"));
+    let shortfalls = folder.shortfalls.len();
+    let shortfalls = (shortfalls > 0).then(|| format!("{shortfalls} without figures"));
     let machine = folder.machine.as_ref().map(machine_in_short);
-    [Some(format!("{runs} in {rows} of equal settings")), failures, time, machine]
+    [Some(format!("{runs} in {rows} of equal settings")), shortfalls, time, machine]
         .into_iter()
         .flatten()
         .map(|fact| format!("<li>{}</li>", escape(&fact)))

@@ -8,7 +8,7 @@ mod table;
 
 use plotly::Plot;
 
-use super::folder::Folder;
+use super::folder::{Folder, middleware};
 use super::group::Groups;
 use super::metric::{METRICS, Metric};
 use escape::{escape, fill};
@@ -63,7 +63,7 @@ fn plotly_js() -> String {
 /// The names of the middlewares, without regard to case in order.
 fn names(folder: &Folder) -> Vec<&str> {
     let of_runs = folder.runs.iter().map(|run| run.entry.spec.communicator.as_str());
-    let mut names: Vec<&str> = of_runs.chain(folder.failures.iter().map(|failure| failure.middleware())).collect();
+    let mut names: Vec<&str> = of_runs.chain(folder.shortfalls.iter().map(|(_, shortfall)| middleware(shortfall))).collect();
     names.sort_by_key(|name| name.to_lowercase());
     names.dedup_by_key(|name| name.to_lowercase());
     names

@@ -1,8 +1,8 @@
 //! The main table: a row for each group, and one for each run without figures.
 
 use super::escape::escape;
-use crate::results::failure::Failure;
-use crate::results::folder::Folder;
+use crate::batch::Shortfall;
+use crate::results::folder::{Folder, middleware};
 use crate::results::group::{Group, Groups};
 use crate::results::metric::METRICS;
 use crate::results::run::Ending;
@@ -31,7 +31,7 @@ pub fn head() -> String {
 /// All rows.
 pub fn rows(folder: &Folder, groups: &Groups) -> String {
     let of_groups = groups.groups.iter().enumerate().map(|(index, group)| row(groups, index, group));
-    of_groups.chain(folder.failures.iter().map(failed)).collect()
+    of_groups.chain(folder.shortfalls.iter().map(missing)).collect()
 }
 
 fn row(groups: &Groups, index: usize, group: &Group) -> String {
@@ -80,15 +80,15 @@ fn runs_cell(group: &Group) -> String {
     format!("<td class=\"number\" data-sort=\"{good}\">{good}{others}</td>\n")
 }
 
-fn failed(failure: &Failure) -> String {
-    let Failure { contestant, title, sentence, file } = failure;
-    let name = escape(&failure.middleware().to_lowercase());
+fn missing((file, shortfall): &(String, Shortfall)) -> String {
+    let Shortfall { contestant, title, kind, sentence, .. } = shortfall;
+    let name = escape(&middleware(shortfall).to_lowercase());
     let columns = CONDITIONS.len() + METRICS.len() - 1;
-    let words: Vec<String> = [title, sentence].into_iter().filter(|text| !text.is_empty()).map(|t| escape(t)).collect();
     format!(
         "<tr class=\"failed\" data-middleware=\"{name}\">\n<th scope=\"row\" data-sort=\"{contestant}\">{contestant}</th>\n\
-         <td colspan=\"{columns}\"><strong>No figures.</strong> {}<small>{}</small></td>\n</tr>\n",
-        words.join(": "),
+         <td colspan=\"{columns}\"><strong>No figures, {kind}.</strong> {}: {}<small>{}</small></td>\n</tr>\n",
+        escape(title),
+        escape(sentence),
         escape(file),
         contestant = escape(contestant),
     )
