@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::ratios::{self, Ratio};
 use super::run::Run;
 use crate::batch::{SHORTFALL_SUFFIX, Shortfall};
 use crate::report::full::Log;
@@ -18,6 +19,8 @@ pub struct Folder {
     pub runs: Vec<Run>,
     /// The runs without figures, with the names of their files.
     pub shortfalls: Vec<(String, Shortfall)>,
+    /// The ratios of each `versus.json`, with its name.
+    pub ratios: Vec<(String, Vec<Ratio>)>,
     /// The machine: of `environment.json`, else of the first log.
     pub machine: Option<System>,
     /// The other JSON files, each with the reason why it is not shown.
@@ -57,7 +60,12 @@ impl Folder {
                         of_first_log = of_first_log.or_else(|| run.machine.clone());
                         folder.runs.push(run);
                     }
-                    Err(why) => folder.skipped.push(why),
+                    Err(why) => match ratios::read(&file) {
+                        Some(Ok(ratios)) if ratios.is_empty() => {}
+                        Some(Ok(ratios)) => folder.ratios.push((name, ratios)),
+                        Some(Err(why)) => folder.skipped.push(format!("the ratios of {name} cannot be read: {why}")),
+                        None => folder.skipped.push(why),
+                    },
                 }
             }
         }

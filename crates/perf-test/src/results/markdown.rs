@@ -3,6 +3,7 @@
 use super::folder::Folder;
 use super::group::{Group, Groups};
 use super::metric::METRICS;
+use super::ratios::{MEANING, Ratio};
 use super::settings::{in_words, machine_in_short, size};
 use crate::batch::Shortfall;
 
@@ -26,6 +27,13 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
     }
     if groups.groups.iter().any(|group| group.uncertain.contains(&true)) {
         text.push_str("\n\\* rests on fewer than 10 samples beyond the percentile in one of the runs.\n");
+    }
+    for (file, ratios) in &folder.ratios {
+        text.push_str(&format!("\nRatios of {}. {MEANING}\n\n", cell(file)));
+        text.push_str(&format!("| {} |\n|{}\n", Ratio::HEADS.join(" | "), " --- |".repeat(Ratio::HEADS.len())));
+        for ratio in ratios {
+            text.push_str(&format!("| {} |\n", ratio.cells().map(|text| cell(&text)).join(" | ")));
+        }
     }
     text
 }

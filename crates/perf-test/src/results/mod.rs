@@ -13,6 +13,7 @@ mod group;
 mod markdown;
 mod metric;
 mod page;
+mod ratios;
 mod run;
 mod settings;
 #[cfg(test)]

@@ -163,6 +163,30 @@ fn numbers_that_no_run_has_are_shown_nevertheless() {
 }
 
 #[test]
+fn the_ratios_of_versus_are_shown_and_own_results_are_not_counted_as_other_files() {
+    let folder = folder();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("sizes.json", r#"{"schema": "gantry.perf_test.sizes/1", "contestants": []}"#);
+    let ratio = r#"{"base": "gantry", "other": "<i>zenoh", "case": "4MB", "figure": "latency", "by_round": [0.5, 0.25], "n": 2,
+        "median": 0.375, "low": 0.25, "high": 0.5, "confidence": 0.5, "base_is": "too few rounds to say"}"#;
+    write(
+        "more/versus.json",
+        &format!(r#"{{"schema": "{}", "rounds": 2, "cases": [], "ratios": [{ratio}]}}"#, crate::versus::SCHEMA),
+    );
+    let [page, table] = written(&folder);
+    assert!(!page.contains("other JSON file"));
+    let row = "<th scope=\"row\">gantry / &lt;i&gt;zenoh</th><td>4MB</td><td>latency</td><td>2</td>\
+               <td>0.375 [0.250, 0.500]</td><td>too few rounds to say</td>";
+    assert!(page.contains(row) && page.contains("<code>more/versus.json</code>"));
+    let line = "| gantry / \\<i\\>zenoh | 4MB | latency | 2 | 0.375 \\[0.250, 0.500\\] | too few rounds to say |";
+    assert!(table.contains(line), "{table}");
+
+    write("more/versus.json", &format!(r#"{{"schema": "{}"}}"#, crate::versus::SCHEMA));
+    let [page, _] = written(&folder);
+    assert!(page.contains("1 other JSON file skipped") && page.contains("the ratios of more/versus.json cannot be read"));
+}
+
+#[test]
 fn a_text_in_a_log_is_no_markup() {
     let folder = folder();
     let evil = "</script><script>alert(1)</script>|{{data}}";

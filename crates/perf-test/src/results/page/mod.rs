@@ -3,6 +3,7 @@
 mod data;
 mod escape;
 mod facts;
+mod ratios;
 mod runs;
 mod table;
 
@@ -39,6 +40,7 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
             ("metrics", &metrics()),
             ("head", &table::head()),
             ("rows", &table::rows(folder, groups)),
+            ("ratios", &ratios::section(folder)),
             ("common", &facts::common(groups)),
             ("runs", &runs::details(groups)),
             ("doubts", &facts::doubts(folder)),
