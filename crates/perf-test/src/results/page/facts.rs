@@ -1,4 +1,4 @@
-//! The facts around the figures: machine, common settings, doubts, and files that are not shown.
+//! The facts around the figures: machine, common settings, warnings, and files that are not shown.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ pub fn common(groups: &Groups) -> String {
     facts.map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))).collect()
 }
 
-/// One sentence on the doubts of all runs, or that there are none.
-pub fn doubts_in_short(folder: &Folder) -> String {
+/// One sentence on the warnings of all runs, or that there are none.
+pub fn warnings_in_short(folder: &Folder) -> String {
     let with = folder.runs.iter().filter(|run| !run.warnings.is_empty() || run.ending != Ending::Good).count();
     let of = folder.runs.len();
     if with == 0 {
@@ -49,11 +49,11 @@ pub fn doubts_in_short(folder: &Folder) -> String {
         by_kind(folder).into_iter().map(|(kind, sentences)| (kind, sentences.len())).collect();
     kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{} ({count})", escape(&kind))).collect();
-    format!("{with} of {of} runs have <a href=\"#doubts\">doubts</a>: {}.", kinds.join(", "))
+    format!("{with} of {of} runs have <a href=\"#warnings\">warnings</a>: {}.", kinds.join(", "))
 }
 
 /// The warnings of all runs by their kinds.
-pub fn doubts(folder: &Folder) -> String {
+pub fn warnings(folder: &Folder) -> String {
     let kinds = by_kind(folder);
     if kinds.is_empty() {
         return "<p>No run has a warning.</p>".to_owned();
@@ -70,7 +70,7 @@ pub fn doubts(folder: &Folder) -> String {
     kinds.into_iter().map(list).collect()
 }
 
-/// Log, sentence and hint of each doubt.
+/// Log, sentence and hint of each warning.
 fn by_kind(folder: &Folder) -> BTreeMap<String, Vec<[String; 3]>> {
     let mut kinds: BTreeMap<String, Vec<[String; 3]>> = BTreeMap::new();
     for run in &folder.runs {

@@ -33,7 +33,7 @@ fn detail(groups: &Groups, index: usize, group: &Group) -> String {
          <summary>{label}<span>{}, {rate}</span><span>{count} {runs}</span></summary>\n\
          <div class=\"scroll\" role=\"region\" aria-label=\"Runs of {label}\" tabindex=\"0\"><table>\n<thead><tr>\
          <th scope=\"col\">Log</th><th scope=\"col\">Time (UTC)</th><th scope=\"col\" class=\"number\">Samples</th>{head}\
-         <th scope=\"col\">Doubts</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n\
+         <th scope=\"col\">Warnings</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n\
          <h4>Settings in effect</h4>\n<dl>{settings}</dl>\n<h4>Command</h4>\n<pre>{command}</pre>\n</details>\n",
         escape(&message(group)),
     )
@@ -55,13 +55,13 @@ fn row(run: &Run) -> String {
         Ending::Killed => Some(format!("killed, or still running: no summary after {:.1} s", run.measured_s)),
     };
     let warnings = run.warnings.iter().map(|warning| format!("{}: {}", warning.kind, warning.sentence));
-    let doubts: Vec<String> = ending.into_iter().chain(warnings).collect();
-    let doubts = match doubts.as_slice() {
+    let shown: Vec<String> = ending.into_iter().chain(warnings).collect();
+    let warnings = match shown.as_slice() {
         [] => "-".to_owned(),
-        doubts => doubts.iter().map(|doubt| format!("<p>{}</p>", escape(doubt))).collect(),
+        shown => shown.iter().map(|sentence| format!("<p>{}</p>", escape(sentence))).collect(),
     };
     format!(
-        "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td class=\"number\">{}</td>{figures}<td class=\"doubts\">{doubts}</td></tr>\n",
+        "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td class=\"number\">{}</td>{figures}<td class=\"warnings\">{warnings}</td></tr>\n",
         escape(&run.file),
         utc(run.entry.created_unix_ms),
         run.samples
