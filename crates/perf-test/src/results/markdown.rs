@@ -9,8 +9,13 @@ use crate::batch::Shortfall;
 
 /// The table with a sentence on the machine above it and the notes below it.
 pub fn table(folder: &Folder, groups: &Groups) -> String {
-    let machine = folder.machine.as_ref().map(machine_in_short).filter(|machine| !machine.is_empty());
-    let machine = machine.map(|machine| format!(" Machine: {}.", cell(&machine))).unwrap_or_default();
+    let machines: Vec<String> =
+        folder.machines.iter().map(machine_in_short).filter(|machine| !machine.is_empty()).collect();
+    let machine = match machines.as_slice() {
+        [] => String::new(),
+        [machine] => format!(" Machine: {}.", cell(machine)),
+        machines => format!(" Machines: {}.", cell(&machines.join("; "))),
+    };
     let mut text = format!("Medians of the runs with their ranges in parentheses.{machine}\n\n");
     let names = ["middleware", "settings", "message", "rate", "readers wait", "path", "runs"];
     let heads: Vec<&str> = names.into_iter().chain(METRICS.iter().map(|metric| metric.name)).collect();

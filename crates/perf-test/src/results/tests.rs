@@ -183,7 +183,33 @@ fn the_ratios_of_versus_are_shown_and_own_results_are_not_counted_as_other_files
 
     write("more/versus.json", &format!(r#"{{"schema": "{}"}}"#, crate::versus::SCHEMA));
     let [page, _] = written(&folder);
-    assert!(page.contains("1 other JSON file skipped") && page.contains("the ratios of more/versus.json cannot be read"));
+    assert!(
+        page.contains("1 other JSON file skipped") && page.contains("the ratios of more/versus.json cannot be read")
+    );
+}
+
+#[test]
+fn each_machine_has_a_section_and_the_plots_have_the_caches_that_all_share() {
+    let folder = folder();
+    let caches = serde_json::json!([{"level": 2, "kind": "Unified", "size_kib": 512, "count": 1}]);
+    for (name, model) in [("a", "A"), ("b", "A"), ("c", "A"), ("zero", "B"), ("more/sizes/small", "B")] {
+        let path = folder.path().join(format!("{name}.json"));
+        let mut log: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        log["environment"]["machine"]["model"] = format!("Board {model}").into();
+        log["environment"]["cpu"]["caches"] = caches.clone();
+        std::fs::write(&path, log.to_string()).unwrap();
+    }
+    let [page, table] = written(&folder);
+    assert!(page.contains("Board A: 3 runs</p>") && page.contains("Board B: 2 runs</p>"));
+    assert_eq!(data(&page)["caches"][0]["bytes"], 512 << 10);
+    assert!(table.contains("Machines: Board A; Board B."), "{table}");
+
+    let mut other = System::default();
+    other.machine.model = Some("Board B".to_owned());
+    std::fs::write(folder.path().join("more/environment.json"), serde_json::json!({"system": other}).to_string())
+        .unwrap();
+    let [page, _] = written(&folder);
+    assert_eq!(data(&page)["caches"].as_array().unwrap().len(), 0, "machines differ in their caches");
 }
 
 #[test]

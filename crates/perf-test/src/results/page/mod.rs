@@ -44,7 +44,7 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
             ("common", &facts::common(groups)),
             ("runs", &runs::details(groups)),
             ("warnings", &facts::warnings(folder)),
-            ("machine", &facts::machine(folder)),
+            ("machines", &facts::machines(folder)),
             ("skipped", &facts::skipped(folder)),
             ("version", own),
             ("data", &escape::json_in_script(&data::json(folder, groups))),
@@ -65,7 +65,8 @@ fn plotly_js() -> String {
 /// The names of the middlewares, without regard to case in order.
 fn names(folder: &Folder) -> Vec<&str> {
     let of_runs = folder.runs.iter().map(|run| run.entry.spec.communicator.as_str());
-    let mut names: Vec<&str> = of_runs.chain(folder.shortfalls.iter().map(|(_, shortfall)| middleware(shortfall))).collect();
+    let mut names: Vec<&str> =
+        of_runs.chain(folder.shortfalls.iter().map(|(_, shortfall)| middleware(shortfall))).collect();
     names.sort_by_key(|name| name.to_lowercase());
     names.dedup_by_key(|name| name.to_lowercase());
     names
