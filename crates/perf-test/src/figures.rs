@@ -31,7 +31,7 @@ pub static FIGURES: [Figure; 9] = [
     figure("lost", "lost", "", |run| (run.total.received.samples > 0).then_some(run.lost as f64)),
     figure("CPU per message", "cpu_per_message", "ns", |run| run.cpu_per_message_ns),
     figure("peak memory", "rss", "KiB", |run| {
-        Some(run.workers.iter().map(|worker| worker.memory.peak_rss_kib).sum::<u64>() as f64)
+        Some(run.workers.iter().map(|worker| worker.memory.peak_rss_kib as f64).sum())
     }),
 ];
 

@@ -14,7 +14,7 @@ use crate::{
 use perf_worker::run_spec::RunSpec;
 
 /// The suffix of the file of a run without figures.
-const SHORTFALL_SUFFIX: &str = "failed.json";
+pub const SHORTFALL_SUFFIX: &str = "failed.json";
 /// The time for which the noise of the machine is measured, s.
 const NOISE_S: u32 = 1;
 
@@ -63,7 +63,7 @@ impl Folder {
         let found = System::read(&system::root_folder());
         let advice = system::advice::advice(&found);
         let noise = Noise::measure(NOISE_S).ok();
-        self.write_json("environment.json", &Description { system: found, noise, advice })?;
+        self.write_json(system::ENVIRONMENT, &Description { system: found, noise, advice })?;
         let commands = self.0.join("commands.txt");
         let added = OpenOptions::new().create(true).append(true).open(&commands);
         let added = added.and_then(|mut file| file.write_all(format!("{}\n", command_line()).as_bytes()));

@@ -32,7 +32,7 @@ use crate::{
 pub use contestant::{ALL, Contestant, contestants, wait_of};
 pub use figures::{Figure, Figures};
 use folder::Earlier;
-pub use folder::{Folder, file_name};
+pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
 pub use options::{DEPTH, refuse, with_defaults};
 use perf_worker::run_spec::RunSpec;
 use progress::Progress;

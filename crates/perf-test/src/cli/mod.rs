@@ -92,7 +92,7 @@ pub enum Command {
     /// warm-up run of one second.
     #[command(after_help = versus::AFTER_HELP)]
     Versus(Box<VersusOptions>),
-    /// Shows a folder of results as one HTML page: tables, plots, settings, machine and doubts, with every run behind each mark.
+    /// Shows a folder of results as one HTML page: tables, plots, settings, machine and warnings, with every run behind each mark.
     ///
     /// The page needs no network and no other file. It has every log of --full-logfile in the folder, at any depth.
     #[command(after_help = reporting::AFTER_HELP)]

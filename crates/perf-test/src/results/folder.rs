@@ -1,16 +1,16 @@
 //! The files of a folder of results: logs, runs without figures, and the description of the machine.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::failure::{self, Failure};
+use super::ratios::{self, Ratio};
 use super::run::Run;
+use super::settings::machine_in_short;
+use crate::batch::{SHORTFALL_SUFFIX, Shortfall};
 use crate::report::full::Log;
-use crate::system::System;
-
-/// The name of a file with the output of `perf_test system --json`.
-const ENVIRONMENT: &str = "environment.json";
+use crate::system::{ENVIRONMENT, System};
 
 /// A folder of results.
 #[derive(Debug, Default)]
@@ -19,10 +19,12 @@ pub struct Folder {
     pub name: String,
     /// The runs that have a log, by their files' names.
     pub runs: Vec<Run>,
-    /// The runs without figures.
-    pub failures: Vec<Failure>,
-    /// The machine: of `environment.json`, else of the first log.
-    pub machine: Option<System>,
+    /// The runs without figures, with the names of their files.
+    pub shortfalls: Vec<(String, Shortfall)>,
+    /// The ratios of each `versus.json`, with its name.
+    pub ratios: Vec<(String, Vec<Ratio>)>,
+    /// The machines: each as one `environment.json` describes it, else as its first log does.
+    pub machines: Vec<System>,
     /// The other JSON files, each with the reason why it is not shown.
     pub skipped: Vec<String>,
 }
@@ -43,26 +45,30 @@ impl Folder {
         json_files(path, &mut files)?;
         let name = path.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let mut folder = Folder { name: name.unwrap_or_else(|| path.display().to_string()), ..Folder::default() };
-        let mut of_first_log = None;
+        let mut described = Vec::new();
         for file in files {
             let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
-            if let Some(failure) = Failure::read(&file, &name).filter(|_| name.ends_with(failure::SUFFIX)) {
-                folder.failures.push(failure);
+            if name.ends_with(&format!(".{SHORTFALL_SUFFIX}")) {
+                match shortfall(&file) {
+                    Ok(shortfall) => folder.shortfalls.push((name, shortfall)),
+                    Err(why) => folder.skipped.push(format!("{name} describes no run without figures: {why}")),
+                }
             } else if file.file_name().is_some_and(|file| file == ENVIRONMENT) {
-                folder.machine = folder.machine.or_else(|| machine(&file));
+                described.extend(machine(&file));
             } else {
-                match Log::read(&file) {
-                    Ok(log) => {
-                        let run = Run::of(log, name);
-                        of_first_log = of_first_log.or_else(|| run.machine.clone());
-                        folder.runs.push(run);
-                    }
-                    Err(why) => folder.skipped.push(why),
+                match Log::read_as(&file, &name) {
+                    Ok(log) => folder.runs.push(Run::of(log, name)),
+                    Err(why) => match ratios::read(&file) {
+                        Some(Ok(ratios)) if ratios.is_empty() => {}
+                        Some(Ok(ratios)) => folder.ratios.push((name, ratios)),
+                        Some(Err(why)) => folder.skipped.push(format!("the ratios of {name} cannot be read: {why}")),
+                        None => folder.skipped.push(why),
+                    },
                 }
             }
         }
-        folder.machine = folder.machine.or(of_first_log);
-        if folder.runs.is_empty() && folder.failures.is_empty() {
+        folder.machines = machines(described, &folder.runs);
+        if folder.runs.is_empty() && folder.shortfalls.is_empty() {
             let (path, others) = (path.display(), folder.skipped.len());
             return Err(format!(
                 "{path} has no log of perf_test ({others} other JSON files): give a folder with logs written by --full-logfile"
@@ -70,6 +76,25 @@ impl Folder {
         }
         Ok(folder)
     }
+}
+
+/// The machines that differ in a word of their line. Descriptions precede those of logs.
+fn machines(described: Vec<System>, runs: &[Run]) -> Vec<System> {
+    let mut machines: BTreeMap<String, System> = BTreeMap::new();
+    for machine in described.into_iter().chain(runs.iter().filter_map(|run| run.machine.clone())) {
+        machines.entry(machine_in_short(&machine)).or_insert(machine);
+    }
+    machines.into_values().collect()
+}
+
+/// The middleware of a run without figures, without its settings.
+pub fn middleware(shortfall: &Shortfall) -> &str {
+    shortfall.contestant.split(':').next().unwrap_or_default()
+}
+
+fn shortfall(file: &Path) -> Result<Shortfall, String> {
+    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
 }
 
 fn machine(file: &Path) -> Option<System> {

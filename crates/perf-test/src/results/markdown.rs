@@ -3,12 +3,19 @@
 use super::folder::Folder;
 use super::group::{Group, Groups};
 use super::metric::METRICS;
+use super::ratios::{MEANING, Ratio};
 use super::settings::{in_words, machine_in_short, size};
+use crate::batch::Shortfall;
 
 /// The table with a sentence on the machine above it and the notes below it.
 pub fn table(folder: &Folder, groups: &Groups) -> String {
-    let machine = folder.machine.as_ref().map(machine_in_short).filter(|machine| !machine.is_empty());
-    let machine = machine.map(|machine| format!(" Machine: {}.", cell(&machine))).unwrap_or_default();
+    let machines: Vec<String> =
+        folder.machines.iter().map(machine_in_short).filter(|machine| !machine.is_empty()).collect();
+    let machine = match machines.as_slice() {
+        [] => String::new(),
+        [machine] => format!(" Machine: {}.", cell(machine)),
+        machines => format!(" Machines: {}.", cell(&machines.join("; "))),
+    };
     let mut text = format!("Medians of the runs with their ranges in parentheses.{machine}\n\n");
     let names = ["middleware", "settings", "message", "rate", "readers wait", "path", "runs"];
     let heads: Vec<&str> = names.into_iter().chain(METRICS.iter().map(|metric| metric.name)).collect();
@@ -18,12 +25,20 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
         text.push_str(&row(groups, group));
     }
     let empty = " |".repeat(heads.len() - 2);
-    for failure in &folder.failures {
-        let sentence = [failure.title.as_str(), failure.sentence.as_str()].join(": ");
-        text.push_str(&format!("| {} | no figures: {}{empty}\n", cell(&failure.contestant), cell(sentence.trim())));
+    for (_, shortfall) in &folder.shortfalls {
+        let Shortfall { contestant, title, kind, sentence, .. } = shortfall;
+        let [contestant, title, sentence] = [contestant, title, sentence].map(|text| cell(text));
+        text.push_str(&format!("| {contestant} | no figures, {kind}: {title}: {sentence}{empty}\n"));
     }
     if groups.groups.iter().any(|group| group.uncertain.contains(&true)) {
         text.push_str("\n\\* rests on fewer than 10 samples beyond the percentile in one of the runs.\n");
+    }
+    for (file, ratios) in &folder.ratios {
+        text.push_str(&format!("\nRatios of {}. {MEANING}\n\n", cell(file)));
+        text.push_str(&format!("| {} |\n|{}\n", Ratio::HEADS.join(" | "), " --- |".repeat(Ratio::HEADS.len())));
+        for ratio in ratios {
+            text.push_str(&format!("| {} |\n", ratio.cells().map(|text| cell(&text)).join(" | ")));
+        }
     }
     text
 }

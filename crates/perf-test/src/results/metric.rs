@@ -62,7 +62,7 @@ impl Metric {
         let workers = run.workers.iter().map(|worker| worker.memory.peak_rss_kib);
         let daemons = run.daemons.iter().map(|daemon| daemon.memory.peak_rss_kib);
         match self.key {
-            "memory" => Some(workers.chain(daemons).sum::<u64>() as f64),
+            "memory" => Some(workers.chain(daemons).map(|kib| kib as f64).sum()),
             "throughput" => (run.measured_s > 0.0).then(|| run.total.received.bytes as f64 / run.measured_s),
             key => FIGURES.iter().find(|figure| figure.metric == key)?.value(run),
         }

@@ -8,12 +8,12 @@
 //! folder ─► run ─► group ─► page, markdown
 //! ```
 
-mod failure;
 mod folder;
 mod group;
 mod markdown;
 mod metric;
 mod page;
+mod ratios;
 mod run;
 mod settings;
 #[cfg(test)]

@@ -12,6 +12,8 @@ pub enum Ending {
     Good,
     /// Its measurement is worthless; the reason.
     Failed(String),
+    /// It ended before its time: by Ctrl-C or a signal, or because all its publishers or all its subscriptions had exited.
+    Stopped,
     /// It was killed, or still runs: it has rows and no summary.
     Killed,
 }
@@ -65,9 +67,14 @@ impl Run {
             return Run { file, entry, machine, ending, values, samples, measured_s, cells, seconds, warnings };
         };
         cells.add(&summary.total.latency.cells);
+        let values = std::array::from_fn(|i| METRICS[i].value(&summary));
         Run {
-            ending: summary.failure.as_ref().map_or(Ending::Good, |why| Ending::Failed(why.clone())),
-            values: std::array::from_fn(|i| METRICS[i].value(&summary)),
+            ending: match summary.failure {
+                Some(why) => Ending::Failed(why),
+                None if summary.stopped_early => Ending::Stopped,
+                None => Ending::Good,
+            },
+            values,
             samples: summary.total.latency.n,
             measured_s: summary.measured_s,
             warnings: summary.warnings,

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
+use crate::batch::{Shortfall, ShortfallKind};
 use crate::report::external_info::ExternalInfo;
 use crate::report::full::{FullLog, Head, RunEntry, SCHEMA};
 use crate::report::summary::tests::summary;
@@ -97,8 +98,15 @@ fn killed_failed_and_other_files_are_shown_as_such() {
     let mut failed: Value = serde_json::from_slice(&std::fs::read(path("worthless.json")).unwrap()).unwrap();
     failed["summary"]["failure"] = "subscription 0 exited".into();
     std::fs::write(path("worthless.json"), failed.to_string()).unwrap();
-    let refused = r#"{"contestant": "zenoh:best", "title": "4 MB", "sentence": "no shared memory here"}"#;
-    std::fs::write(path("x.failed.json"), refused).unwrap();
+    let refused = Shortfall {
+        contestant: "zenoh:best".to_owned(),
+        title: "4 MB".to_owned(),
+        log: "x.json".to_owned(),
+        kind: ShortfallKind::Refused,
+        sentence: "no shared memory here".to_owned(),
+    };
+    std::fs::write(path("x.failed.json"), serde_json::to_string(&refused).unwrap()).unwrap();
+    std::fs::write(path("y.failed.json"), "{}").unwrap();
     std::fs::write(path("other.json"), "{}").unwrap();
     std::fs::write(path("broken.json"), r#"{"schema": "gantry.perf_test/2", "run""#).unwrap();
     let [page, table] = written(&folder);
@@ -108,14 +116,100 @@ fn killed_failed_and_other_files_are_shown_as_such() {
         "0<small>1 failed</small>",
         "failed: subscription 0 exited",
         "killed, or still running: no summary after 1.0 s",
-        "<strong>No figures.</strong> 4 MB: no shared memory here",
-        "2 other JSON files skipped",
+        "<strong>No figures, refused.</strong> 4 MB: no shared memory here",
+        "3 other JSON files skipped",
+        "<li>other.json is no log",
+        "<li>y.failed.json describes no run without figures: missing field",
+        "<pre>perf_test ",
     ] {
         assert!(page.contains(words), "no {words:?}");
     }
-    assert!(table.contains("| zenoh:best | no figures: 4 MB: no shared memory here |"), "{table}");
+    assert!(!page.contains(&folder.path().display().to_string()), "a path of this machine");
+    let program = std::env::current_exe().unwrap();
+    assert!(!page.contains(&program.display().to_string()), "the path of a program of this machine");
+    assert!(table.contains("| zenoh:best | no figures, refused: 4 MB: no shared memory here |"), "{table}");
     assert!(table.contains(", 64 KiB | 100 Hz | adaptive | copy | 0 of 1 | - | - |"), "{table}");
     assert!(table.contains("| 3 of 4 | 2.00 ms (1.00 – 9.00 ms) |"), "{table}");
+}
+
+#[test]
+fn a_run_that_ended_early_is_in_no_median() {
+    let folder = folder();
+    let path = folder.path().join("early.json");
+    log(&path, LARGE, "", 80_000_000, true);
+    let mut early: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    early["summary"]["stopped_early"] = true.into();
+    std::fs::write(path, early.to_string()).unwrap();
+    let [page, table] = written(&folder);
+    assert!(page.contains("3<small>1 stopped early</small>") && page.contains("stopped: it ended early"), "{table}");
+    assert!(table.contains("| 3 of 4 | 2.00 ms (1.00 – 9.00 ms) |"), "{table}");
+}
+
+#[test]
+fn numbers_that_no_run_has_are_shown_nevertheless() {
+    let folder = folder();
+    let path = folder.path().join("a.json");
+    let mut log: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    log["summary"]["total"]["latency"]["cells"] = serde_json::json!([[1000, u64::MAX], [2000, u64::MAX]]);
+    for worker in [0, 1] {
+        log["summary"]["workers"][worker]["memory"]["peak_rss_kib"] = u64::MAX.into();
+    }
+    log["run"]["created_unix_ms"] = u64::MAX.into();
+    log["environment"]["cpu"]["caches"] =
+        serde_json::json!([{"level": 1, "kind": "Data", "size_kib": u64::MAX, "count": u64::MAX}]);
+    std::fs::write(&path, log.to_string()).unwrap();
+    let [page, _] = written(&folder);
+    assert!(page.contains("5 runs in") && page.contains("36028797018963968.0 MiB"), "a run is missing");
+}
+
+#[test]
+fn the_ratios_of_versus_are_shown_and_own_results_are_not_counted_as_other_files() {
+    let folder = folder();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("sizes.json", r#"{"schema": "gantry.perf_test.sizes/1", "contestants": []}"#);
+    let ratio = r#"{"base": "gantry", "other": "<i>zenoh", "case": "4MB", "figure": "latency", "by_round": [0.5, 0.25], "n": 2,
+        "median": 0.375, "low": 0.25, "high": 0.5, "confidence": 0.5, "base_is": "too few rounds to say"}"#;
+    write(
+        "more/versus.json",
+        &format!(r#"{{"schema": "{}", "rounds": 2, "cases": [], "ratios": [{ratio}]}}"#, crate::versus::SCHEMA),
+    );
+    let [page, table] = written(&folder);
+    assert!(!page.contains("other JSON file"));
+    let row = "<th scope=\"row\">gantry / &lt;i&gt;zenoh</th><td>4MB</td><td>latency</td><td>2</td>\
+               <td>0.375 [0.250, 0.500]</td><td>too few rounds to say</td>";
+    assert!(page.contains(row) && page.contains("<code>more/versus.json</code>"));
+    let line = "| gantry / \\<i\\>zenoh | 4MB | latency | 2 | 0.375 \\[0.250, 0.500\\] | too few rounds to say |";
+    assert!(table.contains(line), "{table}");
+
+    write("more/versus.json", &format!(r#"{{"schema": "{}"}}"#, crate::versus::SCHEMA));
+    let [page, _] = written(&folder);
+    assert!(
+        page.contains("1 other JSON file skipped") && page.contains("the ratios of more/versus.json cannot be read")
+    );
+}
+
+#[test]
+fn each_machine_has_a_section_and_the_plots_have_the_caches_that_all_share() {
+    let folder = folder();
+    let caches = serde_json::json!([{"level": 2, "kind": "Unified", "size_kib": 512, "count": 1}]);
+    for (name, model) in [("a", "A"), ("b", "A"), ("c", "A"), ("zero", "B"), ("more/sizes/small", "B")] {
+        let path = folder.path().join(format!("{name}.json"));
+        let mut log: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        log["environment"]["machine"]["model"] = format!("Board {model}").into();
+        log["environment"]["cpu"]["caches"] = caches.clone();
+        std::fs::write(&path, log.to_string()).unwrap();
+    }
+    let [page, table] = written(&folder);
+    assert!(page.contains("Board A: 3 runs</p>") && page.contains("Board B: 2 runs</p>"));
+    assert_eq!(data(&page)["caches"][0]["bytes"], 512 << 10);
+    assert!(table.contains("Machines: Board A; Board B."), "{table}");
+
+    let mut other = System::default();
+    other.machine.model = Some("Board B".to_owned());
+    std::fs::write(folder.path().join("more/environment.json"), serde_json::json!({"system": other}).to_string())
+        .unwrap();
+    let [page, _] = written(&folder);
+    assert_eq!(data(&page)["caches"].as_array().unwrap().len(), 0, "machines differ in their caches");
 }
 
 #[test]

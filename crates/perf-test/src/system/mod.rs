@@ -39,6 +39,9 @@ pub use watch::Watch;
 /// The environment variable with a folder that replaces `/`, for tests.
 const ROOT_VARIABLE: &str = "PERF_TEST_SYSTEM_ROOT";
 
+/// The name of the file with a [`Description`] in a folder of results.
+pub const ENVIRONMENT: &str = "environment.json";
+
 /// The machine as it is now.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct System {

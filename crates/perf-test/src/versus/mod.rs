@@ -23,7 +23,7 @@ use ratio::{Ratio, ratios};
 use row::Row;
 
 /// The format of `versus.json`.
-const SCHEMA: &str = "gantry.perf_test.versus/1";
+pub const SCHEMA: &str = "gantry.perf_test.versus/1";
 /// Rounds from which on a warm-up run of each contestant is little beside them.
 const CHEAP_FROM_ROUNDS: u32 = 3;
 /// The length of a warm-up run, s.

@@ -63,7 +63,7 @@ fn folder(memory: &Memory) -> TempDir {
     let whole = std::fs::read_to_string(log("mock-1k.json")).unwrap();
     let (killed, _) = whole.split_once("],\n\"summary\"").unwrap();
     std::fs::write(log("killed.json"), format!("{killed}]}}")).unwrap();
-    let failed = r#"{"contestant": "other:best", "title": "1 KB", "sentence": "no <b>daemon</b>"}"#;
+    let failed = r#"{"contestant": "other:best", "title": "1 KB", "log": "other.json", "kind": "refused", "sentence": "no <b>daemon</b>"}"#;
     std::fs::write(log("other.failed.json"), failed).unwrap();
     folder
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The cells of a histogram that are not empty.
+/// The cells of a histogram that are not empty. Counts may be of any file: their sums end at [`u64::MAX`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cells(BTreeMap<u64, u64>);
 
@@ -10,28 +10,33 @@ impl Cells {
     /// Adds cells, as (latency in nanoseconds, count).
     pub fn add(&mut self, cells: &[(u64, u64)]) {
         for (latency_ns, n) in cells {
-            *self.0.entry(*latency_ns).or_default() += n;
+            self.add_cell(*latency_ns, *n);
         }
     }
 
     /// Adds the cells of another distribution.
     pub fn merge(&mut self, other: &Cells) {
-        other.0.iter().for_each(|(latency_ns, n)| *self.0.entry(*latency_ns).or_default() += n);
+        other.0.iter().for_each(|(latency_ns, n)| self.add_cell(*latency_ns, *n));
+    }
+
+    fn add_cell(&mut self, latency_ns: u64, n: u64) {
+        let count = self.0.entry(latency_ns).or_default();
+        *count = count.saturating_add(n);
     }
 
     /// The number of latencies.
     #[must_use]
     pub fn n(&self) -> u64 {
-        self.0.values().sum()
+        self.0.values().fold(0, |sum, n| sum.saturating_add(*n))
     }
 
     /// The latency in nanoseconds that the fraction `quantile` (0 to 1) of all samples does not exceed; 0 if empty.
     #[must_use]
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
         let rank = ((quantile * self.n() as f64).ceil() as u64).max(1);
-        let mut before = 0;
+        let mut before = 0_u64;
         let found = self.0.iter().find(|(_, n)| {
-            before += **n;
+            before = before.saturating_add(**n);
             before >= rank
         });
         found.map_or(0, |(latency_ns, _)| *latency_ns)

@@ -70,7 +70,14 @@ impl Log {
     /// # Errors
     /// A sentence, if it cannot be read or is no log of this version.
     pub fn read(path: &Path) -> Result<Log, String> {
-        let name = path.display();
+        Log::read_as(path, &path.display().to_string())
+    }
+
+    /// Reads a log that has another name in sentences.
+    ///
+    /// # Errors
+    /// As [`Log::read`].
+    pub fn read_as(path: &Path, name: &str) -> Result<Log, String> {
         let bytes = std::fs::read(path).map_err(|error| format!("cannot read {name}: {error}"))?;
         let is_no_log = |why: &str| {
             format!(

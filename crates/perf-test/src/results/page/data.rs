@@ -91,9 +91,16 @@ fn seconds(group: &Group) -> Vec<(f64, [Option<f64>; LATENCIES])> {
     (0..length).filter_map(second).collect()
 }
 
-/// The sizes of the data caches of the machine, as marks on the axis of the size.
+/// The sizes of the data caches, as marks on the axis of the size; none if machines of the folder differ in them, or one is not known.
 fn caches(folder: &Folder) -> Vec<Value> {
-    let Some(machine) = &folder.machine else { return Vec::new() };
-    let of_data = machine.cpu.caches.iter().filter(|cache| cache.kind != "Instruction");
-    of_data.map(|cache| json!({"name": format!("L{}", cache.level), "bytes": cache.size_kib * 1024})).collect()
+    let mut machines = folder.machines.iter();
+    let Some(first) = machines.next() else { return Vec::new() };
+    let is_shared = machines.all(|machine| machine.cpu.caches == first.cpu.caches);
+    if !is_shared || folder.runs.iter().any(|run| run.machine.is_none()) {
+        return Vec::new();
+    }
+    let of_data = first.cpu.caches.iter().filter(|cache| cache.kind != "Instruction");
+    of_data
+        .map(|cache| json!({"name": format!("L{}", cache.level), "bytes": cache.size_kib.saturating_mul(1024)}))
+        .collect()
 }

@@ -1,4 +1,4 @@
-//! The facts around the figures: machine, common settings, doubts, and files that are not shown.
+//! The facts around the figures: machines, common settings, warnings, and files that are not shown.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,12 @@ use super::escape::escape;
 use super::runs::utc;
 use crate::results::folder::Folder;
 use crate::results::group::Groups;
-use crate::results::run::Ending;
+use crate::results::run::{Ending, Run};
 use crate::results::settings::machine_in_short;
-use crate::system::{advice::advice, text};
+use crate::system::{System, advice::advice, text};
 
 /// The lines below the title.
 pub fn head(folder: &Folder, groups: &Groups) -> String {
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let times = || folder.runs.iter().map(|run| run.entry.created_unix_ms);
     let first = times().min().map(|ms| utc(ms).get(..10).unwrap_or_default().to_owned());
     let last = times().max().map(|ms| utc(ms).get(..10).unwrap_or_default().to_owned());
@@ -22,12 +21,13 @@ pub fn head(folder: &Folder, groups: &Groups) -> String {
     };
     let runs = plural(folder.runs.len(), "run");
     let rows = plural(groups.groups.len(), "group");
-    let failures = folder.failures.len();
-    let failures = (failures > 0).then(|| format!("{failures} without figures"));
-    let machine = folder.machine.as_ref().map(machine_in_short);
-    [Some(format!("{runs} in {rows} of equal settings")), failures, time, machine]
+    let shortfalls = folder.shortfalls.len();
+    let shortfalls = (shortfalls > 0).then(|| format!("{shortfalls} without figures"));
+    let machines = folder.machines.iter().map(machine_in_short);
+    [Some(format!("{runs} in {rows} of equal settings")), shortfalls, time]
         .into_iter()
         .flatten()
+        .chain(machines)
         .map(|fact| format!("<li>{}</li>", escape(&fact)))
         .collect()
 }
@@ -38,8 +38,8 @@ pub fn common(groups: &Groups) -> String {
     facts.map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))).collect()
 }
 
-/// One sentence on the doubts of all runs, or that there are none.
-pub fn doubts_in_short(folder: &Folder) -> String {
+/// One sentence on the warnings of all runs, or that there are none.
+pub fn warnings_in_short(folder: &Folder) -> String {
     let with = folder.runs.iter().filter(|run| !run.warnings.is_empty() || run.ending != Ending::Good).count();
     let of = folder.runs.len();
     if with == 0 {
@@ -49,11 +49,11 @@ pub fn doubts_in_short(folder: &Folder) -> String {
         by_kind(folder).into_iter().map(|(kind, sentences)| (kind, sentences.len())).collect();
     kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{} ({count})", escape(&kind))).collect();
-    format!("{with} of {of} runs have <a href=\"#doubts\">doubts</a>: {}.", kinds.join(", "))
+    format!("{with} of {of} runs have <a href=\"#warnings\">warnings</a>: {}.", kinds.join(", "))
 }
 
 /// The warnings of all runs by their kinds.
-pub fn doubts(folder: &Folder) -> String {
+pub fn warnings(folder: &Folder) -> String {
     let kinds = by_kind(folder);
     if kinds.is_empty() {
         return "<p>No run has a warning.</p>".to_owned();
@@ -70,13 +70,14 @@ pub fn doubts(folder: &Folder) -> String {
     kinds.into_iter().map(list).collect()
 }
 
-/// Log, sentence and hint of each doubt.
+/// Log, sentence and hint of each warning.
 fn by_kind(folder: &Folder) -> BTreeMap<String, Vec<[String; 3]>> {
     let mut kinds: BTreeMap<String, Vec<[String; 3]>> = BTreeMap::new();
     for run in &folder.runs {
         let ending = match &run.ending {
             Ending::Good => None,
             Ending::Failed(why) => Some(("failed", why.as_str(), "The figures are in no median")),
+            Ending::Stopped => Some(("stopped", "The run ended early", "The figures are in no median")),
             Ending::Killed => Some(("killed", "The log has no summary", "The figures are in no median")),
         };
         let warnings = run.warnings.iter().map(|w| (w.kind.as_str(), w.sentence.as_str(), w.hint.as_str()));
@@ -88,11 +89,27 @@ fn by_kind(folder: &Folder) -> BTreeMap<String, Vec<[String; 3]>> {
     kinds
 }
 
-/// The machine as `perf_test system` prints it.
-pub fn machine(folder: &Folder) -> String {
-    let Some(machine) = &folder.machine else { return "<p>The machine is not known.</p>".to_owned() };
-    let lines = text::lines(machine, None, &advice(machine));
-    format!("<pre>{}</pre>", escape(lines.join("\n").trim_end()))
+/// A section for each machine, as `perf_test system` prints it.
+pub fn machines(folder: &Folder) -> String {
+    let section = |(index, machine): (usize, &System)| {
+        let name = machine_in_short(machine);
+        let of_machine = |run: &&Run| run.machine.as_ref().is_some_and(|own| machine_in_short(own) == name);
+        let runs = plural(folder.runs.iter().filter(of_machine).count(), "run");
+        let lines = text::lines(machine, None, &advice(machine));
+        format!(
+            "<section id=\"machine-{index}\" aria-labelledby=\"machine-{index}-title\">\n\
+             <h2 id=\"machine-{index}-title\">Machine</h2>\n<p class=\"note\">{}: {runs}</p>\n\
+             <div class=\"scroll\" role=\"region\" aria-labelledby=\"machine-{index}-title\" tabindex=\"0\">\
+             <pre>{}</pre></div>\n</section>\n",
+            escape(if name.is_empty() { "not known" } else { &name }),
+            escape(lines.join("\n").trim_end()),
+        )
+    };
+    folder.machines.iter().enumerate().map(section).collect()
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The JSON files that are not shown.

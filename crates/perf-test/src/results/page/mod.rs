@@ -3,12 +3,13 @@
 mod data;
 mod escape;
 mod facts;
+mod ratios;
 mod runs;
 mod table;
 
 use plotly::Plot;
 
-use super::folder::Folder;
+use super::folder::{Folder, middleware};
 use super::group::Groups;
 use super::metric::{METRICS, Metric};
 use escape::{escape, fill};
@@ -33,16 +34,17 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
             ("name", &name),
             ("style", STYLE),
             ("facts", &facts::head(folder, groups)),
-            ("doubts-in-short", &facts::doubts_in_short(folder)),
+            ("warnings-in-short", &facts::warnings_in_short(folder)),
             ("middlewares", &middlewares(folder)),
             ("messages", &messages(groups)),
             ("metrics", &metrics()),
             ("head", &table::head()),
             ("rows", &table::rows(folder, groups)),
+            ("ratios", &ratios::section(folder)),
             ("common", &facts::common(groups)),
             ("runs", &runs::details(groups)),
-            ("doubts", &facts::doubts(folder)),
-            ("machine", &facts::machine(folder)),
+            ("warnings", &facts::warnings(folder)),
+            ("machines", &facts::machines(folder)),
             ("skipped", &facts::skipped(folder)),
             ("version", own),
             ("data", &escape::json_in_script(&data::json(folder, groups))),
@@ -63,7 +65,8 @@ fn plotly_js() -> String {
 /// The names of the middlewares, without regard to case in order.
 fn names(folder: &Folder) -> Vec<&str> {
     let of_runs = folder.runs.iter().map(|run| run.entry.spec.communicator.as_str());
-    let mut names: Vec<&str> = of_runs.chain(folder.failures.iter().map(|failure| failure.middleware())).collect();
+    let mut names: Vec<&str> =
+        of_runs.chain(folder.shortfalls.iter().map(|(_, shortfall)| middleware(shortfall))).collect();
     names.sort_by_key(|name| name.to_lowercase());
     names.dedup_by_key(|name| name.to_lowercase());
     names

@@ -25,14 +25,16 @@ fn detail(groups: &Groups, index: usize, group: &Group) -> String {
         .iter()
         .map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value)))
         .collect();
-    let command = escape(&group.runs[0].entry.command_line.join(" "));
+    // The path of the program is that of its own machine.
+    let arguments = group.runs[0].entry.command_line.iter().skip(1).map(String::as_str);
+    let command = escape(&std::iter::once("perf_test").chain(arguments).collect::<Vec<&str>>().join(" "));
     format!(
         "<details id=\"runs-{index}\" class=\"runs\" data-middleware=\"{name}\" data-message=\"{key}\">\n\
          <summary>{label}<span>{}, {rate}</span><span>{count} {runs}</span></summary>\n\
          <div class=\"scroll\" role=\"region\" aria-label=\"Runs of {label}\" tabindex=\"0\"><table>\n<thead><tr>\
          <th scope=\"col\">Log</th><th scope=\"col\">Time (UTC)</th><th scope=\"col\" class=\"number\">Samples</th>{head}\
-         <th scope=\"col\">Doubts</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n\
-         <h4>Settings in effect</h4>\n<dl>{settings}</dl>\n<h4>Command of the first run</h4>\n<pre>{command}</pre>\n</details>\n",
+         <th scope=\"col\">Warnings</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n\
+         <h4>Settings in effect</h4>\n<dl>{settings}</dl>\n<h4>Command</h4>\n<pre>{command}</pre>\n</details>\n",
         escape(&message(group)),
     )
 }
@@ -49,16 +51,17 @@ fn row(run: &Run) -> String {
     let ending = match &run.ending {
         Ending::Good => None,
         Ending::Failed(why) => Some(format!("failed: {why}")),
+        Ending::Stopped => Some(format!("stopped: it ended early, after {:.1} s", run.measured_s)),
         Ending::Killed => Some(format!("killed, or still running: no summary after {:.1} s", run.measured_s)),
     };
     let warnings = run.warnings.iter().map(|warning| format!("{}: {}", warning.kind, warning.sentence));
-    let doubts: Vec<String> = ending.into_iter().chain(warnings).collect();
-    let doubts = match doubts.as_slice() {
+    let shown: Vec<String> = ending.into_iter().chain(warnings).collect();
+    let warnings = match shown.as_slice() {
         [] => "-".to_owned(),
-        doubts => doubts.iter().map(|doubt| format!("<p>{}</p>", escape(doubt))).collect(),
+        shown => shown.iter().map(|sentence| format!("<p>{}</p>", escape(sentence))).collect(),
     };
     format!(
-        "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td class=\"number\">{}</td>{figures}<td class=\"doubts\">{doubts}</td></tr>\n",
+        "<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td class=\"number\">{}</td>{figures}<td class=\"warnings\">{warnings}</td></tr>\n",
         escape(&run.file),
         utc(run.entry.created_unix_ms),
         run.samples

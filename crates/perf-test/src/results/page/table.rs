@@ -1,8 +1,8 @@
 //! The main table: a row for each group, and one for each run without figures.
 
 use super::escape::escape;
-use crate::results::failure::Failure;
-use crate::results::folder::Folder;
+use crate::batch::Shortfall;
+use crate::results::folder::{Folder, middleware};
 use crate::results::group::{Group, Groups};
 use crate::results::metric::METRICS;
 use crate::results::run::Ending;
@@ -31,7 +31,7 @@ pub fn head() -> String {
 /// All rows.
 pub fn rows(folder: &Folder, groups: &Groups) -> String {
     let of_groups = groups.groups.iter().enumerate().map(|(index, group)| row(groups, index, group));
-    of_groups.chain(folder.failures.iter().map(failed)).collect()
+    of_groups.chain(folder.shortfalls.iter().map(missing)).collect()
 }
 
 fn row(groups: &Groups, index: usize, group: &Group) -> String {
@@ -70,23 +70,25 @@ fn row(groups: &Groups, index: usize, group: &Group) -> String {
 /// The number of runs that measured, and those that did not.
 fn runs_cell(group: &Group) -> String {
     let (all, good) = (group.runs.len(), group.good().count());
-    let killed = group.runs.iter().filter(|run| run.ending == Ending::Killed).count();
-    let failed = all - good - killed;
+    let ended = |ending: &Ending| group.runs.iter().filter(|run| run.ending == *ending).count();
+    let (stopped, killed) = (ended(&Ending::Stopped), ended(&Ending::Killed));
+    let failed = all - good - stopped - killed;
     let counted = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
-    let others = [counted(killed, "killed"), counted(failed, "failed")].into_iter().flatten().collect::<Vec<String>>();
+    let others = [counted(stopped, "stopped early"), counted(killed, "killed"), counted(failed, "failed")];
+    let others = others.into_iter().flatten().collect::<Vec<String>>();
     let others = if others.is_empty() { String::new() } else { format!("<small>{}</small>", others.join(", ")) };
     format!("<td class=\"number\" data-sort=\"{good}\">{good}{others}</td>\n")
 }
 
-fn failed(failure: &Failure) -> String {
-    let Failure { contestant, title, sentence, file } = failure;
-    let name = escape(&failure.middleware().to_lowercase());
+fn missing((file, shortfall): &(String, Shortfall)) -> String {
+    let Shortfall { contestant, title, kind, sentence, .. } = shortfall;
+    let name = escape(&middleware(shortfall).to_lowercase());
     let columns = CONDITIONS.len() + METRICS.len() - 1;
-    let words: Vec<String> = [title, sentence].into_iter().filter(|text| !text.is_empty()).map(|t| escape(t)).collect();
     format!(
         "<tr class=\"failed\" data-middleware=\"{name}\">\n<th scope=\"row\" data-sort=\"{contestant}\">{contestant}</th>\n\
-         <td colspan=\"{columns}\"><strong>No figures.</strong> {}<small>{}</small></td>\n</tr>\n",
-        words.join(": "),
+         <td colspan=\"{columns}\"><strong>No figures, {kind}.</strong> {}: {}<small>{}</small></td>\n</tr>\n",
+        escape(title),
+        escape(sentence),
         escape(file),
         contestant = escape(contestant),
     )
