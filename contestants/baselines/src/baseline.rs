@@ -87,6 +87,7 @@ impl Baseline {
                 history_depth_max: Some(MOST_DEPTH),
                 wait: if complete { limited.wait.clone() } else { vec![Wait::Spin] },
                 overwritten: true,
+                phases: true,
                 ..limited
             },
             Transport::Stream(_) => limited,

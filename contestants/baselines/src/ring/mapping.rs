@@ -56,7 +56,7 @@ impl Mapping {
     /// No process writes them while the slice lives.
     pub unsafe fn bytes(&self, offset: usize, length: usize) -> &[u8] {
         let start = self.at(offset, length);
-        // SAFETY: `at` checked the bounds, every value is a valid byte, and the caller promises that nobody writes.
+        // SAFETY: `at` checked the bounds, every value is a valid byte, and the caller promises that no process writes.
         unsafe { std::slice::from_raw_parts(start, length) }
     }
 

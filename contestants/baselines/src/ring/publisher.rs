@@ -4,6 +4,7 @@ use std::fs::File;
 
 use perf_worker::{
     backend::{Draft, Matched, Matching, Publisher, Sent},
+    clock::now_ns,
     endpoint::EndpointPlan,
     run_spec::RunSpec,
 };
@@ -27,6 +28,8 @@ pub struct RingPublisher {
     places: u64,
     /// The user's message, which is copied in; none with zero copy.
     own: Option<Vec<u8>>,
+    /// The end of the copy is marked.
+    marks: bool,
     /// Subscriptions sleep.
     rings: bool,
     /// Last, so that the file has its name as long as the publisher lives.
@@ -48,6 +51,7 @@ impl RingPublisher {
             subscriptions: (0..PLACES).map(|_| None).collect(),
             places: 0,
             own: (!spec.zero_copy).then(|| message::touched(plan.message.bytes)),
+            marks: spec.phases,
             rings,
             _file: file,
         })
@@ -95,10 +99,12 @@ impl Publisher for RingPublisher {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         // Not expected: there are as many slots as can be held.
         let none = || "the ring has no free slot".to_owned();
+        let mut sent = Sent { loaned: self.own.is_none(), ..Sent::default() };
         let slot = if let Some(own) = &mut self.own {
             message::write(own, draft);
             let slot = self.writer.free_slot().ok_or_else(none)?;
             self.writer.slot(slot).copy_from_slice(own);
+            sent.serialised_ns = self.marks.then(now_ns);
             slot
         } else {
             let slot = self.writer.free_slot().ok_or_else(none)?;
@@ -114,6 +120,6 @@ impl Publisher for RingPublisher {
                 }
             }
         }
-        Ok(Sent { loaned: self.own.is_none(), ..Sent::default() })
+        Ok(sent)
     }
 }

@@ -32,6 +32,8 @@ pub struct RingSubscription {
     overwritten_before: u64,
     /// The user's message, into which messages are copied; none with zero copy.
     own: Option<Vec<u8>>,
+    /// The beginning of the copy is marked.
+    marks: bool,
     /// Last, so that the file has its name as long as the subscription lives.
     _file: OwnFile,
 }
@@ -53,6 +55,7 @@ impl RingSubscription {
             next: 0,
             overwritten_before: 0,
             own: (!spec.zero_copy).then(|| message::touched(plan.message.bytes)),
+            marks: spec.phases,
             _file: file,
         })
     }
@@ -100,7 +103,9 @@ impl Subscription for RingSubscription {
         let missed: u64 = self.publishers.iter().map(|(_, publisher)| publisher.missed()).sum();
         let (source, publisher) = &mut self.publishers[index];
         let (source, missed) = (*source, self.overwritten_before + missed - publisher.missed());
+        let marks = self.marks && self.own.is_some();
         let took = publisher.take(|message, own_missed| {
+            let in_hand_ns = marks.then(now_ns);
             let (loaned, message) = match &mut self.own {
                 Some(own) => {
                     own.copy_from_slice(message);
@@ -109,7 +114,8 @@ impl Subscription for RingSubscription {
                 None => (true, message),
             };
             let received_ns = now_ns();
-            reader(&Taken { loaned, overwritten: missed + own_missed, ..message::taken(message, source, received_ns) });
+            let overwritten = missed + own_missed;
+            reader(&Taken { loaned, overwritten, in_hand_ns, ..message::taken(message, source, received_ns) });
         })?;
         Ok(took.is_some())
     }
