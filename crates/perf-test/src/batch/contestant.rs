@@ -80,14 +80,16 @@ impl Contestant {
         let communicator = Communicator::find(name)?;
         let description = communicator.describe();
         let middleware = communicator.name.to_lowercase();
-        let label = parts.map_or(middleware.clone(), |parts| format!("{middleware}:{parts}"));
+        let own = communicator.setting.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let own_part = own.iter().map(|(name, value)| format!(":{name}={value}"));
+        let label = own_part.chain(parts.map(|parts| format!(":{parts}"))).fold(middleware.clone(), |a, b| a + &b);
         let mut contestant = Contestant {
             label,
             middleware,
             is_best: false,
             communicator,
             description,
-            settings: Settings::new(),
+            settings: own.into_iter().collect(),
             raw: false,
             zero_copy: false,
         };
@@ -107,7 +109,12 @@ impl Contestant {
             (RAW, _) => self.raw = true,
             (ZERO_COPY, _) => self.zero_copy = true,
             (_, Some((name, value))) => {
-                self.settings.insert(name.to_owned(), value.to_owned());
+                let before = self.settings.insert(name.to_owned(), value.to_owned());
+                if let Some(other) = before.filter(|other| other != value) {
+                    return Err(format!(
+                        "the contestant {spelling} asks for {name}={other} and {name}={value}: give one of them"
+                    ));
+                }
             }
             _ => {
                 return Err(format!(

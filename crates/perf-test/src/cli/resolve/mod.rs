@@ -52,7 +52,7 @@ pub struct Resolved {
 /// [`Failure::Usage`] if options contradict each other or a name is unknown.
 pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Failure> {
     let resolved = || {
-        let spec = spec(options, defaults)?;
+        let spec = spec(communicator, description, options, defaults)?;
         let outputs = outputs::outputs(&options.output, options.legacy.disable_logging, &spec.topic)?;
         let (runs, requirements) = (options.time.runs.unwrap_or(1), options.gate.require.clone());
         Ok(Resolved { spec, outputs, runs, requirements })
@@ -145,7 +145,7 @@ fn settings(options: &RunOptions, communicator: &Communicator, description: &Des
     let publishing = options.endpoints.publishing.clone().map(|mode| ("--publishing", ("publishing".to_owned(), mode)));
     let set = options.endpoints.set.iter().cloned().map(|setting| ("--set", setting));
     let legacy = legacy::resolve::settings(&options.legacy, &communicator.name, description)?;
-    for (option, (name, value)) in set.chain(publishing).chain(legacy) {
+    for (option, (name, value)) in own.into_iter().chain(set).chain(publishing).chain(legacy) {
         let (earlier, before) = requested.entry(name.clone()).or_insert_with(|| (option.to_owned(), value.clone()));
         if *before != value {
             return Err(format!(
@@ -161,6 +161,7 @@ fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Me
     let unbounded_bytes = options.unbounded_msg_size.unwrap_or(0) as usize;
     let found = messages::find(options.msg.as_deref().unwrap_or(default), layout, unbounded_bytes)?;
     if options.unbounded_msg_size.is_some() && !found.content.is_unbounded() {
+    let own = communicator.setting.map(|(name, value)| ("-c", (name.to_owned(), value.to_owned())));
         return Err(format!(
             "--unbounded-msg-size {unbounded_bytes} does not apply: {} always has {} bytes. Leave it out, or give -m \
              UnboundedSequence, UnboundedString or StampedVector",
