@@ -177,13 +177,13 @@ impl Contestant {
         let can = if is_mock { can.limit(description.capabilities.clone()) } else { description.capabilities.clone() };
         let best = if self.is_best { description.best() } else { Settings::new() };
         let settings = best.into_iter().filter(|(name, _)| !self.settings.contains_key(name));
-        options.endpoints.communicator = Some(self.communicator.name.clone());
         options.endpoints.set.extend(settings.chain(self.settings.clone()));
         options.messages.raw |= self.raw;
         options.messages.zero_copy |= self.zero_copy || !can.copies;
         options.measuring.phases &= can.phases;
         fit(&mut options, &can);
-        let spec = cli::resolve(&options, Defaults::Run).map_err(|failure| failure.to_string())?.spec;
+        let resolved = cli::resolve_for(&self.communicator, description, &options, Defaults::Run);
+        let spec = resolved.map_err(|failure| failure.to_string())?.spec;
         if self.is_best && !spec.zero_copy && can.zero_copy.contains(&spec.message.content) {
             // A middleware may loan a message in general, and not with these settings.
             return Ok(cli::with_zero_copy(&spec).unwrap_or(spec));

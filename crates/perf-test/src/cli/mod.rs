@@ -24,7 +24,7 @@ pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptio
 pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
-pub use resolve::{Defaults, Resolved, resolve, with_zero_copy};
+pub use resolve::{Defaults, Resolved, resolve, resolve_for, with_zero_copy};
 use values::{choice, within};
 pub use versus::VersusOptions;
 

@@ -51,6 +51,21 @@ pub struct Resolved {
 /// # Errors
 /// [`Failure::Usage`] if options contradict each other or a name is unknown.
 pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Failure> {
+    let communicator = endpoints::communicator(options.endpoints.communicator.as_deref()).map_err(Failure::Usage)?;
+    let description = communicator.describe().map_err(Failure::Usage)?;
+    resolve_for(&communicator, description, options, defaults)
+}
+
+/// The same of a middleware that has described itself, in place of the one that the options name.
+///
+/// # Errors
+/// [`Failure::Usage`] if options contradict each other or a name is unknown.
+pub fn resolve_for(
+    communicator: &Communicator,
+    description: Description,
+    options: &RunOptions,
+    defaults: Defaults,
+) -> Result<Resolved, Failure> {
     let resolved = || {
         let spec = spec(communicator, description, options, defaults)?;
         let outputs = outputs::outputs(&options.output, options.legacy.disable_logging, &spec.topic)?;
@@ -70,12 +85,15 @@ pub fn with_zero_copy(spec: &RunSpec) -> Result<RunSpec, Failure> {
     Ok(RunSpec { daemon_commands: checked.map_err(Failure::Usage)?, ..spec })
 }
 
-fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
+fn spec(
+    communicator: &Communicator,
+    description: Description,
+    options: &RunOptions,
+    defaults: Defaults,
+) -> Result<RunSpec, String> {
     let of_experiment = defaults == Defaults::ZeroCopyExperiment;
     legacy::resolve::refuse(&options.legacy)?;
-    let communicator = endpoints::communicator(options.endpoints.communicator.as_deref())?;
-    let description = communicator.describe()?;
-    let settings = settings(options, &communicator, &description)?;
+    let settings = settings(options, communicator, &description)?;
     let heading_notes = legacy::resolve::heading_notes(&options.legacy, &description);
     let layout = options.messages.message_layout.unwrap_or_default();
     let default_message = match (of_experiment, layout) {
