@@ -64,11 +64,7 @@ fn all() -> Vec<Contestant> {
     let names = names.filter(|name| !NO_MIDDLEWARES.contains(&name.to_lowercase().as_str()));
     let found = names.filter_map(|name| Contestant::parse(&name).ok());
     let forms = found.flat_map(|default| {
-        let best = default.has_best().then(|| Contestant {
-            label: format!("{}:{BEST}", default.label),
-            is_best: true,
-            ..default.clone()
-        });
+        let best = default.has_best().then(|| default.at_best());
         [Some(default), best]
     });
     forms.flatten().collect()
@@ -123,6 +119,12 @@ impl Contestant {
             }
         }
         Ok(())
+    }
+
+    /// The same contestant at its best.
+    #[must_use]
+    pub fn at_best(&self) -> Contestant {
+        Contestant { label: format!("{}:{BEST}", self.label), is_best: true, ..self.clone() }
     }
 
     /// Whether its best differs from its default for some message.
@@ -186,7 +188,7 @@ impl Contestant {
         let spec = resolved.map_err(|failure| failure.to_string())?.spec;
         if self.is_best && !spec.zero_copy && can.zero_copy.contains(&spec.message.content) {
             // A middleware may loan a message in general, and not with these settings.
-            return Ok(cli::with_zero_copy(&spec).unwrap_or(spec));
+            return Ok(cli::with_zero_copy(&spec, true).unwrap_or(spec));
         }
         Ok(spec)
     }

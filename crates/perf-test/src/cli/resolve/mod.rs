@@ -75,12 +75,12 @@ pub fn resolve_for(
     resolved().map_err(Failure::Usage)
 }
 
-/// The same run with zero copy, with the daemons that it needs then.
+/// The same run with or without zero copy, with the daemons that it needs then.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the middleware refuses it.
-pub fn with_zero_copy(spec: &RunSpec) -> Result<RunSpec, Failure> {
-    let spec = RunSpec { zero_copy: true, ..spec.clone() };
+pub fn with_zero_copy(spec: &RunSpec, zero_copy: bool) -> Result<RunSpec, Failure> {
+    let spec = RunSpec { zero_copy, ..spec.clone() };
     let checked = Communicator::find(&spec.communicator).and_then(|communicator| communicator.check(&spec));
     Ok(RunSpec { daemon_commands: checked.map_err(Failure::Usage)?, ..spec })
 }
@@ -161,6 +161,7 @@ fn spec(
 fn settings(options: &RunOptions, communicator: &Communicator, description: &Description) -> Result<Settings, String> {
     let mut requested: BTreeMap<String, (String, String)> = BTreeMap::new();
     let publishing = options.endpoints.publishing.clone().map(|mode| ("--publishing", ("publishing".to_owned(), mode)));
+    let own = communicator.setting.map(|(name, value)| ("-c", (name.to_owned(), value.to_owned())));
     let set = options.endpoints.set.iter().cloned().map(|setting| ("--set", setting));
     let legacy = legacy::resolve::settings(&options.legacy, &communicator.name, description)?;
     for (option, (name, value)) in own.into_iter().chain(set).chain(publishing).chain(legacy) {
@@ -179,7 +180,6 @@ fn message(options: &MessageOptions, default: &str, layout: Layout) -> Result<Me
     let unbounded_bytes = options.unbounded_msg_size.unwrap_or(0) as usize;
     let found = messages::find(options.msg.as_deref().unwrap_or(default), layout, unbounded_bytes)?;
     if options.unbounded_msg_size.is_some() && !found.content.is_unbounded() {
-    let own = communicator.setting.map(|(name, value)| ("-c", (name.to_owned(), value.to_owned())));
         return Err(format!(
             "--unbounded-msg-size {unbounded_bytes} does not apply: {} always has {} bytes. Leave it out, or give -m \
              UnboundedSequence, UnboundedString or StampedVector",
