@@ -32,15 +32,22 @@ pub struct Foreign {
     pub name: &'static str,
     /// Its contestant in the folder `contestants`, and the name of its worker program; none if there is none.
     pub program: Option<&'static str>,
+    /// The setting of that contestant which the name stands for, with its value.
+    pub setting: Option<(&'static str, &'static str)>,
     /// Its description.
     pub description: &'static str,
 }
 
 const fn foreign(name: &'static str, program: &'static str, description: &'static str) -> Foreign {
-    Foreign { name, program: if program.is_empty() { None } else { Some(program) }, description }
+    Foreign { name, program: if program.is_empty() { None } else { Some(program) }, setting: None, description }
 }
 
-/// Other middlewares, by all their names. A name with a program stands for it.
+/// A name that stands for rclcpp with one of its executors.
+const fn rclcpp(name: &'static str, executor: &'static str, description: &'static str) -> Foreign {
+    Foreign { setting: Some(("executor", executor)), ..foreign(name, "rclcpp", description) }
+}
+
+/// Other middlewares, by all their names. A name with a program stands for it, with its setting if it has one.
 pub const FOREIGN: [Foreign; 27] = [
     foreign("iceoryx2", "iceoryx2", "Eclipse iceoryx2"),
     foreign("iceoryx", "iceoryx", "Eclipse iceoryx"),
@@ -57,13 +64,9 @@ pub const FOREIGN: [Foreign; 27] = [
     foreign("udp", "udp", "baseline: UDP over the loopback"),
     foreign("tcp", "tcp", "baseline: TCP over the loopback"),
     foreign("shm-futex", "shm-futex", "baseline: shared memory, and a futex that wakes the reader"),
-    foreign(
-        "rclcpp-single-threaded-executor",
-        "rclcpp",
-        "ROS 2's rclcpp with its SingleThreadedExecutor, the default of -c rclcpp",
-    ),
+    rclcpp("rclcpp-single-threaded-executor", "single", "ROS 2's rclcpp with its SingleThreadedExecutor"),
     foreign("rclcpp-static-single-threaded-executor", "", "ROS 2's rclcpp with its StaticSingleThreadedExecutor"),
-    foreign("rclcpp-events-executor", "", "ROS 2's rclcpp with its EventsExecutor, a setting of -c rclcpp"),
+    rclcpp("rclcpp-events-executor", "events", "ROS 2's rclcpp with its EventsExecutor"),
     foreign("rclcpp-waitset", "", "ROS 2's rclcpp with its WaitSet"),
     foreign("ros2pollingsubscription", "", "Apex.AI's polling subscriptions for ROS 2"),
     foreign("apexospollingsubscription", "", "Apex.OS"),
@@ -106,6 +109,8 @@ pub struct Communicator {
     pub name: String,
     /// The program of the workers.
     pub program: Program,
+    /// The setting that the name stands for by which it was found, with its value.
+    pub setting: Option<(&'static str, &'static str)>,
 }
 
 /// The answer of a worker program that supports the options of a run.
@@ -134,7 +139,11 @@ impl Communicator {
     /// A sentence with all names that exist.
     pub fn find(name: &str) -> Result<Communicator, String> {
         if let Some(backend) = BUILT_IN.into_iter().find(|backend| backend.name().eq_ignore_ascii_case(name)) {
-            return Ok(Communicator { name: backend.name().to_owned(), program: Program::This(backend) });
+            return Ok(Communicator {
+                name: backend.name().to_owned(),
+                program: Program::This(backend),
+                setting: None,
+            });
         }
         let foreign = Foreign::find(name);
         let (given, name) = (name, foreign.and_then(|foreign| foreign.program).unwrap_or(name));
@@ -154,7 +163,8 @@ impl Communicator {
                 None => missing,
             }
         })?;
-        Ok(Communicator { name: name.to_owned(), program: Program::Other(program) })
+        let setting = foreign.and_then(|foreign| foreign.setting);
+        Ok(Communicator { name: name.to_owned(), program: Program::Other(program), setting })
     }
 
     /// The worker programs that [`find`](Self::find) finds, by name.

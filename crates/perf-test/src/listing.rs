@@ -79,11 +79,10 @@ impl Listing {
             size_bytes: message.bytes,
         });
         let messages = messages.collect();
-        let others = installed.into_iter().map(|(name, path)| Communicator { name, program: Program::Other(path) });
-        let built_in = BUILT_IN.into_iter();
-        let built_in =
-            built_in.map(|backend| Communicator { name: backend.name().to_owned(), program: Program::This(backend) });
-        let middlewares = built_in.chain(others).map(Middleware::of).collect();
+        let others = installed.into_iter().map(|(name, path)| (name, Program::Other(path)));
+        let built_in = BUILT_IN.into_iter().map(|backend| (backend.name().to_owned(), Program::This(backend)));
+        let middlewares = built_in.chain(others).map(|(name, program)| Communicator { name, program, setting: None });
+        let middlewares = middlewares.map(Middleware::of).collect();
         Listing { middlewares, missing, message_layout: layout.name().to_owned(), messages }
     }
 

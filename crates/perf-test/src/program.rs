@@ -16,7 +16,7 @@ use crate::{
     conformance::Conformance,
     coordinator::daemon::become_daemon,
     error::Failure,
-    experiment::{matrix::Matrix, sizes::Sizes, types::Types},
+    experiment::{matrix::Matrix, sizes::Sizes, types::Types, zero_copy::ZeroCopy},
     interrupt::Interrupt,
     listing::{Listing, message_lines},
     messages,
@@ -89,7 +89,12 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
 
 fn experiment(question: Question) -> Result<(), Failure> {
     let (lines, failure) = match question {
-        Question::ZeroCopy(options) => return experiment_zero_copy(&options),
+        Question::ZeroCopy(options) if options.run.messages.msg_list => return print_messages(&options.run),
+        Question::ZeroCopy(options) if !options.is_batch() => return experiment_zero_copy(&options.run),
+        Question::ZeroCopy(options) => {
+            let found = ZeroCopy::measure(&options)?;
+            (found.lines(), found.failure())
+        }
         Question::Sizes(options) | Question::Types(options) if options.run.messages.msg_list => {
             return print_messages(&options.run);
         }
@@ -111,11 +116,8 @@ fn experiment(question: Question) -> Result<(), Failure> {
 }
 
 fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
-    if options.messages.msg_list {
-        return print_messages(options);
-    }
     let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
-    let spec_with = cli::with_zero_copy(&spec)?;
+    let spec_with = cli::with_zero_copy(&spec, true)?;
     let runner = Runner { outputs, requirements, interrupt: Interrupt::install()? };
     let (mut copy, mut zero_copy) = (Vec::new(), Vec::new());
     for pair in 0..runs {

@@ -64,11 +64,7 @@ fn all() -> Vec<Contestant> {
     let names = names.filter(|name| !NO_MIDDLEWARES.contains(&name.to_lowercase().as_str()));
     let found = names.filter_map(|name| Contestant::parse(&name).ok());
     let forms = found.flat_map(|default| {
-        let best = default.has_best().then(|| Contestant {
-            label: format!("{}:{BEST}", default.label),
-            is_best: true,
-            ..default.clone()
-        });
+        let best = default.has_best().then(|| default.at_best());
         [Some(default), best]
     });
     forms.flatten().collect()
@@ -80,14 +76,16 @@ impl Contestant {
         let communicator = Communicator::find(name)?;
         let description = communicator.describe();
         let middleware = communicator.name.to_lowercase();
-        let label = parts.map_or(middleware.clone(), |parts| format!("{middleware}:{parts}"));
+        let own = communicator.setting.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let own_part = own.iter().map(|(name, value)| format!(":{name}={value}"));
+        let label = own_part.chain(parts.map(|parts| format!(":{parts}"))).fold(middleware.clone(), |a, b| a + &b);
         let mut contestant = Contestant {
             label,
             middleware,
             is_best: false,
             communicator,
             description,
-            settings: Settings::new(),
+            settings: own.into_iter().collect(),
             raw: false,
             zero_copy: false,
         };
@@ -107,7 +105,12 @@ impl Contestant {
             (RAW, _) => self.raw = true,
             (ZERO_COPY, _) => self.zero_copy = true,
             (_, Some((name, value))) => {
-                self.settings.insert(name.to_owned(), value.to_owned());
+                let before = self.settings.insert(name.to_owned(), value.to_owned());
+                if let Some(other) = before.filter(|other| other != value) {
+                    return Err(format!(
+                        "the contestant {spelling} asks for {name}={other} and {name}={value}: give one of them"
+                    ));
+                }
             }
             _ => {
                 return Err(format!(
@@ -116,6 +119,12 @@ impl Contestant {
             }
         }
         Ok(())
+    }
+
+    /// The same contestant at its best.
+    #[must_use]
+    pub fn at_best(&self) -> Contestant {
+        Contestant { label: format!("{}:{BEST}", self.label), is_best: true, ..self.clone() }
     }
 
     /// Whether its best differs from its default for some message.
@@ -169,7 +178,6 @@ impl Contestant {
         }
         let can = options.endpoints.mock.clone().unwrap_or_default();
         let can = if is_mock { can.limit(description.capabilities.clone()) } else { description.capabilities.clone() };
-        options.endpoints.communicator = Some(self.communicator.name.clone());
         options.endpoints.set.extend(self.settings.clone());
         options.messages.raw |= self.raw;
         options.messages.zero_copy |= self.zero_copy || !can.copies;
@@ -178,7 +186,7 @@ impl Contestant {
         let spec = self.with_best(options, &description)?;
         if self.is_best && !spec.zero_copy && can.zero_copy.contains(&spec.message.content) {
             // A middleware may loan a message in general, and not with these settings.
-            return Ok(cli::with_zero_copy(&spec).unwrap_or(spec));
+            return Ok(cli::with_zero_copy(&spec, true).unwrap_or(spec));
         }
         Ok(spec)
     }
@@ -187,7 +195,10 @@ impl Contestant {
 impl Contestant {
     /// The run with the best settings, or without them and with a note where they are refused and the defaults are not.
     fn with_best(&self, options: RunOptions, description: &Description) -> Result<RunSpec, String> {
-        let resolve = |options: &RunOptions| cli::resolve(options, Defaults::Run).map(|resolved| resolved.spec);
+        let resolve = |options: &RunOptions| {
+            let resolved = cli::resolve_for(&self.communicator, description.clone(), options, Defaults::Run);
+            resolved.map(|resolved| resolved.spec)
+        };
         let mut best = if self.is_best { description.best() } else { Settings::new() };
         best.retain(|name, _| !options.endpoints.set.iter().any(|(given, _)| given == name));
         let mut with_best = options.clone();

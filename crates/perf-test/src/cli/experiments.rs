@@ -1,4 +1,4 @@
-//! The options of the experiments of many runs: `sizes`, `types` and `matrix`.
+//! The options of the experiments: `zero-copy`, `sizes`, `types` and `matrix`.
 //!
 //! `matrix` takes the options of a run with several values each. It reads them with the declarations of [`RunOptions`], as texts, and
 //! [`Axis`] has the values of one option; each combination is parsed again as the command line of a single run.
@@ -9,6 +9,14 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource, value_parser};
 
 use super::{options::RunOptions, values::within};
+
+/// The end of the help of `zero-copy`.
+pub const AFTER_ZERO_COPY: &str = "\
+Examples:
+  perf_test experiment zero-copy                           Gantry: a run without and a run with zero copy, and their comparison
+  perf_test experiment zero-copy --runs 6                  six pairs, with intervals
+  perf_test experiment zero-copy -c Gantry,iceoryx2,zenoh --runs 6 --max-runtime 5 --results out
+                                                           logs, zero-copy.json and zero-copy.md in the folder out";
 
 /// The end of the help of `sizes`.
 pub const AFTER_SIZES: &str = "\
@@ -59,6 +67,31 @@ pub struct BatchOptions {
     /// Repeats runs whose logs are in the folder of results, also those with other conditions
     #[arg(long, requires = "results")]
     pub again: bool,
+}
+
+/// The options of `zero-copy`.
+#[derive(Clone, Debug, Args)]
+pub struct ZeroCopyOptions {
+    /// Folder for the logs of all runs, zero-copy.json, zero-copy.md, environment.json and commands.txt
+    ///
+    /// A run whose log is there with the same conditions is not repeated. Example: --results results/today
+    #[arg(long, value_name = "DIR")]
+    pub results: Option<PathBuf>,
+    /// Repeats runs whose logs are in the folder of results
+    #[arg(long, requires = "results")]
+    pub again: bool,
+    /// The options of the runs.
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+impl ZeroCopyOptions {
+    /// Whether there is a folder of results, or a list of contestants in place of the name of one communicator.
+    #[must_use]
+    pub fn is_batch(&self) -> bool {
+        let list = self.run.endpoints.communicator.as_deref().unwrap_or_default();
+        self.results.is_some() || list.contains([',', ':']) || list.eq_ignore_ascii_case("all")
+    }
 }
 
 /// The options of `sizes` and `types`.

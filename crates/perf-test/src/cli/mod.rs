@@ -20,11 +20,11 @@ use clap::{Args, Parser, Subcommand};
 
 pub use comparing::CompareOptions;
 pub use conforming::ConformanceOptions;
-pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptions};
+pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptions, ZeroCopyOptions};
 pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
-pub use resolve::{Defaults, Resolved, check_message, check_shared, resolve, with_zero_copy};
+pub use resolve::{Defaults, Resolved, check_message, check_shared, resolve, resolve_for, with_zero_copy};
 use values::{choice, within};
 pub use versus::VersusOptions;
 
@@ -173,9 +173,12 @@ pub struct ListOptions {
 pub enum Question {
     /// Compares runs without zero copy with runs with zero copy.
     ///
-    /// Takes the options of a run. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100
-    /// --max-runtime 30
-    ZeroCopy(Box<RunOptions>),
+    /// Takes the options of a run, -c with commas. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100
+    /// --max-runtime 30. Of one communicator without --results each run shows its own tables. Otherwise the result is one table with
+    /// two rows for each contestant: the runs with zero copy have its best settings where the default has no zero copy, and where a
+    /// middleware lacks a value, both have its nearest.
+    #[command(after_help = experiments::AFTER_ZERO_COPY)]
+    ZeroCopy(Box<ZeroCopyOptions>),
     /// Measures latency and messages received over the size of the message, and finds the size from which latency grows with it.
     ///
     /// Takes the options of a run, -c and -m with commas. Each contestant is measured between processes and within one (INTER_THREAD),

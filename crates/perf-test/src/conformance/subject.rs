@@ -66,7 +66,9 @@ impl<'a> Subject<'a> {
         let messages: Result<Vec<MessageChoice>, String> = names.iter().map(find).collect();
         let mut words = vec![format!("-c {}", communicator.name)];
         words.extend(options.mock.iter().map(|script| format!("--mock {script}")));
-        words.extend(options.set.iter().map(|(name, value)| format!("--set {name}={value}")));
+        let own = communicator.setting.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let fixed: Vec<(String, String)> = own.into_iter().chain(options.set.iter().cloned()).collect();
+        words.extend(fixed.iter().map(|(name, value)| format!("--set {name}={value}")));
         words.extend(options.dds_domain_id.map(|id| format!("--dds-domain-id {id}")));
         if !description.capabilities.copies {
             words.push("--zero-copy".to_owned());
@@ -76,7 +78,7 @@ impl<'a> Subject<'a> {
             description,
             messages: messages.map_err(Failure::Usage)?,
             messages_are_given: !options.msg.is_empty(),
-            fixed_settings: options.set.iter().map(|(name, _)| name.clone()).collect(),
+            fixed_settings: fixed.into_iter().map(|(name, _)| name).collect(),
             only: options.only.clone().unwrap_or_default(),
             options: words.join(" "),
             interrupt,

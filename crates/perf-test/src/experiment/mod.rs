@@ -1,5 +1,5 @@
-//! Experiments of many runs: latency over the size of the message (`sizes`), all message types (`types`), and every combination of lists
-//! of values (`matrix`).
+//! Experiments of many runs: without and with zero copy (`zero_copy`), latency over the size of the message (`sizes`), all message types
+//! (`types`), and every combination of lists of values (`matrix`).
 //!
 //! Each plans [`Kind`]s of runs, of which [`measure`] does as many rounds as the user wants, and shows a [`Cell`] for each. A run that
 //! was refused, failed or hung is a cell that says so.
@@ -7,6 +7,7 @@
 pub mod matrix;
 pub mod sizes;
 pub mod types;
+pub mod zero_copy;
 
 use std::path::{Path, PathBuf};
 
@@ -82,16 +83,20 @@ impl End {
     }
 }
 
-/// Does all rounds, and returns the results of each kind.
+/// Does all rounds, every second one in the opposite order, so that a slow change of the machine concerns all kinds. Returns the
+/// results of each kind.
 ///
 /// # Errors
 /// [`Failure::Usage`]: the folder of results cannot be written, or has a log of a run with other conditions.
 fn measure(batch: &Batch, kinds: &[Kind], rounds: u32) -> Result<(Vec<Cell>, End), Failure> {
-    let runs: Vec<PlannedRun> =
+    let size = kinds.len().max(1);
+    let mut runs: Vec<PlannedRun> =
         (1..=rounds).flat_map(|round| kinds.iter().map(move |kind| kind.planned(round, rounds))).collect();
-    let outcomes = batch.run_all(&runs)?;
+    runs.chunks_mut(size).skip(1).step_by(2).for_each(<[PlannedRun]>::reverse);
+    let mut outcomes = batch.run_all(&runs)?;
+    outcomes.chunks_mut(size).skip(1).step_by(2).for_each(<[Outcome]>::reverse);
     let cell = |(index, kind): (usize, &Kind)| {
-        let own: Vec<&Outcome> = outcomes.iter().skip(index).step_by(kinds.len().max(1)).collect();
+        let own: Vec<&Outcome> = outcomes.iter().skip(index).step_by(size).collect();
         Cell::new(kind, &own)
     };
     let end = End {

@@ -7,12 +7,39 @@ use serde_json::Value;
 use crate::program::Memory;
 
 test_support::tests![
+    zero_copy_of_several_contestants_is_one_table_with_pairs,
     sizes_measures_every_way_and_goes_on_where_it_ended,
     types_and_matrix_tell_refusals_beside_figures,
     wrong_input_is_refused_before_a_run,
 ];
 
 const SHORT: &str = "--warmup 0 --max-runtime 1";
+
+fn zero_copy_of_several_contestants_is_one_table_with_pairs() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path();
+    let options = format!(
+        "experiment zero-copy -c Gantry,Mock -m Array64k -r 50 --runs 2 --max-runtime 1 --results {}",
+        results.display()
+    );
+    let first = memory.run(&options);
+    first.assert_good();
+    for words in ["| Communication Method |", "| gantry     | \"zero-copy\" ", "gantry: zero copy / copy: p50 "] {
+        assert!(first.stdout.contains(words), "{words} is not in {}", first.everything());
+    }
+    // Every second round is in the opposite order.
+    let of_mock = first.stderr.lines().filter_map(|line| line.split_once("mock with"));
+    let order: Vec<&str> = of_mock.map(|(_, rest)| rest).collect();
+    assert!(order[0].starts_with("out zero copy, round 1") && order[2].starts_with(" zero copy, round 2"), "{order:?}");
+    let found: Value = serde_json::from_slice(&fs::read(results.join("zero-copy.json")).unwrap()).unwrap();
+    assert_eq!(found["contestants"][0]["zero_copy"]["zero_copy"], true, "{found}");
+    assert_eq!(found["contestants"][1]["copy"]["rounds"].as_array().unwrap().len(), 2, "{found}");
+    assert!(results.join("zero-copy.md").is_file() && results.join("zero-copy/mock/copy-round2.json").is_file());
+    let second = memory.run(&options);
+    assert_eq!(second.stderr.matches("its log is there").count(), 8, "{}", second.everything());
+    memory.assert_empty();
+}
 
 fn sizes_measures_every_way_and_goes_on_where_it_ended() {
     let memory = Memory::new();
@@ -71,6 +98,8 @@ fn wrong_input_is_refused_before_a_run() {
         (format!("matrix {}", yaml.display()), "line 3: there is no key `speed`"),
         ("matrix -r 100,fast".to_owned(), "give a whole number from 0"),
         ("sizes -m Arry1k".to_owned(), "there is no message `Arry1k`"),
+        ("zero-copy -c Gantry,Mock --zero-copy".to_owned(), "leave out --zero-copy"),
+        ("zero-copy -c Gantry,Mock -m Arry1k".to_owned(), "there is no message `Arry1k`"),
         ("types --runs 3".to_owned(), "give --rounds"),
     ] {
         let refused = memory.run(&format!("experiment {options}"));

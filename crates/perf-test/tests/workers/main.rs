@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::{Test, is_ignored, side_by_side, trial};
 
-const TESTS: [Test; 9] = [
+const TESTS: [Test; 10] = [
     ("one_of_each_is_measured_as_any_other", one_of_each_is_measured_as_any_other),
     ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
     ("late_messages_count_by_both_latencies", late_messages_count_by_both_latencies),
@@ -26,6 +26,7 @@ const TESTS: [Test; 9] = [
     ("its_own_sentence_names_an_unsupported_option", its_own_sentence_names_an_unsupported_option),
     ("a_program_names_the_daemons_of_its_run", a_program_names_the_daemons_of_its_run),
     ("an_answer_that_is_no_check_is_refused_before_anything_starts", an_answer_that_is_no_check_is_refused),
+    ("a_name_may_stand_for_a_program_with_a_setting", a_name_may_stand_for_a_program_with_a_setting),
     ("a_killed_worker_leaves_nothing", a_killed_worker_leaves_nothing),
 ];
 
@@ -254,6 +255,43 @@ fn an_answer_that_is_no_check_is_refused() {
         let output = other(&folder, check);
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{}", said(&output));
+    }
+}
+
+/// rclcpp's program here describes itself as echo with executors, and its check tells the run that it was asked about.
+fn a_name_may_stand_for_a_program_with_a_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let echo_program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workers/perf_test_echo");
+    let described = Command::new(echo_program).arg("describe").output().unwrap();
+    let mut description: Value = serde_json::from_slice(&described.stdout).unwrap();
+    description["settings"] =
+        json!([{"name": "executor", "values": ["single", "events"], "best": null, "meaning": "the executor"}]);
+    std::fs::write(folder.path().join("description"), description.to_string()).unwrap();
+    let program = folder.path().join("perf_test_rclcpp");
+    let script = format!(
+        "#!/bin/sh\n[ $1 = describe ] && exec cat {}/description\necho \"$2\" >&2; exit 1\n",
+        folder.path().display()
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    for (options, words) in [
+        ("-c rclcpp-events-executor", r#""executor":"events""#),
+        ("-c Rclcpp_Single_Threaded_Executor", r#""executor":"single""#),
+        (
+            "-c rclcpp-events-executor --set executor=single",
+            "-c asks for executor=events and --set for executor=single",
+        ),
+        (
+            "experiment types -c rclcpp-events-executor,rclcpp:executor=events -m Array1k",
+            "rclcpp:executor=events twice",
+        ),
+        ("experiment types -c rclcpp-events-executor:executor=single", "asks for executor=events and executor=single"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
+        let output = command.args(options.split_whitespace()).env("PATH", &path).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{options}: {}", said(&output));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{options}: {}", said(&output));
     }
 }
 

@@ -51,8 +51,23 @@ pub struct Resolved {
 /// # Errors
 /// [`Failure::Usage`] if options contradict each other or a name is unknown.
 pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Failure> {
+    let communicator = endpoints::communicator(options.endpoints.communicator.as_deref()).map_err(Failure::Usage)?;
+    let description = communicator.describe().map_err(Failure::Usage)?;
+    resolve_for(&communicator, description, options, defaults)
+}
+
+/// The same of a middleware that has described itself, in place of the one that the options name.
+///
+/// # Errors
+/// [`Failure::Usage`] if options contradict each other or a name is unknown.
+pub fn resolve_for(
+    communicator: &Communicator,
+    description: Description,
+    options: &RunOptions,
+    defaults: Defaults,
+) -> Result<Resolved, Failure> {
     let resolved = || {
-        let spec = spec(options, defaults)?;
+        let spec = spec(communicator, description, options, defaults)?;
         let outputs = outputs::outputs(&options.output, options.legacy.disable_logging, &spec.topic)?;
         let (runs, requirements) = (options.time.runs.unwrap_or(1), options.gate.require.clone());
         Ok(Resolved { spec, outputs, runs, requirements })
@@ -86,22 +101,25 @@ pub fn check_message(options: &RunOptions) -> Result<(), Failure> {
     message(&options.messages, "Array1k", layout).map(drop).map_err(Failure::Usage)
 }
 
-/// The same run with zero copy, with the daemons that it needs then.
+/// The same run with or without zero copy, with the daemons that it needs then.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the middleware refuses it.
-pub fn with_zero_copy(spec: &RunSpec) -> Result<RunSpec, Failure> {
-    let spec = RunSpec { zero_copy: true, ..spec.clone() };
+pub fn with_zero_copy(spec: &RunSpec, zero_copy: bool) -> Result<RunSpec, Failure> {
+    let spec = RunSpec { zero_copy, ..spec.clone() };
     let checked = Communicator::find(&spec.communicator).and_then(|communicator| communicator.check(&spec));
     Ok(RunSpec { daemon_commands: checked.map_err(Failure::Usage)?, ..spec })
 }
 
-fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
+fn spec(
+    communicator: &Communicator,
+    description: Description,
+    options: &RunOptions,
+    defaults: Defaults,
+) -> Result<RunSpec, String> {
     let of_experiment = defaults == Defaults::ZeroCopyExperiment;
     legacy::resolve::refuse(&options.legacy)?;
-    let communicator = endpoints::communicator(options.endpoints.communicator.as_deref())?;
-    let description = communicator.describe()?;
-    let settings = settings(options, &communicator, &description)?;
+    let settings = settings(options, communicator, &description)?;
     let heading_notes = legacy::resolve::heading_notes(&options.legacy, &description);
     let layout = options.messages.message_layout.unwrap_or_default();
     let default_message = match (of_experiment, layout) {
@@ -169,9 +187,10 @@ fn spec(options: &RunOptions, defaults: Defaults) -> Result<RunSpec, String> {
 fn settings(options: &RunOptions, communicator: &Communicator, description: &Description) -> Result<Settings, String> {
     let mut requested: BTreeMap<String, (String, String)> = BTreeMap::new();
     let publishing = options.endpoints.publishing.clone().map(|mode| ("--publishing", ("publishing".to_owned(), mode)));
+    let own = communicator.setting.map(|(name, value)| ("-c", (name.to_owned(), value.to_owned())));
     let set = options.endpoints.set.iter().cloned().map(|setting| ("--set", setting));
     let legacy = legacy::resolve::settings(&options.legacy, &communicator.name, description)?;
-    for (option, (name, value)) in set.chain(publishing).chain(legacy) {
+    for (option, (name, value)) in own.into_iter().chain(set).chain(publishing).chain(legacy) {
         let (earlier, before) = requested.entry(name.clone()).or_insert_with(|| (option.to_owned(), value.clone()));
         if *before != value {
             return Err(format!(

@@ -6,13 +6,14 @@
 mod text;
 mod yaml;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::{Cell, End, Kind, folder, measure, write};
 use crate::{
-    batch::{ALL, Batch, contestants, file_name, refuse},
+    batch::{ALL, Batch, Contestant, contestants, file_name, refuse},
     cli::{self, Axis, Choice, MatrixOptions},
     error::Failure,
     interrupt::Interrupt,
@@ -33,6 +34,9 @@ const LONGEST_NAME: usize = 180;
 
 /// The options of a run by their long names, with their values as they are shown.
 type Options = Vec<(String, String)>;
+
+/// The contestants by their spellings. Each is found once: that may start its worker program, which describes itself.
+type Known = HashMap<String, Result<Contestant, String>>;
 
 /// The results; serialises as `matrix.json`.
 #[derive(Debug, Serialize)]
@@ -73,7 +77,8 @@ impl Matrix {
     pub fn measure(options: &MatrixOptions) -> Result<Matrix, Failure> {
         let combinations = planned(options).map_err(Failure::Usage)?;
         let varied = text::varied(&combinations.iter().map(|one| &one.options).collect::<Vec<_>>());
-        let kinds: Result<Vec<Kind>, String> = combinations.iter().map(|one| one.kind(&varied)).collect();
+        let mut known = Known::new();
+        let kinds: Result<Vec<Kind>, String> = combinations.iter().map(|one| one.kind(&varied, &mut known)).collect();
         let kinds = kinds.map_err(Failure::Usage)?;
         let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
         let (cells, end) = measure(&batch, &kinds, options.batch.rounds)?;
@@ -176,22 +181,23 @@ impl Combination {
     ///
     /// # Errors
     /// A sentence: an argument is wrong, or is that of a command that is no part of a batch.
-    fn kind(&self, varied: &[&str]) -> Result<Kind, String> {
+    fn kind(&self, varied: &[&str], known: &mut Known) -> Result<Kind, String> {
         let line = self.arguments.join(" ");
         let run = cli::run_options(&self.arguments).map_err(|why| format!("{line}: {why}"))?;
         refuse(&run, "experiment matrix")?;
         if run.messages.msg_list {
             return Err("--msg-list lists messages and measures none: perf_test list shows them".to_owned());
         }
-        let one = contestants(&self.contestant).map(|mut found| found.swap_remove(0));
-        let label = one.as_ref().map_or_else(|_| self.contestant.to_lowercase(), |one| one.label.clone());
+        let find = |spelling: &str| contestants(spelling).map(|mut found| found.swap_remove(0));
+        let one = known.entry(self.contestant.clone()).or_insert_with_key(|spelling| find(spelling)).as_ref();
+        let label = one.map_or_else(|_| self.contestant.to_lowercase(), |one| one.label.clone());
         let told = |option: &&str| Some(format!(", {option} {}", text::value(&self.options, option)?));
         let told: String = varied.iter().filter_map(told).collect();
         Ok(Kind {
             title: format!("{label}{told}"),
             log: folder("matrix", &label).join(log_name(&self.arguments)),
             contestant: label,
-            spec: one.and_then(|one| one.exact_spec(&run)),
+            spec: one.map_err(String::clone).and_then(|one| one.exact_spec(&run)),
         })
     }
 }

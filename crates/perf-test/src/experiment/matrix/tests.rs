@@ -19,7 +19,7 @@ fn lists_give_every_combination_with_the_contestants_varying_fastest() {
     assert_eq!(lines[0], "gantry --warmup=1 --max-runtime=3 --msg=Array1k --num-sub-threads=1 --rate=100");
     assert_eq!(lines[1], "Mock --warmup=1 --max-runtime=3 --msg=Array1k --num-sub-threads=1 --rate=100");
     assert_eq!(lines[15], "Mock --warmup=1 --max-runtime=3 --msg=Array4m --num-sub-threads=3 --rate=1000");
-    let spec = found[15].kind(&[]).unwrap().spec.unwrap();
+    let spec = found[15].kind(&[], &mut Known::new()).unwrap().spec.unwrap();
     assert_eq!((spec.message.name.as_str(), spec.subscriptions, spec.rate_hz), ("Array4m", 3, 1000));
     assert_eq!(plan("-c all").unwrap()[0].contestant, "gantry");
 }
@@ -33,14 +33,15 @@ fn options_beside_a_file_replace_its_keys_and_equal_runs_are_one() {
     assert_eq!(plan(&path.to_string()).unwrap().len(), 3);
     let found = plan(&format!("{path} -c Gantry --max-runtime 2 --ignore 0 --keep-last")).unwrap();
     assert_eq!(found.len(), 2);
-    let spec = found[1].kind(&[]).unwrap().spec.unwrap();
+    let spec = found[1].kind(&[], &mut Known::new()).unwrap().spec.unwrap();
     assert_eq!((spec.message.name.as_str(), spec.max_runtime_s, spec.ignore_s, spec.warmup_s), ("Array4k", 2, 0, 0));
     assert_eq!(spec.qos.to_string(), "RELIABLE, VOLATILE, KEEP_LAST 16");
 }
 
 #[test]
 fn wrong_values_are_errors_and_refusals_are_rows() {
-    let error = |line: &str| plan(line).and_then(|found| found[0].kind(&[])).err().unwrap_or_default();
+    let error =
+        |line: &str| plan(line).and_then(|found| found[0].kind(&[], &mut Known::new())).err().unwrap_or_default();
     for (line, words) in [
         ("-r 100,fast", ""),
         ("no-such-file.yaml", "cannot read no-such-file.yaml"),
@@ -50,12 +51,12 @@ fn wrong_values_are_errors_and_refusals_are_rows() {
     ] {
         assert!(error(line).contains(words), "{line}: {}", error(line));
     }
-    let wrong = plan("-r 100,fast").unwrap()[1].kind(&[]).err().unwrap();
+    let wrong = plan("-r 100,fast").unwrap()[1].kind(&[], &mut Known::new()).err().unwrap();
     assert!(wrong.contains("--rate=fast") && wrong.contains("give a whole number from 0"), "{wrong}");
     let many: Vec<String> = (1..400).map(|n| n.to_string()).collect();
     assert!(plan(&format!("-r {0} --history-depth {0}", many.join(","))).unwrap_err().contains("more than 100000"));
     for (line, words) in [("-c Nothing", "there is no communicator"), ("-m Arry1k", "there is no message `Arry1k`")] {
-        let refused = plan(line).unwrap()[0].kind(&[]).unwrap().spec.err().unwrap();
+        let refused = plan(line).unwrap()[0].kind(&[], &mut Known::new()).unwrap().spec.err().unwrap();
         assert!(refused.contains(words), "{refused}");
     }
 }

@@ -143,7 +143,7 @@ const V1: &[(&str, Becomes)] = &[
     ("-c ECAL_RAW", Refused("eCAL with bytes")),
     ("-c ECAL_PROTO", Refused("eCAL with protobuf")),
     ("-c FastDDS", Refused("eProsima's Fast DDS")),
-    ("-c rclcpp-events-executor", Refused("EventsExecutor")),
+    ("-c rclcpp-events-executor", Refused("tools/contestants --install rclcpp")),
     ("--msg-list", List),
     ("--dds-domain_id 7", Run(|run| run.domain_id = 7)),
     ("--reliable", Run(reliable)),

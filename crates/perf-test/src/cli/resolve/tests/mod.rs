@@ -13,7 +13,7 @@ fn run(line: &str) -> Result<Resolved, String> {
     let arguments = line.split_whitespace().map(OsString::from);
     let cli = parse(std::iter::once(OsString::from("perf_test")).chain(arguments)).map_err(|e| e.to_string())?;
     let resolved = match cli.command {
-        Some(Command::Experiment(Question::ZeroCopy(options))) => resolve(&options, Defaults::ZeroCopyExperiment),
+        Some(Command::Experiment(Question::ZeroCopy(options))) => resolve(&options.run, Defaults::ZeroCopyExperiment),
         None => resolve(&cli.options, Defaults::Run),
         Some(_) => panic!("no run"),
     };

@@ -1,0 +1,246 @@
+//! Runs without and with zero copy, of several contestants or with a folder of results (`perf_test experiment zero-copy`).
+
+use serde::Serialize;
+
+use super::{Cell, End, Footnotes, Kind, folder, measure, time, write};
+use crate::{
+    batch::{Batch, Contestant, Figure, contestants, refuse, with_defaults},
+    cli::{self, RunOptions, ZeroCopyOptions},
+    error::Failure,
+    interrupt::Interrupt,
+    measure::{interval::Interval, ranks::ratio},
+    messages,
+    report::tables::{markdown_table, table},
+    units::format_mib,
+};
+use perf_worker::run_spec::RunSpec;
+
+/// The format of `zero-copy.json`.
+const SCHEMA: &str = "gantry.perf_test.zero-copy/1";
+/// The message, its rate, and the seconds of warm-up and of measurement.
+const MESSAGE: &str = "Array4m";
+const RATE_HZ: u32 = 100;
+const WARMUP_S: u32 = 0;
+const MEASURED_S: u32 = 30;
+const HEADER: [&str; 9] =
+    ["contestant", "Communication Method", "p50", "p99", "CPU/message", "memory", "received", "lost", "path"];
+
+/// The results; serialises as `zero-copy.json`.
+#[derive(Debug, Serialize)]
+pub struct ZeroCopy {
+    schema: &'static str,
+    rounds: u32,
+    message: String,
+    rate_hz: u32,
+    contestants: Vec<Pair>,
+    #[serde(skip)]
+    end: End,
+}
+
+/// The results of one contestant.
+#[derive(Debug, Serialize)]
+struct Pair {
+    /// The contestant as it is spelt.
+    contestant: String,
+    copy: Cell,
+    zero_copy: Cell,
+    /// The medians of the latency with zero copy divided by those without, within rounds; null if no round has both.
+    latency_ratio: Option<Interval>,
+    /// The same of the CPU time for each message.
+    cpu_ratio: Option<Interval>,
+}
+
+impl ZeroCopy {
+    /// Measures; without a folder of results the figures are kept in no file.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`]: an option does not apply, or a contestant or the message is unknown.
+    pub fn measure(options: &ZeroCopyOptions) -> Result<ZeroCopy, Failure> {
+        let mut run = with_defaults(&options.run, WARMUP_S, MEASURED_S);
+        let rounds = run.time.runs.take().unwrap_or(1);
+        refuse(&run, "experiment zero-copy").map_err(Failure::Usage)?;
+        if run.messages.zero_copy {
+            let sentence = "`experiment zero-copy` does runs with and without zero copy: leave out --zero-copy";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
+        let list = run.endpoints.communicator.take();
+        let contestants = contestants(list.as_deref().unwrap_or("Gantry")).map_err(Failure::Usage)?;
+        let layout = run.messages.message_layout.unwrap_or_default();
+        let unbounded_bytes = run.messages.unbounded_msg_size.unwrap_or(0) as usize;
+        let name = run.messages.msg.get_or_insert_with(|| MESSAGE.to_owned());
+        let message = messages::find(name, layout, unbounded_bytes).map_err(Failure::Usage)?;
+        let rate_hz = *run.time.rate.get_or_insert(RATE_HZ);
+        let batch = Batch::open(options.results.clone(), options.again, Interrupt::install()?)?;
+        let kinds: Vec<Kind> = contestants.iter().flat_map(|contestant| kinds(&run, contestant)).collect();
+        let (cells, end) = measure(&batch, &kinds, rounds)?;
+        let mut cells = cells.into_iter();
+        let pairs = contestants.iter().filter_map(|one| Some(Pair::new(&one.label, cells.next()?, cells.next()?)));
+        let contestants = pairs.collect();
+        let found = ZeroCopy { schema: SCHEMA, rounds, message: message.name.to_owned(), rate_hz, contestants, end };
+        write(&batch, "zero-copy", &found, &found.markdown())?;
+        Ok(found)
+    }
+
+    /// The reason why the experiment is not complete, for the exit code.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.end.failure()
+    }
+
+    /// The results as lines of text.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut notes = Footnotes::default();
+        let mut lines = table(&self.title(), &self.rows(&mut notes));
+        lines.extend(self.sentences().into_iter().chain(notes.lines()));
+        lines
+    }
+
+    /// The same in Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> Vec<String> {
+        let mut notes = Footnotes::default();
+        let mut lines = vec!["# Zero copy".to_owned(), String::new(), format!("{}:", self.title()), String::new()];
+        lines.extend(markdown_table(&self.rows(&mut notes)));
+        lines.push(String::new());
+        lines.extend(self.sentences().into_iter().chain(notes.lines()).map(|line| format!("- {line}")));
+        lines
+    }
+
+    fn title(&self) -> String {
+        let rate = if self.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", self.rate_hz) };
+        let rounds = if self.rounds == 1 { String::new() } else { format!(", medians of {} rounds", self.rounds) };
+        format!("{} without and with zero copy, {rate}{rounds}", self.message)
+    }
+
+    fn rows(&self, notes: &mut Footnotes) -> Vec<Vec<String>> {
+        let mut rows: Vec<Vec<String>> = vec![HEADER.map(str::to_owned).into()];
+        for pair in &self.contestants {
+            for (method, cell) in [("Non-\"zero-copy\"", &pair.copy), ("\"zero-copy\"", &pair.zero_copy)] {
+                rows.push([pair.contestant.clone(), method.to_owned()].into_iter().chain(shown(cell, notes)).collect());
+            }
+        }
+        rows
+    }
+
+    /// The ratios and the conditions of each contestant.
+    fn sentences(&self) -> Vec<String> {
+        self.contestants.iter().flat_map(|pair| pair.ratios().into_iter().chain(pair.conditions())).collect()
+    }
+}
+
+impl Pair {
+    fn new(contestant: &str, copy: Cell, zero_copy: Cell) -> Pair {
+        let ratios = |figure: Figure| {
+            let both = copy
+                .rounds
+                .iter()
+                .zip(&zero_copy.rounds)
+                .filter_map(|(copy, zero_copy)| Some(ratio(figure(copy.as_ref()?)?, figure(zero_copy.as_ref()?)?)));
+            Interval::of(both.collect())
+        };
+        let (latency_ratio, cpu_ratio) = (ratios(|run| run.p50_ns), ratios(|run| run.cpu_per_message_ns));
+        Pair { contestant: contestant.to_owned(), copy, zero_copy, latency_ratio, cpu_ratio }
+    }
+
+    fn ratios(&self) -> Option<String> {
+        let (latency, cpu) = (text(self.latency_ratio.as_ref()?), text(self.cpu_ratio.as_ref()?));
+        Some(format!("{}: zero copy / copy: p50 {latency}, CPU/message {cpu}", self.contestant))
+    }
+
+    fn conditions(&self) -> Vec<String> {
+        let measured = [&self.copy, &self.zero_copy].into_iter().filter(|cell| cell.medians.is_some());
+        measured.map(|cell| format!("{}: {}", self.contestant, cell.conditions(""))).collect()
+    }
+}
+
+/// A ratio with its interval; that of a single round has none.
+fn text(found: &Interval) -> String {
+    let Interval { n, median, low, high, confidence } = *found;
+    if n == 1 {
+        return format!("{median:.3}");
+    }
+    format!("{median:.3} [{low:.3}, {high:.3}] with {:.1} %", 100.0 * confidence)
+}
+
+/// The cells of a row after its contestant and its method.
+fn shown(cell: &Cell, notes: &mut Footnotes) -> Vec<String> {
+    let mut row = vec![cell.show(notes, |figures| time(figures.p50_ns))];
+    let Some(figures) = &cell.medians else { return row };
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let path = match (cell.zero_copy, figures.copied) {
+        (false, _) => "copied".to_owned(),
+        (true, 0) => "loaned".to_owned(),
+        (true, copied) => format!("{copied} copied"),
+    };
+    row.extend([
+        or_dash(time(figures.p99_ns)),
+        or_dash(time(figures.cpu_per_message_ns)),
+        or_dash(figures.memory_kib.map(format_mib)),
+        or_dash(figures.received.map(|count| format!("{count:.0}"))),
+        figures.lost.to_string(),
+        path,
+    ]);
+    row
+}
+
+/// The run without and the run with zero copy.
+fn kinds(run: &RunOptions, contestant: &Contestant) -> [Kind; 2] {
+    let label = &contestant.label;
+    let kind = |mode: &str, name: &str, spec: Result<RunSpec, String>| Kind {
+        contestant: label.clone(),
+        title: format!("{label} {mode} zero copy"),
+        log: folder("zero-copy", label).join(name),
+        spec,
+    };
+    let with = |spec: RunSpec, zero_copy: bool| {
+        let is_there = spec.zero_copy == zero_copy;
+        if is_there { Ok(spec) } else { cli::with_zero_copy(&spec, zero_copy).map_err(|failure| failure.to_string()) }
+    };
+    let own = contestant.spec(run);
+    let copy = own.clone().and_then(|spec| with(spec, false));
+    let zero_copy = own.and_then(|spec| with(spec, true));
+    // Some middlewares loan messages with their best settings only.
+    let zero_copy = zero_copy.or_else(|_| contestant.at_best().spec(run).and_then(|spec| with(spec, true)));
+    [kind("without", "copy", copy), kind("with", "zero-copy", zero_copy)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_differs_in_zero_copy_alone() {
+        let line = "perf_test -m Array4m".split_whitespace();
+        let run = with_defaults(&cli::parse(line.map(Into::into)).unwrap().options, WARMUP_S, MEASURED_S);
+        for list in ["Gantry", "Gantry:best", "Gantry:zero-copy", "Mock"] {
+            let [copy, zero_copy] = kinds(&run, &contestants(list).unwrap()[0]).map(|kind| kind.spec.unwrap());
+            assert!(!copy.zero_copy && zero_copy.zero_copy, "{list}");
+            assert_eq!(RunSpec { zero_copy: true, ..copy.clone() }, zero_copy, "{list}");
+            assert_eq!((copy.qos.to_string().as_str(), copy.max_runtime_s), ("RELIABLE, VOLATILE, KEEP_LAST 10", 30));
+        }
+    }
+
+    #[test]
+    fn a_contestant_without_one_of_both_ways_is_a_row_that_says_so() {
+        let refusal = "mock has no --zero-copy".to_owned();
+        let shortfall = crate::batch::Shortfall {
+            contestant: "mock".to_owned(),
+            title: String::new(),
+            log: String::new(),
+            kind: crate::batch::ShortfallKind::Refused,
+            sentence: refusal.clone(),
+        };
+        let figures = crate::batch::Figures { p50_ns: Some(4e6), copied: 3, ..Default::default() };
+        let copy = Cell { medians: Some(figures.clone()), rounds: vec![Some(figures)], ..Cell::default() };
+        let pair = Pair::new("mock", copy, Cell { shortfall: Some(shortfall), ..Cell::default() });
+        assert!(pair.latency_ratio.is_none());
+        let message = MESSAGE.to_owned();
+        let found =
+            ZeroCopy { schema: SCHEMA, rounds: 1, message, rate_hz: 100, contestants: vec![pair], end: End::default() };
+        let text = found.markdown().join("\n");
+        for words in ["| mock | Non-\"zero-copy\" | 4.00 ms |", "| mock | \"zero-copy\" | refused [1] |", &refusal] {
+            assert!(text.contains(words), "{words} is not in\n{text}");
+        }
+    }
+}
