@@ -1,7 +1,7 @@
 //! Experiments of many runs: without and with zero copy (`zero_copy`), latency over the size of the message (`sizes`), all message types
 //! (`types`), and every combination of lists of values (`matrix`).
 //!
-//! Each plans [`Kind`]s of runs, of which [`measure`] does as many rounds as the user wants, and shows a [`Cell`] for each. A run that
+//! Each plans kinds of runs, of which it does as many rounds as the user wants, and shows a cell for each. A run that
 //! was refused, failed or hung is a cell that says so.
 
 pub mod matrix;
