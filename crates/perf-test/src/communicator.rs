@@ -288,7 +288,7 @@ fn answer(command: &mut Command) -> Result<Output, String> {
 fn read_all(from: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is enough to say what failed.
+        // The part that was read before an error is enough for the sentence.
         let _ = from.map(|mut from| from.read_to_end(&mut bytes));
         bytes
     })

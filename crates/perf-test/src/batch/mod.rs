@@ -56,7 +56,7 @@ pub struct PlannedRun {
     pub log: PathBuf,
     /// The run, or the sentence of its refusal.
     pub spec: Result<RunSpec, String>,
-    /// A run whose figures nobody keeps: it leaves no log, and a complete log does not replace it.
+    /// A run whose figures are not kept: it leaves no log, and a complete log does not replace it.
     pub is_warmup: bool,
 }
 
