@@ -120,7 +120,7 @@ fn killed_failed_and_other_files_are_shown_as_such() {
         "3 other JSON files skipped",
         "<li>other.json is no log",
         "<li>y.failed.json describes no run without figures: missing field",
-        "<pre>perf_test ",
+        "<pre>perf_test",
     ] {
         assert!(page.contains(words), "no {words:?}");
     }
