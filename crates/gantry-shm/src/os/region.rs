@@ -81,7 +81,6 @@ impl Region {
         (header.magic, header.version, header.layout_hash) = (magic, FORMAT_VERSION, LAYOUT_HASH);
         header.reserve_bytes = reserve_bytes as u64;
         header.length_bytes.store(length_bytes as u64, Relaxed); // publish_name() publishes it
-        region.populate(0, length_bytes);
         Ok(region)
     }
 
@@ -249,6 +248,11 @@ impl Region {
             }
             Ok(())
         });
+    }
+
+    /// Owner: brings all pages in, so that its data path does not fault and readers find them ([`Region::prefault_new`]).
+    pub(crate) fn populate_all(&self) {
+        self.populate(0, self.length_bytes());
     }
 
     /// Populates the pages from `start` to `end`, the file's length at most, which are allocated. Best effort: with kernels before

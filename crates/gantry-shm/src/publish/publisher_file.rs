@@ -40,6 +40,7 @@ impl PublisherFile {
         let name = domain.process.publisher_file_name(description.number);
         let kind = (PUBLISHER_MAGIC, &*format!("the ring of topic {}", description.topic));
         let region = Region::create(&domain.directory, &name, kind, length_bytes, limit_bytes)?;
+        region.populate_all();
         let header = region.pointer(0, text_offset, LINE_BYTES)?.cast::<PublisherHeader>();
         // SAFETY: inside the mapping and aligned (`pointer`); the file has no name yet, so no other process can look.
         let header = unsafe { &mut *header.as_ptr() };
