@@ -33,6 +33,11 @@ use perf_worker::worker;
 /// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met, or a regression is beyond its bound.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // A worker parses no command line: the code that does would be resident in it, and the memory of workers is a figure.
+    if arguments.get(1).is_some_and(|verb| verb == "worker") {
+        return ExitCode::from(worker::run(&BUILT_IN));
+    }
     let cli = match cli::parse(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -42,7 +47,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let done = match cli.command {
-        Some(Command::Worker { .. }) => return ExitCode::from(worker::run(&BUILT_IN)),
         Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
         Some(Command::Experiment(question)) => experiment(question),
         Some(Command::System(options)) => describe_system(options),

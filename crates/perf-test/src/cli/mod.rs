@@ -116,12 +116,6 @@ pub enum Command {
         #[arg(required = true, last = true)]
         command: Vec<OsString>,
     },
-    /// A worker process of a run; started by the program itself.
-    #[command(hide = true)]
-    Worker {
-        /// The endpoints of the worker, as `ps` shows them.
-        label: String,
-    },
 }
 
 /// The options of `system`.
