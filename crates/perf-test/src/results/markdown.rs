@@ -1,11 +1,12 @@
 //! The table of a folder as Markdown, for a README.
 
 use super::folder::Folder;
-use super::group::{Group, Groups};
+use super::group::{Group, Groups, MEANING};
 use super::metric::METRICS;
-use super::ratios::{MEANING, Ratio};
+use super::ratios::{HEADS, cells};
 use super::settings::{in_words, machine_in_short, size};
 use crate::batch::Shortfall;
+use crate::versus::meaning;
 
 /// The table with a sentence on the machine above it and the notes below it.
 pub fn table(folder: &Folder, groups: &Groups) -> String {
@@ -16,7 +17,7 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
         [machine] => format!(" Machine: {}.", cell(machine)),
         machines => format!(" Machines: {}.", cell(&machines.join("; "))),
     };
-    let mut text = format!("Medians of the runs with their ranges in parentheses.{machine}\n\n");
+    let mut text = format!("{MEANING}{machine}\n\n");
     let names = ["middleware", "settings", "message", "rate", "readers wait", "path", "runs"];
     let heads: Vec<&str> = names.into_iter().chain(METRICS.iter().map(|metric| metric.name)).collect();
     let rule = heads.iter().enumerate().map(|(i, _)| if i < names.len() - 1 { "---" } else { "---:" });
@@ -34,10 +35,10 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
         text.push_str("\n\\* rests on fewer than 10 samples beyond the percentile in one of the runs.\n");
     }
     for (file, ratios) in &folder.ratios {
-        text.push_str(&format!("\nRatios of {}. {MEANING}\n\n", cell(file)));
-        text.push_str(&format!("| {} |\n|{}\n", Ratio::HEADS.join(" | "), " --- |".repeat(Ratio::HEADS.len())));
+        text.push_str(&format!("\nRatios of {}. {}\n\n", cell(file), meaning(ratios).join(" ")));
+        text.push_str(&format!("| {} |\n|{}\n", HEADS.join(" | "), " --- |".repeat(HEADS.len())));
         for ratio in ratios {
-            text.push_str(&format!("| {} |\n", ratio.cells().map(|text| cell(&text)).join(" | ")));
+            text.push_str(&format!("| {} |\n", cells(ratio).map(|text| cell(&text)).join(" | ")));
         }
     }
     text
@@ -57,9 +58,9 @@ fn row(groups: &Groups, group: &Group) -> String {
     ];
     for (i, metric) in METRICS.iter().enumerate() {
         let mark = if group.uncertain[i] { "\\*" } else { "" };
-        let median = metric.show(group.values[i].map(|spread| spread.median));
-        let range = group.values[i].and_then(|spread| metric.show_range(spread.low, spread.high));
-        cells.push(format!("{median}{mark}{}", range.map(|range| format!(" ({range})")).unwrap_or_default()));
+        let median = metric.show(group.values[i].map(|found| found.median));
+        let interval = group.values[i].and_then(|found| metric.show_interval(&found));
+        cells.push(format!("{median}{mark}{}", interval.map(|text| format!(" {text}")).unwrap_or_default()));
     }
     format!("| {} |\n", cells.join(" | "))
 }
