@@ -10,8 +10,8 @@ use crate::report::full::Conditions;
 use perf_worker::measure::cells::Cells;
 
 /// The meaning of the figures of a group.
-pub const MEANING: &str = "Figures are medians of the runs. The interval in brackets holds the true median with 95 % or more; fewer \
-    than 6 runs have their range.";
+pub const MEANING: &str = "Figures are medians of the runs. The interval in brackets holds the true median with 95 % or \
+    more; fewer than 6 runs have their range.";
 
 /// Runs with equal settings.
 #[derive(Debug)]

@@ -3,10 +3,9 @@
 use super::folder::Folder;
 use super::group::{Group, Groups, MEANING};
 use super::metric::METRICS;
-use super::ratios::{HEADS, cells};
+use super::ratios::{self, Matrix, matrices, note};
 use super::settings::{in_words, machine_in_short, size};
 use crate::batch::Shortfall;
-use crate::versus::meaning;
 
 /// The table with a sentence on the machine above it and the notes below it.
 pub fn table(folder: &Folder, groups: &Groups) -> String {
@@ -35,11 +34,8 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
         text.push_str("\n\\* rests on fewer than 10 samples beyond the percentile in one of the runs.\n");
     }
     for (file, ratios) in &folder.ratios {
-        text.push_str(&format!("\nRatios of {}. {}\n\n", cell(file), meaning(ratios).join(" ")));
-        text.push_str(&format!("| {} |\n|{}\n", HEADS.join(" | "), " --- |".repeat(HEADS.len())));
-        for ratio in ratios {
-            text.push_str(&format!("| {} |\n", cells(ratio).map(|text| cell(&text)).join(" | ")));
-        }
+        text.push_str(&format!("\nRatios of {}. {}\n", cell(file), note(ratios)));
+        matrices(ratios).iter().for_each(|matrix| text.push_str(&of_base(matrix)));
     }
     text
 }
@@ -63,6 +59,18 @@ fn row(groups: &Groups, group: &Group) -> String {
         cells.push(format!("{median}{mark}{}", interval.map(|text| format!(" {text}")).unwrap_or_default()));
     }
     format!("| {} |\n", cells.join(" | "))
+}
+
+/// The table of the ratios of one base.
+fn of_base(matrix: &Matrix) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let heads = line(matrix.heads.iter().map(|head| cell(head)).collect());
+    let rule = format!("|{}\n", " --- |".repeat(matrix.heads.len()));
+    let rows = matrix.rows.iter().map(|(other, of_other)| {
+        let values = of_other.iter().map(|ratio| ratios::cell(*ratio));
+        line(std::iter::once(cell(other)).chain(values).collect())
+    });
+    format!("\n{heads}{rule}{}", rows.collect::<String>())
 }
 
 /// A text in a cell: it ends neither the cell nor the row, and is no markup.

@@ -168,24 +168,51 @@ fn numbers_that_no_run_has_are_shown_nevertheless() {
     assert!(page.contains("5 runs in") && page.contains("18014398509481984.0 MiB"), "a run is missing");
 }
 
+/// A ratio of six rounds in a `versus.json`; `case` is JSON.
+fn ratio(base: &str, other: &str, case: &str, figure: &str, interval: [f64; 3], base_is: &str) -> String {
+    let [median, low, high] = interval;
+    format!(
+        r#"{{"base": "{base}", "other": "{other}", "case": {case}, "figure": "{figure}", "by_round": [], "n": 6,
+            "median": {median}, "low": {low}, "high": {high}, "confidence": 0.96875, "base_is": "{base_is}"}}"#
+    )
+}
+
 #[test]
-fn the_ratios_of_versus_are_shown_and_own_results_are_not_counted_as_other_files() {
+fn the_ratios_of_versus_are_tables_and_own_results_are_not_counted_as_other_files() {
     let folder = folder();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("sizes.json", r#"{"schema": "gantry.perf_test.sizes/1", "contestants": []}"#);
-    let ratio = r#"{"base": "gantry", "other": "<i>zenoh", "case": "4MB", "figure": "latency", "by_round": [0.5, 0.25], "n": 2,
-        "median": 0.375, "low": 0.25, "high": 0.5, "confidence": 0.5, "base_is": "too few rounds to say"}"#;
-    write(
-        "more/versus.json",
-        &format!(r#"{{"schema": "{}", "rounds": 2, "cases": [], "ratios": [{ratio}]}}"#, crate::versus::SCHEMA),
-    );
+    let case = ["\"4MB\"", "\"256B\"", "null"];
+    let ratios = [
+        ratio("gantry", "<i>zenoh", case[0], "latency", [0.375, 0.25, 0.5], "better"),
+        ratio("gantry", "<i>zenoh", case[1], "cpu", [0.9, 0.8, 1.1], "no difference shown"),
+        ratio("gantry:best", "udp", case[0], "latency", [0.3, 0.2, 0.4], "better"),
+        ratio("gantry", "udp", case[0], "latency", [2.0, 1.5, 2.5], "worse"),
+        ratio("gantry", "udp", case[2], "rss", [0.5, 0.4, 0.6], "better"),
+    ];
+    let ratios = ratios.join(", ");
+    let schema = crate::versus::SCHEMA;
+    write("more/versus.json", &format!(r#"{{"schema": "{schema}", "rounds": 6, "cases": [], "ratios": [{ratios}]}}"#));
     let [page, table] = written(&folder);
     assert!(!page.contains("other JSON file"));
-    let row = "<th scope=\"row\">gantry / &lt;i&gt;zenoh</th><td>4MB</td><td>latency</td><td>2</td>\
-               <td>0.375 [0.250, 0.500]</td><td>too few rounds to say</td>";
-    assert!(page.contains(row) && page.contains("<code>more/versus.json</code>"));
-    let line = "| gantry / \\<i\\>zenoh | 4MB | latency | 2 | 0.375 \\[0.250, 0.500\\] | too few rounds to say |";
-    assert!(table.contains(line), "{table}");
+    for words in [
+        "<h3><code>more/versus.json</code></h3>\n<p class=\"note\">A ratio is the base&#39;s value divided by the contestant&#39;s",
+        "below 1 the base is better.",
+        "with 96.9 % or more.",
+        "○ marks an interval that holds 1: no difference shown.</p>",
+        "<th scope=\"col\">gantry / contestant</th><th scope=\"col\">4MB latency</th>\
+         <th scope=\"col\">256B CPU</th><th scope=\"col\">memory</th></tr>",
+        "<th scope=\"row\">&lt;i&gt;zenoh</th><td>0.375 [0.250, 0.500]</td>\
+         <td class=\"pale\">0.900 [0.800, 1.100] ○</td><td class=\"pale\">-</td></tr>",
+        "<th scope=\"col\">gantry:best / contestant</th><th scope=\"col\">4MB latency</th></tr>",
+    ] {
+        assert!(page.contains(words), "no {words:?}");
+    }
+    assert!(!page.contains("too few rounds to say"), "the legend of a mark that is not there");
+    let lines = "| gantry / contestant | 4MB latency | 256B CPU | memory |\n| --- | --- | --- | --- |\n\
+        | \\<i\\>zenoh | 0.375 [0.250, 0.500] | 0.900 [0.800, 1.100] ○ | - |\n\
+        | udp | 2.000 [1.500, 2.500] | - | 0.500 [0.400, 0.600] |\n";
+    assert!(table.contains(lines), "{table}");
 
     write("more/versus.json", &format!(r#"{{"schema": "{}"}}"#, crate::versus::SCHEMA));
     let [page, _] = written(&folder);

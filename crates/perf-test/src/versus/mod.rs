@@ -20,7 +20,7 @@ use crate::{
 use case::{Case, cases};
 use perf_worker::run_spec::RunSpec;
 use ratio::ratios;
-pub use ratio::{Ratio, meaning};
+pub use ratio::{NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS, meaning};
 use row::Row;
 
 /// The format of `versus.json`.

@@ -22,6 +22,11 @@ const BASE: &str = "gantry";
 const FIGURES: [(&str, Figure); 2] =
     [("latency", |figures: &Figures| figures.p50_ns), ("cpu", |figures: &Figures| figures.cpu_per_message_ns)];
 
+/// The finding of a ratio whose interval contains 1.
+pub const NO_DIFFERENCE: &str = "no difference shown";
+/// The finding of a ratio whose interval has too little confidence.
+pub const TOO_FEW_ROUNDS: &str = "too few rounds to say";
+
 /// A ratio with its interval.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Ratio {
@@ -38,7 +43,7 @@ pub struct Ratio {
     /// The median of them, with its interval.
     #[serde(flatten)]
     pub interval: Interval,
-    /// The finding: `better`, `worse`, `no difference shown` or `too few rounds to say`.
+    /// The finding: `better`, `worse`, [`NO_DIFFERENCE`] or [`TOO_FEW_ROUNDS`].
     pub base_is: String,
 }
 
@@ -52,8 +57,8 @@ impl Ratio {
         let by_round: Vec<f64> = both.collect();
         let interval = Interval::of(by_round.clone())?;
         let base_is = match interval {
-            _ if interval.confidence < CONFIDENCE => "too few rounds to say",
-            _ if interval.contains(1.0) => "no difference shown",
+            _ if interval.confidence < CONFIDENCE => TOO_FEW_ROUNDS,
+            _ if interval.contains(1.0) => NO_DIFFERENCE,
             _ if interval.median < 1.0 => "better",
             _ => "worse",
         };
@@ -94,8 +99,8 @@ pub fn meaning(ratios: &[Ratio]) -> Vec<String> {
         let more = if least < CONFIDENCE { "; 6 rounds or more make it 95 %" } else { "" };
         format!("The interval holds the true ratio with {:.1} % or more{more}.", least * 100.0)
     };
-    let of_ratio = "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. A default \
-        has the base's default, a best the base's best.";
+    let of_ratio = "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. \
+        A default has the base's default, a best the base's best.";
     vec![of_ratio.to_owned(), of_interval]
 }
 
