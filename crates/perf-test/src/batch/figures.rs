@@ -33,7 +33,7 @@ pub struct Figures {
 pub type Figure = fn(&Figures) -> Option<f64>;
 
 impl Figures {
-    /// Of a run.
+    /// Of a run. Its log may come from elsewhere, so a sum of numbers that no run has ends at the largest number.
     pub fn of(run: &SummaryEntry) -> Figures {
         let workers = run.workers.iter().map(|worker| worker.memory.peak_rss_kib);
         let daemons = run.daemons.iter().map(|daemon| daemon.memory.peak_rss_kib);
@@ -43,12 +43,12 @@ impl Figures {
             p50_ns: total.latency.p50_ns.map(|ns| ns as f64),
             p99_ns: total.latency.p99_ns.map(|ns| ns as f64),
             cpu_per_message_ns: run.cpu_per_message_ns,
-            memory_kib: Some(workers.chain(daemons).sum::<u64>() as f64),
+            memory_kib: Some(workers.chain(daemons).fold(0, u64::saturating_add) as f64),
             received: Some(total.received.samples as f64),
             received_hz: per_second(total.received.samples),
             received_bytes_per_s: per_second(total.received.bytes),
             lost: run.lost,
-            copied: total.sent.copied + total.received.copied,
+            copied: total.sent.copied.saturating_add(total.received.copied),
             phases_ns: [&total.serialise, &total.transport, &total.wake_up, &total.deserialise]
                 .map(|time| time.mean_ns),
         }
@@ -67,9 +67,27 @@ impl Figures {
             received: median(&|run| run.received),
             received_hz: median(&|run| run.received_hz),
             received_bytes_per_s: median(&|run| run.received_bytes_per_s),
-            lost: runs.iter().map(|run| run.lost).sum(),
-            copied: runs.iter().map(|run| run.copied).sum(),
+            lost: runs.iter().map(|run| run.lost).fold(0, u64::saturating_add),
+            copied: runs.iter().map(|run| run.copied).fold(0, u64::saturating_add),
             phases_ns: [0, 1, 2, 3].map(|phase| median(&|run| run.phases_ns.get(phase).copied().flatten())),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::summary::tests::summary;
+
+    #[test]
+    fn numbers_that_no_run_has_are_sums_nevertheless() {
+        let mut run = SummaryEntry::of(&summary("", 1000), Vec::new());
+        run.workers.iter_mut().for_each(|worker| worker.memory.peak_rss_kib = u64::MAX);
+        (run.total.sent.copied, run.total.received.copied, run.lost) = (u64::MAX, 1, u64::MAX);
+        assert!(run.workers.len() > 1, "there is nothing to add");
+        let figures = Figures::of(&run);
+        let of_two = Figures::medians(&[&figures, &figures]).unwrap();
+        assert_eq!(of_two.memory_kib, Some(u64::MAX as f64));
+        assert_eq!((of_two.lost, of_two.copied), (u64::MAX, u64::MAX));
     }
 }

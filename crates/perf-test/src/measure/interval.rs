@@ -3,13 +3,13 @@
 //! The ends of the interval are two of the values themselves (order statistics). This supposes nothing of their distribution:
 //! latencies of runs are not normally distributed.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The confidence that an interval should have. Fewer than six values have less: see [`Interval::confidence`].
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A median with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The number of values.
     pub n: usize,

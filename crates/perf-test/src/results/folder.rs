@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::ratios::{self, Ratio};
+use super::ratios;
 use super::run::Run;
 use super::settings::machine_in_short;
 use crate::batch::{SHORTFALL_SUFFIX, Shortfall};
 use crate::report::full::Log;
 use crate::system::{ENVIRONMENT, System};
+use crate::versus::Ratio;
 
 /// A folder of results.
 #[derive(Debug, Default)]

@@ -5,29 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::metric::{COUNT, METRICS};
 use super::run::{Ending, Run};
 use super::settings::{Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
+use crate::measure::interval::Interval;
 use crate::report::full::Conditions;
 use perf_worker::measure::cells::Cells;
 
-/// The median of the runs of a group, and their range.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
-    /// The median; of an even number, the mean of the middle two.
-    pub median: f64,
-    /// The least.
-    pub low: f64,
-    /// The largest.
-    pub high: f64,
-}
-
-impl Spread {
-    /// Of all values; `None` without one.
-    pub fn of(mut values: Vec<f64>) -> Option<Spread> {
-        values.sort_by(f64::total_cmp);
-        let (low, high) = (*values.first()?, *values.last()?);
-        let median = (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0;
-        Some(Spread { median, low, high })
-    }
-}
+/// The meaning of the figures of a group.
+pub const MEANING: &str = "Figures are medians of the runs. The interval in brackets holds the true median with 95 % or \
+    more; fewer than 6 runs have their range.";
 
 /// Runs with equal settings.
 #[derive(Debug)]
@@ -39,7 +23,7 @@ pub struct Group<'a> {
     /// The index of its line in the plots over size.
     pub series: usize,
     /// The figures of its good runs, in the order of [`METRICS`].
-    pub values: [Option<Spread>; COUNT],
+    pub values: [Option<Interval>; COUNT],
     /// Whether a value rests on too few samples in one of its runs.
     pub uncertain: [bool; COUNT],
     /// The latencies of all its good runs together.
@@ -49,7 +33,7 @@ pub struct Group<'a> {
 impl<'a> Group<'a> {
     fn of(settings: Settings, runs: Vec<&'a Run>) -> Group<'a> {
         let good = || runs.iter().copied().filter(|run| run.ending == Ending::Good);
-        let values = std::array::from_fn(|i| Spread::of(good().filter_map(|run| run.values[i]).collect()));
+        let values = std::array::from_fn(|i| Interval::of(good().filter_map(|run| run.values[i]).collect()));
         let uncertain =
             std::array::from_fn(|i| good().any(|run| run.values[i].is_some() && METRICS[i].is_uncertain(run.samples)));
         let mut cells = Cells::default();

@@ -1,9 +1,9 @@
 //! The table of a folder as Markdown, for a README.
 
 use super::folder::Folder;
-use super::group::{Group, Groups};
+use super::group::{Group, Groups, MEANING};
 use super::metric::METRICS;
-use super::ratios::{MEANING, Ratio};
+use super::ratios::{self, Matrix, matrices, note};
 use super::settings::{in_words, machine_in_short, size};
 use crate::batch::Shortfall;
 
@@ -16,7 +16,7 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
         [machine] => format!(" Machine: {}.", cell(machine)),
         machines => format!(" Machines: {}.", cell(&machines.join("; "))),
     };
-    let mut text = format!("Medians of the runs with their ranges in parentheses.{machine}\n\n");
+    let mut text = format!("{MEANING}{machine}\n\n");
     let names = ["middleware", "settings", "message", "rate", "readers wait", "path", "runs"];
     let heads: Vec<&str> = names.into_iter().chain(METRICS.iter().map(|metric| metric.name)).collect();
     let rule = heads.iter().enumerate().map(|(i, _)| if i < names.len() - 1 { "---" } else { "---:" });
@@ -34,11 +34,8 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
         text.push_str("\n\\* rests on fewer than 10 samples beyond the percentile in one of the runs.\n");
     }
     for (file, ratios) in &folder.ratios {
-        text.push_str(&format!("\nRatios of {}. {MEANING}\n\n", cell(file)));
-        text.push_str(&format!("| {} |\n|{}\n", Ratio::HEADS.join(" | "), " --- |".repeat(Ratio::HEADS.len())));
-        for ratio in ratios {
-            text.push_str(&format!("| {} |\n", ratio.cells().map(|text| cell(&text)).join(" | ")));
-        }
+        text.push_str(&format!("\nRatios of {}. {}\n", cell(file), note(ratios)));
+        matrices(ratios).iter().for_each(|matrix| text.push_str(&of_base(matrix)));
     }
     text
 }
@@ -57,11 +54,23 @@ fn row(groups: &Groups, group: &Group) -> String {
     ];
     for (i, metric) in METRICS.iter().enumerate() {
         let mark = if group.uncertain[i] { "\\*" } else { "" };
-        let median = metric.show(group.values[i].map(|spread| spread.median));
-        let range = group.values[i].and_then(|spread| metric.show_range(spread.low, spread.high));
-        cells.push(format!("{median}{mark}{}", range.map(|range| format!(" ({range})")).unwrap_or_default()));
+        let median = metric.show(group.values[i].map(|found| found.median));
+        let interval = group.values[i].and_then(|found| metric.show_interval(&found));
+        cells.push(format!("{median}{mark}{}", interval.map(|text| format!(" {text}")).unwrap_or_default()));
     }
     format!("| {} |\n", cells.join(" | "))
+}
+
+/// The table of the ratios of one base.
+fn of_base(matrix: &Matrix) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let heads = line(matrix.heads.iter().map(|head| cell(head)).collect());
+    let rule = format!("|{}\n", " --- |".repeat(matrix.heads.len()));
+    let rows = matrix.rows.iter().map(|(other, of_other)| {
+        let values = of_other.iter().map(|ratio| ratios::cell(*ratio));
+        line(std::iter::once(cell(other)).chain(values).collect())
+    });
+    format!("\n{heads}{rule}{}", rows.collect::<String>())
 }
 
 /// A text in a cell: it ends neither the cell nor the row, and is no markup.

@@ -1,10 +1,11 @@
 //! The figures of a run that the page shows, in the order of its columns.
 
 use crate::{
+    batch::Figures,
     figures::FIGURES,
-    measure::percentiles::has_tail_samples,
+    measure::{interval::Interval, percentiles::has_tail_samples},
     report::full::{Distribution, SummaryEntry},
-    units::format_ns,
+    units::{format_mib, format_ns},
 };
 
 /// A figure of a run.
@@ -57,13 +58,11 @@ pub fn latencies(of: &Distribution) -> [Option<f64>; LATENCIES] {
 }
 
 impl Metric {
-    /// Its value in a run that has ended. The memory is that of workers and daemons, as in `perf_test versus`.
+    /// Its value in a run that has ended. Memory and throughput are those of `perf_test versus`.
     pub fn value(&self, run: &SummaryEntry) -> Option<f64> {
-        let workers = run.workers.iter().map(|worker| worker.memory.peak_rss_kib);
-        let daemons = run.daemons.iter().map(|daemon| daemon.memory.peak_rss_kib);
         match self.key {
-            "memory" => Some(workers.chain(daemons).map(|kib| kib as f64).sum()),
-            "throughput" => (run.measured_s > 0.0).then(|| run.total.received.bytes as f64 / run.measured_s),
+            "memory" => Figures::of(run).memory_kib,
+            "throughput" => Figures::of(run).received_bytes_per_s,
             key => FIGURES.iter().find(|figure| figure.metric == key)?.value(run),
         }
     }
@@ -73,15 +72,15 @@ impl Metric {
         self.percentile.is_some_and(|percentile| !has_tail_samples(n, percentile))
     }
 
-    /// A range with its unit, which stands once if it is that of both ends; `None` if both look the same.
-    pub fn show_range(&self, low: f64, high: f64) -> Option<String> {
-        let [low, high] = [low, high].map(|value| self.show(Some(value)));
+    /// The ends of an interval with their unit, which stands once if it is that of both; `None` if both look the same.
+    pub fn show_interval(&self, interval: &Interval) -> Option<String> {
+        let [low, high] = [interval.low, interval.high].map(|value| self.show(Some(value)));
         if low == high {
             return None;
         }
         let unit = |shown: &str| shown.split_once(' ').map(|(_, unit)| unit.to_owned());
         let low = if unit(&low) == unit(&high) { low.split(' ').next().unwrap_or_default() } else { &low };
-        Some(format!("{low} – {high}"))
+        Some(format!("[{low}, {high}]"))
     }
 
     /// A value with its unit, or `-`.
@@ -89,7 +88,7 @@ impl Metric {
         let Some(value) = value else { return "-".to_owned() };
         match self.unit {
             "ns" => format_ns(value),
-            "KiB" => format!("{:.1} MiB", value / 1024.0),
+            "KiB" => format_mib(value),
             "B/s" if value < 10e6 => format!("{:.2} MB/s", value / 1e6),
             "B/s" => format!("{:.0} MB/s", value / 1e6),
             _ => format!("{value:.0}"),

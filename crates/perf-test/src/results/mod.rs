@@ -2,7 +2,7 @@
 //!
 //! The page is one HTML file without a reference to any other; plotly.js is in it. The tables are HTML, so that they can be read,
 //! printed and searched without a script; scripts filter, sort and draw. No measured value is left out: a group shows the medians of
-//! its runs with their ranges, and each run stands below with its log.
+//! its runs with their intervals, and each run stands below with its log.
 //!
 //! ```text
 //! folder ─► run ─► group ─► page, markdown

@@ -4,51 +4,90 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::versus;
+use crate::versus::{self, NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS};
 
 /// The beginning of the schema of all results of several runs: `gantry.perf_test.versus/1` and the like.
 const OF_SEVERAL_RUNS: &str = "gantry.perf_test.";
-/// The meaning of a ratio.
-pub const MEANING: &str = "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. Brackets \
-    hold the interval of the rounds, which contains the true ratio with 95 % from 6 rounds on.";
+/// The findings that are neither better nor worse, with their marks and legends.
+const MARKS: [(&str, &str, &str); 2] = [
+    (NO_DIFFERENCE, "○", "marks an interval that holds 1: no difference shown."),
+    (TOO_FEW_ROUNDS, "?", "marks too few rounds to say."),
+];
+/// The figures of the columns.
+const FIGURES: &str =
+    "Latency is the median from send to reception, CPU the CPU time per message, memory the peak in the first case.";
 
-/// The ratio of a base's figure to that of another contestant.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Ratio {
-    /// The base as it is spelt.
-    pub base: String,
-    /// The other contestant as it is spelt.
-    pub other: String,
-    /// The case, as `4MB`; none of the memory, which is that of the first case.
-    pub case: Option<String>,
-    /// `latency`, `cpu` or `rss`.
-    pub figure: String,
-    /// The rounds in which both were measured.
-    pub n: usize,
-    median: f64,
-    low: f64,
-    high: f64,
-    /// The finding in words.
-    pub base_is: String,
+/// The ratios of one base: a row for each contestant, a column for each figure of each case.
+#[derive(Debug)]
+pub struct Matrix<'a> {
+    /// The headings: of the contestants, and of the figures.
+    pub heads: Vec<String>,
+    /// The contestants with their ratios.
+    pub rows: Vec<(&'a str, Vec<Option<&'a Ratio>>)>,
 }
 
-impl Ratio {
-    /// The headings of [`Ratio::cells`].
-    pub const HEADS: [&str; 6] = ["base / contestant", "case", "figure", "rounds", "ratio", "the base is"];
-
-    /// Its texts. A ratio of one round has no interval.
-    pub fn cells(&self) -> [String; 6] {
-        let Ratio { n, median, low, high, .. } = self;
-        let interval = if *n > 1 { format!(" [{low:.3}, {high:.3}]") } else { String::new() };
-        [
-            format!("{} / {}", self.base, self.other),
-            self.case.clone().unwrap_or_else(|| "-".to_owned()),
-            self.figure.clone(),
-            n.to_string(),
-            format!("{median:.3}{interval}"),
-            self.base_is.clone(),
-        ]
+impl<'a> Matrix<'a> {
+    fn of(base: &str, ratios: &[&'a Ratio]) -> Matrix<'a> {
+        let columns = distinct(ratios.iter().map(|ratio| (&ratio.case, &ratio.figure)));
+        let others = distinct(ratios.iter().map(|ratio| ratio.other.as_str()));
+        let found = |other: &str, column| {
+            ratios.iter().find(|ratio| ratio.other == other && (&ratio.case, &ratio.figure) == column).copied()
+        };
+        let row = |other| (other, columns.iter().map(|column| found(other, *column)).collect());
+        let figures = columns.iter().map(|(case, figure)| head(case.as_deref(), figure));
+        Matrix {
+            heads: std::iter::once(format!("{base} / contestant")).chain(figures).collect(),
+            rows: others.into_iter().map(row).collect(),
+        }
     }
+}
+
+/// A matrix for each base.
+pub fn matrices(ratios: &[Ratio]) -> Vec<Matrix<'_>> {
+    let bases = distinct(ratios.iter().map(|ratio| ratio.base.as_str()));
+    let of_base = |base: &str| ratios.iter().filter(|ratio| ratio.base == base).collect::<Vec<_>>();
+    bases.into_iter().map(|base| Matrix::of(base, &of_base(base))).collect()
+}
+
+/// The meaning of the matrices, with the legends of their marks.
+pub fn note(ratios: &[Ratio]) -> String {
+    let is_there = |finding: &str| ratios.iter().any(|ratio| ratio.base_is == finding);
+    let marks = MARKS.iter().filter(|(finding, ..)| is_there(finding));
+    let legends = marks.map(|(_, mark, legend)| format!("{mark} {legend}"));
+    let sentences = versus::meaning(ratios).into_iter().chain([FIGURES.to_owned()]).chain(legends);
+    sentences.collect::<Vec<String>>().join(" ")
+}
+
+/// The mark of a ratio that shows neither a better nor a worse base.
+pub fn mark(ratio: &Ratio) -> Option<&'static str> {
+    MARKS.iter().find(|(finding, ..)| ratio.base_is == *finding).map(|(_, mark, _)| *mark)
+}
+
+/// A ratio with its interval and its mark; `-` without one.
+pub fn cell(ratio: Option<&Ratio>) -> String {
+    let Some(ratio) = ratio else { return "-".to_owned() };
+    std::iter::once(ratio.value()).chain(mark(ratio).map(str::to_owned)).collect::<Vec<String>>().join(" ")
+}
+
+/// The heading of a figure.
+fn head(case: Option<&str>, figure: &str) -> String {
+    let figure = match figure {
+        "cpu" => "CPU",
+        "rss" => "memory",
+        other => other,
+    };
+    case.map_or_else(|| figure.to_owned(), |case| format!("{case} {figure}"))
+}
+
+/// The values without repetitions, in the order of their first places.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
 }
 
 /// The ratios of a file of results of several runs, none of other commands than `versus`; `None` if it is no such file.

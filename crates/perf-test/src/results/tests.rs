@@ -55,7 +55,7 @@ fn data(page: &str) -> Value {
 }
 
 #[test]
-fn equal_settings_are_a_group_with_the_median_and_range_of_its_runs() {
+fn equal_settings_are_a_group_with_the_median_of_its_runs() {
     let folder = folder();
     let found = Folder::read(folder.path()).unwrap();
     let groups = Groups::of(&found.runs);
@@ -83,10 +83,16 @@ fn equal_settings_are_a_group_with_the_median_and_range_of_its_runs() {
 }
 
 #[test]
-fn the_median_of_an_even_number_lies_between_the_middle_two() {
-    let spread = |values: &[f64]| group::Spread::of(values.to_vec()).map(|spread| (spread.median, spread.low));
-    assert_eq!(spread(&[4.0, 1.0, 2.0, 9.0]), Some((3.0, 1.0)));
-    assert_eq!((spread(&[5.0]), spread(&[])), (Some((5.0, 5.0)), None));
+fn an_interval_of_many_runs_leaves_out_the_extremes() {
+    let folder = tempfile::tempdir().unwrap();
+    for ms in 1..=9 {
+        log(&folder.path().join(format!("{ms}.json")), LARGE, &format!("-t t{ms}"), ms * 1_000_000, true);
+    }
+    let [page, table] = written(&folder);
+    assert!(page.contains("5.00 ms<small>[2.00, 8.00 ms]</small>"), "{table}");
+    assert!(table.contains("| 9 | 5.00 ms [2.00, 8.00 ms] |") && table.contains("95 % or more"), "{table}");
+    let p50 = data(&page)["groups"][0]["values"][0].clone();
+    assert_eq!([&p50["low"], &p50["high"]], [2e6, 8e6]);
 }
 
 #[test]
@@ -129,7 +135,7 @@ fn killed_failed_and_other_files_are_shown_as_such() {
     assert!(!page.contains(&program.display().to_string()), "the path of a program of this machine");
     assert!(table.contains("| zenoh:best | no figures, refused: 4 MB: no shared memory here |"), "{table}");
     assert!(table.contains(", 64 KiB | 100 Hz | adaptive | copy | 0 of 1 | - | - |"), "{table}");
-    assert!(table.contains("| 3 of 4 | 2.00 ms (1.00 – 9.00 ms) |"), "{table}");
+    assert!(table.contains("| 3 of 4 | 2.00 ms [1.00, 9.00 ms] |"), "{table}");
 }
 
 #[test]
@@ -142,7 +148,7 @@ fn a_run_that_ended_early_is_in_no_median() {
     std::fs::write(path, early.to_string()).unwrap();
     let [page, table] = written(&folder);
     assert!(page.contains("3<small>1 stopped early</small>") && page.contains("stopped: it ended early"), "{table}");
-    assert!(table.contains("| 3 of 4 | 2.00 ms (1.00 – 9.00 ms) |"), "{table}");
+    assert!(table.contains("| 3 of 4 | 2.00 ms [1.00, 9.00 ms] |"), "{table}");
 }
 
 #[test]
@@ -159,27 +165,54 @@ fn numbers_that_no_run_has_are_shown_nevertheless() {
         serde_json::json!([{"level": 1, "kind": "Data", "size_kib": u64::MAX, "count": u64::MAX}]);
     std::fs::write(&path, log.to_string()).unwrap();
     let [page, _] = written(&folder);
-    assert!(page.contains("5 runs in") && page.contains("36028797018963968.0 MiB"), "a run is missing");
+    assert!(page.contains("5 runs in") && page.contains("18014398509481984.0 MiB"), "a run is missing");
+}
+
+/// A ratio of six rounds in a `versus.json`; `case` is JSON.
+fn ratio(base: &str, other: &str, case: &str, figure: &str, interval: [f64; 3], base_is: &str) -> String {
+    let [median, low, high] = interval;
+    format!(
+        r#"{{"base": "{base}", "other": "{other}", "case": {case}, "figure": "{figure}", "by_round": [], "n": 6,
+            "median": {median}, "low": {low}, "high": {high}, "confidence": 0.96875, "base_is": "{base_is}"}}"#
+    )
 }
 
 #[test]
-fn the_ratios_of_versus_are_shown_and_own_results_are_not_counted_as_other_files() {
+fn the_ratios_of_versus_are_tables_and_own_results_are_not_counted_as_other_files() {
     let folder = folder();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("sizes.json", r#"{"schema": "gantry.perf_test.sizes/1", "contestants": []}"#);
-    let ratio = r#"{"base": "gantry", "other": "<i>zenoh", "case": "4MB", "figure": "latency", "by_round": [0.5, 0.25], "n": 2,
-        "median": 0.375, "low": 0.25, "high": 0.5, "confidence": 0.5, "base_is": "too few rounds to say"}"#;
-    write(
-        "more/versus.json",
-        &format!(r#"{{"schema": "{}", "rounds": 2, "cases": [], "ratios": [{ratio}]}}"#, crate::versus::SCHEMA),
-    );
+    let case = ["\"4MB\"", "\"256B\"", "null"];
+    let ratios = [
+        ratio("gantry", "<i>zenoh", case[0], "latency", [0.375, 0.25, 0.5], "better"),
+        ratio("gantry", "<i>zenoh", case[1], "cpu", [0.9, 0.8, 1.1], "no difference shown"),
+        ratio("gantry:best", "udp", case[0], "latency", [0.3, 0.2, 0.4], "better"),
+        ratio("gantry", "udp", case[0], "latency", [2.0, 1.5, 2.5], "worse"),
+        ratio("gantry", "udp", case[2], "rss", [0.5, 0.4, 0.6], "better"),
+    ];
+    let ratios = ratios.join(", ");
+    let schema = crate::versus::SCHEMA;
+    write("more/versus.json", &format!(r#"{{"schema": "{schema}", "rounds": 6, "cases": [], "ratios": [{ratios}]}}"#));
     let [page, table] = written(&folder);
     assert!(!page.contains("other JSON file"));
-    let row = "<th scope=\"row\">gantry / &lt;i&gt;zenoh</th><td>4MB</td><td>latency</td><td>2</td>\
-               <td>0.375 [0.250, 0.500]</td><td>too few rounds to say</td>";
-    assert!(page.contains(row) && page.contains("<code>more/versus.json</code>"));
-    let line = "| gantry / \\<i\\>zenoh | 4MB | latency | 2 | 0.375 \\[0.250, 0.500\\] | too few rounds to say |";
-    assert!(table.contains(line), "{table}");
+    for words in [
+        "<h3><code>more/versus.json</code></h3>\n<p class=\"note\">A ratio is the base&#39;s value divided by the contestant&#39;s",
+        "below 1 the base is better.",
+        "with 96.9 % or more.",
+        "○ marks an interval that holds 1: no difference shown.</p>",
+        "<th scope=\"col\">gantry / contestant</th><th scope=\"col\">4MB latency</th>\
+         <th scope=\"col\">256B CPU</th><th scope=\"col\">memory</th></tr>",
+        "<th scope=\"row\">&lt;i&gt;zenoh</th><td>0.375 [0.250, 0.500]</td>\
+         <td class=\"pale\">0.900 [0.800, 1.100] ○</td><td class=\"pale\">-</td></tr>",
+        "<th scope=\"col\">gantry:best / contestant</th><th scope=\"col\">4MB latency</th></tr>",
+    ] {
+        assert!(page.contains(words), "no {words:?}");
+    }
+    assert!(!page.contains("too few rounds to say"), "the legend of a mark that is not there");
+    let lines = "| gantry / contestant | 4MB latency | 256B CPU | memory |\n| --- | --- | --- | --- |\n\
+        | \\<i\\>zenoh | 0.375 [0.250, 0.500] | 0.900 [0.800, 1.100] ○ | - |\n\
+        | udp | 2.000 [1.500, 2.500] | - | 0.500 [0.400, 0.600] |\n";
+    assert!(table.contains(lines), "{table}");
 
     write("more/versus.json", &format!(r#"{{"schema": "{}"}}"#, crate::versus::SCHEMA));
     let [page, _] = written(&folder);

@@ -19,7 +19,8 @@ use crate::{
 };
 use case::{Case, cases};
 use perf_worker::run_spec::RunSpec;
-use ratio::{Ratio, ratios};
+use ratio::ratios;
+pub use ratio::{NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS, meaning};
 use row::Row;
 
 /// The format of `versus.json`.

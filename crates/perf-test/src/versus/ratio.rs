@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{CaseResults, row::Row};
 use crate::{
@@ -22,8 +22,13 @@ const BASE: &str = "gantry";
 const FIGURES: [(&str, Figure); 2] =
     [("latency", |figures: &Figures| figures.p50_ns), ("cpu", |figures: &Figures| figures.cpu_per_message_ns)];
 
+/// The finding of a ratio whose interval contains 1.
+pub const NO_DIFFERENCE: &str = "no difference shown";
+/// The finding of a ratio whose interval has too little confidence.
+pub const TOO_FEW_ROUNDS: &str = "too few rounds to say";
+
 /// A ratio with its interval.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Ratio {
     /// The base as it is spelt.
     pub base: String,
@@ -32,18 +37,18 @@ pub struct Ratio {
     /// The case, as `4MB`; none of the memory, which is that of the first case.
     pub case: Option<String>,
     /// `latency` (the median), `cpu` (CPU time for each message) or `rss` (memory).
-    pub figure: &'static str,
+    pub figure: String,
     /// The base's value divided by the other's in each round in which both were measured.
     pub by_round: Vec<f64>,
     /// The median of them, with its interval.
     #[serde(flatten)]
     pub interval: Interval,
-    /// The finding: `better`, `worse`, `no difference shown` or `too few rounds to say`.
-    pub base_is: &'static str,
+    /// The finding: `better`, `worse`, [`NO_DIFFERENCE`] or [`TOO_FEW_ROUNDS`].
+    pub base_is: String,
 }
 
 impl Ratio {
-    fn new(base: &Row, other: &Row, case: Option<&str>, (name, figure): (&'static str, Figure)) -> Option<Ratio> {
+    fn new(base: &Row, other: &Row, case: Option<&str>, (name, figure): (&str, Figure)) -> Option<Ratio> {
         let both = base
             .rounds
             .iter()
@@ -52,13 +57,14 @@ impl Ratio {
         let by_round: Vec<f64> = both.collect();
         let interval = Interval::of(by_round.clone())?;
         let base_is = match interval {
-            _ if interval.confidence < CONFIDENCE => "too few rounds to say",
-            _ if interval.contains(1.0) => "no difference shown",
+            _ if interval.confidence < CONFIDENCE => TOO_FEW_ROUNDS,
+            _ if interval.contains(1.0) => NO_DIFFERENCE,
             _ if interval.median < 1.0 => "better",
             _ => "worse",
         };
         let (base, other) = (base.contestant.clone(), other.contestant.clone());
-        Some(Ratio { base, other, case: case.map(str::to_owned), figure: name, by_round, interval, base_is })
+        let (case, figure, base_is) = (case.map(str::to_owned), name.to_owned(), base_is.to_owned());
+        Some(Ratio { base, other, case, figure, by_round, interval, base_is })
     }
 
     /// The ratio with its interval; a single round has none.
@@ -72,14 +78,30 @@ impl Ratio {
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let case = self.case.as_ref().map_or(String::new(), |case| format!("-{case}"));
-        let (base, other, figure) = (&self.base, &self.other, self.figure);
-        let finding = match self.base_is {
+        let (base, other, figure) = (&self.base, &self.other, &self.figure);
+        let finding = match self.base_is.as_str() {
             "better" | "worse" => format!("{base} is {}", self.base_is),
             _ if self.interval.n == 1 => "(one round has no interval)".to_owned(),
             other => other.to_owned(),
         };
         write!(f, "ratio {base}/{other}{case}-{figure} {} {finding}", self.value())
     }
+}
+
+/// The meaning of ratios, as sentences; none without a ratio.
+#[must_use]
+pub fn meaning(ratios: &[Ratio]) -> Vec<String> {
+    let Some(first) = ratios.first() else { return Vec::new() };
+    let least = ratios.iter().map(|ratio| ratio.interval.confidence).fold(1.0, f64::min);
+    let of_interval = if first.interval.n == 1 {
+        "One round has no interval: --rounds 6 shows differences with 95 %.".to_owned()
+    } else {
+        let more = if least < CONFIDENCE { "; 6 rounds or more make it 95 %" } else { "" };
+        format!("The interval holds the true ratio with {:.1} % or more{more}.", least * 100.0)
+    };
+    let of_ratio = "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. \
+        A default has the base's default, a best the base's best.";
+    vec![of_ratio.to_owned(), of_interval]
 }
 
 /// All ratios, contestant by contestant.

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{CaseResults, Versus, row::Row};
+use super::{CaseResults, Versus, meaning, row::Row};
 use crate::{
     batch::Figures,
-    measure::interval::CONFIDENCE,
     report::{
         plot::dots::{Dot, Panel},
         tables::{markdown_table, table},
@@ -60,7 +59,7 @@ impl Versus {
             let ratios = self.ratios.iter().map(|ratio| {
                 let case = ratio.case.clone().unwrap_or_default();
                 let pair = format!("{} / {}", ratio.base, ratio.other);
-                vec![pair, case, ratio.figure.to_owned(), ratio.value(), ratio.base_is.to_owned()]
+                vec![pair, case, ratio.figure.clone(), ratio.value(), ratio.base_is.clone()]
             });
             lines.extend(markdown_table(&std::iter::once(header).chain(ratios).collect::<Vec<_>>()));
         }
@@ -141,24 +140,9 @@ impl Versus {
 
     /// The meaning of the figures.
     fn meaning(&self) -> Vec<String> {
-        let mut lines = vec![
-            "Memory is the sum of the processes' peaks, daemons included; pages that they share count in each."
-                .to_owned(),
-        ];
-        let Some(ratio) = self.ratios.first() else { return lines };
-        lines.push(
-            "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. A default has the base's \
-                default, a best the base's best."
-                .to_owned(),
-        );
-        let least = self.ratios.iter().map(|ratio| ratio.interval.confidence).fold(1.0, f64::min);
-        if ratio.interval.n == 1 {
-            lines.push("One round has no interval: --rounds 6 shows differences with 95 %.".to_owned());
-        } else {
-            let more = if least < CONFIDENCE { "; 6 rounds or more make it 95 %" } else { "" };
-            lines.push(format!("The interval holds the true ratio with {:.1} % or more{more}.", least * 100.0));
-        }
-        lines
+        let of_memory =
+            "Memory is the sum of the processes' peaks, daemons included; pages that they share count in each.";
+        std::iter::once(of_memory.to_owned()).chain(meaning(&self.ratios)).collect()
     }
 }
 

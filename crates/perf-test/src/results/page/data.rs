@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::table::{message, message_key};
+use crate::measure::interval::Interval;
 use crate::results::folder::Folder;
-use crate::results::group::{Group, Groups, Spread};
+use crate::results::group::{Group, Groups};
 use crate::results::metric::{LATENCIES, MAX, METRICS};
 use crate::results::settings::size;
 
@@ -33,8 +34,8 @@ fn of_group(group: &Group, groups: &Groups) -> Value {
     let values: Vec<Value> = METRICS
         .iter()
         .zip(group.values)
-        .map(|(metric, spread)| {
-            spread.map_or(Value::Null, |Spread { median, low, high }| {
+        .map(|(metric, found)| {
+            found.map_or(Value::Null, |Interval { median, low, high, .. }| {
                 let shown = [median, low, high].map(|value| metric.show(Some(value)));
                 json!({"median": median, "low": low, "high": high, "shown": shown})
             })
@@ -84,8 +85,9 @@ fn seconds(group: &Group) -> Vec<(f64, [Option<f64>; LATENCIES])> {
     let second = |i: usize| {
         let seconds = || group.good().filter_map(move |run| run.seconds.get(i));
         let end_s = seconds().map(|second| second.t_s).reduce(f64::max)?;
-        let median =
-            |metric: usize| Some(Spread::of(seconds().filter_map(|second| second.latencies[metric]).collect())?.median);
+        let median = |metric: usize| {
+            Some(Interval::of(seconds().filter_map(|second| second.latencies[metric]).collect())?.median)
+        };
         Some((end_s, std::array::from_fn(median)))
     };
     (0..length).filter_map(second).collect()

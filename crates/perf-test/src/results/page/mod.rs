@@ -10,7 +10,7 @@ mod table;
 use plotly::Plot;
 
 use super::folder::{Folder, middleware};
-use super::group::Groups;
+use super::group::{Groups, MEANING};
 use super::metric::{METRICS, Metric};
 use escape::{escape, fill};
 
@@ -38,6 +38,7 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
             ("middlewares", &middlewares(folder)),
             ("messages", &messages(groups)),
             ("metrics", &metrics()),
+            ("meaning", MEANING),
             ("head", &table::head()),
             ("rows", &table::rows(folder, groups)),
             ("ratios", &ratios::section(folder)),

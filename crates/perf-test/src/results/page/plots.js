@@ -11,7 +11,7 @@ function metricPlot(index, groups) {
   const metric = DATA.metrics[index];
   const known = groups.filter((group) => group.values[index]);
   const table = {
-    head: ["Settings", "Message", "Median", "Least", "Largest", "Runs"],
+    head: ["Settings", "Message", "Median", "Interval from", "to", "Runs"],
     rows: known.map((group) => ({
       group: group.id, cells: [group.label, group.message, ...group.values[index].shown, group.runs],
     })),
@@ -31,8 +31,8 @@ function whiskers(values) {
 }
 
 function hoverText(metric, group, value) {
-  const range = group.runs > 1 ? `<br>${value.shown[1]} to ${value.shown[2]}, ${group.runs} runs` : "";
-  return `<b>${escaped(group.label)}</b><br>${escaped(group.message)}<br>${metric.name}: ${value.shown[0]}${range}`;
+  const interval = group.runs > 1 ? `<br>interval ${value.shown[1]} to ${value.shown[2]}, ${group.runs} runs` : "";
+  return `<b>${escaped(group.label)}</b><br>${escaped(group.message)}<br>${metric.name}: ${value.shown[0]}${interval}`;
 }
 
 function overSize(metric, index, groups, sizes) {

@@ -1,33 +1,43 @@
-//! The tables of the ratios of `perf_test versus`.
+//! The ratios of `perf_test versus`: a table for each base.
 
 use super::escape::escape;
 use crate::results::folder::Folder;
-use crate::results::ratios::{MEANING, Ratio};
+use crate::results::ratios::{Matrix, cell, mark, matrices, note};
+use crate::versus::Ratio;
 
 /// The section; nothing without ratios.
 pub fn section(folder: &Folder) -> String {
     if folder.ratios.is_empty() {
         return String::new();
     }
-    let tables: String = folder.ratios.iter().map(|(file, ratios)| table(file, ratios)).collect();
+    let files: String = folder.ratios.iter().map(|(file, ratios)| of_file(file, ratios)).collect();
     format!(
         "<section id=\"ratios\" aria-labelledby=\"ratios-title\">\n<h2 id=\"ratios-title\">Ratios</h2>\n\
-         <p class=\"note\">{}</p>\n{tables}</section>\n",
-        escape(MEANING)
+         {files}</section>\n"
     )
 }
 
-fn table(file: &str, ratios: &[Ratio]) -> String {
+fn of_file(file: &str, ratios: &[Ratio]) -> String {
     let file = escape(file);
-    let heads = Ratio::HEADS.map(|head| format!("<th scope=\"col\">{head}</th>")).concat();
-    let row = |ratio: &Ratio| {
-        let [pair, others @ ..] = ratio.cells().map(|text| escape(&text));
-        let others = others.map(|text| format!("<td>{text}</td>")).concat();
-        format!("<tr><th scope=\"row\">{pair}</th>{others}</tr>\n")
+    let tables: String = matrices(ratios).iter().map(|matrix| table(&file, matrix)).collect();
+    format!("<h3><code>{file}</code></h3>\n<p class=\"note\">{}</p>\n{tables}", escape(&note(ratios)))
+}
+
+fn table(file: &str, matrix: &Matrix) -> String {
+    let heads = matrix.heads.iter().map(|head| format!("<th scope=\"col\">{}</th>", escape(head)));
+    let value = |ratio: &Option<&Ratio>| {
+        let class = if ratio.is_some_and(|ratio| mark(ratio).is_none()) { "" } else { " class=\"pale\"" };
+        format!("<td{class}>{}</td>", escape(&cell(*ratio)))
     };
-    let rows: String = ratios.iter().map(row).collect();
+    let row = |(other, ratios): &(&str, Vec<Option<&Ratio>>)| {
+        let values: String = ratios.iter().map(value).collect();
+        format!("<tr><th scope=\"row\">{}</th>{values}</tr>\n", escape(other))
+    };
+    let rows: String = matrix.rows.iter().map(row).collect();
+    let label = escape(matrix.heads.first().map_or("", String::as_str));
     format!(
-        "<h3><code>{file}</code></h3>\n<div class=\"scroll\" role=\"region\" aria-label=\"Ratios of {file}\" tabindex=\"0\">\
-         <table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n"
+        "<div class=\"scroll\" role=\"region\" aria-label=\"Ratios {label} of {file}\" tabindex=\"0\"><table>\n\
+         <thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n",
+        heads.collect::<String>()
     )
 }

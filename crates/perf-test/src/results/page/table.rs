@@ -52,16 +52,16 @@ fn row(groups: &Groups, index: usize, group: &Group) -> String {
     );
     cells.push_str(&runs_cell(group));
     for (i, metric) in METRICS.iter().enumerate() {
-        let Some(spread) = group.values[i] else {
+        let Some(found) = group.values[i] else {
             cells.push_str("<td class=\"number\">-</td>\n");
             continue;
         };
-        let median = metric.show(Some(spread.median));
+        let median = metric.show(Some(found.median));
         let mark = if group.uncertain[i] { "<abbr title=\"few samples\">*</abbr>" } else { "" };
-        let range = metric.show_range(spread.low, spread.high).map(|range| format!("<small>{range}</small>"));
-        let range = range.unwrap_or_default();
-        let sort = spread.median;
-        cells.push_str(&format!("<td class=\"number\" data-sort=\"{sort}\">{median}{mark}{range}</td>\n"));
+        let interval = metric.show_interval(&found).map(|interval| format!("<small>{interval}</small>"));
+        let interval = interval.unwrap_or_default();
+        let sort = found.median;
+        cells.push_str(&format!("<td class=\"number\" data-sort=\"{sort}\">{median}{mark}{interval}</td>\n"));
     }
     let (name, key) = (escape(&spec.communicator.to_lowercase()), escape(&message_key(group)));
     format!("<tr data-group=\"{index}\" data-middleware=\"{name}\" data-message=\"{key}\">\n{cells}</tr>\n")
