@@ -91,7 +91,7 @@ fn the_table_has_a_column_for_each_option_that_varies() {
         row("100", Cell { medians: Some(figures), ..Cell::default() }),
         row("0", Cell { shortfall: Some(refused), ..Cell::default() }),
     ];
-    let text = Matrix { schema: SCHEMA, rounds: 1, runs, end: End::default() }.markdown().join("\n");
+    let text = Matrix { schema: SCHEMA, rounds: 1, runs }.table().markdown().join("\n");
     for words in [
         "| contestant | rate | p50 | p99 |",
         "| gantry | 100 | 5.0 µs | - | - | - | - | 7 |",

@@ -2,45 +2,24 @@
 
 use super::{Cache, Series, Sizes};
 use crate::{
-    experiment::{Footnotes, notes_of, time},
-    report::{
-        plot::sizes::{Chart, Curve},
-        tables::{markdown_table, table},
-    },
+    experiment::{Footnotes, Table, at_rate, notes_of, time},
+    report::plot::sizes::{Chart, Curve},
 };
 
 impl Sizes {
-    /// The results as lines of text: a table for each contestant, its knees, and the reasons of refusals.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for series in self.by_contestant() {
-            let mut notes = Footnotes::default();
-            lines.push(String::new());
-            lines.extend(table(&self.title(&series), &self.rows(&series, &mut notes)));
-            lines.extend(sentences(&series));
-            lines.extend(notes.lines());
-        }
-        lines
-    }
-
-    /// The same in Markdown.
-    #[must_use]
-    pub fn markdown(&self) -> Vec<String> {
-        let mut lines = vec!["# Latency over the size of the message".to_owned()];
-        for series in self.by_contestant() {
-            let mut notes = Footnotes::default();
-            lines.extend([String::new(), format!("## {}", self.title(&series)), String::new()]);
-            lines.extend(markdown_table(&self.rows(&series, &mut notes)));
-            lines.push(String::new());
-            lines.extend(sentences(&series).into_iter().chain(notes.lines()).map(|line| format!("- {line}")));
-        }
-        lines
+    /// A table for each contestant, with its knees.
+    pub(super) fn tables(&self) -> Vec<Table> {
+        let of_one = |series: Vec<&Series>| {
+            let name = series_name(&series);
+            let of_runs = at_rate(self.rate_hz, self.rounds);
+            let title = format!("{name}: p50 of the latency and messages received{of_runs}");
+            Table::new(title, sentences(&series), |notes| self.rows(&series, notes))
+        };
+        self.by_contestant().into_iter().map(of_one).collect()
     }
 
     /// The charts of the picture, one for each contestant.
-    #[must_use]
-    pub fn charts(&self) -> Vec<Chart> {
+    pub(super) fn charts(&self) -> Vec<Chart> {
         let curve = |series: &&Series| Curve {
             name: series.way.name(),
             points: series.points.iter().filter_map(super::Point::latency).collect(),
@@ -57,12 +36,6 @@ impl Sizes {
     fn by_contestant(&self) -> Vec<Vec<&Series>> {
         let of_one = self.series.chunk_by(|one, other| one.contestant == other.contestant);
         of_one.map(|series| series.iter().collect()).collect()
-    }
-
-    fn title(&self, series: &[&Series]) -> String {
-        let rate = if self.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", self.rate_hz) };
-        let rounds = if self.rounds == 1 { String::new() } else { format!(", medians of {} rounds", self.rounds) };
-        format!("{}: p50 of the latency and messages received, {rate}{rounds}", series_name(series))
     }
 
     /// The rows of a contestant's table: the sizes, and between them the caches.
