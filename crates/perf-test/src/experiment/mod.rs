@@ -199,7 +199,7 @@ fn folder(experiment: &str, contestant: &str) -> PathBuf {
 /// The messages of a list with commas; those of `default` without one.
 ///
 /// # Errors
-/// A sentence: a name is unknown.
+/// A sentence: a name is unknown, or the list has none.
 fn messages_of(
     run: &RunOptions,
     default: impl IntoIterator<Item = MessageChoice>,
@@ -207,7 +207,13 @@ fn messages_of(
     let layout = run.messages.message_layout.unwrap_or_default();
     let unbounded_bytes = run.messages.unbounded_msg_size.unwrap_or(0) as usize;
     let Some(list) = &run.messages.msg else { return Ok(default.into_iter().collect()) };
-    list.split(',').map(|name| messages::find(name.trim(), layout, unbounded_bytes)).collect()
+    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let found: Vec<MessageChoice> =
+        names.map(|name| messages::find(name, layout, unbounded_bytes)).collect::<Result<_, _>>()?;
+    if found.is_empty() {
+        return Err(format!("-m `{list}` names no message: give names with commas between them, or leave -m out"));
+    }
+    Ok(found)
 }
 
 /// The options of the runs with one message; the size of messages of unbounded size applies to these alone.

@@ -120,6 +120,9 @@ fn planned(options: &MatrixOptions) -> Result<Vec<Combination>, String> {
 /// The axes of an experiment with those of the command line, which replace its own. Contestants vary fastest, so that a slow change of
 /// the machine concerns all.
 fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> {
+    if let Some(Axis { option, .. }) = given.iter().find(|axis| axis.choices.is_empty()) {
+        return Err(format!("--{option} has no value: give one, or several with commas between them"));
+    }
     let is_replaced = |axis: &Axis| {
         given.iter().any(|other| {
             other.option == axis.option || SWITCHES.contains(&(other.option.as_str(), axis.option.as_str()))

@@ -48,6 +48,7 @@ fn wrong_values_are_errors_and_refusals_are_rows() {
         ("--max-runtime 0", "give --max-runtime 1 or more"),
         ("-o csv", "give --results DIR"),
         ("--msg-list", "perf_test list"),
+        ("-m ,", "--msg has no value"),
     ] {
         assert!(error(line).contains(words), "{line}: {}", error(line));
     }

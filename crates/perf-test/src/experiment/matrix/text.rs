@@ -11,7 +11,10 @@ const FIGURES: [&str; 6] = ["p50", "p99", "CPU/message", "memory", "received/s",
 
 impl Matrix {
     pub(super) fn table(&self) -> Table {
-        let title = format!("{} runs{}", self.runs.len(), of_rounds(self.rounds));
+        let title = match self.runs.len() {
+            1 => "one run".to_owned(),
+            n => format!("{n} runs"),
+        } + &of_rounds(self.rounds);
         let notes = self.common().into_iter().chain(self.notes()).collect();
         Table::new(title, notes, |notes| self.rows(notes))
     }

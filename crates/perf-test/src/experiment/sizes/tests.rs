@@ -86,7 +86,7 @@ fn a_refusal_is_a_cell_with_a_footnote() {
         (2, 1),
         "{text}"
     );
-    assert!(text.contains("no knee can be found from 0 sizes"), "{text}");
+    assert!(!text.contains("knee"), "{text}");
 }
 
 #[test]

@@ -79,29 +79,29 @@ fn sentences(series: &[&Series]) -> Vec<String> {
     let notes = notes_of(series_name(series), points.clone().map(|point| &point.cell));
     let measured = points.clone().find(|point| point.cell.medians.is_some());
     let conditions = measured.map(|point| point.cell.conditions("publishing"));
-    conditions.into_iter().chain(series.iter().map(|series| series.knee_sentence())).chain(notes).collect()
+    conditions.into_iter().chain(series.iter().filter_map(|series| series.knee_sentence())).chain(notes).collect()
 }
 
 impl Series {
-    fn knee_sentence(&self) -> String {
+    /// The knee, or the reason why there is none; no sentence of a way that was not measured.
+    fn knee_sentence(&self) -> Option<String> {
         let way = self.way.name();
-        let points = self.points.iter().filter_map(super::Point::latency).count();
         let least = crate::measure::knee::MIN_POINTS;
         let Some(knee) = self.knee else {
-            return if points < least {
-                format!("{way}: no knee can be found from {points} sizes: give {least} or more")
-            } else {
-                format!("{way}: no knee, one line explains the latencies as well")
+            return match self.points.iter().filter_map(super::Point::latency).count() {
+                0 => None,
+                points if points < least => Some(format!("{way}: no knee can be found from fewer than {least} sizes")),
+                _ => Some(format!("{way}: no knee, one line explains the latencies as well")),
             };
         };
         let nearest = self.nearest_cache.as_ref().map_or(String::new(), |cache| {
             format!("; the nearest cache is {} with {}", cache.name, size(cache.bytes as f64))
         });
         let (before, after) = (knee.slope_before, knee.slope_after);
-        format!(
+        Some(format!(
             "{way}: knee at {}: latency grows with the size to the power of {before:.2} before and {after:.2} after it{nearest}",
             size(knee.at)
-        )
+        ))
     }
 }
 
