@@ -40,11 +40,11 @@ enum Transport {
 /// Copies through shared memory.
 pub static MEMCPY: Baseline = Baseline { name: "memcpy", transport: Transport::Ring { complete: false } };
 /// Shared memory and a futex.
-pub static SHM_FUTEX: Baseline = Baseline { name: "shm_futex", transport: Transport::Ring { complete: true } };
+pub static SHM_FUTEX: Baseline = Baseline { name: "shm-futex", transport: Transport::Ring { complete: true } };
 /// Anonymous pipes.
 pub static PIPE: Baseline = Baseline { name: "pipe", transport: Transport::Stream(Kind::Pipe) };
 /// Unix-domain stream sockets.
-pub static UNIX_SOCKET: Baseline = Baseline { name: "unix_socket", transport: Transport::Stream(Kind::Unix) };
+pub static UNIX_SOCKET: Baseline = Baseline { name: "unix-socket", transport: Transport::Stream(Kind::Unix) };
 /// TCP over the loopback.
 pub static TCP: Baseline = Baseline { name: "tcp", transport: Transport::Stream(Kind::Tcp) };
 /// UDP over the loopback.

@@ -4,8 +4,8 @@
 //! | name | transport | history | waits |
 //! | --- | --- | --- | --- |
 //! | `memcpy` | a copy into shared memory and a copy out | KEEP_LAST | spin |
-//! | `shm_futex` | the same memory, also written and read in place | KEEP_LAST | spin, futex |
-//! | `pipe`, `unix_socket`, `tcp` | a stream from each publisher to each subscription | KEEP_ALL, reliable | spin, poll |
+//! | `shm-futex` | the same memory, also written and read in place | KEEP_LAST | spin, futex |
+//! | `pipe`, `unix-socket`, `tcp` | a stream from each publisher to each subscription | KEEP_ALL, reliable | spin, poll |
 //! | `udp` | datagrams, into which a message is divided | KEEP_ALL, best effort | spin, poll |
 //!
 //! `adaptive` waits like `block`. A ring that is full loses its oldest message, also when it is RELIABLE. A publisher

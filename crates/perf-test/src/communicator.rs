@@ -125,6 +125,11 @@ pub fn worker_file(name: &str) -> String {
     format!("{PREFIX}{}", name.to_lowercase().replace('-', "_"))
 }
 
+/// A name as it is shown: file names and users may have `_` between its words.
+fn with_hyphens(name: &str) -> String {
+    name.replace('_', "-")
+}
+
 /// The folders in which worker programs are, in order: that of this program, and those on the PATH.
 fn places() -> Vec<PathBuf> {
     let folders = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
@@ -133,7 +138,7 @@ fn places() -> Vec<PathBuf> {
 }
 
 impl Communicator {
-    /// The middleware `name`, in any mixture of cases.
+    /// The middleware `name`, in any mixture of cases, with `-` or `_` between its words.
     ///
     /// # Errors
     /// A sentence with all names that exist.
@@ -146,8 +151,8 @@ impl Communicator {
             });
         }
         let foreign = Foreign::find(name);
-        let (given, name) = (name, foreign.and_then(|foreign| foreign.program).unwrap_or(name));
-        let file = worker_file(name);
+        let (given, name) = (name, with_hyphens(foreign.and_then(|foreign| foreign.program).unwrap_or(name)));
+        let file = worker_file(&name);
         let found = places().into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
         let program = found.filter(|_| !name.contains('/')).ok_or_else(|| {
             let names: Vec<&str> = BUILT_IN.iter().map(|backend| backend.name()).collect();
@@ -164,10 +169,10 @@ impl Communicator {
             }
         })?;
         let setting = foreign.and_then(|foreign| foreign.setting);
-        Ok(Communicator { name: name.to_owned(), program: Program::Other(program), setting })
+        Ok(Communicator { name, program: Program::Other(program), setting })
     }
 
-    /// The worker programs that [`find`](Self::find) finds, by name.
+    /// The worker programs that [`find`](Self::find) finds, by name, with `-` between its words.
     #[must_use]
     pub fn installed() -> BTreeMap<String, PathBuf> {
         let is_executable = |path: &Path| {
@@ -181,7 +186,7 @@ impl Communicator {
                 let name = file.to_str().and_then(|file| file.strip_prefix(PREFIX)).filter(|name| !name.is_empty());
                 // The program of a name with other letters is never looked for.
                 if let Some(name) = name.filter(|name| file == *worker_file(name) && is_executable(&path)) {
-                    programs.entry(name.to_owned()).or_insert(path);
+                    programs.entry(with_hyphens(name)).or_insert(path);
                 }
             }
         }

@@ -9,6 +9,9 @@ pub enum Failure {
     /// The measurement failed: exit code 1.
     #[error("{0}")]
     Measurement(String),
+    /// A process of the measurement was not ready, or did not finish, in time and was given up: exit code 1.
+    #[error("{0}")]
+    Hung(String),
     /// The measurement is good, and a requirement is not met or a regression beyond its bound is shown: exit code 3.
     #[error("{0}")]
     NotMet(String),
@@ -20,7 +23,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::Usage(_) => 2,
-            Failure::Measurement(_) => 1,
+            Failure::Measurement(_) | Failure::Hung(_) => 1,
             Failure::NotMet(_) => 3,
         }
     }

@@ -16,7 +16,7 @@ use crate::{
     conformance::Conformance,
     coordinator::daemon::become_daemon,
     error::Failure,
-    experiment::{matrix::Matrix, sizes::Sizes, types::Types, zero_copy::ZeroCopy},
+    experiment::{matrix, sizes, types, zero_copy},
     interrupt::Interrupt,
     listing::{Listing, message_lines},
     messages,
@@ -92,31 +92,19 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
 }
 
 fn experiment(question: Question) -> Result<(), Failure> {
-    let (lines, failure) = match question {
+    let results = match question {
         Question::ZeroCopy(options) if options.run.messages.msg_list => return print_messages(&options.run),
-        Question::ZeroCopy(options) if !options.is_batch() => return experiment_zero_copy(&options.run),
-        Question::ZeroCopy(options) => {
-            let found = ZeroCopy::measure(&options)?;
-            (found.lines(), found.failure())
-        }
         Question::Sizes(options) | Question::Types(options) if options.run.messages.msg_list => {
             return print_messages(&options.run);
         }
-        Question::Sizes(options) => {
-            let sizes = Sizes::measure(&options)?;
-            (sizes.lines(), sizes.failure())
-        }
-        Question::Types(options) => {
-            let types = Types::measure(&options)?;
-            (types.lines(), types.failure())
-        }
-        Question::Matrix(options) => {
-            let matrix = Matrix::measure(&options)?;
-            (matrix.lines(), matrix.failure())
-        }
-    };
-    print_lines(&lines)?;
-    failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+        Question::ZeroCopy(options) if !options.is_batch() => return experiment_zero_copy(&options.run),
+        Question::ZeroCopy(options) => zero_copy::measure(&options),
+        Question::Sizes(options) => sizes::measure(&options),
+        Question::Types(options) => types::measure(&options),
+        Question::Matrix(options) => matrix::measure(&options),
+    }?;
+    print_lines(&results.lines())?;
+    results.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
 fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! Times as text: printed with the unit that shows them best, read with their unit.
+//! Times, sizes and rates as text: printed with the unit that shows them best; times are read with their unit.
 
 /// The units that are read, nanoseconds.
 const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
@@ -18,6 +18,12 @@ pub fn format_ns(time_ns: f64) -> String {
 #[must_use]
 pub fn format_mib(kib: f64) -> String {
     format!("{:.1} MiB", kib / 1024.0)
+}
+
+/// A rate of messages; 0 is as fast as possible.
+#[must_use]
+pub fn format_rate(rate_hz: u32) -> String {
+    if rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{rate_hz} Hz") }
 }
 
 /// A time with its unit, in nanoseconds; `None` if the text is no time.

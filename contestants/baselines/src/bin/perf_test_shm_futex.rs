@@ -1,4 +1,4 @@
-//! The worker program of the baseline `shm_futex`: shared memory and a futex.
+//! The worker program of the baseline `shm-futex`: shared memory and a futex.
 
 use std::process::ExitCode;
 

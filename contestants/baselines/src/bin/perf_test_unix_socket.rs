@@ -1,4 +1,4 @@
-//! The worker program of the baseline `unix_socket`: Unix-domain stream sockets.
+//! The worker program of the baseline `unix-socket`: Unix-domain stream sockets.
 
 use std::process::ExitCode;
 

@@ -73,6 +73,11 @@ fn all() -> Vec<Contestant> {
 impl Contestant {
     fn parse(spelling: &str) -> Result<Contestant, String> {
         let (name, parts) = spelling.split_once(':').map_or((spelling, None), |(name, parts)| (name, Some(parts)));
+        if name.eq_ignore_ascii_case(ALL) {
+            return Err(format!(
+                "{ALL} has each middleware at its default and at its {BEST}: give {ALL}, or names instead of {spelling}"
+            ));
+        }
         let communicator = Communicator::find(name)?;
         let description = communicator.describe();
         let middleware = communicator.name.to_lowercase();
@@ -299,6 +304,7 @@ mod tests {
             ("Mock:size=1", "Mock has no setting `size`: it has colour"),
             ("Mock:fast", "write NAME[:best][:SETTING=VALUE]…[:raw][:zero-copy]"),
             ("Mock,mock", "the contestant mock twice"),
+            ("all:best", "give all, or names instead of all:best"),
             (",", "names no contestant"),
         ] {
             let sentence = contestants(list).err().unwrap_or_default();

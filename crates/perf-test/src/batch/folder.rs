@@ -49,8 +49,14 @@ impl Folder {
     /// Makes the folder if it does not exist.
     ///
     /// # Errors
-    /// A sentence: it cannot be made.
+    /// A sentence: it is no folder, or cannot be made.
     pub fn open(path: PathBuf) -> Result<Folder, String> {
+        if path.exists() && !path.is_dir() {
+            return Err(format!(
+                "{} is no folder: give --results a folder that is writable or does not exist",
+                path.display()
+            ));
+        }
         fs::create_dir_all(&path).map_err(|error| refused(&path, &error))?;
         Ok(Folder(path))
     }
@@ -144,7 +150,7 @@ fn refused(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}. Give --results a folder that is writable", path.display())
 }
 
-/// The first difference of the conditions, as `rate_hz 100 there, 200 now`. The version of the middleware belongs to the programs.
+/// The differences of the conditions, as `rate_hz 100 there, 200 now`. The version of the middleware belongs to the programs.
 fn difference(before: &Conditions, now: &Conditions) -> Option<String> {
     let fields = |of: &Conditions| -> Map<String, Value> {
         // The command of a daemon may name files of its own run.
@@ -152,8 +158,12 @@ fn difference(before: &Conditions, now: &Conditions) -> Option<String> {
         serde_json::to_value(of).ok().and_then(|value| value.as_object().cloned()).unwrap_or_default()
     };
     let (before, now) = (fields(before), fields(now));
-    let (name, value) = now.iter().find(|(name, value)| before.get(*name) != Some(*value))?;
-    Some(format!("{name} {} there, {value} now", before.get(name).unwrap_or(&Value::Null)))
+    let of_one = |(name, value): (&String, &Value)| {
+        let other = before.get(name).unwrap_or(&Value::Null);
+        (other != value).then(|| format!("{name} {other} there, {value} now"))
+    };
+    let found: Vec<String> = now.iter().filter_map(of_one).collect();
+    (!found.is_empty()).then(|| found.join("; "))
 }
 
 /// A text as a part of a file name.

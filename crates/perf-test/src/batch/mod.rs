@@ -20,7 +20,7 @@ mod shortfall;
 mod warnings;
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::{
     error::Failure,
@@ -42,8 +42,6 @@ pub use warnings::Warnings;
 /// Failures in succession of runs with the same conditions after which further ones are not tried: a contestant that hangs costs a
 /// minute each time.
 const MOST_FAILURES: usize = 2;
-/// A run without figures that took so much longer than its length hung: the instrument waited for a process in vain, and killed it.
-const OVER_TIME: Duration = Duration::from_secs(10);
 
 /// One run of a batch.
 #[derive(Clone, Debug)]
@@ -150,7 +148,7 @@ impl Batch {
             } else {
                 progress.begin(index, &run.title, found.reason());
                 let began = Instant::now();
-                let outcome = self.run(run, began);
+                let outcome = self.run(run);
                 progress.end(index, &run.title, shortfall_of(&outcome), began.elapsed());
                 outcome
             };
@@ -171,7 +169,7 @@ impl Batch {
         }
     }
 
-    fn run(&self, run: &PlannedRun, began: Instant) -> Outcome {
+    fn run(&self, run: &PlannedRun) -> Outcome {
         let measured = run.spec.clone().map_err(Failure::Usage).and_then(|spec| self.measure(run, &spec));
         let (kind, sentence) = match measured {
             // An orderly end of the last run, whose log says so.
@@ -182,14 +180,13 @@ impl Batch {
                     self.folder_of(run).into_iter().for_each(|folder| folder.forget_shortfall(&run.log));
                     return Outcome::Measured(Box::new(SummaryEntry::of(&summary, Vec::new())));
                 }
+                Some(sentence) if summary.hung => (ShortfallKind::Hung, sentence),
                 Some(sentence) => (ShortfallKind::Failed, sentence),
             },
             Err(Failure::Usage(sentence)) => (ShortfallKind::Refused, sentence),
+            Err(Failure::Hung(sentence)) => (ShortfallKind::Hung, sentence),
             Err(failure) => (ShortfallKind::Failed, failure.to_string()),
         };
-        let length_s = run.spec.as_ref().ok().and_then(RunSpec::length_s).unwrap_or(0);
-        let is_over_time = began.elapsed() > Duration::from_secs(length_s.into()) + OVER_TIME;
-        let kind = if is_over_time { ShortfallKind::Hung } else { kind };
         self.keep(run, Shortfall { kind, sentence, ..Shortfall::of(run) })
     }
 

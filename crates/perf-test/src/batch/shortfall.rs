@@ -14,7 +14,7 @@ pub enum ShortfallKind {
     Refused,
     /// A process crashed, or nothing was received.
     Failed,
-    /// A process did not end and was killed.
+    /// A process was not ready, or did not finish, in time and was given up.
     Hung,
 }
 

@@ -76,8 +76,12 @@ impl Warnings {
     pub fn note(&self, contestant: &str) -> Option<String> {
         let worst = self.kinds.first()?;
         let kinds: Vec<String> = self.kinds.iter().map(|warned| format!("{} ({})", warned.kind, warned.runs)).collect();
-        let (warned, runs, kinds) = (self.warned, self.runs, kinds.join(", "));
-        Some(format!("{contestant}: {warned} of {runs} runs have warnings: {kinds}; the worst: {}", worst.sentence))
+        let who = if self.runs == 1 {
+            "its run has".to_owned()
+        } else {
+            format!("{} of {} runs have", self.warned, self.runs)
+        };
+        Some(format!("{contestant}: {who} warnings: {}; the worst: {}", kinds.join(", "), worst.sentence))
     }
 }
 

@@ -199,7 +199,7 @@ fn axis(arg: &Arg, matches: &ArgMatches) -> Option<Axis> {
     }
     let values = given.into_iter().flat_map(|value| match WITH_COMMAS.contains(&option) {
         true => vec![value],
-        false => value.split(',').map(|one| one.trim().to_owned()).collect(),
+        false => value.split(',').map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect(),
     });
     Some(Axis::of_values(option, values))
 }

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::report::full::{Log, RunEntry, SummaryEntry};
+use crate::{
+    report::full::{Log, RunEntry, SummaryEntry},
+    units::format_rate,
+};
 
 /// The runs of a side.
 #[derive(Debug, Serialize)]
@@ -111,8 +114,7 @@ impl fmt::Display for Side {
         write!(f, "{runs} run{}", if runs == 1 { "" } else { "s" })?;
         if let Some(run) = self.descriptions.first() {
             let spec = &run.spec;
-            let rate =
-                if spec.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", spec.rate_hz) };
+            let rate = format_rate(spec.rate_hz);
             let of = [spec.communicator.as_str(), &spec.middleware_version].join(" ");
             write!(f, " of {} by perf_test {}: {}, {rate}", of.trim_end(), run.version, spec.message)?;
         }

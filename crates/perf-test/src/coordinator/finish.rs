@@ -57,6 +57,7 @@ impl Run<'_> {
         Summary {
             spec: self.spec.clone(),
             stopped_early: self.stopped_ns.is_some(),
+            hung: self.hung,
             measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.spec.left_out_s())).max(0.0),
             matched_after_ns: self.matched_after_ns,
             phases_ns: Vec::new(),

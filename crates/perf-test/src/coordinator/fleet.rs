@@ -93,14 +93,11 @@ impl Fleet {
         self.events.recv_timeout(timeout).ok()
     }
 
-    /// The cause of a worker's exit, in words. A worker that ended its reports and does not exit is killed after a timeout.
-    pub fn exit_cause(&mut self, worker: usize) -> String {
-        let Some(worker) = self.workers.get_mut(worker) else { return "is unknown".to_owned() };
+    /// The cause of a worker's exit, in words. `None` of a worker that ended its reports, did not exit in time and was killed.
+    pub fn exit_cause(&mut self, worker: usize) -> Option<String> {
+        let worker = self.workers.get_mut(worker)?;
         worker.stdin = None;
-        match worker.end_by(Instant::now() + EXIT) {
-            None => "ended its reports, did not exit by itself and was killed".to_owned(),
-            Some(status) => how_it_exited(status),
-        }
+        worker.end_by(Instant::now() + EXIT).map(how_it_exited)
     }
 
     /// Ends all workers and waits for them. Returns a sentence for each worker that had to be killed.

@@ -161,6 +161,7 @@ impl Run<'_> {
 
     fn give_up_on(&mut self, which: impl Fn(&Endpoint) -> bool) {
         let given_up: Vec<Endpoint> = self.working.iter().copied().filter(which).collect();
+        self.hung |= !given_up.is_empty();
         for endpoint in given_up {
             self.warn_worker(format!("{endpoint} did not finish within {} s", FINISH_NS / SECOND_NS));
             self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);

@@ -53,7 +53,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// Measures one run, reporting its rows on the way.
 ///
 /// # Errors
-/// [`Failure::Measurement`] if the run cannot begin or its reports cannot be written.
+/// [`Failure::Measurement`] if the run cannot begin or its reports cannot be written; [`Failure::Hung`] if a process was not ready in time.
 pub fn run(
     spec: &RunSpec,
     communicator: &Communicator,
@@ -79,7 +79,7 @@ pub fn run(
     let watch = Watch::start(&root_folder());
     let mut started = Vec::new();
     for command in &spec.daemon_commands {
-        let daemon = StartedDaemon::start(command, interrupt).map_err(Failure::Measurement)?;
+        let daemon = StartedDaemon::start(command, interrupt)?;
         daemons.push(Daemon::started(daemon.pid, &daemon.name));
         started.push(daemon);
     }
@@ -102,6 +102,7 @@ pub fn run(
         daemons,
         daemon_usages: Vec::new(),
         daemon_readings: 0,
+        hung: false,
         warnings: Vec::new(),
         matched_after_ns: 0,
         start_ns: 0,
@@ -109,8 +110,9 @@ pub fn run(
         late_starts: Vec::new(),
         stopped_ns: None,
     };
-    let measured =
-        run.set_up(&endpoints).map_err(Failure::Measurement).and_then(|()| run.measure()).and_then(|()| run.drain());
+    let set_up = run.set_up(&endpoints);
+    let set_up = set_up.map_err(if run.hung { Failure::Hung } else { Failure::Measurement });
+    let measured = set_up.and_then(|()| run.measure()).and_then(|()| run.drain());
     run.end_processes();
     measured?;
     run.warnings.extend(watch.end());
@@ -232,6 +234,8 @@ struct Run<'a> {
     daemon_usages: Vec<DaemonUsage>,
     /// The number of times at which the daemons were read.
     daemon_readings: i64,
+    /// [`Summary::hung`].
+    hung: bool,
     warnings: Vec<Warning>,
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,
@@ -266,7 +270,10 @@ impl Run<'_> {
             Event::Invalid(line) => {
                 format!("sent {:?}, which is no report,", line.chars().take(SHOWN_CHARS).collect::<String>())
             }
-            _ => self.fleet.exit_cause(worker),
+            _ => self.fleet.exit_cause(worker).unwrap_or_else(|| {
+                self.hung = true;
+                "ended its reports, did not exit by itself and was killed".to_owned()
+            }),
         };
         match self.fleet.workers.get(worker) {
             Some(worker) => format!("the process of {} (pid {}) {how}", worker.label, worker.pid),

@@ -39,6 +39,7 @@ impl Run<'_> {
             if now_ns() > give_up_ns {
                 let missing: Vec<String> = not_ready.union(&not_matched).map(Endpoint::to_string).collect();
                 let waited_s = READY_NS / SECOND_NS + match_timeout_s;
+                self.hung = true;
                 return Err(format!("after {waited_s} s these were not ready: {}", missing.join(", ")));
             }
             match self.fleet.next(TICK) {

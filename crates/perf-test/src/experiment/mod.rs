@@ -6,12 +6,16 @@
 
 pub mod matrix;
 pub mod sizes;
+mod table;
 pub mod types;
 pub mod zero_copy;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+
+pub use table::Results;
+use table::{Footnotes, Table, at_rate, of_rounds};
 
 use crate::{
     batch::{Batch, Figures, Outcome, PlannedRun, Shortfall, Warnings, file_name, wait_of},
@@ -88,7 +92,7 @@ impl End {
 ///
 /// # Errors
 /// [`Failure::Usage`]: the folder of results cannot be written, or has a log of a run with other conditions.
-fn measure(batch: &Batch, kinds: &[Kind], rounds: u32) -> Result<(Vec<Cell>, End), Failure> {
+fn run_rounds(batch: &Batch, kinds: &[Kind], rounds: u32) -> Result<(Vec<Cell>, End), Failure> {
     let size = kinds.len().max(1);
     let mut runs: Vec<PlannedRun> =
         (1..=rounds).flat_map(|round| kinds.iter().map(move |kind| kind.planned(round, rounds))).collect();
@@ -182,37 +186,9 @@ fn notes_of<'a>(contestant: &str, cells: impl Iterator<Item = &'a Cell>) -> Vec<
     notes
 }
 
-/// The sentences below a table, each once.
-#[derive(Debug, Default)]
-struct Footnotes(Vec<String>);
-
-impl Footnotes {
-    /// The number of a sentence, from 1.
-    fn number(&mut self, sentence: &str) -> usize {
-        let found = self.0.iter().position(|other| other == sentence);
-        found.unwrap_or_else(|| {
-            self.0.push(sentence.to_owned());
-            self.0.len() - 1
-        }) + 1
-    }
-
-    /// All of them as lines.
-    fn lines(&self) -> Vec<String> {
-        self.0.iter().enumerate().map(|(index, sentence)| format!("[{}] {sentence}", index + 1)).collect()
-    }
-}
-
 /// A time as text.
 fn time(ns: Option<f64>) -> Option<String> {
     ns.map(format_ns)
-}
-
-/// The results in the folder of results: `NAME.json` and `NAME.md`.
-fn write(batch: &Batch, name: &str, value: &impl Serialize, markdown: &[String]) -> Result<(), Failure> {
-    let Some(folder) = batch.folder() else { return Ok(()) };
-    folder.write_json(&format!("{name}.json"), value).map_err(Failure::Measurement)?;
-    folder.write(&format!("{name}.md"), &(markdown.join("\n") + "\n")).map_err(Failure::Measurement)?;
-    Ok(())
 }
 
 /// The folder of the logs of a contestant.
@@ -223,7 +199,7 @@ fn folder(experiment: &str, contestant: &str) -> PathBuf {
 /// The messages of a list with commas; those of `default` without one.
 ///
 /// # Errors
-/// A sentence: a name is unknown.
+/// A sentence: a name is unknown, or the list has none.
 fn messages_of(
     run: &RunOptions,
     default: impl IntoIterator<Item = MessageChoice>,
@@ -231,7 +207,13 @@ fn messages_of(
     let layout = run.messages.message_layout.unwrap_or_default();
     let unbounded_bytes = run.messages.unbounded_msg_size.unwrap_or(0) as usize;
     let Some(list) = &run.messages.msg else { return Ok(default.into_iter().collect()) };
-    list.split(',').map(|name| messages::find(name.trim(), layout, unbounded_bytes)).collect()
+    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let found: Vec<MessageChoice> =
+        names.map(|name| messages::find(name, layout, unbounded_bytes)).collect::<Result<_, _>>()?;
+    if found.is_empty() {
+        return Err(format!("-m `{list}` names no message: give names with commas between them, or leave -m out"));
+    }
+    Ok(found)
 }
 
 /// The options of the runs with one message; the size of messages of unbounded size applies to these alone.

@@ -2,14 +2,15 @@
 
 use serde::Serialize;
 
-use super::{Cell, End, Footnotes, Kind, folder, measure, messages_of, notes_of, time, with_message, write};
+use super::{
+    Cell, Footnotes, Kind, Results, Table, at_rate, folder, messages_of, notes_of, run_rounds, time, with_message,
+};
 use crate::{
     batch::{Batch, Contestant, contestants, refuse, with_defaults},
     cli::{ExperimentOptions, RunOptions, check_shared},
     error::Failure,
     interrupt::Interrupt,
     messages::{self, MessageChoice},
-    report::tables::{markdown_table, table},
 };
 
 /// The format of `types.json`.
@@ -21,15 +22,13 @@ const MEASURED_S: u32 = 1;
 
 /// The results; serialises as `types.json`.
 #[derive(Debug, Serialize)]
-pub struct Types {
+struct Types {
     schema: &'static str,
     rounds: u32,
     rate_hz: u32,
     /// The contestants as they are spelt, in the order of the cells.
     contestants: Vec<String>,
     types: Vec<Row>,
-    #[serde(skip)]
-    end: End,
 }
 
 /// The results of one message type.
@@ -43,75 +42,48 @@ struct Row {
     cells: Vec<Cell>,
 }
 
+/// Measures; without a folder of results the figures are kept in no file.
+///
+/// # Errors
+/// [`Failure::Usage`]: an option does not apply, or a contestant or a message is unknown.
+pub fn measure(options: &ExperimentOptions) -> Result<Results, Failure> {
+    let run = &options.run;
+    refuse(run, "experiment types").map_err(Failure::Usage)?;
+    check_shared(run)?;
+    let list = run.endpoints.communicator.as_deref().unwrap_or("Gantry");
+    let contestants = contestants(list).map_err(Failure::Usage)?;
+    let layout = run.messages.message_layout.unwrap_or_default();
+    let unbounded_bytes = run.messages.unbounded_msg_size.unwrap_or(0) as usize;
+    let messages = messages_of(run, messages::list(layout, unbounded_bytes)).map_err(Failure::Usage)?;
+    let mut run = with_defaults(run, WARMUP_S, MEASURED_S);
+    run.time.rate = run.time.rate.or(Some(RATE_HZ));
+    let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
+    let (runs, named) = (&run, &contestants);
+    let kinds = messages.iter().flat_map(|message| named.iter().map(move |one| kind(runs, one, message)));
+    let (cells, end) = run_rounds(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds)?;
+    let mut cells = cells.into_iter();
+    let row = |message: &MessageChoice| Row {
+        message: message.name.to_owned(),
+        type_name: message.type_name.to_owned(),
+        message_bytes: message.bytes,
+        cells: cells.by_ref().take(contestants.len()).collect(),
+    };
+    let found = Types {
+        schema: SCHEMA,
+        rounds: options.batch.rounds,
+        rate_hz: run.time.rate.unwrap_or(RATE_HZ),
+        contestants: contestants.iter().map(|contestant| contestant.label.clone()).collect(),
+        types: messages.iter().map(row).collect(),
+    };
+    let results = Results { heading: "Message types", tables: vec![found.table()], end };
+    results.write(&batch, "types", &found)?;
+    Ok(results)
+}
+
 impl Types {
-    /// Measures; without a folder of results the figures are kept in no file.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`]: an option does not apply, or a contestant or a message is unknown.
-    pub fn measure(options: &ExperimentOptions) -> Result<Types, Failure> {
-        let run = &options.run;
-        refuse(run, "experiment types").map_err(Failure::Usage)?;
-        check_shared(run)?;
-        let list = run.endpoints.communicator.as_deref().unwrap_or("Gantry");
-        let contestants = contestants(list).map_err(Failure::Usage)?;
-        let layout = run.messages.message_layout.unwrap_or_default();
-        let unbounded_bytes = run.messages.unbounded_msg_size.unwrap_or(0) as usize;
-        let messages = messages_of(run, messages::list(layout, unbounded_bytes)).map_err(Failure::Usage)?;
-        let mut run = with_defaults(run, WARMUP_S, MEASURED_S);
-        run.time.rate = run.time.rate.or(Some(RATE_HZ));
-        let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
-        let (runs, named) = (&run, &contestants);
-        let kinds = messages.iter().flat_map(|message| named.iter().map(move |one| kind(runs, one, message)));
-        let (cells, end) = measure(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds)?;
-        let mut cells = cells.into_iter();
-        let row = |message: &MessageChoice| Row {
-            message: message.name.to_owned(),
-            type_name: message.type_name.to_owned(),
-            message_bytes: message.bytes,
-            cells: cells.by_ref().take(contestants.len()).collect(),
-        };
-        let found = Types {
-            schema: SCHEMA,
-            rounds: options.batch.rounds,
-            rate_hz: run.time.rate.unwrap_or(RATE_HZ),
-            contestants: contestants.iter().map(|contestant| contestant.label.clone()).collect(),
-            types: messages.iter().map(row).collect(),
-            end,
-        };
-        write(&batch, "types", &found, &found.markdown())?;
-        Ok(found)
-    }
-
-    /// The reason why the experiment is not complete, for the exit code.
-    #[must_use]
-    pub fn failure(&self) -> Option<String> {
-        self.end.failure()
-    }
-
-    /// The results as lines of text.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let mut notes = Footnotes::default();
-        let mut lines = table(&self.title(), &self.rows(&mut notes));
-        lines.extend(self.conditions().into_iter().chain(notes.lines()));
-        lines
-    }
-
-    /// The same in Markdown.
-    #[must_use]
-    pub fn markdown(&self) -> Vec<String> {
-        let mut notes = Footnotes::default();
-        let mut lines = vec!["# Message types".to_owned(), String::new(), format!("{}:", self.title()), String::new()];
-        lines.extend(markdown_table(&self.rows(&mut notes)));
-        lines.push(String::new());
-        lines.extend(self.conditions().into_iter().chain(notes.lines()).map(|line| format!("- {line}")));
-        lines
-    }
-
-    fn title(&self) -> String {
-        let rate = if self.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", self.rate_hz) };
-        let rounds = if self.rounds == 1 { String::new() } else { format!(", medians of {} rounds", self.rounds) };
-        format!("p50 of the latency and CPU time for each message, {rate}{rounds}")
+    fn table(&self) -> Table {
+        let title = format!("p50 of the latency and CPU time for each message{}", at_rate(self.rate_hz, self.rounds));
+        Table::new(title, self.conditions(), |notes| self.rows(notes))
     }
 
     fn rows(&self, notes: &mut Footnotes) -> Vec<Vec<String>> {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Cell, End, Footnotes, Kind, folder, measure, time, write};
+use super::{Cell, Footnotes, Kind, Results, Table, at_rate, folder, run_rounds, time};
 use crate::{
     batch::{Batch, Contestant, Figure, contestants, refuse, with_defaults},
     cli::{self, RunOptions, ZeroCopyOptions},
@@ -10,7 +10,6 @@ use crate::{
     interrupt::Interrupt,
     measure::{interval::Interval, ranks::ratio},
     messages,
-    report::tables::{markdown_table, table},
     units::format_mib,
 };
 use perf_worker::run_spec::RunSpec;
@@ -27,14 +26,12 @@ const HEADER: [&str; 9] =
 
 /// The results; serialises as `zero-copy.json`.
 #[derive(Debug, Serialize)]
-pub struct ZeroCopy {
+struct ZeroCopy {
     schema: &'static str,
     rounds: u32,
     message: String,
     rate_hz: u32,
     contestants: Vec<Pair>,
-    #[serde(skip)]
-    end: End,
 }
 
 /// The results of one contestant.
@@ -50,67 +47,41 @@ struct Pair {
     cpu_ratio: Option<Interval>,
 }
 
+/// Measures; without a folder of results the figures are kept in no file.
+///
+/// # Errors
+/// [`Failure::Usage`]: an option does not apply, or a contestant or the message is unknown.
+pub fn measure(options: &ZeroCopyOptions) -> Result<Results, Failure> {
+    let mut run = with_defaults(&options.run, WARMUP_S, MEASURED_S);
+    let rounds = run.time.runs.take().unwrap_or(1);
+    refuse(&run, "experiment zero-copy").map_err(Failure::Usage)?;
+    if run.messages.zero_copy {
+        let sentence = "`experiment zero-copy` does runs with and without zero copy: leave out --zero-copy";
+        return Err(Failure::Usage(sentence.to_owned()));
+    }
+    let list = run.endpoints.communicator.take();
+    let contestants = contestants(list.as_deref().unwrap_or("Gantry")).map_err(Failure::Usage)?;
+    let layout = run.messages.message_layout.unwrap_or_default();
+    let unbounded_bytes = run.messages.unbounded_msg_size.unwrap_or(0) as usize;
+    let name = run.messages.msg.get_or_insert_with(|| MESSAGE.to_owned());
+    let message = messages::find(name, layout, unbounded_bytes).map_err(Failure::Usage)?;
+    let rate_hz = *run.time.rate.get_or_insert(RATE_HZ);
+    let batch = Batch::open(options.results.clone(), options.again, Interrupt::install()?)?;
+    let kinds: Vec<Kind> = contestants.iter().flat_map(|contestant| kinds(&run, contestant)).collect();
+    let (cells, end) = run_rounds(&batch, &kinds, rounds)?;
+    let mut cells = cells.into_iter();
+    let pairs = contestants.iter().filter_map(|one| Some(Pair::new(&one.label, cells.next()?, cells.next()?)));
+    let contestants = pairs.collect();
+    let found = ZeroCopy { schema: SCHEMA, rounds, message: message.name.to_owned(), rate_hz, contestants };
+    let results = Results { heading: "Zero copy", tables: vec![found.table()], end };
+    results.write(&batch, "zero-copy", &found)?;
+    Ok(results)
+}
+
 impl ZeroCopy {
-    /// Measures; without a folder of results the figures are kept in no file.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`]: an option does not apply, or a contestant or the message is unknown.
-    pub fn measure(options: &ZeroCopyOptions) -> Result<ZeroCopy, Failure> {
-        let mut run = with_defaults(&options.run, WARMUP_S, MEASURED_S);
-        let rounds = run.time.runs.take().unwrap_or(1);
-        refuse(&run, "experiment zero-copy").map_err(Failure::Usage)?;
-        if run.messages.zero_copy {
-            let sentence = "`experiment zero-copy` does runs with and without zero copy: leave out --zero-copy";
-            return Err(Failure::Usage(sentence.to_owned()));
-        }
-        let list = run.endpoints.communicator.take();
-        let contestants = contestants(list.as_deref().unwrap_or("Gantry")).map_err(Failure::Usage)?;
-        let layout = run.messages.message_layout.unwrap_or_default();
-        let unbounded_bytes = run.messages.unbounded_msg_size.unwrap_or(0) as usize;
-        let name = run.messages.msg.get_or_insert_with(|| MESSAGE.to_owned());
-        let message = messages::find(name, layout, unbounded_bytes).map_err(Failure::Usage)?;
-        let rate_hz = *run.time.rate.get_or_insert(RATE_HZ);
-        let batch = Batch::open(options.results.clone(), options.again, Interrupt::install()?)?;
-        let kinds: Vec<Kind> = contestants.iter().flat_map(|contestant| kinds(&run, contestant)).collect();
-        let (cells, end) = measure(&batch, &kinds, rounds)?;
-        let mut cells = cells.into_iter();
-        let pairs = contestants.iter().filter_map(|one| Some(Pair::new(&one.label, cells.next()?, cells.next()?)));
-        let contestants = pairs.collect();
-        let found = ZeroCopy { schema: SCHEMA, rounds, message: message.name.to_owned(), rate_hz, contestants, end };
-        write(&batch, "zero-copy", &found, &found.markdown())?;
-        Ok(found)
-    }
-
-    /// The reason why the experiment is not complete, for the exit code.
-    #[must_use]
-    pub fn failure(&self) -> Option<String> {
-        self.end.failure()
-    }
-
-    /// The results as lines of text.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let mut notes = Footnotes::default();
-        let mut lines = table(&self.title(), &self.rows(&mut notes));
-        lines.extend(self.sentences().into_iter().chain(notes.lines()));
-        lines
-    }
-
-    /// The same in Markdown.
-    #[must_use]
-    pub fn markdown(&self) -> Vec<String> {
-        let mut notes = Footnotes::default();
-        let mut lines = vec!["# Zero copy".to_owned(), String::new(), format!("{}:", self.title()), String::new()];
-        lines.extend(markdown_table(&self.rows(&mut notes)));
-        lines.push(String::new());
-        lines.extend(self.sentences().into_iter().chain(notes.lines()).map(|line| format!("- {line}")));
-        lines
-    }
-
-    fn title(&self) -> String {
-        let rate = if self.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", self.rate_hz) };
-        let rounds = if self.rounds == 1 { String::new() } else { format!(", medians of {} rounds", self.rounds) };
-        format!("{} without and with zero copy, {rate}{rounds}", self.message)
+    fn table(&self) -> Table {
+        let title = format!("{} without and with zero copy{}", self.message, at_rate(self.rate_hz, self.rounds));
+        Table::new(title, self.sentences(), |notes| self.rows(notes))
     }
 
     fn rows(&self, notes: &mut Footnotes) -> Vec<Vec<String>> {
@@ -236,9 +207,8 @@ mod tests {
         let pair = Pair::new("mock", copy, Cell { shortfall: Some(shortfall), ..Cell::default() });
         assert!(pair.latency_ratio.is_none());
         let message = MESSAGE.to_owned();
-        let found =
-            ZeroCopy { schema: SCHEMA, rounds: 1, message, rate_hz: 100, contestants: vec![pair], end: End::default() };
-        let text = found.markdown().join("\n");
+        let found = ZeroCopy { schema: SCHEMA, rounds: 1, message, rate_hz: 100, contestants: vec![pair] };
+        let text = found.table().markdown().join("\n");
         for words in ["| mock | Non-\"zero-copy\" | 4.00 ms |", "| mock | \"zero-copy\" | refused [1] |", &refusal] {
             assert!(text.contains(words), "{words} is not in\n{text}");
         }

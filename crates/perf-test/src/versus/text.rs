@@ -9,7 +9,7 @@ use crate::{
         plot::dots::{Dot, Panel},
         tables::{markdown_table, table},
     },
-    units::{format_mib, format_ns},
+    units::{format_mib, format_ns, format_rate},
 };
 
 const HEADER: [&str; 10] =
@@ -148,10 +148,7 @@ impl Versus {
 
 impl CaseResults {
     fn title(&self, rounds: u32) -> String {
-        let rate = match self.rate_hz {
-            0 => "as fast as possible".to_owned(),
-            rate_hz => format!("{rate_hz} Hz"),
-        };
+        let rate = format_rate(self.rate_hz);
         let rounds = if rounds == 1 { "one round".to_owned() } else { format!("medians of {rounds} rounds") };
         format!("{}: {}, {} bytes, {rate}, {}; {rounds}", self.name, self.message, self.message_bytes, self.qos)
     }

@@ -87,7 +87,12 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     };
     let description = serde_json::to_string(&description).unwrap();
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
-    let files = [("perf_test_zenoh", 0o755), ("perf_test_iceoryx", 0o644), ("perf_test_Other", 0o755)];
+    let files = [
+        ("perf_test_two_words", 0o755),
+        ("perf_test_zenoh", 0o755),
+        ("perf_test_iceoryx", 0o644),
+        ("perf_test_Other", 0o755),
+    ];
     for (name, mode) in files {
         let path = folder.path().join(name);
         std::fs::write(&path, format!("#!/bin/sh\necho '{description}'\n")).unwrap();
@@ -104,14 +109,14 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
         json[part].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect()
     };
     let (middlewares, missing) = (names("middlewares"), names("missing"));
-    assert_eq!(middlewares, ["Gantry", "Mock", "zenoh"]);
+    assert_eq!(middlewares, ["Gantry", "Mock", "two-words", "zenoh"]);
     assert!(missing.contains(&"iceoryx") && missing.contains(&"fastdds") && !missing.contains(&"zenoh"), "{missing:?}");
     let zenoh = folder.path().join("perf_test_zenoh");
-    assert_eq!(json["middlewares"][2]["program"], zenoh.to_str().unwrap());
+    assert_eq!(json["middlewares"][3]["program"], zenoh.to_str().unwrap());
     let described = |index: usize| &json["middlewares"][index]["description"];
     assert_eq!(described(0)["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(described(0)["settings"][1]["name"], "publishing");
-    assert_eq!(*described(2), serde_json::from_str::<serde_json::Value>(&description).unwrap());
+    assert_eq!(*described(3), serde_json::from_str::<serde_json::Value>(&description).unwrap());
     let array = json["messages"].as_array().unwrap().iter().find(|message| message["name"] == "Array4m").unwrap();
     assert_eq!(array["size_bytes"], 4_194_320);
     for words in [
@@ -126,6 +131,10 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     assert!(text.contains(&format!("zenoh               {}; version 1.9", zenoh.display())), "{text}");
     assert!(text.contains("--set transport=udp|shared-memory: the way"), "{text}");
     assert!(text.contains("pull; matching: count; zero copy of Plain"), "{text}");
+    // Both spellings are the same middleware.
+    let twice = memory.command("versus -c two_words,two-words").env("PATH", folder.path()).output().unwrap();
+    let sentence = String::from_utf8_lossy(&twice.stderr).into_owned();
+    assert!(sentence.contains("has the contestant two-words twice"), "{sentence}");
     // A program that says nothing of itself is listed with the reason.
     std::fs::write(&zenoh, "#!/bin/sh\n").unwrap();
     assert!(list("").contains("does not describe itself"), "{}", list(""));

@@ -101,6 +101,8 @@ fn wrong_input_is_refused_before_a_run() {
         ("zero-copy -c Gantry,Mock --zero-copy".to_owned(), "leave out --zero-copy"),
         ("zero-copy -c Gantry,Mock -m Arry1k".to_owned(), "there is no message `Arry1k`"),
         ("types --runs 3".to_owned(), "give --rounds"),
+        ("types -m ,".to_owned(), "-m `,` names no message"),
+        (format!("types --results {}", yaml.display()), "run.yaml is no folder: give --results a folder"),
     ] {
         let refused = memory.run(&format!("experiment {options}"));
         assert_eq!(refused.status.code(), Some(2), "{}", refused.everything());

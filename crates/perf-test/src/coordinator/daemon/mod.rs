@@ -63,8 +63,9 @@ impl StartedDaemon {
     /// Starts it and waits until it is ready. Called on the main thread, whose end is that of the parent in the kernel's eyes.
     ///
     /// # Errors
-    /// A sentence: it does not start, exits, is not ready in time, or the user has interrupted the run. It has ended then.
-    pub fn start(daemon: &DaemonCommand, interrupt: &Interrupt) -> Result<StartedDaemon, String> {
+    /// [`Failure::Measurement`]: it does not start, exits, or the user has interrupted the run; [`Failure::Hung`]: it is not ready in
+    /// time. It has ended then.
+    pub fn start(daemon: &DaemonCommand, interrupt: &Interrupt) -> Result<StartedDaemon, Failure> {
         // This executable, even if the file has been replaced meanwhile.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("perf_test").args(["daemon", &std::process::id().to_string(), "--"]).args(&daemon.command);
@@ -116,7 +117,7 @@ impl StartedDaemon {
         before: Option<FileState>,
         timeout: Duration,
         interrupt: &Interrupt,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let deadline = Instant::now() + timeout;
         loop {
             let is_ready = match &self.output.ready {
@@ -124,13 +125,13 @@ impl StartedDaemon {
                 Readiness::Line(_) => self.output.has_ready_line.load(Ordering::Acquire),
             };
             if let Some(sentence) = self.exit("before it was ready") {
-                return Err(sentence);
+                return Err(Failure::Measurement(sentence));
             }
             if is_ready {
                 return Ok(());
             }
             if interrupt.is_requested() {
-                return Err("interrupted before the start: nothing was measured".to_owned());
+                return Err(Failure::Measurement("interrupted before the start: nothing was measured".to_owned()));
             }
             if Instant::now() >= deadline {
                 let sign = match &self.output.ready {
@@ -138,10 +139,10 @@ impl StartedDaemon {
                     Readiness::Line(text) => format!("it has not printed {text:?}"),
                 };
                 let (name, waited_s) = (&self.name, timeout.as_secs());
-                return Err(format!(
+                return Err(Failure::Hung(format!(
                     "the daemon {name} was not ready within {waited_s} s: {sign}{}",
                     self.last_words()
-                ));
+                )));
             }
             std::thread::sleep(POLL);
         }
@@ -208,14 +209,14 @@ fn start(
     daemon: &DaemonCommand,
     timeout: Duration,
     interrupt: &Interrupt,
-) -> Result<StartedDaemon, String> {
-    let name = &daemon.name;
+) -> Result<StartedDaemon, Failure> {
+    let (name, failed) = (&daemon.name, Failure::Measurement);
     let before = match &daemon.ready {
         Readiness::File(path) => FileState::of(path),
         Readiness::Line(_) => None,
     };
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| format!("cannot start the daemon {name}: {error}"))?;
+    let mut child = command.spawn().map_err(|error| failed(format!("cannot start the daemon {name}: {error}")))?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let output = Arc::new(Output {
         name: name.clone(),
@@ -231,7 +232,8 @@ fn start(
     for stream in streams.into_iter().flatten() {
         let output = output.clone();
         let reader = std::thread::Builder::new().name(format!("from {name}")).spawn(move || output.listen(stream));
-        started.readers.push(reader.map_err(|error| format!("cannot start a thread for the daemon {name}: {error}"))?);
+        let reader = reader.map_err(|error| failed(format!("cannot start a thread for the daemon {name}: {error}")))?;
+        started.readers.push(reader);
     }
     started.wait_until_ready(before, timeout, interrupt)?;
     Ok(started)

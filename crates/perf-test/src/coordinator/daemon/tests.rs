@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn start_shell(script: &str, ready: Readiness, timeout: Duration) -> Result<StartedDaemon, String> {
+fn start_shell(script: &str, ready: Readiness, timeout: Duration) -> Result<StartedDaemon, Failure> {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
     let daemon = DaemonCommand { name: "d".to_owned(), command: Vec::new(), ready };
@@ -15,7 +15,7 @@ fn a_file_that_was_left_behind_is_no_sign_and_a_new_one_is() {
     let path = folder.path().join("socket");
     std::fs::write(&path, "left").unwrap();
     let ready = Readiness::File(path.clone());
-    let sentence = start_shell("sleep 1000", ready.clone(), Duration::from_millis(50)).unwrap_err();
+    let sentence = start_shell("sleep 1000", ready.clone(), Duration::from_millis(50)).unwrap_err().to_string();
     assert!(sentence.contains("not ready") && sentence.contains("no new file or socket"), "{sentence}");
     let script = format!("rm {0}; echo new > {0}; sleep 1000", path.display());
     let mut started = start_shell(&script, ready, DAEMON_READY).unwrap();
@@ -26,14 +26,16 @@ fn a_file_that_was_left_behind_is_no_sign_and_a_new_one_is() {
 fn one_that_never_says_so_is_ended_with_its_last_lines() {
     let ready = Readiness::Line("ready".to_owned());
     // The shell has a child.
-    let sentence = start_shell("echo hello; sleep 1000", ready, Duration::from_millis(200)).unwrap_err();
+    let failure = start_shell("echo hello; sleep 1000", ready, Duration::from_millis(200)).unwrap_err();
+    let Failure::Hung(sentence) = failure else { panic!("{failure:?}") };
     assert!(sentence.starts_with("the daemon d was not ready within 0 s: it has not printed \"ready\""), "{sentence}");
 }
 
 #[test]
 fn one_that_exits_is_described_by_its_status_and_its_last_lines() {
     let ready = Readiness::Line("ready".to_owned());
-    let sentence = start_shell("(seq 9; echo no memory) >&2; exit 3", ready.clone(), DAEMON_READY).unwrap_err();
+    let failure = start_shell("(seq 9; echo no memory) >&2; exit 3", ready.clone(), DAEMON_READY).unwrap_err();
+    let Failure::Measurement(sentence) = failure else { panic!("{failure:?}") };
     assert!(sentence.contains("exited with code 3 before it was ready; its last lines: "), "{sentence}");
     assert!(sentence.contains("no memory") && sentence.contains('9') && !sentence.contains(": 1 |"), "{sentence}");
     let mut started = start_shell("echo ready; exec sleep 1000", ready, DAEMON_READY).unwrap();

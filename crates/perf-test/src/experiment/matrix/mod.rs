@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{Cell, End, Kind, folder, measure, write};
+use super::{Cell, Kind, Results, folder, run_rounds};
 use crate::{
     batch::{ALL, Batch, Contestant, contestants, file_name, refuse},
     cli::{self, Axis, Choice, MatrixOptions},
@@ -40,12 +40,10 @@ type Known = HashMap<String, Result<Contestant, String>>;
 
 /// The results; serialises as `matrix.json`.
 #[derive(Debug, Serialize)]
-pub struct Matrix {
+struct Matrix {
     schema: &'static str,
     rounds: u32,
     runs: Vec<Row>,
-    #[serde(skip)]
-    end: End,
 }
 
 /// A run and its results.
@@ -69,34 +67,27 @@ struct Combination {
     arguments: Vec<String>,
 }
 
-impl Matrix {
-    /// Measures; without a folder of results the figures are kept in no file.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`]: the file or an option is wrong, or there are too many runs.
-    pub fn measure(options: &MatrixOptions) -> Result<Matrix, Failure> {
-        let combinations = planned(options).map_err(Failure::Usage)?;
-        let varied = text::varied(&combinations.iter().map(|one| &one.options).collect::<Vec<_>>());
-        let mut known = Known::new();
-        let kinds: Result<Vec<Kind>, String> = combinations.iter().map(|one| one.kind(&varied, &mut known)).collect();
-        let kinds = kinds.map_err(Failure::Usage)?;
-        let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
-        let (cells, end) = measure(&batch, &kinds, options.batch.rounds)?;
-        let row = |(combination, cell): (Combination, Cell)| {
-            let Combination { contestant, options, arguments } = combination;
-            Row { contestant, options, arguments, cell }
-        };
-        let runs = combinations.into_iter().zip(cells).map(row).collect();
-        let found = Matrix { schema: SCHEMA, rounds: options.batch.rounds, runs, end };
-        write(&batch, "matrix", &found, &found.markdown())?;
-        Ok(found)
-    }
-
-    /// The reason why the experiment is not complete, for the exit code.
-    #[must_use]
-    pub fn failure(&self) -> Option<String> {
-        self.end.failure()
-    }
+/// Measures; without a folder of results the figures are kept in no file.
+///
+/// # Errors
+/// [`Failure::Usage`]: the file or an option is wrong, or there are too many runs.
+pub fn measure(options: &MatrixOptions) -> Result<Results, Failure> {
+    let combinations = planned(options).map_err(Failure::Usage)?;
+    let varied = text::varied(&combinations.iter().map(|one| &one.options).collect::<Vec<_>>());
+    let mut known = Known::new();
+    let kinds: Result<Vec<Kind>, String> = combinations.iter().map(|one| one.kind(&varied, &mut known)).collect();
+    let kinds = kinds.map_err(Failure::Usage)?;
+    let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
+    let (cells, end) = run_rounds(&batch, &kinds, options.batch.rounds)?;
+    let row = |(combination, cell): (Combination, Cell)| {
+        let Combination { contestant, options, arguments } = combination;
+        Row { contestant, options, arguments, cell }
+    };
+    let runs = combinations.into_iter().zip(cells).map(row).collect();
+    let found = Matrix { schema: SCHEMA, rounds: options.batch.rounds, runs };
+    let results = Results { heading: "Every combination", tables: vec![found.table()], end };
+    results.write(&batch, "matrix", &found)?;
+    Ok(results)
 }
 
 /// All combinations in order, each once.
@@ -129,6 +120,9 @@ fn planned(options: &MatrixOptions) -> Result<Vec<Combination>, String> {
 /// The axes of an experiment with those of the command line, which replace its own. Contestants vary fastest, so that a slow change of
 /// the machine concerns all.
 fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> {
+    if let Some(Axis { option, .. }) = given.iter().find(|axis| axis.choices.is_empty()) {
+        return Err(format!("--{option} has no value: give one, or several with commas between them"));
+    }
     let is_replaced = |axis: &Axis| {
         given.iter().any(|other| {
             other.option == axis.option || SWITCHES.contains(&(other.option.as_str(), axis.option.as_str()))

@@ -48,6 +48,7 @@ fn wrong_values_are_errors_and_refusals_are_rows() {
         ("--max-runtime 0", "give --max-runtime 1 or more"),
         ("-o csv", "give --results DIR"),
         ("--msg-list", "perf_test list"),
+        ("-m ,", "--msg has no value"),
     ] {
         assert!(error(line).contains(words), "{line}: {}", error(line));
     }
@@ -91,7 +92,7 @@ fn the_table_has_a_column_for_each_option_that_varies() {
         row("100", Cell { medians: Some(figures), ..Cell::default() }),
         row("0", Cell { shortfall: Some(refused), ..Cell::default() }),
     ];
-    let text = Matrix { schema: SCHEMA, rounds: 1, runs, end: End::default() }.markdown().join("\n");
+    let text = Matrix { schema: SCHEMA, rounds: 1, runs }.table().markdown().join("\n");
     for words in [
         "| contestant | rate | p50 | p99 |",
         "| gantry | 100 | 5.0 µs | - | - | - | - | 7 |",

@@ -3,39 +3,20 @@
 use super::{Matrix, Options};
 use crate::{
     batch::Figures,
-    experiment::{Footnotes, notes_of, time},
-    report::tables::{markdown_table, table},
+    experiment::{Footnotes, Table, notes_of, of_rounds, time},
     units::format_mib,
 };
 
 const FIGURES: [&str; 6] = ["p50", "p99", "CPU/message", "memory", "received/s", "lost"];
 
 impl Matrix {
-    /// The results as lines of text.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let mut notes = Footnotes::default();
-        let mut lines = table(&self.title(), &self.rows(&mut notes));
-        lines.extend(self.common().into_iter().chain(self.notes()).chain(notes.lines()));
-        lines
-    }
-
-    /// The same in Markdown.
-    #[must_use]
-    pub fn markdown(&self) -> Vec<String> {
-        let mut notes = Footnotes::default();
-        let mut lines =
-            vec!["# Every combination".to_owned(), String::new(), format!("{}:", self.title()), String::new()];
-        lines.extend(markdown_table(&self.rows(&mut notes)));
-        lines.push(String::new());
-        lines
-            .extend(self.common().into_iter().chain(self.notes()).chain(notes.lines()).map(|line| format!("- {line}")));
-        lines
-    }
-
-    fn title(&self) -> String {
-        let rounds = if self.rounds == 1 { String::new() } else { format!(", medians of {} rounds", self.rounds) };
-        format!("{} runs{rounds}", self.runs.len())
+    pub(super) fn table(&self) -> Table {
+        let title = match self.runs.len() {
+            1 => "one run".to_owned(),
+            n => format!("{n} runs"),
+        } + &of_rounds(self.rounds);
+        let notes = self.common().into_iter().chain(self.notes()).collect();
+        Table::new(title, notes, |notes| self.rows(notes))
     }
 
     fn varied(&self) -> Vec<&str> {

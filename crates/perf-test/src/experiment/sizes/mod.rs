@@ -5,7 +5,7 @@ mod text;
 
 use serde::Serialize;
 
-use super::{Cell, End, Kind, folder, measure, messages_of, with_message, write};
+use super::{Cell, Kind, Results, folder, messages_of, run_rounds, with_message};
 use crate::{
     batch::{Batch, Contestant, contestants, refuse, with_defaults},
     cli::{ExperimentOptions, RunOptions, check_shared},
@@ -29,15 +29,13 @@ const SMALLEST_BYTES: usize = 1000;
 
 /// The results; serialises as `sizes.json`.
 #[derive(Debug, Serialize)]
-pub struct Sizes {
+struct Sizes {
     schema: &'static str,
     rounds: u32,
     rate_hz: u32,
     /// The caches of this machine, the smallest first.
     caches: Vec<Cache>,
     series: Vec<Series>,
-    #[serde(skip)]
-    end: End,
 }
 
 /// A cache for data.
@@ -88,53 +86,46 @@ impl Way {
     }
 }
 
-impl Sizes {
-    /// Measures; without a folder of results the figures are kept in no file.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`]: an option does not apply, or a contestant or a message is unknown.
-    pub fn measure(options: &ExperimentOptions) -> Result<Sizes, Failure> {
-        let run = &options.run;
-        refuse(run, "experiment sizes").map_err(Failure::Usage)?;
-        check_shared(run)?;
-        let list = run.endpoints.communicator.as_deref().unwrap_or("Gantry");
-        let contestants = contestants(list).map_err(Failure::Usage)?;
-        let mut messages = messages_of(run, arrays(run)).map_err(Failure::Usage)?;
-        messages.sort_by_key(|message| message.bytes);
-        messages.dedup();
-        let mut run = with_defaults(run, WARMUP_S, MEASURED_S);
-        run.time.rate = run.time.rate.or(Some(RATE_HZ));
-        let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
-        let named: Vec<(&Contestant, Way)> = contestants
-            .iter()
-            .flat_map(|contestant| ways(&run, contestant).into_iter().map(move |way| (contestant, way)))
-            .collect();
-        let runs = &run;
-        let kinds = messages.iter().flat_map(|message| named.iter().map(move |(c, way)| kind(runs, c, way, message)));
-        let (cells, end) = measure(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds)?;
-        let caches = caches(&System::read(&system::root_folder()).cpu);
-        let mut cells: Vec<Option<Cell>> = cells.into_iter().map(Some).collect();
-        let series = named.iter().enumerate().map(|(place, (contestant, way))| {
-            let own = cells.iter_mut().skip(place).step_by(named.len()).filter_map(Option::take);
-            let points = messages.iter().zip(own).map(|(message, cell)| Point::new(message, cell));
-            Series::new(&contestant.label, way, points.collect(), &caches)
-        });
-        let series = series.collect();
-        let rate_hz = run.time.rate.unwrap_or(RATE_HZ);
-        let found = Sizes { schema: SCHEMA, rounds: options.batch.rounds, rate_hz, caches, series, end };
-        write(&batch, "sizes", &found, &found.markdown())?;
-        if let Some(folder) = batch.folder() {
-            let picture = sizes::draw(&found.charts()).map_err(Failure::Measurement)?;
-            folder.write("sizes.svg", &picture).map_err(Failure::Measurement)?;
-        }
-        Ok(found)
+/// Measures; without a folder of results the figures are kept in no file.
+///
+/// # Errors
+/// [`Failure::Usage`]: an option does not apply, or a contestant or a message is unknown.
+pub fn measure(options: &ExperimentOptions) -> Result<Results, Failure> {
+    let run = &options.run;
+    refuse(run, "experiment sizes").map_err(Failure::Usage)?;
+    check_shared(run)?;
+    let list = run.endpoints.communicator.as_deref().unwrap_or("Gantry");
+    let contestants = contestants(list).map_err(Failure::Usage)?;
+    let mut messages = messages_of(run, arrays(run)).map_err(Failure::Usage)?;
+    messages.sort_by_key(|message| message.bytes);
+    messages.dedup();
+    let mut run = with_defaults(run, WARMUP_S, MEASURED_S);
+    run.time.rate = run.time.rate.or(Some(RATE_HZ));
+    let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
+    let named: Vec<(&Contestant, Way)> = contestants
+        .iter()
+        .flat_map(|contestant| ways(&run, contestant).into_iter().map(move |way| (contestant, way)))
+        .collect();
+    let runs = &run;
+    let kinds = messages.iter().flat_map(|message| named.iter().map(move |(c, way)| kind(runs, c, way, message)));
+    let (cells, end) = run_rounds(&batch, &kinds.collect::<Vec<_>>(), options.batch.rounds)?;
+    let caches = caches(&System::read(&system::root_folder()).cpu);
+    let mut cells: Vec<Option<Cell>> = cells.into_iter().map(Some).collect();
+    let series = named.iter().enumerate().map(|(place, (contestant, way))| {
+        let own = cells.iter_mut().skip(place).step_by(named.len()).filter_map(Option::take);
+        let points = messages.iter().zip(own).map(|(message, cell)| Point::new(message, cell));
+        Series::new(&contestant.label, way, points.collect(), &caches)
+    });
+    let series = series.collect();
+    let rate_hz = run.time.rate.unwrap_or(RATE_HZ);
+    let found = Sizes { schema: SCHEMA, rounds: options.batch.rounds, rate_hz, caches, series };
+    let results = Results { heading: "Latency over the size of the message", tables: found.tables(), end };
+    results.write(&batch, "sizes", &found)?;
+    if let Some(folder) = batch.folder() {
+        let picture = sizes::draw(&found.charts()).map_err(Failure::Measurement)?;
+        folder.write("sizes.svg", &picture).map_err(Failure::Measurement)?;
     }
-
-    /// The reason why the experiment is not complete, for the exit code.
-    #[must_use]
-    pub fn failure(&self) -> Option<String> {
-        self.end.failure()
-    }
+    Ok(results)
 }
 
 impl Point {

@@ -2,45 +2,24 @@
 
 use super::{Cache, Series, Sizes};
 use crate::{
-    experiment::{Footnotes, notes_of, time},
-    report::{
-        plot::sizes::{Chart, Curve},
-        tables::{markdown_table, table},
-    },
+    experiment::{Footnotes, Table, at_rate, notes_of, time},
+    report::plot::sizes::{Chart, Curve},
 };
 
 impl Sizes {
-    /// The results as lines of text: a table for each contestant, its knees, and the reasons of refusals.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for series in self.by_contestant() {
-            let mut notes = Footnotes::default();
-            lines.push(String::new());
-            lines.extend(table(&self.title(&series), &self.rows(&series, &mut notes)));
-            lines.extend(sentences(&series));
-            lines.extend(notes.lines());
-        }
-        lines
-    }
-
-    /// The same in Markdown.
-    #[must_use]
-    pub fn markdown(&self) -> Vec<String> {
-        let mut lines = vec!["# Latency over the size of the message".to_owned()];
-        for series in self.by_contestant() {
-            let mut notes = Footnotes::default();
-            lines.extend([String::new(), format!("## {}", self.title(&series)), String::new()]);
-            lines.extend(markdown_table(&self.rows(&series, &mut notes)));
-            lines.push(String::new());
-            lines.extend(sentences(&series).into_iter().chain(notes.lines()).map(|line| format!("- {line}")));
-        }
-        lines
+    /// A table for each contestant, with its knees.
+    pub(super) fn tables(&self) -> Vec<Table> {
+        let of_one = |series: Vec<&Series>| {
+            let name = series_name(&series);
+            let of_runs = at_rate(self.rate_hz, self.rounds);
+            let title = format!("{name}: p50 of the latency and messages received{of_runs}");
+            Table::new(title, sentences(&series), |notes| self.rows(&series, notes))
+        };
+        self.by_contestant().into_iter().map(of_one).collect()
     }
 
     /// The charts of the picture, one for each contestant.
-    #[must_use]
-    pub fn charts(&self) -> Vec<Chart> {
+    pub(super) fn charts(&self) -> Vec<Chart> {
         let curve = |series: &&Series| Curve {
             name: series.way.name(),
             points: series.points.iter().filter_map(super::Point::latency).collect(),
@@ -57,12 +36,6 @@ impl Sizes {
     fn by_contestant(&self) -> Vec<Vec<&Series>> {
         let of_one = self.series.chunk_by(|one, other| one.contestant == other.contestant);
         of_one.map(|series| series.iter().collect()).collect()
-    }
-
-    fn title(&self, series: &[&Series]) -> String {
-        let rate = if self.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", self.rate_hz) };
-        let rounds = if self.rounds == 1 { String::new() } else { format!(", medians of {} rounds", self.rounds) };
-        format!("{}: p50 of the latency and messages received, {rate}{rounds}", series_name(series))
     }
 
     /// The rows of a contestant's table: the sizes, and between them the caches.
@@ -106,29 +79,29 @@ fn sentences(series: &[&Series]) -> Vec<String> {
     let notes = notes_of(series_name(series), points.clone().map(|point| &point.cell));
     let measured = points.clone().find(|point| point.cell.medians.is_some());
     let conditions = measured.map(|point| point.cell.conditions("publishing"));
-    conditions.into_iter().chain(series.iter().map(|series| series.knee_sentence())).chain(notes).collect()
+    conditions.into_iter().chain(series.iter().filter_map(|series| series.knee_sentence())).chain(notes).collect()
 }
 
 impl Series {
-    fn knee_sentence(&self) -> String {
+    /// The knee, or the reason why there is none; no sentence of a way that was not measured.
+    fn knee_sentence(&self) -> Option<String> {
         let way = self.way.name();
-        let points = self.points.iter().filter_map(super::Point::latency).count();
         let least = crate::measure::knee::MIN_POINTS;
         let Some(knee) = self.knee else {
-            return if points < least {
-                format!("{way}: no knee can be found from {points} sizes: give {least} or more")
-            } else {
-                format!("{way}: no knee, one line explains the latencies as well")
+            return match self.points.iter().filter_map(super::Point::latency).count() {
+                0 => None,
+                points if points < least => Some(format!("{way}: no knee can be found from fewer than {least} sizes")),
+                _ => Some(format!("{way}: no knee, one line explains the latencies as well")),
             };
         };
         let nearest = self.nearest_cache.as_ref().map_or(String::new(), |cache| {
             format!("; the nearest cache is {} with {}", cache.name, size(cache.bytes as f64))
         });
         let (before, after) = (knee.slope_before, knee.slope_after);
-        format!(
+        Some(format!(
             "{way}: knee at {}: latency grows with the size to the power of {before:.2} before and {after:.2} after it{nearest}",
             size(knee.at)
-        )
+        ))
     }
 }
 

@@ -70,6 +70,8 @@ pub struct Summary {
     pub spec: RunSpec,
     /// The run ended early: by Ctrl-C, by a signal, or because all publishers or all subscriptions had exited.
     pub stopped_early: bool,
+    /// An endpoint did not finish in time and was given up, or its process ended its reports, did not exit and was killed.
+    pub hung: bool,
     /// The measured time, seconds.
     pub measured_s: f64,
     /// From the last endpoint's creation until all were matched, nanoseconds.

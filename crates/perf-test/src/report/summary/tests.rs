@@ -25,6 +25,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     Summary {
         spec,
         stopped_early: false,
+        hung: false,
         measured_s: 30.0,
         matched_after_ns: 12_000_000,
         phases_ns: vec![0],
