@@ -115,8 +115,9 @@ PyObject *deliver(PyObject *capsule, PyObject *const *arguments, Py_ssize_t argu
     auto *self = static_cast<Subscription *>(PyCapsule_GetPointer(capsule, nullptr));
     if (!self || argument_count != 3) Py_RETURN_NONE;
     Session &session = *self->session;
-    Object message(PyObject_GetAttr(arguments[2], session.buffer.get())); // copies it out
     perf_test_taken taken = {};
+    if (session.run->phases) taken.in_hand_ns = perf_test_now_ns();
+    Object message(PyObject_GetAttr(arguments[2], session.buffer.get())); // copies it out
     taken.received_ns = perf_test_now_ns();
     Object topic(PyObject_GetAttr(arguments[0], session.topic_id.get()));
     Object source(topic ? PyObject_GetAttr(topic.get(), session.entity_id.get()) : nullptr);
