@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
     can.wait = PERF_TEST_ADAPTIVE;
     can.delivery = PERF_TEST_PUSH;
     can.matching = PERF_TEST_MATCHING_COUNT;
-    can.copies = can.sources = can.raw = true;
+    can.copies = can.sources = can.raw = can.phases = true;
     backend.settings = settings;
     backend.setting_count = sizeof settings / sizeof *settings;
     backend.check = check;

@@ -59,10 +59,12 @@ void write_source(const iox::popo::UniquePortId &port, uint8_t source[16]) {
 
 struct Publisher {
     Publisher(const perf_test_run *run, const perf_test_endpoint *plan, const iox::popo::PublisherOptions &options)
-        : bytes(plan->message.bytes), last_id(plan->message.last_id), port(service(run, plan), options) {}
+        : bytes(plan->message.bytes), last_id(plan->message.last_id), marks(run->phases && !run->zero_copy),
+          port(service(run, plan), options) {}
 
     uint64_t bytes;
     uint64_t last_id;
+    bool marks; // the end of the copy
     OwnMessage own;
     iox::popo::UntypedPublisher port;
 };
@@ -106,6 +108,7 @@ int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_
     void *chunk = loan.value();
     if (self.own.bytes) std::memcpy(chunk, self.own.bytes, self.bytes);
     else write_message(chunk, self, draft);
+    if (self.marks) sent->serialised_ns = perf_test_now_ns();
     self.port.publish(chunk);
     sent->loaned = !self.own.bytes;
     return 0;
@@ -119,7 +122,8 @@ void destroy_publisher(void *publisher) { delete static_cast<Publisher *>(publis
 
 struct Subscription {
     Subscription(const perf_test_run *run, const perf_test_endpoint *plan, const iox::popo::SubscriberOptions &options)
-        : bytes(plan->message.bytes), topic(service(run, plan)), port(topic, options) {}
+        : bytes(plan->message.bytes), marks(run->phases && !run->zero_copy), topic(service(run, plan)),
+          port(topic, options) {}
 
     ~Subscription() {
         // The chunk goes back while its port exists.
@@ -127,6 +131,7 @@ struct Subscription {
     }
 
     uint64_t bytes;
+    bool marks; // the beginning of the copy
     uint64_t overwritten = 0;
     // The sequence number that follows the last one of each publisher: a gap is messages that left the queue.
     std::map<uint64_t, uint64_t> next_sequences;
@@ -185,6 +190,7 @@ int take(void *subscription, perf_test_taken *taken, perf_test_error *error) try
         return perf_test_fail(error, "iceoryx cannot take a message (error %d)", int(result.get_error()));
     }
     const void *message = result.value();
+    if (self.marks) taken->in_hand_ns = perf_test_now_ns();
     const ChunkHeader &header = *ChunkHeader::fromUserPayload(message);
     uint64_t length = header.userPayloadSize();
     write_source(header.originId(), taken->source);
@@ -235,29 +241,10 @@ uint64_t overwritten(void *subscription) { return static_cast<Subscription *>(su
 
 void destroy_subscription(void *subscription) { delete static_cast<Subscription *>(subscription); }
 
-perf_test_publisher_functions publisher_functions() {
-    perf_test_publisher_functions functions = {};
-    functions.matched.matched = publisher_matched;
-    functions.matched.destroy = destroy_publisher;
-    functions.create = create_publisher;
-    functions.publish = publish;
-    functions.source = publisher_source;
-    return functions;
-}
-
-perf_test_subscription_functions subscription_functions() {
-    perf_test_subscription_functions functions = {};
-    functions.matched.matched = subscription_matched;
-    functions.matched.destroy = destroy_subscription;
-    functions.create = create_subscription;
-    functions.take = take;
-    functions.release = release;
-    functions.wait = wait_for_message;
-    functions.overwritten = overwritten;
-    return functions;
-}
-
 } // namespace
 
-const perf_test_publisher_functions PUBLISHER_FUNCTIONS = publisher_functions();
-const perf_test_subscription_functions SUBSCRIPTION_FUNCTIONS = subscription_functions();
+const perf_test_publisher_functions PUBLISHER_FUNCTIONS = {
+    {publisher_matched, nullptr, nullptr, destroy_publisher}, create_publisher, publish, publisher_source};
+const perf_test_subscription_functions SUBSCRIPTION_FUNCTIONS = {
+    {subscription_matched, nullptr, nullptr, destroy_subscription},
+    create_subscription, take, release, wait_for_message, nullptr, nullptr, overwritten};

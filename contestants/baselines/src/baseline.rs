@@ -77,7 +77,7 @@ impl Baseline {
             overwritten: false,
             services: false,
             raw: true,
-            phases: false,
+            phases: true,
         };
         match self.transport {
             Transport::Ring { complete } => Capabilities {
@@ -87,7 +87,6 @@ impl Baseline {
                 history_depth_max: Some(MOST_DEPTH),
                 wait: if complete { limited.wait.clone() } else { vec![Wait::Spin] },
                 overwritten: true,
-                phases: true,
                 ..limited
             },
             Transport::Stream(_) => limited,
@@ -196,8 +195,8 @@ impl Session for BaselineSession {
         let topic = Topic::of(self.name, spec, plan);
         Ok(Delivery::Pull(match self.transport {
             Transport::Ring { .. } => Box::new(RingSubscription::new(topic, spec, plan)?),
-            Transport::Stream(kind) => Box::new(StreamSubscription::new(kind, topic, plan)?),
-            Transport::Udp => Box::new(UdpSubscription::new(topic, plan)?),
+            Transport::Stream(kind) => Box::new(StreamSubscription::new(kind, topic, spec, plan)?),
+            Transport::Udp => Box::new(UdpSubscription::new(topic, spec, plan)?),
         }))
     }
 }

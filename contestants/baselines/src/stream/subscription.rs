@@ -7,6 +7,7 @@ use perf_worker::{
     backend::{Matched, Matching, Subscription, Taken},
     clock::now_ns,
     endpoint::EndpointPlan,
+    run_spec::RunSpec,
 };
 use rustix::event::PollFlags;
 use rustix::io::{Errno, read};
@@ -22,6 +23,8 @@ pub struct StreamSubscription {
     /// The link whose turn it is.
     next: usize,
     message_bytes: usize,
+    /// The beginning of the copy is marked.
+    marks: bool,
     _file: OwnFile,
 }
 
@@ -32,13 +35,18 @@ struct Link {
     /// The message that comes, of which so many bytes have been read.
     message: Vec<u8>,
     read: usize,
+    /// The time before its first bytes were read, if it is marked.
+    in_hand_ns: Option<i64>,
     is_open: bool,
 }
 
 impl Link {
     /// Reads as much of the message as there is. Returns whether it is whole.
-    fn read_rest(&mut self) -> Result<bool, String> {
+    fn read_rest(&mut self, marks: bool) -> Result<bool, String> {
         while self.read < self.message.len() {
+            if marks && self.read == 0 {
+                self.in_hand_ns = Some(now_ns());
+            }
             match read(&self.file, self.message.get_mut(self.read..).unwrap_or_default()) {
                 Ok(0) | Err(Errno::CONNRESET) => {
                     self.is_open = false;
@@ -63,12 +71,19 @@ impl StreamSubscription {
     ///
     /// # Errors
     /// A sentence of the kernel.
-    pub fn new(kind: Kind, topic: Topic, plan: &EndpointPlan) -> Result<StreamSubscription, String> {
+    pub fn new(kind: Kind, topic: Topic, spec: &RunSpec, plan: &EndpointPlan) -> Result<StreamSubscription, String> {
         let id = new_id();
         let (listener, announced) = Listener::new(kind, |port| topic.announced(Side::Subscription, id, port))
             .map_err(|error| format!("cannot listen for publishers: {error}"))?;
         let file = OwnFile::create(&announced, 0)?;
-        Ok(StreamSubscription { listener, links: Vec::new(), next: 0, message_bytes: plan.message.bytes, _file: file })
+        Ok(StreamSubscription {
+            listener,
+            links: Vec::new(),
+            next: 0,
+            message_bytes: plan.message.bytes,
+            marks: spec.phases,
+            _file: file,
+        })
     }
 }
 
@@ -77,7 +92,7 @@ impl Matched for StreamSubscription {
         let accepted = self.listener.accept().map_err(|error| format!("cannot accept a publisher: {error}"))?;
         for (publisher, file) in accepted {
             let message = message::touched(self.message_bytes);
-            self.links.push(Link { publisher, file, message, read: 0, is_open: true });
+            self.links.push(Link { publisher, file, message, read: 0, in_hand_ns: None, is_open: true });
         }
         Ok(Matching::Count(self.links.len()))
     }
@@ -92,10 +107,11 @@ impl Subscription for StreamSubscription {
         let count = self.links.len();
         for turn in self.next..self.next + count {
             let Some(link) = self.links.get_mut(turn % count) else { continue };
-            if link.read_rest()? {
+            if link.read_rest(self.marks)? {
                 let received_ns = now_ns();
                 self.next = turn % count + 1;
-                reader(&message::taken(&link.message, link.publisher, received_ns));
+                let taken = message::taken(&link.message, link.publisher, received_ns);
+                reader(&Taken { in_hand_ns: link.in_hand_ns, ..taken });
                 return Ok(true);
             }
         }

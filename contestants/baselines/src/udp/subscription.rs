@@ -9,6 +9,7 @@ use perf_worker::{
     backend::{Matched, Matching, Subscription, Taken},
     clock::now_ns,
     endpoint::EndpointPlan,
+    run_spec::RunSpec,
 };
 use rustix::event::PollFlags;
 use rustix::io::{Errno, readv};
@@ -30,6 +31,8 @@ pub struct UdpSubscription {
     messages: Vec<Assembly>,
     /// The one that the last datagram belonged to: the next one is expected to continue it.
     current: usize,
+    /// The beginning of the copy is marked.
+    marks: bool,
     _file: OwnFile,
 }
 
@@ -39,13 +42,16 @@ struct Assembly {
     source: Option<Id>,
     sequence: u64,
     filled: usize,
+    /// The time before its first fragment was received, if it is marked.
+    in_hand_ns: Option<i64>,
     /// Larger than the message by a fragment, so that one of another message fits behind the last byte that has come.
     bytes: Vec<u8>,
 }
 
 impl Assembly {
     fn new(message_bytes: usize) -> Assembly {
-        Assembly { source: None, sequence: 0, filled: 0, bytes: message::touched(message_bytes + MOST_BYTES) }
+        let bytes = message::touched(message_bytes + MOST_BYTES);
+        Assembly { source: None, sequence: 0, filled: 0, in_hand_ns: None, bytes }
     }
 
     /// Whether the fragment is the next one of this message, or the first of a new one.
@@ -62,12 +68,12 @@ impl UdpSubscription {
     ///
     /// # Errors
     /// A sentence of the kernel.
-    pub fn new(topic: Topic, plan: &EndpointPlan) -> Result<UdpSubscription, String> {
+    pub fn new(topic: Topic, spec: &RunSpec, plan: &EndpointPlan) -> Result<UdpSubscription, String> {
         let (socket, port) = receiver().map_err(|error| format!("cannot create a UDP socket: {error}"))?;
         let file = OwnFile::create(&topic.announced(Side::Subscription, new_id(), port), 0)?;
         let message_bytes = plan.message.bytes;
         let messages = vec![Assembly::new(message_bytes)];
-        Ok(UdpSubscription { topic, socket, message_bytes, messages, current: 0, _file: file })
+        Ok(UdpSubscription { topic, socket, message_bytes, messages, current: 0, marks: spec.phases, _file: file })
     }
 
     /// Receives one datagram. Returns whether there was one, and whether its message is whole.
@@ -76,6 +82,7 @@ impl UdpSubscription {
         let Some(current) = self.messages.get_mut(self.current) else { return Ok((false, false)) };
         let at = current.filled;
         let room = current.bytes.get_mut(at..).unwrap_or_default();
+        let before_ns = self.marks.then(now_ns);
         let received = readv(&self.socket, &mut [IoSliceMut::new(&mut header), IoSliceMut::new(room)]);
         let bytes = match received {
             Ok(bytes) => bytes.saturating_sub(HEADER_BYTES),
@@ -87,6 +94,9 @@ impl UdpSubscription {
         let from = std::mem::replace(&mut self.current, index);
         if !self.messages[index].continues(header) || self.messages[index].filled + bytes > self.message_bytes {
             return Ok((true, false));
+        }
+        if header.offset == 0 {
+            self.messages[index].in_hand_ns = before_ns;
         }
         if index != from || self.messages[index].filled != at {
             self.relocate((from, at), index, bytes);
@@ -148,7 +158,8 @@ impl Subscription for UdpSubscription {
                 let received_ns = now_ns();
                 if let Some(message) = self.messages.get(self.current) {
                     let bytes = message.bytes.get(..self.message_bytes).unwrap_or_default();
-                    reader(&message::taken(bytes, message.source.unwrap_or_default(), received_ns));
+                    let taken = message::taken(bytes, message.source.unwrap_or_default(), received_ns);
+                    reader(&Taken { in_hand_ns: message.in_hand_ns, ..taken });
                 }
                 return Ok(true);
             }
