@@ -229,7 +229,9 @@ impl Communicator {
         let spec = serde_json::to_string(spec).map_err(|error| error.to_string())?;
         let output = answer(Command::new(path).args(["check", &spec]))?;
         if !output.status.success() {
-            return Err(format!("{} check: {}", path.display(), String::from_utf8_lossy(&output.stderr).trim()));
+            // Without its folder: tables and folders of results show the sentence.
+            let program = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+            return Err(format!("{program} check: {}", String::from_utf8_lossy(&output.stderr).trim()));
         }
         let checked: Checked = serde_json::from_slice(&output.stdout).map_err(|error| {
             format!(

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Cell, Footnotes, Kind, Results, Table, at_rate, folder, run_rounds, time};
+use super::{Cell, Footnotes, Kind, Results, Table, at_rate, folder, notes_of, run_rounds, time};
 use crate::{
     batch::{Batch, Contestant, Figure, contestants, refuse, with_defaults},
     cli::{self, RunOptions, ZeroCopyOptions},
@@ -41,7 +41,8 @@ struct Pair {
     contestant: String,
     copy: Cell,
     zero_copy: Cell,
-    /// The medians of the latency with zero copy divided by those without, within rounds; null if no round has both.
+    /// The medians of the latency with zero copy divided by those without, within rounds; null if no round has both, or if the
+    /// settings of the middleware differ.
     latency_ratio: Option<Interval>,
     /// The same of the CPU time for each message.
     cpu_ratio: Option<Interval>,
@@ -94,9 +95,13 @@ impl ZeroCopy {
         rows
     }
 
-    /// The ratios and the conditions of each contestant.
+    /// The ratios, conditions and notes of each contestant.
     fn sentences(&self) -> Vec<String> {
-        self.contestants.iter().flat_map(|pair| pair.ratios().into_iter().chain(pair.conditions())).collect()
+        let of_pair = |pair: &Pair| {
+            let notes = notes_of(&pair.contestant, [&pair.copy, &pair.zero_copy].into_iter());
+            pair.ratios().into_iter().chain(pair.conditions()).chain(notes).collect::<Vec<_>>()
+        };
+        self.contestants.iter().flat_map(of_pair).collect()
     }
 }
 
@@ -110,11 +115,21 @@ impl Pair {
                 .filter_map(|(copy, zero_copy)| Some(ratio(figure(copy.as_ref()?)?, figure(zero_copy.as_ref()?)?)));
             Interval::of(both.collect())
         };
+        // With other settings, more than zero copy makes the difference.
+        let is_fair = copy.settings == zero_copy.settings;
+        let ratios = |figure: Figure| if is_fair { ratios(figure) } else { None };
         let (latency_ratio, cpu_ratio) = (ratios(|run| run.p50_ns), ratios(|run| run.cpu_per_message_ns));
         Pair { contestant: contestant.to_owned(), copy, zero_copy, latency_ratio, cpu_ratio }
     }
 
     fn ratios(&self) -> Option<String> {
+        self.copy.medians.as_ref().and(self.zero_copy.medians.as_ref())?;
+        if self.copy.settings != self.zero_copy.settings {
+            let one = &self.contestant;
+            return Some(format!(
+                "{one}: no ratio, because it has zero copy with its best settings only; see {one}:best"
+            ));
+        }
         let (latency, cpu) = (text(self.latency_ratio.as_ref()?), text(self.cpu_ratio.as_ref()?));
         Some(format!("{}: zero copy / copy: p50 {latency}, CPU/message {cpu}", self.contestant))
     }

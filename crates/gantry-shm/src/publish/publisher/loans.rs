@@ -15,7 +15,9 @@ impl Publisher {
     /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; there is no room for more.
     ///
     /// # Real-time
-    /// If no slot of about that size is free and no sample of that size can be reclaimed, memory is allocated anew or added.
+    /// If no slot of about that size is free and no sample of that size can be reclaimed, memory is allocated anew or added. A
+    /// publisher begins with one slot for messages of 1 MiB or more. To have more before they are needed, take several loans at a
+    /// time and drop them.
     // Inlined with what it calls: a loan that is returned in memory is loaded again before its store is complete.
     #[inline(always)]
     pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
@@ -36,6 +38,9 @@ impl Publisher {
         // A message that will be copied into the ring's entry is written in a slot of one size, to the end of the entry's line.
         let room_bytes = if self.is_inline(length_bytes) { self.entry_bytes - INLINE_OFFSET } else { length_bytes };
         let bytes = slot_bytes(room_bytes)?;
+        if bytes >= slots::SINGLE_SLOT_BYTES {
+            self.retire_unwanted(); // for the slot that readers released last, which is in the cache
+        }
         let slot = match self.writer.history.take_free(bytes) {
             Some(slot) => slot,
             None => self.make_room(bytes)?,
@@ -52,7 +57,7 @@ impl Publisher {
     /// As [`Publisher::loan`].
     pub fn loan_for_copy(&mut self, length_bytes: usize) -> Result<Loan> {
         self.domain.epoch.check()?;
-        if length_bytes >= slots::GROWTH_BYTES {
+        if (slots::GROWTH_BYTES..slots::SINGLE_SLOT_BYTES).contains(&length_bytes) {
             self.retire_unwanted();
         }
         self.loan(length_bytes)

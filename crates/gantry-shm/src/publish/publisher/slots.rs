@@ -21,9 +21,10 @@ const REMOTE_SLOTS: usize = 16;
 const WARM_SLOTS: usize = 4;
 /// Slots of large messages, for caches and memory; with two, pins would be read for each message.
 const LARGE_SLOTS: usize = 3;
-/// From here on there is one slot, and one more each time that readers keep all: to read the pins takes less than 1 % of the time
-/// in which a message of this size is written.
-const SINGLE_SLOT_BYTES: usize = 1 << 20;
+/// From here on a publisher begins with one slot, and adds one whenever all are in use: on loan, in the history, or held by
+/// readers. Slots are resident in each process of the topic, and to read the pins of a reader takes less than 1 % of the time in
+/// which a message of this size is written.
+pub(super) const SINGLE_SLOT_BYTES: usize = 1 << 20;
 /// Slots at the start: one is read while the next is written.
 const FIRST_SLOTS: usize = 2;
 /// Bytes of the small slots that are added at a time.
@@ -217,8 +218,8 @@ impl Publisher {
     }
 }
 
-/// Allocates the first slots before a reader can look: readers bring their pages in when they match, and a lack of room is an
-/// error here and not in the middle of a run.
+/// Allocates the first slots before a reader can look: readers bring their pages in when they match, and where there is no room
+/// for a message at all, that is an error here and not in the middle of a run.
 pub(super) fn first_slots(
     memory: &mut Memory,
     file: &PublisherFile,
@@ -293,6 +294,15 @@ mod tests {
             assert!(subscription.take().unwrap().is_some());
             assert_eq!(publisher.writer.history.count(), held_count + 1, "{held_count} samples are kept");
         }
+        held.clear();
+        let mut slots = std::collections::HashSet::new();
+        for _ in 0..10 {
+            let loan = publisher.loan(payload_bytes).unwrap();
+            slots.insert(loan.offset());
+            publisher.publish(loan, SourceTime::now()).unwrap();
+            assert!(subscription.take().unwrap().is_some());
+        }
+        assert_eq!(slots.len(), 1, "the slot that was used last is in the cache");
     }
 
     /// Each of them makes the roster outdated, also between the discovery and the reclaiming of a loan that needs it.

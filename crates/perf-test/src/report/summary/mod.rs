@@ -116,7 +116,7 @@ pub struct Summary {
     pub second_latencies_ns: Moments,
     /// CPU time of all workers in single seconds, percent of one core.
     pub second_core_percents: Moments,
-    /// The kind of endpoints of which all exited before the end.
+    /// The kind of endpoints of which none finished.
     pub exited: Option<&'static str>,
     /// The cost of the instrument itself for each message.
     pub own_cost: OwnCost,
@@ -130,7 +130,7 @@ impl Summary {
     pub fn failure(&self) -> Option<String> {
         let topic = &self.spec.topic;
         if let Some(exited) = self.exited {
-            return Some(format!("all {exited} exited before the end of the run"));
+            return Some(format!("none of the {exited} finished the run"));
         }
         if self.measured_s <= 0.0 {
             let left_out_s = self.spec.left_out_s();
