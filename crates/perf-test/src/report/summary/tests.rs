@@ -205,7 +205,7 @@ fn a_run_that_measured_nothing_fails_with_the_reason() {
     assert!(empty.lines().join("\n").contains("the measurement failed: no sample was received"));
     // Killed before its first report.
     let gone = Summary { exited: Some("publishers"), sent: Sent::default(), sent_at_least: 62, ..summary("", 1000) };
-    assert!(gone.failure().unwrap().contains("all publishers exited"));
+    assert!(gone.failure().unwrap().contains("none of the publishers finished the run"));
     let mut unmatched = Summary { received: Received::default(), ..summary("-s 0", 1000) };
     assert_eq!(unmatched.failure(), None);
     unmatched.sent.unmatched = unmatched.sent.samples;
