@@ -1,0 +1,62 @@
+//! The types of initialization: `rmw/init.h`, `rmw/init_options.h`, and what these include.
+
+use super::rcutils::rcutils_allocator_t;
+use std::ffi::{c_char, c_uint, c_void};
+
+pub const RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET: rmw_automatic_discovery_range_t = 0;
+pub const RMW_AUTOMATIC_DISCOVERY_RANGE_OFF: rmw_automatic_discovery_range_t = 1;
+pub const RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST: rmw_automatic_discovery_range_t = 2;
+pub const RMW_AUTOMATIC_DISCOVERY_RANGE_SUBNET: rmw_automatic_discovery_range_t = 3;
+pub const RMW_AUTOMATIC_DISCOVERY_RANGE_SYSTEM_DEFAULT: rmw_automatic_discovery_range_t = 4;
+
+pub type rmw_automatic_discovery_range_t = c_uint;
+
+#[repr(C)]
+pub struct rmw_peer_address_t {
+    pub peer_address: [c_char; 256],
+}
+
+#[repr(C)]
+pub struct rmw_discovery_options_t {
+    pub automatic_discovery_range: rmw_automatic_discovery_range_t,
+    pub static_peers: *mut rmw_peer_address_t,
+    pub static_peers_count: usize,
+    pub allocator: rcutils_allocator_t,
+}
+pub const RMW_LOCALHOST_ONLY_DEFAULT: rmw_localhost_only_t = 0;
+pub const RMW_LOCALHOST_ONLY_ENABLED: rmw_localhost_only_t = 1;
+pub const RMW_LOCALHOST_ONLY_DISABLED: rmw_localhost_only_t = 2;
+
+pub type rmw_localhost_only_t = c_uint;
+pub const RMW_SECURITY_ENFORCEMENT_PERMISSIVE: rmw_security_enforcement_policy_t = 0;
+pub const RMW_SECURITY_ENFORCEMENT_ENFORCE: rmw_security_enforcement_policy_t = 1;
+
+pub type rmw_security_enforcement_policy_t = c_uint;
+
+#[repr(C)]
+pub struct rmw_security_options_t {
+    pub enforce_security: rmw_security_enforcement_policy_t,
+    pub security_root_path: *mut c_char,
+}
+
+#[repr(C)]
+pub struct rmw_init_options_t {
+    pub instance_id: u64,
+    pub implementation_identifier: *const c_char,
+    pub domain_id: usize,
+    pub security_options: rmw_security_options_t,
+    pub localhost_only: rmw_localhost_only_t,
+    pub discovery_options: rmw_discovery_options_t,
+    pub enclave: *mut c_char,
+    pub allocator: rcutils_allocator_t,
+    pub implementation: *mut c_void,
+}
+
+#[repr(C)]
+pub struct rmw_context_t {
+    pub instance_id: u64,
+    pub implementation_identifier: *const c_char,
+    pub options: rmw_init_options_t,
+    pub actual_domain_id: usize,
+    pub implementation: *mut c_void,
+}

@@ -1,0 +1,83 @@
+//! Failures of the C functions: a return code and a sentence, which becomes ROS 2's error state.
+
+use crate::{bindings::*, foreign};
+use std::{
+    any::Any,
+    ffi::{CStr, CString},
+    fmt::Display,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+/// A return code other than `RMW_RET_OK`, and the sentence that says why.
+#[derive(Debug)]
+pub struct Failure {
+    /// As `rmw` documents it for the function.
+    pub code: rmw_ret_t,
+    /// With the values in it, and what to do.
+    pub sentence: String,
+}
+
+/// A result of a function that C calls.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// `RMW_RET_ERROR`.
+    pub fn error(sentence: impl Display) -> Failure {
+        Failure { code: RMW_RET_ERROR, sentence: sentence.to_string() }
+    }
+
+    /// `RMW_RET_INVALID_ARGUMENT`.
+    pub fn invalid(sentence: impl Display) -> Failure {
+        Failure { code: RMW_RET_INVALID_ARGUMENT, sentence: sentence.to_string() }
+    }
+
+    /// `RMW_RET_INVALID_ARGUMENT` for an argument that is null.
+    pub fn null(argument: &str) -> Failure {
+        Failure::invalid(format_args!("the argument {argument} is null"))
+    }
+
+    /// `RMW_RET_UNSUPPORTED`; `what` is a subject in the plural.
+    pub fn unsupported(what: &str) -> Failure {
+        Failure { code: RMW_RET_UNSUPPORTED, sentence: format!("{what} are not supported by rmw_gantry") }
+    }
+}
+
+impl From<gantry::Error> for Failure {
+    fn from(error: gantry::Error) -> Failure {
+        Failure::error(error)
+    }
+}
+
+/// Runs the body of the C function `name`. A failure becomes the error state of the thread; so does a panic, which must not cross
+/// into C.
+pub fn run(name: &'static CStr, body: impl FnOnce() -> Result<()>) -> rmw_ret_t {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => RMW_RET_OK,
+        Ok(Err(failure)) => report(name, failure),
+        Err(panic) => report(name, of_panic(&*panic)),
+    }
+}
+
+/// As [`run`], for a function that returns a pointer: null is its failure.
+pub fn run_for_pointer<T>(name: &'static CStr, body: impl FnOnce() -> Result<*mut T>) -> *mut T {
+    let mut made = std::ptr::null_mut();
+    run(name, || {
+        made = body()?;
+        Ok(())
+    });
+    made
+}
+
+#[cold]
+fn report(name: &'static CStr, Failure { code, sentence }: Failure) -> rmw_ret_t {
+    // A 0 would cut the sentence.
+    let sentence = CString::new(sentence.replace('\0', "\\0")).unwrap_or_default();
+    foreign::set_error_state(&sentence, name);
+    code
+}
+
+fn of_panic(panic: &(dyn Any + Send)) -> Failure {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message");
+    Failure::error(format_args!("rmw_gantry panicked, which is a bug of it: {text}"))
+}

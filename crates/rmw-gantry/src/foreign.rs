@@ -1,0 +1,67 @@
+//! The functions of ROS 2's own C libraries and of libstdc++ that this library calls.
+//!
+//! They are looked up when they are first used: Gantry is built where ROS 2 is not installed. A process that loads an RMW has
+//! these libraries; they may be in a local scope (Python's), so each is opened by its name, not searched for in the global
+//! scope.
+
+use std::{
+    ffi::{CStr, c_char, c_void},
+    marker::PhantomData,
+    sync::atomic::{AtomicPtr, Ordering::*},
+};
+
+/// A function of a library; `F` is its type.
+pub struct Foreign<F> {
+    library: &'static CStr,
+    name: &'static CStr,
+    /// Null: not looked up yet. [`ABSENT`]: not found.
+    address: AtomicPtr<c_void>,
+    function: PhantomData<F>,
+}
+
+/// No function has this address.
+const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
+
+impl<F: Copy> Foreign<F> {
+    /// # Safety
+    /// `F` is the type of the C function `name` of `library`: an `unsafe extern "C" fn`.
+    pub const unsafe fn new(library: &'static CStr, name: &'static CStr) -> Foreign<F> {
+        const { assert!(size_of::<F>() == size_of::<*mut c_void>(), "F is a pointer to a function") };
+        Foreign { library, name, address: AtomicPtr::new(std::ptr::null_mut()), function: PhantomData }
+    }
+
+    /// The function; `None` if the process has no such library. The first call may open the library; later ones are a load.
+    pub fn get(&self) -> Option<F> {
+        // Relaxed: the address is a constant of the process, and code needs no ordering.
+        let mut address = self.address.load(Relaxed);
+        if address.is_null() {
+            address = self.look_up();
+            self.address.store(address, Relaxed);
+        }
+        // SAFETY: the address of a function of type `F` (`new`), which stays: the library is never closed.
+        (address != ABSENT).then(|| unsafe { std::mem::transmute_copy(&address) })
+    }
+
+    #[cold]
+    fn look_up(&self) -> *mut c_void {
+        // SAFETY: a name that ends with 0. The library's initialisers are ROS 2's own, which may run on any thread.
+        let library = unsafe { libc::dlopen(self.library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
+        if library.is_null() {
+            return ABSENT;
+        }
+        // SAFETY: a handle of `dlopen`, which stays open, and a name that ends with 0.
+        let address = unsafe { libc::dlsym(library, self.name.as_ptr()) };
+        if address.is_null() { ABSENT } else { address }
+    }
+}
+
+/// Sets the error state of this thread, which `rmw_get_error_string` returns.
+pub fn set_error_state(sentence: &CStr, function: &CStr) {
+    type SetErrorState = unsafe extern "C" fn(*const c_char, *const c_char, usize);
+    // SAFETY: `rcutils/error_handling.h`: void rcutils_set_error_state(const char *, const char *, size_t).
+    static SET: Foreign<SetErrorState> = unsafe { Foreign::new(c"librcutils.so", c"rcutils_set_error_state") };
+    if let Some(set) = SET.get() {
+        // SAFETY: two strings that end with 0, which it copies.
+        unsafe { set(sentence.as_ptr(), function.as_ptr(), 0) };
+    }
+}

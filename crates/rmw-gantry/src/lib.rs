@@ -1,0 +1,7 @@
+//! `librmw_gantry.so`: the C interface of ROS 2's `rmw` over [`gantry`], so that unchanged ROS 2 programs use its shared memory.
+
+#![allow(dead_code)] // FIXME skeleton
+
+pub mod bindings;
+mod failure;
+mod foreign;
