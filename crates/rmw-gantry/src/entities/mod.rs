@@ -1,0 +1,26 @@
+//! The entities behind the handles: safe Rust over the library.
+
+mod client;
+mod context;
+mod events;
+mod guard_condition;
+mod listener;
+mod node;
+mod publisher;
+mod service;
+mod source;
+mod subscription;
+mod wait_set;
+mod wake_up;
+
+pub use client::Client;
+pub use context::Context;
+pub use events::{Event, EndpointEvents};
+pub use guard_condition::GuardCondition;
+pub use listener::{Callback, Listener};
+pub use node::Node;
+pub use publisher::Publisher;
+pub use service::Service;
+pub use source::{AnySource, Source};
+pub use subscription::Subscription;
+pub use wait_set::WaitSet;

@@ -1,0 +1,82 @@
+//! What `rmw_wait` and the listener wait for: subscriptions, services and clients.
+
+use super::listener::Callback;
+use crate::failure::Result;
+use gantry::{Attachment, Collector, GenericClient, GenericService, GenericSubscription, Waitable};
+use std::sync::{
+    Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, Ordering::*},
+};
+
+/// A library's endpoint that takes messages, behind a lock: ROS 2 takes and waits on different threads.
+pub struct Source<E> {
+    /// Its number in this process, which is not used again.
+    pub id: u64,
+    endpoint: Mutex<E>,
+    /// The callback for new messages and what it was told.
+    pub callback: Mutex<Callback>,
+}
+
+/// An endpoint that counts the messages that were ever available to it.
+pub trait Receive: Waitable {
+    fn received(&mut self) -> gantry::Result<u64>;
+}
+
+/// A source of any kind.
+pub trait AnySource: Send + Sync {
+    fn id(&self) -> u64;
+    /// Whether there is something to take.
+    fn is_ready(&self) -> Result<bool>;
+    fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>>;
+    /// The number of messages that were ever available to it.
+    fn received(&self) -> Result<u64>;
+    fn callback(&self) -> MutexGuard<'_, Callback>;
+}
+
+impl<E> Source<E> {
+    pub fn new(endpoint: E) -> Source<E> {
+        static LAST_ID: AtomicU64 = AtomicU64::new(0);
+        // Relaxed: only the number matters.
+        let id = LAST_ID.fetch_add(1, Relaxed) + 1;
+        Source { id, endpoint: Mutex::new(endpoint), callback: Mutex::default() }
+    }
+
+    /// The endpoint, for one call.
+    pub fn lock(&self) -> MutexGuard<'_, E> {
+        self.endpoint.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<E: Receive> AnySource for Source<E> {
+    fn id(&self) -> u64 {
+        self.id
+    }
+
+    fn is_ready(&self) -> Result<bool> {
+        Ok(self.lock().is_ready()?)
+    }
+
+    fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>> {
+        Ok(collector.attach(&mut *self.lock())?)
+    }
+
+    fn received(&self) -> Result<u64> {
+        Ok(self.lock().received()?)
+    }
+
+    fn callback(&self) -> MutexGuard<'_, Callback> {
+        self.callback.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+macro_rules! receive {
+    ($($endpoint:ty),*) => { $(
+        impl Receive for $endpoint {
+            fn received(&mut self) -> gantry::Result<u64> {
+                <$endpoint>::received(self)
+            }
+        }
+    )* };
+}
+
+receive!(GenericSubscription, GenericService, GenericClient);
