@@ -23,4 +23,4 @@ pub use publisher::Publisher;
 pub use service::Service;
 pub use source::{AnySource, Source};
 pub use subscription::Subscription;
-pub use wait_set::WaitSet;
+pub use wait_set::{Conditions, WaitSet};

@@ -1,11 +1,14 @@
 //! What `rmw_wait` and the listener wait for: subscriptions, services and clients.
 
-use super::listener::Callback;
-use crate::failure::Result;
+use super::{context::Context, listener::Callback};
+use crate::{bindings::rmw_event_callback_t, failure::Result};
 use gantry::{Attachment, Collector, GenericClient, GenericService, GenericSubscription, Waitable};
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering::*},
+use std::{
+    ffi::c_void,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering::*},
+    },
 };
 
 /// A library's endpoint that takes messages, behind a lock: ROS 2 takes and waits on different threads.
@@ -39,6 +42,35 @@ impl<E> Source<E> {
         // Relaxed: only the number matters.
         let id = LAST_ID.fetch_add(1, Relaxed) + 1;
         Source { id, endpoint: Mutex::new(endpoint), callback: Mutex::default() }
+    }
+
+    /// Sets the callback for new messages, or removes it; `gone` of the messages that were ever available are not any more. The
+    /// listener of the context calls it, soon also for messages that are there already.
+    ///
+    /// # Safety
+    /// As [`Callback::set`].
+    pub unsafe fn set_callback(
+        self: &Arc<Source<E>>,
+        context: &Context,
+        gone: u64,
+        function: rmw_event_callback_t,
+        user_data: *const c_void,
+    ) -> Result<()>
+    where
+        E: Receive + 'static,
+    {
+        let listener = context.listener()?;
+        {
+            let mut callback = self.callback();
+            callback.skip(gone);
+            // SAFETY: the promise of the caller.
+            unsafe { callback.set(function, user_data) };
+        }
+        match function {
+            Some(_) => listener.add(&(self.clone() as Arc<dyn AnySource>)),
+            None => listener.remove(self.id),
+        }
+        Ok(())
     }
 
     /// The endpoint, for one call.

@@ -1,0 +1,108 @@
+//! `rmw_init`, `rmw_shutdown`, `rmw_context_fini`.
+
+use super::init_options::{copy_options, free_options};
+use crate::{
+    bindings::*,
+    entities::Context,
+    failure::{Failure, Result, run},
+    handle::{IDENTIFIER, argument, check_identifier, entity, output, text},
+};
+use std::sync::Arc;
+
+/// `RMW_DEFAULT_DOMAIN_ID`: the caller does not choose one.
+const DEFAULT_DOMAIN_ID: usize = usize::MAX;
+
+/// Joins no domain yet: the first node or wait set does.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_init(options: *const rmw_init_options_t, context: *mut rmw_context_t) -> rmw_ret_t {
+    run(c"rmw_init", || {
+        // SAFETY: the contract of rmw.
+        let options = unsafe { argument("options", options) }?;
+        // SAFETY: as above.
+        let context = unsafe { output("context", context) }?;
+        // SAFETY: as above.
+        unsafe { check_identifier("init options", options.implementation_identifier) }?;
+        if options.enclave.is_null() {
+            return Err(Failure::invalid("the init options have no enclave: rcl sets it, to \"/\" by default"));
+        }
+        if !context.implementation_identifier.is_null() {
+            return Err(Failure::invalid("the context is initialized already: rmw_init needs a zero-initialized one"));
+        }
+        // SAFETY: as above.
+        let enclave = unsafe { text("enclave", options.enclave) }?;
+        let domain_id = if options.domain_id == DEFAULT_DOMAIN_ID { 0 } else { options.domain_id };
+        let entity = Context::new(checked_domain(domain_id)?, enclave);
+        // SAFETY: as above; the options of a new context are zero.
+        unsafe { copy_options(options, &mut context.options) }?;
+        context.instance_id = options.instance_id;
+        context.actual_domain_id = domain_id;
+        context.implementation = Arc::into_raw(Arc::new(entity)).cast_mut().cast();
+        context.implementation_identifier = IDENTIFIER.as_ptr();
+        Ok(())
+    })
+}
+
+fn checked_domain(domain_id: usize) -> Result<u32> {
+    let checked = u32::try_from(domain_id).ok().filter(|id| *id <= gantry::MAX_DOMAIN_ID);
+    checked.ok_or_else(|| {
+        let most = gantry::MAX_DOMAIN_ID;
+        Failure::invalid(format_args!("the domain is {domain_id}; choose one from 0 to {most}, for example by ROS_DOMAIN_ID"))
+    })
+}
+
+/// Entities of the context work on until they are destroyed.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_shutdown(context: *mut rmw_context_t) -> rmw_ret_t {
+    run(c"rmw_shutdown", || {
+        // SAFETY: the contract of rmw.
+        unsafe { entity(context.cast_const()) }?.shut_down();
+        Ok(())
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_ret_t {
+    run(c"rmw_context_fini", || {
+        // SAFETY: the contract of rmw.
+        let finished = unsafe { entity(context.cast_const()) }?;
+        if !finished.is_shut_down() {
+            return Err(Failure::invalid("the context is not shut down; call rmw_shutdown before rmw_context_fini"));
+        }
+        if finished.nodes() > 0 {
+            return Err(Failure::error(format_args!(
+                "{} nodes of the context are not destroyed yet; destroy them before rmw_context_fini",
+                finished.nodes()
+            )));
+        }
+        // SAFETY: as above: `entity` found it.
+        let context = unsafe { output("context", context) }?;
+        // SAFETY: as above; they are copies that `rmw_init` made.
+        unsafe { free_options(&mut context.options) };
+        // SAFETY: `rmw_init` made it from an `Arc`, and the context forgets it here.
+        drop(unsafe { Arc::from_raw(context.implementation.cast_const().cast::<Context>()) });
+        // SAFETY: zeros are a context: null pointers, numbers, `None`.
+        *context = unsafe { std::mem::zeroed() };
+        Ok(())
+    })
+}
+
+/// The context behind a handle, to keep.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+pub unsafe fn shared_context(context: *const rmw_context_t) -> Result<Arc<Context>> {
+    // SAFETY: the promise of the caller.
+    let context: *const Context = unsafe { entity(context) }?;
+    // SAFETY: `rmw_init` made the pointer from an `Arc`, which is there until `rmw_context_fini`.
+    unsafe { Arc::increment_strong_count(context) };
+    // SAFETY: as above, with the count of its own.
+    Ok(unsafe { Arc::from_raw(context) })
+}

@@ -1,0 +1,156 @@
+//! Loans: messages of plain types in shared memory, to be published or as they were taken.
+
+use super::take::message_info;
+use crate::{
+    bindings::*,
+    failure::{Failure, Result, run},
+    handle::{entity, output},
+};
+use std::ffi::c_void;
+
+/// The memory holds an earlier message's bytes, zeros at first: the caller writes every field.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_borrow_loaned_message(
+    publisher: *const rmw_publisher_t,
+    type_support: *const rosidl_message_type_support_t,
+    ros_message: *mut *mut c_void,
+) -> rmw_ret_t {
+    run(c"rmw_borrow_loaned_message", || {
+        // SAFETY: the contract of rmw.
+        let publisher = unsafe { entity(publisher) }?;
+        if type_support.is_null() {
+            return Err(Failure::null("type_support"));
+        }
+        // SAFETY: as above.
+        let message = unsafe { output("ros_message", ros_message) }?;
+        if !message.is_null() {
+            return Err(Failure::invalid("*ros_message is not null: it would be overwritten"));
+        }
+        *message = publisher.borrow()?;
+        Ok(())
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_return_loaned_message_from_publisher(
+    publisher: *const rmw_publisher_t,
+    loaned_message: *mut c_void,
+) -> rmw_ret_t {
+    run(c"rmw_return_loaned_message_from_publisher", || {
+        // SAFETY: the contract of rmw.
+        let publisher = unsafe { entity(publisher) }?;
+        if loaned_message.is_null() {
+            return Err(Failure::null("loaned_message"));
+        }
+        publisher.return_loan(loaned_message)
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_publish_loaned_message(
+    publisher: *const rmw_publisher_t,
+    ros_message: *mut c_void,
+    _allocation: *mut rmw_publisher_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_publish_loaned_message", || {
+        // SAFETY: the contract of rmw.
+        let publisher = unsafe { entity(publisher) }?;
+        if ros_message.is_null() {
+            return Err(Failure::null("ros_message"));
+        }
+        publisher.publish_loan(ros_message)
+    })
+}
+
+/// The message is in its publisher's memory, which is mapped read-only: writing to it ends the process.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_take_loaned_message(
+    subscription: *const rmw_subscription_t,
+    loaned_message: *mut *mut c_void,
+    taken: *mut bool,
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_take_loaned_message", || {
+        // SAFETY: the contract of rmw, as the promises of that function.
+        unsafe { take_loan(subscription, loaned_message, taken, None) }
+    })
+}
+
+/// As `rmw_take_loaned_message`.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_take_loaned_message_with_info(
+    subscription: *const rmw_subscription_t,
+    loaned_message: *mut *mut c_void,
+    taken: *mut bool,
+    message_info: *mut rmw_message_info_t,
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_take_loaned_message_with_info", || {
+        // SAFETY: the contract of rmw.
+        let info = unsafe { output("message_info", message_info) }?;
+        // SAFETY: as above.
+        unsafe { take_loan(subscription, loaned_message, taken, Some(info)) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw.
+unsafe fn take_loan(
+    subscription: *const rmw_subscription_t,
+    loaned_message: *mut *mut c_void,
+    taken: *mut bool,
+    info: Option<&mut rmw_message_info_t>,
+) -> Result<()> {
+    // SAFETY: the promise of the caller.
+    let subscription = unsafe { entity(subscription) }?;
+    // SAFETY: as above.
+    let message = unsafe { output("loaned_message", loaned_message) }?;
+    // SAFETY: as above.
+    let taken = unsafe { output("taken", taken) }?;
+    if !message.is_null() {
+        return Err(Failure::invalid("*loaned_message is not null: it would be overwritten"));
+    }
+    *taken = false;
+    if subscription.message_type.plain_bytes().is_none() {
+        let name = &subscription.message_type.description().name;
+        return Err(Failure::unsupported(&format!("loans of {name}, whose messages have to be deserialised,")));
+    }
+    let Some((sample, number)) = subscription.take()? else { return Ok(()) };
+    subscription.message_type.check_plain(sample.bytes())?;
+    if let Some(info) = info {
+        *info = message_info(&sample, number);
+    }
+    *message = subscription.hold(sample);
+    *taken = true;
+    Ok(())
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_return_loaned_message_from_subscription(
+    subscription: *const rmw_subscription_t,
+    loaned_message: *mut c_void,
+) -> rmw_ret_t {
+    run(c"rmw_return_loaned_message_from_subscription", || {
+        // SAFETY: the contract of rmw.
+        let subscription = unsafe { entity(subscription) }?;
+        if loaned_message.is_null() {
+            return Err(Failure::null("loaned_message"));
+        }
+        subscription.return_loan(loaned_message)
+    })
+}

@@ -1,0 +1,13 @@
+//! The C functions of `rmw`, a file a noun. Each checks its arguments, calls an entity and reports the failure.
+//!
+//! The headers of `rmw` document them; what is said here is only what differs.
+
+mod context;
+mod event;
+mod guard_condition;
+mod loan;
+mod node;
+mod publisher;
+mod subscription;
+mod take;
+mod wait;

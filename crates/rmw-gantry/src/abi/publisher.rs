@@ -1,0 +1,190 @@
+//! Publishers.
+
+use crate::{
+    bindings::*,
+    entities::Publisher,
+    failure::{Failure, Result, run, run_for_pointer},
+    handle::{IDENTIFIER, argument, c_string, entity, free, output, text},
+    messages::MessageType,
+    names::check_topic,
+    qos::{publisher_qos, qos_profile},
+    serialized::body_of,
+};
+use gantry::PublisherOptions;
+use std::ffi::{c_char, c_void};
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_create_publisher(
+    node: *const rmw_node_t,
+    type_support: *const rosidl_message_type_support_t,
+    topic_name: *const c_char,
+    qos_profile: *const rmw_qos_profile_t,
+    publisher_options: *const rmw_publisher_options_t,
+) -> *mut rmw_publisher_t {
+    run_for_pointer(c"rmw_create_publisher", || {
+        // SAFETY: the contract of rmw.
+        let node = unsafe { entity(node) }?;
+        node.context.check()?;
+        // SAFETY: as above.
+        let message_type = unsafe { MessageType::new(type_support) }?;
+        // SAFETY: as above.
+        let topic = unsafe { text("topic_name", topic_name) }?;
+        // SAFETY: as above.
+        let profile = unsafe { argument("qos_profile", qos_profile) }?;
+        // SAFETY: as above.
+        let options = unsafe { argument("publisher_options", publisher_options) }?;
+        check_topic(topic, profile)?;
+        check_network_flow(options.require_unique_network_flow_endpoints)?;
+        let qos = publisher_qos(profile, &node.library, topic)?;
+        let description = message_type.description().clone();
+        let library =
+            node.library.create_generic_publisher_with_options(topic, description, qos, PublisherOptions::default())?;
+        let publisher = Box::new(Publisher::new(library, message_type, qos, c_string(topic)?));
+        let (topic_name, can_loan_messages) = (publisher.topic.as_ptr(), publisher.message_type.plain_bytes().is_some());
+        let options = rmw_publisher_options_t { ..*options };
+        let (implementation_identifier, data) = (IDENTIFIER.as_ptr(), Box::into_raw(publisher).cast());
+        let handle = rmw_publisher_t { implementation_identifier, data, topic_name, options, can_loan_messages };
+        Ok(Box::into_raw(Box::new(handle)))
+    })
+}
+
+/// # Errors
+/// The caller requires what a shared memory cannot give.
+pub fn check_network_flow(requirement: rmw_unique_network_flow_endpoints_requirement_t) -> Result<()> {
+    if requirement == RMW_UNIQUE_NETWORK_FLOW_ENDPOINTS_STRICTLY_REQUIRED {
+        return Err(Failure::unsupported("unique network flow endpoints, which shared memory does not have,"));
+    }
+    Ok(())
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_destroy_publisher(node: *mut rmw_node_t, publisher: *mut rmw_publisher_t) -> rmw_ret_t {
+    run(c"rmw_destroy_publisher", || {
+        // SAFETY: the contract of rmw.
+        unsafe { entity(node.cast_const()) }?;
+        // SAFETY: as above.
+        unsafe { entity(publisher.cast_const()) }?;
+        // SAFETY: as above: `rmw_create_publisher` made it, and nobody uses it any more.
+        unsafe { free(publisher) };
+        Ok(())
+    })
+}
+
+/// Plain messages are copied once, others are serialised straight into shared memory.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_publish(
+    publisher: *const rmw_publisher_t,
+    ros_message: *const c_void,
+    _allocation: *mut rmw_publisher_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_publish", || {
+        // SAFETY: the contract of rmw.
+        let publisher = unsafe { entity(publisher) }?;
+        if ros_message.is_null() {
+            return Err(Failure::null("ros_message"));
+        }
+        // SAFETY: as above: a message of the publisher's type.
+        unsafe { publisher.publish(ros_message) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_publish_serialized_message(
+    publisher: *const rmw_publisher_t,
+    serialized_message: *const rmw_serialized_message_t,
+    _allocation: *mut rmw_publisher_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_publish_serialized_message", || {
+        // SAFETY: the contract of rmw.
+        let publisher = unsafe { entity(publisher) }?;
+        // SAFETY: as above.
+        let serialized = unsafe { argument("serialized_message", serialized_message) }?;
+        // SAFETY: as above: the array has so many bytes.
+        publisher.publish_bytes(unsafe { body_of(serialized) }?)
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
+    publisher: *const rmw_publisher_t,
+    subscription_count: *mut usize,
+) -> rmw_ret_t {
+    run(c"rmw_publisher_count_matched_subscriptions", || {
+        // SAFETY: the contract of rmw.
+        let publisher = unsafe { entity(publisher) }?;
+        // SAFETY: as above.
+        let count = unsafe { output("subscription_count", subscription_count) }?;
+        *count = publisher.with(|library| library.subscription_count())?;
+        Ok(())
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_publisher_get_actual_qos(
+    publisher: *const rmw_publisher_t,
+    qos: *mut rmw_qos_profile_t,
+) -> rmw_ret_t {
+    run(c"rmw_publisher_get_actual_qos", || {
+        // SAFETY: the contract of rmw.
+        let publisher = unsafe { entity(publisher) }?;
+        // SAFETY: as above.
+        *unsafe { output("qos", qos) }? = qos_profile(&publisher.qos);
+        Ok(())
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_publisher_t) -> rmw_ret_t {
+    run(c"rmw_publisher_assert_liveliness", || {
+        // SAFETY: the contract of rmw.
+        unsafe { entity(publisher) }?.with(|library| library.assert_liveliness())
+    })
+}
+
+/// Returns at once: what was published is in the memory that its readers read.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_publisher_wait_for_all_acked(
+    publisher: *const rmw_publisher_t,
+    _wait_timeout: rmw_time_t,
+) -> rmw_ret_t {
+    run(c"rmw_publisher_wait_for_all_acked", || {
+        // SAFETY: the contract of rmw.
+        unsafe { entity(publisher) }.map(drop)
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_get_gid_for_publisher(
+    publisher: *const rmw_publisher_t,
+    gid: *mut rmw_gid_t,
+) -> rmw_ret_t {
+    run(c"rmw_get_gid_for_publisher", || {
+        // SAFETY: the contract of rmw.
+        let publisher = unsafe { entity(publisher) }?;
+        // SAFETY: as above.
+        let gid = unsafe { output("gid", gid) }?;
+        let data = publisher.with(|library| Ok(library.gid().0))?;
+        *gid = rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data };
+        Ok(())
+    })
+}

@@ -1,0 +1,212 @@
+//! Taking messages: deserialised into the caller's message, or as bytes.
+
+use crate::{
+    bindings::*,
+    entities::Subscription,
+    failure::{Failure, Result, run},
+    handle::{IDENTIFIER, entity, output},
+    serialized::set_body,
+};
+use gantry::GenericSample;
+use std::{
+    ffi::c_void,
+    slice,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_take(
+    subscription: *const rmw_subscription_t,
+    ros_message: *mut c_void,
+    taken: *mut bool,
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_take", || {
+        // SAFETY: the contract of rmw, as the promises of that function.
+        unsafe { take_message(subscription, ros_message, taken, None) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_take_with_info(
+    subscription: *const rmw_subscription_t,
+    ros_message: *mut c_void,
+    taken: *mut bool,
+    message_info: *mut rmw_message_info_t,
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_take_with_info", || {
+        // SAFETY: the contract of rmw.
+        let info = unsafe { output("message_info", message_info) }?;
+        // SAFETY: as above.
+        unsafe { take_message(subscription, ros_message, taken, Some(info)) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw.
+unsafe fn take_message(
+    subscription: *const rmw_subscription_t,
+    ros_message: *mut c_void,
+    taken: *mut bool,
+    info: Option<&mut rmw_message_info_t>,
+) -> Result<()> {
+    // SAFETY: the promise of the caller.
+    let subscription = unsafe { entity(subscription) }?;
+    if ros_message.is_null() {
+        return Err(Failure::null("ros_message"));
+    }
+    // SAFETY: as above.
+    let taken = unsafe { output("taken", taken) }?;
+    *taken = false;
+    // SAFETY: as above: a message of the subscription's type.
+    if let Some((sample, number)) = unsafe { take_into(subscription, ros_message) }? {
+        if let Some(info) = info {
+            *info = message_info(&sample, number);
+        }
+        *taken = true;
+    }
+    Ok(())
+}
+
+/// Takes the next sample and reads it into a message.
+///
+/// # Errors
+/// The bytes are no message of the type: the sample is gone, as one that was lost.
+///
+/// # Safety
+/// A message of the subscription's type that nobody else uses.
+unsafe fn take_into(subscription: &Subscription, message: *mut c_void) -> Result<Option<(GenericSample, u64)>> {
+    let Some((sample, number)) = subscription.take()? else { return Ok(None) };
+    // SAFETY: the promise of the caller.
+    unsafe { subscription.message_type.read(sample.bytes(), message) }?;
+    Ok(Some((sample, number)))
+}
+
+/// The capacities must be `count` at least; the sizes become the number of messages that were taken.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_take_sequence(
+    subscription: *const rmw_subscription_t,
+    count: usize,
+    message_sequence: *mut rmw_message_sequence_t,
+    message_info_sequence: *mut rmw_message_info_sequence_t,
+    taken: *mut usize,
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_take_sequence", || {
+        // SAFETY: the contract of rmw.
+        let subscription = unsafe { entity(subscription) }?;
+        // SAFETY: as above.
+        let messages = unsafe { output("message_sequence", message_sequence) }?;
+        // SAFETY: as above.
+        let infos = unsafe { output("message_info_sequence", message_info_sequence) }?;
+        // SAFETY: as above.
+        let taken = unsafe { output("taken", taken) }?;
+        if count == 0 {
+            return Err(Failure::invalid("count is 0: at least one message is to be taken"));
+        }
+        let room = messages.capacity.min(infos.capacity);
+        if count > room {
+            return Err(Failure::invalid(format_args!("{count} messages are to be taken, and the sequences have room for {room}")));
+        }
+        (*taken, messages.size, infos.size) = (0, 0, 0);
+        // SAFETY: as above: arrays of these capacities, of messages of the subscription's type.
+        let targets = unsafe { slice::from_raw_parts(messages.data, count) };
+        // SAFETY: as above.
+        let target_infos = unsafe { slice::from_raw_parts_mut(infos.data, count) };
+        for (target, info) in targets.iter().zip(target_infos) {
+            // SAFETY: as above.
+            let Some((sample, number)) = unsafe { take_into(subscription, *target) }? else { break };
+            *info = message_info(&sample, number);
+            *taken += 1;
+            (messages.size, infos.size) = (*taken, *taken);
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_take_serialized_message(
+    subscription: *const rmw_subscription_t,
+    serialized_message: *mut rmw_serialized_message_t,
+    taken: *mut bool,
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_take_serialized_message", || {
+        // SAFETY: the contract of rmw, as the promises of that function.
+        unsafe { take_serialized(subscription, serialized_message, taken, None) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_take_serialized_message_with_info(
+    subscription: *const rmw_subscription_t,
+    serialized_message: *mut rmw_serialized_message_t,
+    taken: *mut bool,
+    message_info: *mut rmw_message_info_t,
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_take_serialized_message_with_info", || {
+        // SAFETY: the contract of rmw.
+        let info = unsafe { output("message_info", message_info) }?;
+        // SAFETY: as above.
+        unsafe { take_serialized(subscription, serialized_message, taken, Some(info)) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw.
+unsafe fn take_serialized(
+    subscription: *const rmw_subscription_t,
+    serialized_message: *mut rmw_serialized_message_t,
+    taken: *mut bool,
+    info: Option<&mut rmw_message_info_t>,
+) -> Result<()> {
+    // SAFETY: the promise of the caller.
+    let subscription = unsafe { entity(subscription) }?;
+    // SAFETY: as above.
+    let serialized = unsafe { output("serialized_message", serialized_message) }?;
+    // SAFETY: as above.
+    let taken = unsafe { output("taken", taken) }?;
+    *taken = false;
+    let Some((sample, number)) = subscription.take()? else { return Ok(()) };
+    // SAFETY: as above: an array of its allocator.
+    unsafe { set_body(serialized, sample.bytes()) }?;
+    if let Some(info) = info {
+        *info = message_info(&sample, number);
+    }
+    *taken = true;
+    Ok(())
+}
+
+/// The properties of a sample that was taken as the `number`th of its subscription, now.
+pub fn message_info(sample: &GenericSample, number: u64) -> rmw_message_info_t {
+    let info = sample.message_info();
+    let publisher_gid =
+        rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data: info.publisher_gid.0 };
+    rmw_message_info_t {
+        source_timestamp: info.source_wall_time_ns.cast_signed(),
+        received_timestamp: wall_time_ns(),
+        publication_sequence_number: info.sequence,
+        reception_sequence_number: number,
+        publisher_gid,
+        from_intra_process: false,
+    }
+}
+
+/// CLOCK_REALTIME in ns.
+pub fn wall_time_ns() -> i64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_epoch.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,206 @@
+//! The listener: the thread that calls the `on_new_message` callbacks of subscriptions, services and clients.
+//!
+//! Samples come without a thread of this process, so one has to wait for them. It is started for the first callback of a context.
+
+use super::source::AnySource;
+use crate::{
+    bindings::rmw_event_callback_t,
+    failure::{Failure, Result},
+};
+use gantry::{Attachment, Bell, Collector};
+use std::{
+    collections::BTreeMap,
+    ffi::c_void,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    thread::{self, JoinHandle},
+};
+
+/// A callback for news, with its argument, and the news that it was told.
+#[derive(Default)]
+pub struct Callback {
+    function: rmw_event_callback_t,
+    user_data: UserData,
+    /// The number of messages that it was told, or that came before it was set and were taken.
+    told: u64,
+}
+
+/// The argument of a callback: only its function knows what it is.
+struct UserData(*const c_void);
+
+// SAFETY: ROS 2's callbacks are called on any thread of the middleware (`rmw/event_callback_type.h`).
+unsafe impl Send for UserData {}
+
+impl Default for UserData {
+    fn default() -> UserData {
+        UserData(std::ptr::null())
+    }
+}
+
+impl Callback {
+    /// Sets the function, or removes it.
+    ///
+    /// # Safety
+    /// It may be called with `user_data` on any thread, until it is replaced.
+    pub unsafe fn set(&mut self, function: rmw_event_callback_t, user_data: *const c_void) {
+        (self.function, self.user_data) = (function, UserData(user_data));
+    }
+
+    /// Whether there is a function.
+    pub fn is_set(&self) -> bool {
+        self.function.is_some()
+    }
+
+    /// Calls the function for `count` news, if there are any. The lock of the callback is held meanwhile, so that none runs after it
+    /// was replaced.
+    pub fn call(&self, count: u64) {
+        if let Some(function) = self.function
+            && count > 0
+        {
+            // SAFETY: the promise of `set`.
+            unsafe { function(self.user_data.0, usize::try_from(count).unwrap_or(usize::MAX)) };
+        }
+    }
+
+    /// Tells the function of all messages up to the `received`th.
+    pub fn tell(&mut self, received: u64) {
+        let news = received.saturating_sub(self.told);
+        self.told = self.told.max(received);
+        self.call(news);
+    }
+
+    /// Counts messages as told that were taken without a callback.
+    pub fn skip(&mut self, up_to: u64) {
+        self.told = self.told.max(up_to);
+    }
+}
+
+/// The handle of the thread, which ends with it.
+pub struct Listener {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    /// Sources whose callbacks were set or removed since the thread looked.
+    changed: Mutex<Vec<(u64, Option<Weak<dyn AnySource>>)>>,
+    has_changes: AtomicBool,
+    is_ending: AtomicBool,
+    bell: Bell,
+}
+
+impl Listener {
+    /// Starts the thread.
+    pub fn start(domain_id: u32) -> Result<Listener> {
+        let collector = Collector::join(domain_id)?;
+        let shared = Arc::new(Shared {
+            changed: Mutex::default(),
+            has_changes: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
+            bell: collector.bell(),
+        });
+        let of_thread = shared.clone();
+        let thread = thread::Builder::new()
+            .name("rmw-listener".to_owned())
+            .spawn(move || Thread { shared: of_thread, collector, sources: BTreeMap::new() }.run())
+            .map_err(|error| Failure::error(format_args!("no thread for the callbacks could be started: {error}")))?;
+        Ok(Listener { shared, thread: Some(thread) })
+    }
+
+    /// Has the callback of a source called for its messages from now on.
+    pub fn add(&self, source: &Arc<dyn AnySource>) {
+        self.change(source.id(), Some(Arc::downgrade(source)));
+    }
+
+    /// Ends that. The source may be called until its callback is removed.
+    pub fn remove(&self, source: u64) {
+        self.change(source, None);
+    }
+
+    fn change(&self, id: u64, source: Option<Weak<dyn AnySource>>) {
+        lock(&self.shared.changed).push((id, source));
+        self.shared.has_changes.store(true, Release); // partner: `Shared::has_news`
+        self.shared.bell.ring();
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.shared.is_ending.store(true, Release); // partner: `Shared::has_news`
+        self.shared.bell.ring();
+        if let Some(thread) = self.thread.take() {
+            // A callback that panicked cannot be helped here. The last callback may have dropped this on its own thread.
+            let _ = (thread.thread().id() != thread::current().id()).then(|| thread.join());
+        }
+    }
+}
+
+impl Shared {
+    fn has_news(&self) -> bool {
+        self.has_changes.load(Acquire) || self.is_ending.load(Acquire)
+    }
+}
+
+/// The state of the thread.
+struct Thread {
+    shared: Arc<Shared>,
+    collector: Collector,
+    sources: BTreeMap<u64, (Weak<dyn AnySource>, Option<Attachment>)>,
+}
+
+impl Thread {
+    fn run(mut self) {
+        while !self.shared.is_ending.load(Acquire) {
+            self.apply_changes();
+            let mut bits = [0u64; Collector::BITS.div_ceil(64)];
+            self.collector.collect(|bit| bits[bit / 64] |= 1 << (bit % 64));
+            for (source, attachment) in self.sources.values() {
+                let bit = attachment.as_ref().map_or(0, Attachment::bit);
+                if bits[bit / 64] & 1 << (bit % 64) != 0 {
+                    tell(source);
+                }
+            }
+            let shared = &self.shared;
+            if self.collector.wait(None, || shared.has_news()).is_err() {
+                return; // a forked child has no other threads, so this does not happen
+            }
+        }
+    }
+
+    fn apply_changes(&mut self) {
+        self.shared.has_changes.store(false, Relaxed); // before the look: a later change stores it again
+        let changes = std::mem::take(&mut *lock(&self.shared.changed));
+        for (id, source) in changes {
+            if let Some((_, Some(attachment))) = self.sources.remove(&id) {
+                self.collector.detach(attachment);
+            }
+            if let Some(source) = source
+                && let Some(strong) = source.upgrade()
+            {
+                // It fails if the process forked, and then there is no such thread.
+                let attachment = strong.attach(&mut self.collector).ok().flatten();
+                self.sources.insert(id, (source.clone(), attachment));
+                tell(&source); // after the attachment: what came before it has no bit
+            }
+        }
+    }
+}
+
+/// Tells a source's callback of its new messages. The lock of the source is not held in the callback, which may take.
+fn tell(source: &Weak<dyn AnySource>) {
+    let Some(source) = source.upgrade() else { return };
+    let mut callback = source.callback();
+    // An error is returned by the take, which the callback leads to.
+    if callback.is_set()
+        && let Ok(received) = source.received()
+    {
+        callback.tell(received);
+    }
+}
+
+/// Locks; a panic of another thread, which was reported, does not stop this one.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

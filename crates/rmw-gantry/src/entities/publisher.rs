@@ -1,0 +1,109 @@
+//! Publishers.
+
+use super::{events::EndpointEvents, listener::lock};
+use crate::{
+    failure::{Failure, Result},
+    messages::MessageType,
+};
+use gantry::{GenericLoan, GenericPublisher, PublisherEvent, PublisherEvents, Qos};
+use std::{
+    ffi::{CString, c_void},
+    sync::{Arc, Mutex},
+};
+
+/// A publisher, which any thread may use.
+pub struct Publisher {
+    library: Mutex<GenericPublisher>,
+    pub message_type: MessageType,
+    /// As it was granted.
+    pub qos: Qos,
+    /// As it was given.
+    pub topic: CString,
+    /// The loans that a program has, by the addresses of their bytes.
+    loans: Mutex<Vec<GenericLoan>>,
+    pub events: Arc<EndpointEvents<PublisherEvent>>,
+}
+
+impl Publisher {
+    pub fn new(library: GenericPublisher, message_type: MessageType, qos: Qos, topic: CString) -> Publisher {
+        let (library, loans) = (Mutex::new(library), Mutex::default());
+        Publisher { library, message_type, qos, topic, loans, events: EndpointEvents::new() }
+    }
+
+    /// The library's publisher, for one call.
+    pub fn with<T>(&self, call: impl FnOnce(&mut GenericPublisher) -> gantry::Result<T>) -> Result<T> {
+        Ok(call(&mut lock(&self.library))?)
+    }
+
+    pub fn library_events(&self) -> gantry::Result<PublisherEvents> {
+        lock(&self.library).events()
+    }
+
+    /// Publishes a message: a plain one by one copy, all others serialised straight into the slot.
+    ///
+    /// # Safety
+    /// `message` is a message of the publisher's type, which no other thread writes meanwhile.
+    pub unsafe fn publish(&self, message: *const c_void) -> Result<()> {
+        // SAFETY: the promise of the caller.
+        let size_bytes = unsafe { self.message_type.size_bytes(message) }?;
+        let mut library = lock(&self.library);
+        let mut loan = library.loan(size_bytes)?;
+        // SAFETY: as above.
+        unsafe { self.message_type.write(message, loan.bytes_mut()) }?;
+        library.publish(loan).map_err(gantry::Error::from)?;
+        Ok(())
+    }
+
+    /// Publishes a CDR body.
+    pub fn publish_bytes(&self, body: &[u8]) -> Result<()> {
+        self.with(|library| library.publish_copy(body)).map(drop)
+    }
+
+    /// Memory for a plain message, in shared memory.
+    pub fn borrow(&self) -> Result<*mut c_void> {
+        let Some(size_bytes) = self.message_type.plain_bytes() else {
+            let name = &self.message_type.description().name;
+            return Err(Failure::unsupported(&format!(
+                "loans of {name}, which has strings, sequences or other padding than CDR,"
+            )));
+        };
+        let mut loan = self.with(|library| library.loan(size_bytes))?;
+        let address = loan.bytes_mut().as_mut_ptr();
+        lock(&self.loans).push(loan);
+        Ok(address.cast())
+    }
+
+    /// Takes back a loan that the program had.
+    fn take_back(&self, message: *const c_void) -> Result<GenericLoan> {
+        let mut loans = lock(&self.loans);
+        let index = loans.iter().position(|loan| std::ptr::eq(loan.bytes().as_ptr(), message.cast()));
+        let index = index.ok_or_else(|| {
+            Failure::invalid(format_args!("the message at {message:p} is not on loan from this publisher"))
+        })?;
+        Ok(loans.swap_remove(index))
+    }
+
+    /// Publishes a loan in place.
+    pub fn publish_loan(&self, message: *const c_void) -> Result<()> {
+        let loan = self.take_back(message)?;
+        match lock(&self.library).publish(loan) {
+            Ok(_sequence) => Ok(()),
+            Err(error) => {
+                let failure = Failure::error(&error);
+                lock(&self.loans).push(error.loan); // the program still has it
+                Err(failure)
+            }
+        }
+    }
+
+    /// Returns a loan unpublished.
+    pub fn return_loan(&self, message: *const c_void) -> Result<()> {
+        self.take_back(message).map(drop)
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        self.events.close();
+    }
+}

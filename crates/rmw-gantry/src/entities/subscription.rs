@@ -1,0 +1,114 @@
+//! Subscriptions.
+
+use super::{
+    context::Context,
+    events::{Change, EndpointEvents},
+    listener::lock,
+    source::Source,
+};
+use crate::{
+    bindings::RMW_EVENT_MESSAGE_LOST,
+    failure::{Failure, Result},
+    messages::MessageType,
+};
+use gantry::{GenericSample, GenericSubscription, Gid, Qos, SubscriptionEvent};
+use std::{
+    ffi::{CString, c_void},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::*},
+    },
+};
+
+/// A subscription, from which any thread may take.
+pub struct Subscription {
+    pub context: Arc<Context>,
+    pub source: Arc<Source<GenericSubscription>>,
+    pub message_type: MessageType,
+    /// As it was granted.
+    pub qos: Qos,
+    /// As it was given.
+    pub topic: CString,
+    /// Its own id, if it skips the messages of its own process.
+    ignored: Option<Gid>,
+    /// The samples that a program holds, by the addresses of their bytes.
+    held: Mutex<Vec<GenericSample>>,
+    taken: AtomicU64,
+    /// The losses that the event of lost messages was told.
+    told_lost: AtomicU64,
+    pub events: Arc<EndpointEvents<SubscriptionEvent>>,
+}
+
+impl Subscription {
+    pub fn new(
+        context: Arc<Context>,
+        library: GenericSubscription,
+        message_type: MessageType,
+        qos: Qos,
+        topic: CString,
+        ignores_local_publications: bool,
+    ) -> Subscription {
+        Subscription {
+            context,
+            ignored: ignores_local_publications.then(|| library.gid()),
+            source: Arc::new(Source::new(library)),
+            message_type,
+            qos,
+            topic,
+            held: Mutex::default(),
+            taken: AtomicU64::new(0),
+            told_lost: AtomicU64::new(0),
+            events: EndpointEvents::new(),
+        }
+    }
+
+    /// The next sample and the number of this take.
+    pub fn take(&self) -> Result<Option<(GenericSample, u64)>> {
+        let mut library = self.source.lock();
+        let sample = loop {
+            let sample = library.take()?;
+            let publisher = sample.as_ref().map(|sample| sample.message_info().publisher_gid);
+            if publisher.zip(self.ignored).is_none_or(|(publisher, own)| !own.is_of_same_process(&publisher)) {
+                break sample;
+            }
+        };
+        let lost = library.overwritten();
+        drop(library);
+        let told = self.told_lost.load(Relaxed);
+        // Relaxed, as all of these: each is a number of its own.
+        if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
+            self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::of_total(lost - told));
+        }
+        Ok(sample.map(|sample| (sample, self.taken.fetch_add(1, Relaxed) + 1)))
+    }
+
+    /// The number of messages that were available, and are not any more: taken, overwritten or expired.
+    pub fn gone(&self) -> u64 {
+        let library = self.source.lock();
+        self.taken.load(Relaxed) + library.overwritten() + library.expired()
+    }
+
+    /// Keeps a sample until it is returned; the address is that of its bytes.
+    pub fn hold(&self, sample: GenericSample) -> *mut c_void {
+        let address = sample.bytes().as_ptr();
+        lock(&self.held).push(sample);
+        address.cast_mut().cast()
+    }
+
+    /// Releases a sample that a program held.
+    pub fn return_loan(&self, message: *const c_void) -> Result<()> {
+        let mut held = lock(&self.held);
+        let index = held.iter().position(|sample| std::ptr::eq(sample.bytes().as_ptr(), message.cast()));
+        let index = index.ok_or_else(|| {
+            Failure::invalid(format_args!("the message at {message:p} is not on loan from this subscription"))
+        })?;
+        held.swap_remove(index);
+        Ok(())
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.events.close();
+    }
+}
