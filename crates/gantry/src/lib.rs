@@ -107,7 +107,7 @@ pub use context::{ok, on_shutdown, shutdown};
 pub use error::{Error, MAX_DOMAIN_ID, Result};
 pub use events::{Events, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents};
 pub use executor::{
-    CallbackIsolatedExecutor, EventsExecutor, Executor, ExecutorHandle, MultiThreadedExecutor, Overflow,
+    CallbackIsolatedExecutor, Collector, EventsExecutor, Executor, ExecutorHandle, MultiThreadedExecutor, Overflow,
     SingleThreadedExecutor, WaitSet, spin, spin_all, spin_some, spin_until_complete,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
@@ -115,8 +115,9 @@ pub use gantry_msgs::rcl_interfaces::msg::{
     FloatingPointRange, IntegerRange, ListParametersResult, ParameterDescriptor,
 };
 pub use gantry_shm::{
-    ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode, PublisherOptions, Qos,
-    QosPolicy, Reliability, RequestId, SampleInfo, SchedulingPolicy, SourceTime, TypeDescription,
+    Attachment, Bell, ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode,
+    PublisherOptions, Qos, QosPolicy, Reliability, RequestId, SampleInfo, SchedulingPolicy, SourceTime,
+    TypeDescription,
 };
 pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, set_log_level, set_logger_level};

@@ -21,14 +21,20 @@ pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 16]);
 
-/// Hexadecimal digits with dots between the bytes, as ROS 2's tools print a gid.
 impl Gid {
     /// Whether the endpoint belongs to the process with that id.
     pub(crate) fn is_of_process(&self, id: &[u8; 16]) -> bool {
         self.0[..12] == id[..12]
     }
+
+    /// Whether both endpoints are of one process and domain, as `ignore_local_publications` asks. Neither locks nor allocates.
+    #[must_use]
+    pub fn is_of_same_process(&self, other: &Gid) -> bool {
+        self.0[..12] == other.0[..12]
+    }
 }
 
+/// Hexadecimal digits with dots between the bytes, as ROS 2's tools print a gid.
 impl fmt::Display for Gid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.map(|byte| format!("{byte:02x}")).join("."))

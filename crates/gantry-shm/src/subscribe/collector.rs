@@ -86,11 +86,11 @@ impl Collector {
         Ok(Attachment { topic, is_muted: false })
     }
 
-    /// Detaches a subscription.
+    /// Detaches a subscription, which may be gone already. The attachment must be of this collector.
     pub fn detach(&mut self, Attachment { topic, is_muted }: Attachment) {
         self.change(topic, |attached| {
-            attached.count -= 1;
-            attached.muted -= usize::from(is_muted);
+            attached.count = attached.count.saturating_sub(1); // 0 for an attachment of another collector
+            attached.muted = attached.muted.saturating_sub(usize::from(is_muted));
         });
     }
 

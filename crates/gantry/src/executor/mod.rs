@@ -4,6 +4,7 @@
 //! callbacks run, a step at a time (`steps`), or on the threads of a `worker_pool`; `isolated` has an executor for each
 //! callback group. An idle executor sleeps in one futex, independent of the number of topics.
 
+mod collector;
 mod event_queue;
 mod events;
 mod group_thread;
@@ -26,6 +27,7 @@ mod wake_signal;
 mod watchdog;
 mod worker_pool;
 
+pub use collector::Collector;
 pub use event_queue::Overflow;
 pub use events::EventsExecutor;
 pub use handle::ExecutorHandle;

@@ -11,7 +11,7 @@ use crate::{
     topic::message_info::MessageInfo,
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_shm::{Role, SampleInfo};
+use gantry_shm::{Gid, Role, SampleInfo};
 use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
 
 /// Takes messages as bytes; belongs to one thread at a time.
@@ -147,6 +147,24 @@ impl GenericSubscription {
     pub fn events(&self) -> Result<SubscriptionEvents> {
         let source = SubscriptionEventSource::new(&self.engine);
         Events::new(self.presence.participant(), self.topic(), Role::Publisher, source)
+    }
+
+    /// The id of this subscription in the graph. No system call.
+    #[must_use]
+    pub fn gid(&self) -> Gid {
+        self.engine.description().gid
+    }
+
+    /// The number of samples that became available to this subscription so far: those that were taken, those that were
+    /// overwritten or expired, and those that can be taken now, history of a TRANSIENT_LOCAL publisher included. It never
+    /// decreases; the difference of two calls is the number of new messages, as ROS 2's `on_new_message` counts them.
+    ///
+    /// A look at each publisher; control path if publishers came or went, else no allocation.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn received(&mut self) -> Result<u64> {
+        Ok(self.engine.received()?)
     }
 
     /// The number of publishers that are matched now.

@@ -7,6 +7,7 @@
 
 mod awaiting;
 mod child;
+mod collector;
 mod deadline_liveliness;
 mod events;
 mod executor_losses;
@@ -24,6 +25,7 @@ mod parameters;
 
 mod qos;
 mod realtime;
+mod received;
 mod rosout;
 mod service_failures;
 mod service_isolation;
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
     }
     let tests = [
         awaiting::TESTS,
+        collector::TESTS,
         events::TESTS,
         executor_losses::TESTS,
         first_messages::TESTS,
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         nodes::TESTS,
         one_allocation::TESTS,
         parameters::TESTS,
+        received::TESTS,
         rosout::TESTS,
         deadline_liveliness::TESTS,
         qos::TESTS,

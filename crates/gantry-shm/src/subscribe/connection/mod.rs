@@ -50,6 +50,10 @@ pub(crate) struct Connection {
     kept_from: Option<u64>,
     /// The newest sample at the join: the samples up to it are history.
     history_end: u64,
+    /// The oldest sample that was available at the join.
+    first: u64,
+    /// The newest sample that was seen to be available.
+    newest_seen: u64,
     /// Samples that left the history before they were taken, without those before `kept_from`.
     pub(crate) lost: u64,
     /// The most samples of this publisher's slots that may be held at once.
@@ -74,6 +78,14 @@ impl Connection {
             Err(_) => true, // a take returns the error
         };
         self.peeked.is_some() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
+    }
+
+    /// The samples that became available since the join. It never decreases.
+    pub(crate) fn received(&mut self) -> u64 {
+        // In the ring that is used now: the head alone, which is what a replaced ring leaves, may be older than the last answer.
+        let newest = self.mapping.newest().map_or(0, |(_, newest)| newest); // a take returns the error
+        self.newest_seen = self.newest_seen.max(newest).max(self.reader.next - 1);
+        (self.newest_seen + 1).saturating_sub(self.first)
     }
 
     /// Whether there may be samples to take that were published before the join.

@@ -71,7 +71,10 @@ impl PendingConnection {
         let (ring, newest) = self.mapping.newest()?;
         let limits = (self.depth.into(), self.mapping.inline_bytes().min(self.mapping.payload_bytes));
         let reader = Reader::new(self.mapping.header, ring, self.record.record, limits, self.start);
-        let kept_from = (!self.is_gating).then(|| reader.oldest_kept());
+        let oldest_kept = reader.oldest_kept();
+        let kept_from = (!self.is_gating).then_some(oldest_kept);
+        let of_depth = newest.saturating_add(1).saturating_sub(self.depth.into());
+        let first = reader.next.max(oldest_kept.min(newest.saturating_add(1))).max(of_depth);
         let connection = Connection {
             domain: domain.clone(),
             topic,
@@ -84,6 +87,8 @@ impl PendingConnection {
             joined_generation: generation,
             kept_from,
             history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
+            first,
+            newest_seen: 0,
             lost: 0,
             max_held_samples: usize::MAX,
             peeked: None,

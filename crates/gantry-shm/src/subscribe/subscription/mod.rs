@@ -52,6 +52,8 @@ pub struct Subscription {
     /// A connection may have samples from before its join: these are taken oldest first.
     may_have_history: bool,
     losses: Losses,
+    /// The samples that became available from connections that are dropped.
+    received_before: u64,
     max_held_samples: usize,
     event_fd: Option<EventFd>,
     /// `None` while it waits.
@@ -94,6 +96,7 @@ impl Subscription {
             next_connection: 0,
             may_have_history: false,
             losses: Losses::default(),
+            received_before: 0,
             max_held_samples: usize::MAX,
             event_fd: None,
             waiter,
@@ -167,6 +170,20 @@ impl Subscription {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
     }
 
+    /// The samples that became available so far: those that were taken, lost after the join or skipped, and those that can be taken
+    /// now. It never decreases. A look at each publisher; control path if publishers came or went.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn received(&mut self) -> Result<u64> {
+        self.domain.epoch.check()?;
+        if self.generation_changed() {
+            self.discover();
+        }
+        let present = self.connections.iter_mut().map(Connection::received);
+        Ok(present.fold(self.received_before, u64::saturating_add))
+    }
+
     /// The reasons why publishers of this topic are not matched, a sentence each; none in a forked child.
     #[must_use]
     pub fn mismatches(&self) -> Vec<String> {
@@ -224,8 +241,14 @@ impl Subscription {
 
     /// Unmaps publishers that are gone and have nothing left to take.
     fn drop_drained(&mut self) {
-        let before = self.connections.len();
-        self.connections.retain(|connection| !connection.is_gone || connection.has_news());
+        let (before, received) = (self.connections.len(), &mut self.received_before);
+        self.connections.retain_mut(|connection| {
+            let stays = !connection.is_gone || connection.has_news();
+            if !stays {
+                *received = received.saturating_add(connection.received());
+            }
+            stays
+        });
         if self.connections.len() < before {
             self.connections_version += 1;
             self.next_connection = 0;

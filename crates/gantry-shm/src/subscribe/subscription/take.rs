@@ -82,7 +82,8 @@ impl Subscription {
     /// Drops the connection to a publisher with corrupt memory. The discovery keeps it as joined, so it is not joined again.
     #[cold]
     fn exclude(&mut self, index: usize) {
-        drop(self.connections.remove(index));
+        let received = self.connections.remove(index).received();
+        self.received_before = self.received_before.saturating_add(received);
         self.connections_version += 1;
         self.next_connection = 0;
     }

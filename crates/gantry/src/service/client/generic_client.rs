@@ -14,7 +14,7 @@ use crate::{
     topic::{GenericLoan, GenericPublisher, PublishError},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_shm::{Qos, RequestId};
+use gantry_shm::{Gid, Qos, RequestId};
 use std::time::{Duration, Instant};
 
 /// Calls a service with bytes, as [`Client`](crate::Client) does with messages; belongs to one thread at a time.
@@ -154,6 +154,21 @@ impl GenericClient {
     /// As there.
     pub async fn take_response_async(&mut self) -> Result<GenericResponse> {
         TakeFuture::new(self).await?
+    }
+
+    /// The id of this client: that of its publisher of requests, which [`RequestId::client_gid`] names. No system call.
+    #[must_use]
+    pub fn gid(&self) -> Gid {
+        self.tracker.gid
+    }
+
+    /// The number of responses that came so far, those that no request waits for included; as
+    /// [`GenericSubscription::received`](crate::GenericSubscription::received).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn received(&mut self) -> Result<u64> {
+        Ok(self.tracker.responses.received()?)
     }
 
     common_methods!(GenericClient);

@@ -102,6 +102,14 @@ impl GenericService {
         self.replies.of(request.client_gid).publish_copy_for(request, response).map(drop)
     }
 
+    /// The number of requests that came so far, as [`GenericSubscription::received`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn received(&mut self) -> Result<u64> {
+        self.requests.received()
+    }
+
     common_methods!(GenericService);
 }
 

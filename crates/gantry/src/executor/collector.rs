@@ -1,0 +1,106 @@
+//! A collector: waiting for many sources that the caller keeps, for an executor of its own.
+
+use crate::{error::Result, node::Node, wait::Waitable};
+use gantry_shm::{Attachment, Bell};
+use std::time::Instant;
+
+/// Waits for the samples of many sources, and names those that may have something; for bindings that have executors of their
+/// own. It belongs to one thread at a time. A [`WaitSet`](crate::WaitSet) is simpler, but looks at each source in each wait.
+///
+/// A source is attached once, for many waits. It is named by a bit ([`Attachment::bit`], less than [`Collector::BITS`]), which
+/// sources of several topics may share: a source whose bit is named may have nothing, one whose bit is not named has no news.
+///
+/// ```
+/// # use gantry::{Collector, Node, Qos};
+/// # fn main() -> gantry::Result<()> {
+/// # let node = Node::new("collector_doc_example")?;
+/// # let scan = gantry::TypeDescription { name: "my_robot/msg/Scan".into(), payload_bytes: 8, ..Default::default() };
+/// # let mut publisher = node.create_generic_publisher("collector_doc_example", scan.clone(), Qos::default())?;
+/// let mut scans = node.create_generic_subscription("collector_doc_example", scan, Qos::default())?;
+/// let mut collector = Collector::new(&node)?;
+/// let attachment = collector.attach(&mut scans)?;
+/// let mut is_pending = true; // attached, and not looked at yet
+/// # publisher.publish_copy(&[0; 8])?;
+/// loop {
+///     collector.collect(|bit| is_pending |= attachment.as_ref().is_some_and(|scans| scans.bit() == bit));
+///     if is_pending {
+///         while let Some(scan) = scans.take()? { /* … */ }
+///         is_pending = false;
+/// #       break;
+///     } else {
+///         collector.wait(None, || !gantry::ok())?; // only after a collection that found nothing
+///     }
+/// }
+/// attachment.map(|attachment| collector.detach(attachment));
+/// # Ok(()) }
+/// ```
+///
+/// The order matters:
+/// - A source that was attached is looked at once: its present samples are not named.
+/// - A named source is looked at (taken from until it has nothing, or asked
+///   [`is_ready`](crate::Waitable::is_ready)) before the next wait: it is not named again for the same samples. A caller that
+///   leaves samples there remembers it.
+/// - [`collect`](Collector::collect) alone is a poll and needs no wait. [`wait`](Collector::wait) without collecting returns at
+///   once while anything is uncollected.
+///
+/// Only samples, and publishers that come and go, name a source. The other news of a source come by
+/// [`Waitable::set_waker`], whose waker rings the [`bell`](Collector::bell), and by time, which is the deadline of the wait.
+///
+/// # Real-time
+/// [`collect`](Collector::collect) is data path. [`wait`](Collector::wait) is a bounded spin (none where only one CPU is usable)
+/// and one futex call; it allocates nothing, and its cost does not depend on the number of sources. The other methods are
+/// control path, without system calls.
+#[derive(Debug)]
+pub struct Collector(gantry_shm::Collector);
+
+impl Collector {
+    /// The number of bits.
+    pub const BITS: usize = gantry_shm::Collector::BITS;
+
+    /// A collector for sources of the node's domain. It keeps the domain's shared memory, not the node.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn new(node: &Node) -> Result<Collector> {
+        Ok(Collector(gantry_shm::Collector::new(node.participant())?))
+    }
+
+    /// Attaches a source; `None`: it gets no samples, so its news come by its waker or by time. A source may be attached to
+    /// several collectors. Look at it once after this.
+    ///
+    /// The attachment is the topic's, and does not refer to the source: detach it before or after the source is dropped. If it is
+    /// never detached, its topic goes on waking the collector for nothing.
+    ///
+    /// # Errors
+    /// The source is of another domain; the process forked.
+    pub fn attach(&mut self, source: &mut dyn Waitable) -> Result<Option<Attachment>> {
+        Ok(source.subscription().map(|subscription| self.0.attach(subscription)).transpose()?)
+    }
+
+    /// Detaches a source, which may be gone already. The attachment must be of this collector.
+    pub fn detach(&mut self, attachment: Attachment) {
+        self.0.detach(attachment);
+    }
+
+    /// Calls `found` with the bit of each topic that had news since the last call. A forked child finds none.
+    pub fn collect(&mut self, found: impl FnMut(usize)) {
+        self.0.collect(found);
+    }
+
+    /// Waits until there is something to collect, `look` returns `true`, the bell is rung, or the `deadline` is over (`None`: no
+    /// limit). It may also return early. A ring while it does not wait is not remembered: `look` finds the news that were stored
+    /// before the ring, such as the flag of a guard condition. [`shutdown`](crate::shutdown) rings the bell, too: a `look` that asks
+    /// [`ok`](crate::ok) ends the wait.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn wait(&mut self, deadline: Option<Instant>, look: impl FnMut() -> bool) -> Result<()> {
+        Ok(self.0.wait(deadline, look)?)
+    }
+
+    /// The bell that ends the wait, from any thread of this process.
+    #[must_use]
+    pub fn bell(&self) -> Bell {
+        self.0.bell()
+    }
+}
