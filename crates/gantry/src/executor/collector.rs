@@ -65,6 +65,14 @@ impl Collector {
         Ok(Collector(gantry_shm::Collector::new(node.participant())?))
     }
 
+    /// As [`Collector::new`], before there is a node: the process joins the domain.
+    ///
+    /// # Errors
+    /// Shared memory that cannot be set up or trusted; the process forked.
+    pub fn join(domain_id: u32) -> Result<Collector> {
+        Ok(Collector(gantry_shm::Collector::new(&gantry_shm::Participant::join(domain_id)?)?))
+    }
+
     /// Attaches a source; `None`: it gets no samples, so its news come by its waker or by time. A source may be attached to
     /// several collectors. Look at it once after this.
     ///
