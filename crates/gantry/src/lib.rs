@@ -119,7 +119,7 @@ pub use gantry_shm::{
     PublisherOptions, Qos, QosPolicy, Reliability, RequestId, SampleInfo, SchedulingPolicy, SourceTime,
     TypeDescription,
 };
-pub use graph::{Connection, EndpointType, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
+pub use graph::{Connection, EndpointType, GraphChanges, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{
     CallbackGroup, Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments,

@@ -29,7 +29,7 @@ use std::{
 };
 
 /// The QoS events of one publisher or subscription since the handle was made: [`PublisherEvents`] and
-/// [`SubscriptionEvents`]. The handle may be used on any thread and may outlive its endpoint, which has no more events
+/// [`SubscriptionEvents`]; or the changes of the graph ([`GraphChanges`](crate::GraphChanges)). The handle may be used on any thread and may outlive its endpoint, which has no more events
 /// then.
 ///
 /// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they

@@ -73,12 +73,24 @@ pub enum GraphEvent {
     Removed(GraphEntity),
 }
 
+/// The news that a domain's graph changed, without the changes: [`Node::graph_changes`](crate::Node::graph_changes). The graph is
+/// not read, so the news cost the same however large it is. The waker ([`Waitable::set_waker`]) is called at the first change after
+/// each [`Events::take`].
+pub type GraphChanges = Events<()>;
+
+/// The news of changes from now on.
+pub(crate) fn graph_changes(participant: &Arc<Participant>) -> Result<GraphChanges> {
+    let mut changes = Events::new(participant, "", Role::Node, GraphEventSource(Count::default()))?;
+    changes.take()?; // all before now
+    Ok(changes)
+}
+
 /// The changes of a domain's graph: [`Node::graph_events`](crate::Node::graph_events). An entity that comes and leaves
 /// between two takes causes no event.
 #[derive(Debug)]
 pub struct GraphEvents {
     participant: Arc<Participant>,
-    changes: Events<()>,
+    changes: GraphChanges,
     /// The graph changed since `known` was read.
     is_changed: bool,
     known: BTreeMap<Gid, GraphEntity>,
@@ -88,8 +100,7 @@ pub struct GraphEvents {
 
 impl GraphEvents {
     pub(crate) fn new(participant: Arc<Participant>) -> Result<GraphEvents> {
-        let mut changes = Events::new(&participant, "", Role::Node, GraphEventSource(Count::default()))?;
-        changes.take()?; // all before the look, so that a change after it is an event
+        let changes = graph_changes(&participant)?; // before the look, so that a change after it is an event
         let known = entities(&participant)?;
         Ok(GraphEvents { participant, changes, is_changed: false, known, found: VecDeque::new() })
     }

@@ -9,7 +9,7 @@ mod graph_events;
 mod names_and_types;
 
 pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
-pub use graph_events::{GraphEntity, GraphEvent, GraphEvents};
+pub use graph_events::{GraphChanges, GraphEntity, GraphEvent, GraphEvents};
 
 use crate::{error::Result, node::Node};
 use gantry_shm::{EndpointDescription, Role};
@@ -132,6 +132,15 @@ impl Node {
     /// No waiter could be set up; the process forked.
     pub fn wait_for_graph_change(&self, timeout: Duration) -> Result<bool> {
         self.presence().wait_for_change(timeout)
+    }
+
+    /// The news that the graph changes from now on: for a binding that has its user read the graph, as rcl's graph guard condition
+    /// does. Several changes since the last take are one.
+    ///
+    /// # Errors
+    /// The process forked.
+    pub fn graph_changes(&self) -> Result<GraphChanges> {
+        graph_events::graph_changes(self.participant())
     }
 
     /// The changes of the graph from now on, to be taken, or given to a wait set or an executor.

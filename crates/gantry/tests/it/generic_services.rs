@@ -11,6 +11,8 @@ tests![
     a_generic_client_calls_a_typed_server,
     a_generic_server_answers_a_typed_client,
     a_generic_client_follows_its_requests_to_their_end,
+    a_client_that_requires_no_server_sends_to_nobody,
+    a_client_that_requires_no_server_has_any_number_in_flight,
     the_types_of_servers_are_found_by_name,
     clients_and_servers_are_explained,
     another_definition_of_the_type_is_told,
@@ -125,4 +127,50 @@ fn another_definition_of_the_type_is_told() {
     let [connection] = &node().explain_service("other_definition").unwrap()[..] else { panic!("one pair") };
     let said = connection.to_string();
     assert!(said.contains("/tester asks with another definition of that type"), "{said}");
+}
+
+/// A client of ROS 2's rules.
+fn free_client(service: &str, depth: u32) -> gantry::GenericClient {
+    let mut client = node().create_generic_client_with_qos(service, add_two_ints(), depth).unwrap();
+    client.set_requires_server(false);
+    client
+}
+
+fn a_client_that_requires_no_server_sends_to_nobody() {
+    let mut client = free_client("nobody", 1);
+    let sequences: Vec<u64> = (0..3000).map(|a| client.send_request_copy(&body(a, 0)).unwrap().sequence).collect();
+    assert_eq!(sequences, (1..=3000).collect::<Vec<_>>());
+    assert!(client.take_response().unwrap().is_none());
+    assert_eq!(client.pending_requests(), 0);
+    let mut service = node().create_generic_service("nobody", add_two_ints()).unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    assert!(service.take_request().unwrap().is_none(), "requests from before are lost");
+    let id = client.send_request_copy(&body(1, 2)).unwrap();
+    assert!(service.wait(PATIENCE).unwrap());
+    assert_eq!(service.take_request().unwrap().unwrap().id(), id);
+    drop(service);
+    assert!(client.take_response().unwrap().is_none(), "a server that left is no error");
+}
+
+fn a_client_that_requires_no_server_has_any_number_in_flight() {
+    let mut client = free_client("any_number", 1);
+    let mut services = [(); 2].map(|()| node().create_generic_service("any_number", add_two_ints()).unwrap());
+    eventually("both servers are matched", || client.server_count().unwrap() == 2);
+    let ids: Vec<_> = (0..500).map(|a| client.send_request_copy(&body(a, 0)).unwrap()).collect();
+    for service in &mut services {
+        for id in &ids {
+            assert_eq!(service.take_request().unwrap().unwrap().id(), *id);
+            service.send_response_copy(*id, &id.sequence.to_le_bytes()).unwrap();
+        }
+    }
+    assert_eq!(client.received().unwrap(), 1000);
+    let mut answered: Vec<_> = std::iter::from_fn(|| client.take_response().unwrap())
+        .map(|response| {
+            assert_eq!(response.bytes(), response.id().sequence.to_le_bytes());
+            response.id()
+        })
+        .collect();
+    answered.sort_unstable();
+    let twice: Vec<_> = ids.iter().flat_map(|id| [*id, *id]).collect();
+    assert_eq!((answered, client.dropped_responses()), (twice, 0));
 }

@@ -25,6 +25,7 @@ tests![
     endpoints_are_printed_with_hash_and_gid,
     events_name_entities_that_came_and_left,
     events_call_their_waker,
+    news_of_changes_are_one_until_they_are_taken,
     no_change_is_missed_between_a_look_and_a_wait,
     a_killed_process_disappears,
     explanations_name_the_state_of_each_connection,
@@ -49,6 +50,24 @@ fn next(events: &mut GraphEvents, node: &Node, count: usize) -> Vec<GraphEvent> 
         }
     }
     taken
+}
+
+fn news_of_changes_are_one_until_they_are_taken() {
+    let node = node_in(115, "observer");
+    let (mut changes, (sender, woken)) = (node.graph_changes().unwrap(), channel());
+    assert_eq!(changes.take().unwrap(), None, "nothing changed since it was made");
+    changes.set_waker(Some(Waker::from(Arc::new(Woken(sender)))));
+    for _ in 0..20 {
+        let came = (node_in(115, "one"), node_in(115, "two"));
+        woken.recv_timeout(PATIENCE).unwrap();
+        assert_eq!((changes.take().unwrap(), changes.take().unwrap()), (Some(()), None));
+        drop(came);
+        woken.recv_timeout(PATIENCE).unwrap();
+        assert!(changes.is_ready().unwrap());
+        assert_eq!((changes.take().unwrap(), changes.take().unwrap()), (Some(()), None));
+        while woken.try_recv().is_ok() {} // of the second of two changes, if the first was taken before it
+        changes.take().unwrap();
+    }
 }
 
 fn nodes_are_seen_until_their_last_clone_is_dropped() {

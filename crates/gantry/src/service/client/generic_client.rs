@@ -68,6 +68,19 @@ impl Node {
 }
 
 impl GenericClient {
+    /// Whether a request needs a server when it is sent (the default, `true`). `false` is ROS 2's rule, for a binding that
+    /// follows its requests itself: a request without a server is sent to nobody, and is lost; no request is pending, so their
+    /// number has no bound, no error names one that will not be answered, and [`GenericClient::take_response`] returns each
+    /// response to this client, those of further servers, too. Set it before the first request; the methods that wait for
+    /// one response are not for this.
+    ///
+    /// The QoS depth then bounds only what is kept ([`Node::create_client_with_qos`]): a send waits 100 ms, then fails, if a server
+    /// left four times as many requests, at least 1024; responses that this client left are overwritten beyond six times as many,
+    /// at least 1024. The memory is used as they pile up, except the lists of what is kept.
+    pub fn set_requires_server(&mut self, on: bool) {
+        self.tracker.is_tracking = on;
+    }
+
     /// Memory for a request of that length, as [`GenericPublisher::loan`].
     ///
     /// # Errors

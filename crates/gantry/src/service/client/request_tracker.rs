@@ -3,7 +3,7 @@
 //!
 //! A server is known by its publisher of responses for this client: a server that is gone stays among the publishers until
 //! its responses were taken, so its end is seen after its last response. Invariant: each request that was sent ends once,
-//! in a response, in an error that names it (`request_errors`), or by its sender giving it up.
+//! in a response, in an error that names it (`request_errors`), or by its sender giving it up. A client may turn that off.
 
 use super::{
     super::{depth_of, kept_replies, kept_requests, request_qos, service_type::ServiceTypeDescription},
@@ -37,6 +37,8 @@ pub(super) struct RequestTracker {
     pub(super) gid: Gid,
     /// The most requests in flight.
     depth: usize,
+    /// Requests are followed to their end. Else none is ever pending, and each response to this client is an outcome.
+    pub(super) is_tracking: bool,
     pub(super) responses: gantry_shm::Subscription,
     pending: PendingRequests,
     /// Outcomes that came while another one was waited for.
@@ -75,6 +77,7 @@ impl RequestTracker {
             presence: node.presence().clone(),
             gid,
             depth: depth as usize,
+            is_tracking: true,
             responses,
             pending: PendingRequests::default(),
             arrived: VecDeque::new(),
@@ -90,6 +93,9 @@ impl RequestTracker {
 
     /// Finds the servers that would get a request.
     pub(super) fn prepare_to_send(&mut self, requests: &mut GenericPublisher) -> Result<()> {
+        if !self.is_tracking {
+            return Ok(());
+        }
         if self.pending.len() >= self.depth {
             return Err(Error::TooManyRequests { service: self.name.clone(), pending: self.pending.len() });
         }
@@ -170,10 +176,12 @@ impl RequestTracker {
 
     /// Adds a request that was sent.
     pub(super) fn track(&mut self, sequence: u64) -> RequestId {
-        if self.pending.is_empty() {
-            self.responses.poll_liveness(true);
+        if self.is_tracking {
+            if self.pending.is_empty() {
+                self.responses.poll_liveness(true);
+            }
+            self.pending.add(sequence, self.servers.clone());
         }
-        self.pending.add(sequence, self.servers.clone());
         RequestId { client_gid: self.gid, sequence }
     }
 
@@ -216,7 +224,9 @@ impl RequestTracker {
         while let Some(sample) = self.responses.take()? {
             self.note_losses();
             let request = sample.info().request.filter(|request| request.client_gid == self.gid);
-            let Some(id) = request.filter(|request| self.pending.remove(request.sequence).is_some()) else {
+            let is_tracking = self.is_tracking;
+            let is_awaited = |request: &RequestId| self.pending.remove(request.sequence).is_some() || !is_tracking;
+            let Some(id) = request.filter(is_awaited) else {
                 self.dropped_responses += 1;
                 continue;
             };
