@@ -77,7 +77,9 @@ pub unsafe fn check_identifier(name: &str, identifier: *const c_char) -> Result<
         return Ok(());
     }
     if identifier.is_null() {
-        return Err(Failure::invalid(format_args!("the {name} is not initialized: it has no implementation identifier")));
+        return Err(Failure::invalid(format_args!(
+            "the {name} is not initialized: it has no implementation identifier"
+        )));
     }
     // SAFETY: the promise of the caller.
     let found = unsafe { CStr::from_ptr(identifier) };

@@ -2,6 +2,13 @@
 
 #![allow(dead_code)] // FIXME skeleton
 
+mod abi;
 pub mod bindings;
+mod entities;
 mod failure;
 mod foreign;
+mod handle;
+mod messages;
+mod names;
+mod qos;
+mod serialized;

@@ -49,7 +49,9 @@ fn checked_domain(domain_id: usize) -> Result<u32> {
     let checked = u32::try_from(domain_id).ok().filter(|id| *id <= gantry::MAX_DOMAIN_ID);
     checked.ok_or_else(|| {
         let most = gantry::MAX_DOMAIN_ID;
-        Failure::invalid(format_args!("the domain is {domain_id}; choose one from 0 to {most}, for example by ROS_DOMAIN_ID"))
+        Failure::invalid(format_args!(
+            "the domain is {domain_id}; choose one from 0 to {most}, for example by ROS_DOMAIN_ID"
+        ))
     })
 }
 

@@ -5,6 +5,7 @@
 mod context;
 mod event;
 mod guard_condition;
+mod init_options;
 mod loan;
 mod node;
 mod publisher;

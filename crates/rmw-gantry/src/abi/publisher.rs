@@ -42,7 +42,8 @@ pub unsafe extern "C" fn rmw_create_publisher(
         let library =
             node.library.create_generic_publisher_with_options(topic, description, qos, PublisherOptions::default())?;
         let publisher = Box::new(Publisher::new(library, message_type, qos, c_string(topic)?));
-        let (topic_name, can_loan_messages) = (publisher.topic.as_ptr(), publisher.message_type.plain_bytes().is_some());
+        let (topic_name, can_loan_messages) =
+            (publisher.topic.as_ptr(), publisher.message_type.plain_bytes().is_some());
         let options = rmw_publisher_options_t { ..*options };
         let (implementation_identifier, data) = (IDENTIFIER.as_ptr(), Box::into_raw(publisher).cast());
         let handle = rmw_publisher_t { implementation_identifier, data, topic_name, options, can_loan_messages };

@@ -3,17 +3,14 @@
 use super::publisher::check_network_flow;
 use crate::{
     bindings::*,
-    entities::{AnySource, Source, Subscription},
-    failure::{Failure, Result, run, run_for_pointer},
+    entities::Subscription,
+    failure::{run, run_for_pointer},
     handle::{IDENTIFIER, argument, c_string, entity, free, output, text},
     messages::MessageType,
     names::check_topic,
     qos::{qos_profile, subscription_qos},
 };
-use std::{
-    ffi::{c_char, c_void},
-    sync::Arc,
-};
+use std::ffi::{c_char, c_void};
 
 /// # Safety
 /// The contract of rmw (`crate::handle`).

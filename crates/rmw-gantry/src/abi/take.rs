@@ -114,7 +114,9 @@ pub unsafe extern "C" fn rmw_take_sequence(
         }
         let room = messages.capacity.min(infos.capacity);
         if count > room {
-            return Err(Failure::invalid(format_args!("{count} messages are to be taken, and the sequences have room for {room}")));
+            return Err(Failure::invalid(format_args!(
+                "{count} messages are to be taken, and the sequences have room for {room}"
+            )));
         }
         (*taken, messages.size, infos.size) = (0, 0, 0);
         // SAFETY: as above: arrays of these capacities, of messages of the subscription's type.
@@ -193,8 +195,7 @@ unsafe fn take_serialized(
 /// The properties of a sample that was taken as the `number`th of its subscription, now.
 pub fn message_info(sample: &GenericSample, number: u64) -> rmw_message_info_t {
     let info = sample.message_info();
-    let publisher_gid =
-        rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data: info.publisher_gid.0 };
+    let publisher_gid = rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data: info.publisher_gid.0 };
     rmw_message_info_t {
         source_timestamp: info.source_wall_time_ns.cast_signed(),
         received_timestamp: wall_time_ns(),

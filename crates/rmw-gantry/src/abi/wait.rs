@@ -18,7 +18,10 @@ use std::{
 /// # Safety
 /// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rmw_create_wait_set(context: *mut rmw_context_t, _max_conditions: usize) -> *mut rmw_wait_set_t {
+pub unsafe extern "C" fn rmw_create_wait_set(
+    context: *mut rmw_context_t,
+    _max_conditions: usize,
+) -> *mut rmw_wait_set_t {
     run_for_pointer(c"rmw_create_wait_set", || {
         // SAFETY: the contract of rmw.
         let context = unsafe { entity(context.cast_const()) }?;
@@ -33,6 +36,9 @@ pub unsafe extern "C" fn rmw_create_wait_set(context: *mut rmw_context_t, _max_c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     run(c"rmw_destroy_wait_set", || {
+        if wait_set.is_null() {
+            return Err(Failure::error("the wait set to be destroyed is null")); // not an invalid argument, as the headers have it
+        }
         // SAFETY: the contract of rmw.
         unsafe { entity(wait_set.cast_const()) }?;
         // SAFETY: as above: `rmw_create_wait_set` made it, and nobody uses it any more.
@@ -59,7 +65,7 @@ pub unsafe extern "C" fn rmw_wait(
         // SAFETY: the contract of rmw.
         let wait_set = unsafe { entity(wait_set.cast_const()) }?;
         // SAFETY: null, or a time that the caller keeps.
-        let deadline = unsafe { wait_timeout.as_ref() }.map_or(Some(None), deadline);
+        let deadline = unsafe { wait_timeout.as_ref() }.and_then(deadline);
         macro_rules! array {
             ($pointer:ident, $data:ident, $count:ident) => {
                 // SAFETY: null, or an array of which the caller states address and length, and which nobody else uses.
@@ -76,8 +82,7 @@ pub unsafe extern "C" fn rmw_wait(
         let clients = array!(clients, clients, client_count);
         let events = array!(events, events, event_count);
         // SAFETY: the promises of the caller, for each array.
-        let mut conditions =
-            unsafe { conditions_of(subscriptions, guard_conditions, services, clients, events) }?;
+        let mut conditions = unsafe { conditions_of(subscriptions, guard_conditions, services, clients, events) }?;
         is_any_ready = wait_set.wait(&mut conditions, deadline)?;
         let Conditions { sources, guard_conditions: guards, events: kinds } = &conditions;
         let mut sources = sources.iter().map(|(_, is_ready)| *is_ready);

@@ -45,7 +45,7 @@ struct Counts {
 }
 
 /// An event of the library, as one of `rmw`.
-pub trait LibraryEvent: Sized + 'static {
+pub trait LibraryEvent: Sized + Send + 'static {
     const KINDS: &'static [rmw_event_type_t];
     /// Its kind and what it adds.
     fn sorted(self) -> Option<(rmw_event_type_t, Change)>;
@@ -64,6 +64,8 @@ pub struct Change {
 pub struct EndpointEvents<E: 'static> {
     /// Made for the first event that is asked for.
     library: Mutex<Option<Events<E>>>,
+    /// Whether they were made; held while they are.
+    is_made: Mutex<bool>,
     events: Vec<Event>,
 }
 
@@ -76,7 +78,11 @@ impl<E: LibraryEvent> EndpointEvents<E> {
             counts: Mutex::default(),
             callback: Mutex::default(),
         };
-        Arc::new(EndpointEvents { library: Mutex::new(None), events: E::KINDS.iter().map(event).collect() })
+        Arc::new(EndpointEvents {
+            library: Mutex::new(None),
+            is_made: Mutex::new(false),
+            events: E::KINDS.iter().map(event).collect(),
+        })
     }
 
     /// The events of a kind; `make` makes the library's, once. Events that are not supported have none.
@@ -87,12 +93,14 @@ impl<E: LibraryEvent> EndpointEvents<E> {
     ) -> Result<&Event> {
         let event = self.events.iter().find(|event| event.kind == kind);
         let event = event.ok_or_else(|| Failure::unsupported(&format!("events of type {kind} of this endpoint")))?;
-        if lock(&self.library).is_none() {
-            // Not under the lock: the waker may be called at once, and takes it.
+        let mut is_made = lock(&self.is_made);
+        if !*is_made {
+            // Not under the lock of the events: the waker may be called at once, and takes it.
             let mut library = make()?;
             library.set_waker(Some(self.clone().into()));
             *lock(&self.library) = Some(library);
             self.sort();
+            *is_made = true;
         }
         Ok(event)
     }
@@ -129,7 +137,7 @@ impl<E: LibraryEvent> EndpointEvents<E> {
     }
 }
 
-impl<E: LibraryEvent + Send> Wake for EndpointEvents<E> {
+impl<E: LibraryEvent> Wake for EndpointEvents<E> {
     fn wake(self: Arc<EndpointEvents<E>>) {
         self.sort();
     }

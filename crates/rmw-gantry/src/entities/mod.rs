@@ -15,9 +15,8 @@ mod wake_up;
 
 pub use client::Client;
 pub use context::Context;
-pub use events::{Event, EndpointEvents};
+pub use events::Event;
 pub use guard_condition::GuardCondition;
-pub use listener::{Callback, Listener};
 pub use node::Node;
 pub use publisher::Publisher;
 pub use service::Service;

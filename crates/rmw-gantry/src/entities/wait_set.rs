@@ -5,7 +5,6 @@
 use super::{
     events::Event,
     guard_condition::GuardCondition,
-    listener::lock,
     source::AnySource,
     wake_up::{Attached, WakeUp},
 };
@@ -112,7 +111,8 @@ impl Drop for AttachedGuard<'_> {
 impl Waiting {
     /// Attaches the sources of this wait, and detaches those of the last one, unless they are the same.
     fn attach_sources(&mut self, conditions: &Conditions<'_>) -> Result<()> {
-        let ids = |sources: &[(&dyn AnySource, bool)]| sources.iter().map(|(source, _)| source.id()).collect::<Vec<_>>();
+        let ids =
+            |sources: &[(&dyn AnySource, bool)]| sources.iter().map(|(source, _)| source.id()).collect::<Vec<_>>();
         let is_same = self.sources.len() == conditions.sources.len()
             && self.sources.iter().zip(&conditions.sources).all(|(waited, (source, _))| waited.id == source.id());
         if is_same {
