@@ -1,0 +1,88 @@
+//! `on_new_message` callbacks.
+
+use crate::ros::*;
+use rmw_gantry::bindings::*;
+use std::{
+    ffi::c_void,
+    ptr::null,
+    sync::{Condvar, Mutex},
+    time::Duration,
+};
+
+/// Counts the news of a callback.
+#[derive(Default)]
+struct Counter {
+    news: Mutex<usize>,
+    changed: Condvar,
+}
+
+unsafe extern "C" fn count(user_data: *const c_void, number_of_events: usize) {
+    // SAFETY: the counter that the test passed, which stays until the callback is removed.
+    let counter = unsafe { &*user_data.cast::<Counter>() };
+    *counter.news.lock().unwrap() += number_of_events;
+    counter.changed.notify_all();
+}
+
+impl Counter {
+    /// Waits until it has counted to `news`, and no further.
+    fn wait_for(&self, news: usize) {
+        let guard = self.news.lock().unwrap();
+        let limit = Duration::from_secs(TIME_LIMIT.sec);
+        let (counted, _) = self.changed.wait_timeout_while(guard, limit, |counted| *counted < news).unwrap();
+        assert_eq!(*counted, news);
+    }
+}
+
+fn set(subscription: *mut rmw_subscription_t, callback: rmw_event_callback_t, counter: &Counter) {
+    let user_data = std::ptr::from_ref(counter).cast();
+    // SAFETY: a subscription of this library; the counter stays until the callback is removed.
+    let code = unsafe { rmw_subscription_set_on_new_message_callback(subscription, callback, user_data) };
+    assert_eq!(code, RMW_RET_OK);
+}
+
+#[test]
+fn a_callback_is_told_of_each_message_once() {
+    let ros = Ros::new();
+    let publisher = ros.publisher(c"/callback", &DEFAULT_QOS);
+    let subscription = ros.subscription(c"/callback", &DEFAULT_QOS);
+    let counter = Counter::default();
+    // Of three messages before the callback, one is taken.
+    (0..3).for_each(|number| publish(publisher, Point { x: 0.0, number }));
+    assert_eq!(take(subscription).map(|(point, _)| point.number), Some(0));
+    set(subscription, Some(count), &counter);
+    counter.wait_for(2);
+    (3..6).for_each(|number| publish(publisher, Point { x: 0.0, number }));
+    counter.wait_for(5);
+    assert_eq!(take_numbers(subscription), [1, 2, 3, 4, 5]);
+    publish(publisher, Point { x: 0.0, number: 6 });
+    counter.wait_for(6);
+    set(subscription, None, &counter);
+    publish(publisher, Point { x: 0.0, number: 7 });
+    assert_eq!(take_numbers(subscription), [6, 7]);
+    // The seventh was taken without a callback, so it is not told.
+    set(subscription, Some(count), &counter);
+    publish(publisher, Point { x: 0.0, number: 8 });
+    counter.wait_for(7);
+    set(subscription, None, &counter);
+    ros.end(&[publisher], &[subscription]);
+}
+
+#[test]
+fn a_callback_of_an_event_is_told_of_a_match() {
+    let ros = Ros::new();
+    let publisher = ros.publisher(c"/match_callback", &DEFAULT_QOS);
+    // SAFETY: zeros are an event that is not initialized.
+    let mut event: rmw_event_t = unsafe { std::mem::zeroed() };
+    // SAFETY: a new event and a publisher of this library.
+    let code = unsafe { rmw_publisher_event_init(&raw mut event, publisher, RMW_EVENT_PUBLICATION_MATCHED) };
+    assert_eq!(code, RMW_RET_OK);
+    let counter = Counter::default();
+    let user_data = std::ptr::from_ref(&counter).cast();
+    // SAFETY: an event of this library; the counter stays until the callback is removed.
+    assert_eq!(unsafe { rmw_event_set_callback(&raw mut event, Some(count), user_data) }, RMW_RET_OK);
+    let subscription = ros.subscription(c"/match_callback", &DEFAULT_QOS);
+    counter.wait_for(1);
+    // SAFETY: as above.
+    assert_eq!(unsafe { rmw_event_set_callback(&raw mut event, None, null()) }, RMW_RET_OK);
+    ros.end(&[publisher], &[subscription]);
+}

@@ -1,0 +1,85 @@
+//! Publishing and taking, by copies and by loans.
+
+use crate::ros::*;
+use rmw_gantry::bindings::*;
+use std::{
+    ffi::c_void,
+    ptr::{null, null_mut},
+};
+
+#[test]
+fn a_message_comes_with_its_info() {
+    let ros = Ros::new();
+    let publisher = ros.publisher(c"/info", &DEFAULT_QOS);
+    let subscription = ros.subscription(c"/info", &DEFAULT_QOS);
+    for number in 1..=3 {
+        publish(publisher, Point { x: 0.5, number });
+        let (point, info) = take(subscription).unwrap();
+        assert_eq!(point, Point { x: 0.5, number });
+        assert_eq!((info.publication_sequence_number, info.reception_sequence_number), (number, number));
+        assert!(info.source_timestamp > 0 && info.received_timestamp >= info.source_timestamp);
+    }
+    assert!(take(subscription).is_none());
+    ros.end(&[publisher], &[subscription]);
+}
+
+#[test]
+fn a_loan_is_read_where_it_was_written() {
+    let ros = Ros::new();
+    let publisher = ros.publisher(c"/loan", &DEFAULT_QOS);
+    let subscription = ros.subscription(c"/loan", &DEFAULT_QOS);
+    let mut loan: *mut c_void = null_mut();
+    // SAFETY: a publisher of this library, its type, and an output.
+    assert_eq!(unsafe { rmw_borrow_loaned_message(publisher, point_type(), &raw mut loan) }, RMW_RET_OK);
+    // SAFETY: memory for a point, which is this test's until it is published.
+    unsafe { loan.cast::<Point>().write(Point { x: 2.5, number: 9 }) };
+    // SAFETY: a loan of this publisher.
+    assert_eq!(unsafe { rmw_publish_loaned_message(publisher, loan, null_mut()) }, RMW_RET_OK);
+    // SAFETY: the same address, which is on loan no longer: it is refused and not used.
+    let again = unsafe { rmw_publish_loaned_message(publisher, loan, null_mut()) };
+    assert_eq!(again, RMW_RET_INVALID_ARGUMENT, "a loan is published once");
+
+    let (mut message, mut taken): (*mut c_void, bool) = (null_mut(), false);
+    // SAFETY: a subscription of this library and outputs.
+    let code = unsafe { rmw_take_loaned_message(subscription, &raw mut message, &raw mut taken, null_mut()) };
+    assert_eq!((code, taken), (RMW_RET_OK, true));
+    // SAFETY: a point that this test holds.
+    assert_eq!(unsafe { message.cast::<Point>().read() }, Point { x: 2.5, number: 9 });
+    // SAFETY: a loan of this subscription.
+    assert_eq!(unsafe { rmw_return_loaned_message_from_subscription(subscription, message) }, RMW_RET_OK);
+    // SAFETY: as above; it is refused and not used.
+    let again = unsafe { rmw_return_loaned_message_from_subscription(subscription, message) };
+    assert_eq!(again, RMW_RET_INVALID_ARGUMENT, "a loan is returned once");
+    ros.end(&[publisher], &[subscription]);
+}
+
+#[test]
+fn a_loan_that_is_returned_is_not_published() {
+    let ros = Ros::new();
+    let publisher = ros.publisher(c"/returned", &DEFAULT_QOS);
+    let subscription = ros.subscription(c"/returned", &DEFAULT_QOS);
+    let mut loan: *mut c_void = null_mut();
+    // SAFETY: a publisher of this library, its type, and an output.
+    assert_eq!(unsafe { rmw_borrow_loaned_message(publisher, point_type(), &raw mut loan) }, RMW_RET_OK);
+    // SAFETY: a loan of this publisher.
+    assert_eq!(unsafe { rmw_return_loaned_message_from_publisher(publisher, loan) }, RMW_RET_OK);
+    assert!(take(subscription).is_none());
+    ros.end(&[publisher], &[subscription]);
+}
+
+#[test]
+fn names_and_null_arguments_are_refused() {
+    let ros = Ros::new();
+    for topic in [c"relative", c"", c"/with space", c"/1", c"/a//b", c"/trailing/"] {
+        assert!(ros.publisher(topic, &DEFAULT_QOS).is_null(), "{topic:?}");
+        assert!(ros.subscription(topic, &DEFAULT_QOS).is_null(), "{topic:?}");
+    }
+    let unknown = rmw_qos_profile_t { history: RMW_QOS_POLICY_HISTORY_UNKNOWN, ..DEFAULT_QOS };
+    assert!(ros.publisher(c"/unknown", &unknown).is_null());
+    let publisher = ros.publisher(c"/null", &DEFAULT_QOS);
+    // SAFETY: null is refused.
+    assert_eq!(unsafe { rmw_publish(publisher, null(), null_mut()) }, RMW_RET_INVALID_ARGUMENT);
+    // SAFETY: as above.
+    assert_eq!(unsafe { rmw_publish(null(), null(), null_mut()) }, RMW_RET_INVALID_ARGUMENT);
+    ros.end(&[publisher], &[]);
+}

@@ -1,0 +1,108 @@
+//! `rmw_wait`.
+
+use crate::ros::*;
+use rmw_gantry::bindings::*;
+use std::thread;
+
+#[test]
+fn a_wait_names_the_subscriptions_that_have_messages() {
+    let mut ros = Ros::new();
+    let publisher = ros.publisher(c"/wait", &DEFAULT_QOS);
+    let subscriptions = [ros.subscription(c"/quiet", &DEFAULT_QOS), ros.subscription(c"/wait", &DEFAULT_QOS)];
+    // SAFETY: a context of this library.
+    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    assert_eq!(wait(wait_set, &subscriptions, &[], &mut [], NOW), (RMW_RET_TIMEOUT, vec![false, false]));
+    for number in 0..100 {
+        publish(publisher, Point { x: 0.5, number });
+        assert_eq!(wait(wait_set, &subscriptions, &[], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![false, true]));
+        // A message that was not taken is named again.
+        assert_eq!(wait(wait_set, &subscriptions, &[], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![false, true]));
+        assert_eq!(take_numbers(subscriptions[1]), [number]);
+        assert_eq!(wait(wait_set, &subscriptions, &[], &mut [], NOW), (RMW_RET_TIMEOUT, vec![false, false]));
+    }
+    // The conditions may change from wait to wait.
+    publish(publisher, Point::default());
+    assert_eq!(wait(wait_set, &subscriptions[..1], &[], &mut [], NOW), (RMW_RET_TIMEOUT, vec![false]));
+    assert_eq!(wait(wait_set, &subscriptions[1..], &[], &mut [], NOW), (RMW_RET_OK, vec![true]));
+    // SAFETY: of this library, and not used any more.
+    assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
+    ros.end(&[publisher], &subscriptions);
+}
+
+#[test]
+fn messages_of_another_thread_end_each_sleep() {
+    let mut ros = Ros::new();
+    let publisher = ros.publisher(c"/sleep", &rmw_qos_profile_t { depth: 1000, ..DEFAULT_QOS });
+    let subscription = ros.subscription(c"/sleep", &rmw_qos_profile_t { depth: 1000, ..DEFAULT_QOS });
+    // SAFETY: a context of this library.
+    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    let address = publisher as usize;
+    let thread = thread::spawn(move || {
+        for number in 0..1000 {
+            publish(address as *const rmw_publisher_t, Point { x: 0.0, number });
+            thread::yield_now();
+        }
+    });
+    let mut numbers = Vec::new();
+    while numbers.len() < 1000 {
+        assert_eq!(wait(wait_set, &[subscription], &[], &mut [], TIME_LIMIT).0, RMW_RET_OK, "{}", numbers.len());
+        numbers.extend(take_numbers(subscription));
+    }
+    assert_eq!(numbers, (0..1000).collect::<Vec<_>>());
+    thread.join().unwrap();
+    // SAFETY: of this library, and not used any more.
+    assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
+    ros.end(&[publisher], &[subscription]);
+}
+
+#[test]
+fn each_trigger_of_a_guard_condition_ends_a_wait() {
+    let mut ros = Ros::new();
+    // SAFETY: a context of this library.
+    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    // SAFETY: as above.
+    let [ping, pong] = [(), ()].map(|()| unsafe { rmw_create_guard_condition(&raw mut *ros.context) });
+    // SAFETY: as above.
+    let wait_set_of_thread = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) } as usize;
+    let (ping_address, pong_address) = (ping as usize, pong as usize);
+    let thread = thread::spawn(move || {
+        for _ in 0..1000 {
+            let wait_set = wait_set_of_thread as *mut rmw_wait_set_t;
+            let ready = wait(wait_set, &[], &[ping_address as *const _], &mut [], TIME_LIMIT);
+            assert_eq!(ready, (RMW_RET_OK, vec![true]));
+            // SAFETY: a guard condition of this library.
+            assert_eq!(unsafe { rmw_trigger_guard_condition(pong_address as *const _) }, RMW_RET_OK);
+        }
+    });
+    for _ in 0..1000 {
+        // SAFETY: a guard condition of this library.
+        assert_eq!(unsafe { rmw_trigger_guard_condition(ping) }, RMW_RET_OK);
+        assert_eq!(wait(wait_set, &[], &[pong], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![true]));
+    }
+    thread.join().unwrap();
+    assert_eq!(wait(wait_set, &[], &[ping, pong], &mut [], NOW), (RMW_RET_TIMEOUT, vec![false, false]));
+    for wait_set in [wait_set, wait_set_of_thread as *mut rmw_wait_set_t] {
+        // SAFETY: of this library, and not used any more.
+        assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
+    }
+    for guard_condition in [ping, pong] {
+        // SAFETY: as above.
+        assert_eq!(unsafe { rmw_destroy_guard_condition(guard_condition) }, RMW_RET_OK);
+    }
+    ros.end(&[], &[]);
+}
+
+#[test]
+fn changes_of_the_graph_trigger_the_guard_condition_of_a_node() {
+    let mut ros = Ros::new();
+    // SAFETY: a context of this library.
+    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    // SAFETY: a node of this library.
+    let graph = unsafe { rmw_node_get_graph_guard_condition(ros.node) };
+    while wait(wait_set, &[], &[graph], &mut [], NOW).0 == RMW_RET_OK {} // of the node itself
+    let publisher = ros.publisher(c"/graph", &DEFAULT_QOS);
+    assert_eq!(wait(wait_set, &[], &[graph], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![true]));
+    // SAFETY: of this library, and not used any more.
+    assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
+    ros.end(&[publisher], &[]);
+}
