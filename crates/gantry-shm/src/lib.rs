@@ -48,7 +48,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     pub mod fuzzing;
 
     pub use describe::{
-        description::{EndpointDescription, Gid, RequestId, Role},
+        description::{EndpointDescription, Gid, NodeDetails, RequestId, Role},
         qos::{Durability, History, Liveliness, MAX_DEPTH, Qos, Reliability},
         qos_policy::QosPolicy,
         type_description::{TypeDescription, rihs01},

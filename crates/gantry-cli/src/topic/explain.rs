@@ -62,8 +62,7 @@ impl Explanation {
 /// The sentence about a topic that has ends of one kind only.
 pub fn no_pair(topic: &str, publishers: &[TopicEndpointInfo], subscriptions: &[TopicEndpointInfo]) -> String {
     let list = |ends: &[TopicEndpointInfo]| {
-        let name = |end: &TopicEndpointInfo| format!("{} in {}", end.node_fully_qualified_name(), end.process);
-        ends.iter().map(name).collect::<Vec<_>>().join(", ")
+        ends.iter().map(TopicEndpointInfo::node_and_process).collect::<Vec<_>>().join(", ")
     };
     match (publishers, subscriptions) {
         ([], []) => format!("{topic} has neither publishers nor subscriptions now"),

@@ -54,8 +54,17 @@ pub enum Role {
     Publisher = ROLE_PUBLISHER as isize,
     /// The subscribing end.
     Subscription = ROLE_SUBSCRIPTION as isize,
-    /// A node, with or without endpoints; its description has neither topic nor type.
+    /// A node, with or without endpoints; its description has neither topic nor type, but [`NodeDetails`].
     Node = ROLE_NODE as isize,
+}
+
+/// The properties of a node besides its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeDetails {
+    /// The implementation of ROS 2's `rmw` that made the node, such as `rmw_gantry`; empty: none did.
+    pub rmw_implementation: String,
+    /// The node's enclave (ROS 2's security), such as `/` or `/front/camera`; empty: `/`.
+    pub enclave: String,
 }
 
 /// The description of an endpoint or a node.
@@ -160,6 +169,14 @@ impl EndpointDescription {
             key: header.key,
             number: header.number,
         })
+    }
+
+    /// The details of a node.
+    #[must_use]
+    pub fn node_details(&self) -> Option<NodeDetails> {
+        let TypeDescription { name, definition, .. } = &self.message_type;
+        let details = || NodeDetails { rmw_implementation: name.clone(), enclave: definition.clone() };
+        (self.role == Role::Node).then(details)
     }
 
     /// The reason why a publisher with this description and a subscription to its topic cannot be matched; `None` if they can.

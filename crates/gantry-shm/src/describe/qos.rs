@@ -67,7 +67,7 @@ pub struct Qos {
     pub liveliness: Liveliness,
     /// Longest time between two assertions of a publisher that asserts its own liveliness.
     pub liveliness_lease_duration: Option<Duration>,
-    /// Uses the topic name as it is, without ROS 2's prefixes.
+    /// Uses the topic name as it is given: it is neither expanded nor remapped, and ROS 2's rules for names do not apply.
     pub avoid_ros_namespace_conventions: bool,
 }
 

@@ -5,7 +5,7 @@
 
 use crate::{
     describe::{
-        description::{EndpointDescription, Role},
+        description::{EndpointDescription, NodeDetails, Role},
         qos::Qos,
         type_description::TypeDescription,
     },
@@ -102,11 +102,13 @@ impl NodeRecord {
     /// Adds a node of that full name to the graph.
     ///
     /// # Errors
-    /// No room; the process forked.
-    pub fn new(participant: Arc<Participant>, node: &str) -> Result<NodeRecord> {
+    /// Names of more than 1 MiB; no room; the process forked.
+    pub fn new(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<NodeRecord> {
         let domain = &participant.domain;
-        let (no_type, qos) = (TypeDescription::default(), Qos::default());
-        let description = domain.describe(Role::Node, node, GRAPH_TOPIC, no_type, qos)?;
+        let NodeDetails { rmw_implementation: name, enclave: definition } = details;
+        // In the place of the type, which a node does not have: readers that do not expect them pass over them.
+        let details = TypeDescription { name, definition, ..TypeDescription::default() };
+        let description = domain.describe(Role::Node, node, GRAPH_TOPIC, details, Qos::default())?;
         let block = domain.process.add_endpoint(&domain.directory, &description)?;
         domain.board.graph_changed();
         Ok(NodeRecord { participant, block })

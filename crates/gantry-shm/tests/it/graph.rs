@@ -2,7 +2,7 @@
 
 use crate::{child::*, support::*};
 use gantry_shm::{
-    ConnectionState, Generation, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Role, Watcher,
+    ConnectionState, Generation, NodeDetails, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Role, Watcher,
 };
 use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
 use std::{
@@ -92,10 +92,14 @@ fn a_node_is_in_the_graph_as_long_as_its_record() {
     let newest = participant.watch("", Role::Node, |generation| Newest(generation, AtomicU64::new(0))).unwrap();
     let expect_update = |before: u64| eventually("the watcher is updated", || newest.1.load(SeqCst) > before);
     let before = participant.graph_generation().unwrap();
-    let first = NodeRecord::new(participant.clone(), "/eye").unwrap();
+    let first = NodeRecord::new(participant.clone(), "/eye", NodeDetails::default()).unwrap();
     expect_update(before);
     assert!(participant.wait_for_graph_change(before, Duration::ZERO).unwrap());
-    let second = NodeRecord::new(participant.clone(), "/eye").unwrap();
+    let details = NodeDetails { rmw_implementation: "rmw_gantry".to_owned(), enclave: "/left".to_owned() };
+    let second = NodeRecord::new(participant.clone(), "/eye", details.clone()).unwrap();
+    let said = participant.endpoints_of("").unwrap().into_iter().map(|entry| entry.description.node_details().unwrap());
+    let said: Vec<_> = said.collect();
+    assert!(said.len() == 2 && said.contains(&details) && said.contains(&NodeDetails::default()), "{said:?}");
     assert_eq!(nodes(&participant), ["/eye", "/eye"], "two of one name are two");
     drop(first);
     assert_eq!(nodes(&participant), ["/eye"]);

@@ -1,5 +1,6 @@
 //! Endpoints of any process and their connections: plain values, from the endpoints' own descriptions.
 
+use crate::node::{RmwNodes, node_and_process};
 use gantry_shm::{ConnectionState, EndpointDescription, EndpointPair, Gid, GraphEntry, Qos, Role};
 use std::fmt;
 
@@ -34,13 +35,16 @@ pub struct TopicEndpointInfo {
     pub qos_profile: Qos,
     /// Its process: program and pid.
     pub process: String,
+    /// The implementation of ROS 2's `rmw` that made its node, such as `rmw_gantry`; `None` for a node of Gantry's own.
+    pub rmw_implementation: Option<String>,
     /// The number of messages that it copied: a publisher with `publish_copy`, a subscription with `take_copy`.
     pub copied_messages: u64,
 }
 
 impl TopicEndpointInfo {
     /// `None` for a node.
-    pub(crate) fn new(entry: GraphEntry) -> Option<TopicEndpointInfo> {
+    pub(crate) fn new(entry: GraphEntry, nodes: &RmwNodes) -> Option<TopicEndpointInfo> {
+        let rmw_implementation = nodes.implementation(&entry.description);
         let GraphEntry { description, process, copied_samples, .. } = entry;
         let EndpointDescription { role, gid, node, topic, message_type, qos, .. } = description;
         let endpoint_type = match role {
@@ -60,6 +64,7 @@ impl TopicEndpointInfo {
             endpoint_gid: gid,
             qos_profile: qos,
             process,
+            rmw_implementation,
             copied_messages: copied_samples,
         })
     }
@@ -68,6 +73,12 @@ impl TopicEndpointInfo {
     #[must_use]
     pub fn rihs01(&self) -> Option<String> {
         gantry_shm::rihs01(&self.topic_type_hash)
+    }
+
+    /// Its node and process in a sentence: "/talker in talker (pid 7)", "/talker (rmw_gantry) in python3 (pid 8)".
+    #[must_use]
+    pub fn node_and_process(&self) -> String {
+        node_and_process(&self.node_fully_qualified_name(), self.rmw_implementation.as_deref(), &self.process)
     }
 
     /// Its node's namespace and name.
@@ -90,6 +101,7 @@ impl fmt::Debug for TopicEndpointInfo {
             .field("endpoint_gid", &self.endpoint_gid)
             .field("qos_profile", &self.qos_profile)
             .field("process", &self.process)
+            .field("rmw_implementation", &self.rmw_implementation)
             .field("copied_messages", &self.copied_messages)
             .finish()
     }
@@ -108,16 +120,17 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(pair: EndpointPair) -> Option<Connection> {
-        let publisher = TopicEndpointInfo::new(pair.publisher)?;
-        Some(Connection { publisher, subscription: TopicEndpointInfo::new(pair.subscription)?, state: pair.state })
+    pub(crate) fn new(pair: EndpointPair, nodes: &RmwNodes) -> Option<Connection> {
+        let publisher = TopicEndpointInfo::new(pair.publisher, nodes)?;
+        let subscription = TopicEndpointInfo::new(pair.subscription, nodes)?;
+        Some(Connection { publisher, subscription, state: pair.state })
     }
 }
 
 impl fmt::Display for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let end = |end: &TopicEndpointInfo| format!("{} in {}", end.node_fully_qualified_name(), end.process);
-        write!(f, "{} to {}: {}", end(&self.publisher), end(&self.subscription), self.state)?;
+        let Connection { publisher, subscription, state } = self;
+        write!(f, "{} to {}: {state}", publisher.node_and_process(), subscription.node_and_process())?;
         match (self.publisher.copied_messages, self.subscription.copied_messages) {
             (0, 0) => Ok(()),
             (copied_in, copied_out) => write!(

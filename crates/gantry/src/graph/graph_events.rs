@@ -6,7 +6,7 @@ use super::endpoint_info::{EndpointType, TopicEndpointInfo};
 use crate::{
     error::Result,
     events::{Count, EventSource, Events},
-    node::{ServiceTopic, service_topic},
+    node::{RmwNodes, ServiceTopic, service_topic},
     wait::{TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{Gid, GraphEntry, Participant, Role};
@@ -44,11 +44,11 @@ pub enum GraphEntity {
 
 impl GraphEntity {
     /// `None` for the replies' half of a service: the requests' half is shown for both.
-    fn new(entry: GraphEntry) -> Option<GraphEntity> {
+    fn new(entry: GraphEntry, nodes: &RmwNodes) -> Option<GraphEntity> {
         if entry.description.role == Role::Node {
             return Some(GraphEntity::Node(entry.description.node));
         }
-        let endpoint = TopicEndpointInfo::new(entry)?;
+        let endpoint = TopicEndpointInfo::new(entry, nodes)?;
         let node = || endpoint.node_fully_qualified_name();
         Some(match (service_topic(&endpoint.topic_name), endpoint.endpoint_type) {
             (None, EndpointType::Publisher) => GraphEntity::Publisher(endpoint),
@@ -153,8 +153,10 @@ impl TakeSource for GraphEvents {
 }
 
 fn entities(participant: &Participant) -> Result<BTreeMap<Gid, GraphEntity>> {
-    let entries = participant.graph()?.into_iter();
-    Ok(entries.filter_map(|entry| Some((entry.description.gid, GraphEntity::new(entry)?))).collect())
+    let entries = participant.graph()?;
+    let nodes = RmwNodes::among(&entries);
+    let entity = |entry: GraphEntry| Some((entry.description.gid, GraphEntity::new(entry, &nodes)?));
+    Ok(entries.into_iter().filter_map(entity).collect())
 }
 
 /// Source of the changes of the graph: the count is its generation.

@@ -11,7 +11,10 @@ mod names_and_types;
 pub use endpoint_info::{Connection, EndpointType, TopicEndpointInfo};
 pub use graph_events::{GraphChanges, GraphEntity, GraphEvent, GraphEvents};
 
-use crate::{error::Result, node::Node};
+use crate::{
+    error::Result,
+    node::{Node, RmwNodes},
+};
 use gantry_shm::{EndpointDescription, Role};
 use names_and_types::{NamesAndTypes, by_name, service, topic};
 use std::time::Duration;
@@ -22,10 +25,26 @@ impl Node {
     /// # Errors
     /// The domain cannot be read; the process forked.
     pub fn node_names(&self) -> Result<Vec<String>> {
-        let nodes = self.participant().graph()?.into_iter().map(|entry| entry.description);
+        let nodes = self.participant().endpoints_of("")?.into_iter().map(|entry| entry.description);
         let mut names: Vec<_> = nodes.filter(|entry| entry.role == Role::Node).map(|entry| entry.node).collect();
         names.sort_unstable();
         Ok(names)
+    }
+
+    /// The full names of all nodes of the domain with their enclaves, sorted; a name is repeated for each node that has it. The
+    /// enclave is `/` unless [`NodeBuilder::enclave`](crate::NodeBuilder::enclave) says another one.
+    ///
+    /// # Errors
+    /// As [`Node::node_names`].
+    pub fn node_names_and_enclaves(&self) -> Result<Vec<(String, String)>> {
+        let nodes = self.participant().endpoints_of("")?.into_iter();
+        let named = nodes.filter_map(|entry| {
+            let enclave = entry.description.node_details()?.enclave;
+            Some((entry.description.node, if enclave.is_empty() { "/".to_owned() } else { enclave }))
+        });
+        let mut named: Vec<_> = named.collect();
+        named.sort_unstable();
+        Ok(named)
     }
 
     /// The topics that have publishers or subscriptions, each with the types of its endpoints; without the topics of
@@ -75,7 +94,7 @@ impl Node {
     /// # Errors
     /// As [`Node::publishers_info_by_topic`].
     pub fn count_publishers(&self, topic: &str) -> Result<usize> {
-        Ok(self.publishers_info_by_topic(topic)?.len())
+        self.count_endpoints(topic, Role::Publisher)
     }
 
     /// The number of subscriptions to a topic, matched or not.
@@ -83,12 +102,18 @@ impl Node {
     /// # Errors
     /// As [`Node::publishers_info_by_topic`].
     pub fn count_subscribers(&self, topic: &str) -> Result<usize> {
-        Ok(self.subscriptions_info_by_topic(topic)?.len())
+        self.count_endpoints(topic, Role::Subscription)
+    }
+
+    fn count_endpoints(&self, topic: &str, role: Role) -> Result<usize> {
+        let endpoints = self.participant().endpoints_of(&self.resolve_topic_name(topic)?)?;
+        Ok(endpoints.into_iter().filter(|endpoint| endpoint.description.role == role).count())
     }
 
     fn endpoints_info(&self, topic: &str, endpoint_type: EndpointType) -> Result<Vec<TopicEndpointInfo>> {
         let endpoints = self.participant().endpoints_of(&self.resolve_topic_name(topic)?)?;
-        let endpoints = endpoints.into_iter().filter_map(TopicEndpointInfo::new);
+        let nodes = RmwNodes::of_domain(self.participant())?;
+        let endpoints = endpoints.into_iter().filter_map(|entry| TopicEndpointInfo::new(entry, &nodes));
         Ok(endpoints.filter(|endpoint| endpoint.endpoint_type == endpoint_type).collect())
     }
 
@@ -111,7 +136,8 @@ impl Node {
     /// As [`Node::publishers_info_by_topic`].
     pub fn explain(&self, topic: &str) -> Result<Vec<Connection>> {
         let pairs = self.participant().connections(&self.resolve_topic_name(topic)?)?.into_iter();
-        Ok(pairs.filter_map(Connection::new).collect())
+        let nodes = RmwNodes::of_domain(self.participant())?;
+        Ok(pairs.filter_map(|pair| Connection::new(pair, &nodes)).collect())
     }
 
     /// Waits until the graph changed since the last call that returned `true`, or since this node was made; `false`

@@ -7,13 +7,17 @@ mod names;
 mod node_callbacks;
 mod presence;
 mod remap;
+mod rmw_nodes;
 
 pub use arguments::remove_ros_arguments;
 pub use callback_group::CallbackGroup;
 pub use init::{init, init_with_arguments};
 pub use names::expand_topic_name;
-pub(crate) use names::{ServiceTopic, client_reply_topic, reply_topic, request_topic, service_topic};
+pub(crate) use names::{
+    ServiceTopic, check_native_topic, client_reply_topic, reply_topic, request_topic, service_topic,
+};
 pub(crate) use presence::Presence;
+pub(crate) use rmw_nodes::{RmwNodes, node_and_process};
 
 use crate::{
     callback::{CallbackGroupType, Callbacks, Group},
@@ -23,7 +27,7 @@ use crate::{
     time::Clock,
 };
 use arguments::RosArguments;
-use gantry_shm::Participant;
+use gantry_shm::{NodeDetails, Participant};
 use remap::{NameKind, Remapped};
 use std::sync::{Arc, Weak};
 
@@ -71,6 +75,7 @@ pub struct NodeBuilder {
     remappings: Vec<String>,
     arguments: Vec<String>,
     uses_global_arguments: bool,
+    details: NodeDetails,
     pub(crate) parameters: ParameterOptions,
 }
 
@@ -88,7 +93,8 @@ impl Node {
     pub fn builder(name: &str) -> NodeBuilder {
         let (remappings, arguments) = (Vec::new(), Vec::new());
         let (name, namespace, parameters) = (name.to_owned(), "/".to_owned(), ParameterOptions::default());
-        NodeBuilder { name, namespace, domain_id: None, remappings, arguments, uses_global_arguments: true, parameters }
+        let (domain_id, uses_global_arguments, details) = (None, true, NodeDetails::default());
+        NodeBuilder { name, namespace, domain_id, remappings, arguments, uses_global_arguments, details, parameters }
     }
 
     /// A handle that does not keep the node: see [`WeakNode`].
@@ -233,6 +239,22 @@ impl NodeBuilder {
         NodeBuilder { uses_global_arguments: on, ..self }
     }
 
+    /// Names the implementation of ROS 2's `rmw` that makes the node, such as `rmw_gantry`, which explanations name beside the
+    /// node. The default is none: a node of Gantry's own.
+    #[must_use]
+    pub fn rmw_implementation(mut self, name: &str) -> Self {
+        self.details.rmw_implementation = name.to_owned();
+        self
+    }
+
+    /// Sets the enclave that [`Node::node_names_and_enclaves`] shows, as `/front/camera`; it has no other effect. The default is
+    /// `/`.
+    #[must_use]
+    pub fn enclave(mut self, enclave: &str) -> Self {
+        self.details.enclave = enclave.to_owned();
+        self
+    }
+
     /// Makes the node, without the things that its parameters may ask for at once.
     pub(crate) fn join(self) -> Result<Node> {
         let own = RosArguments::parse(&self.arguments)?;
@@ -248,7 +270,7 @@ impl NodeBuilder {
         let mut overrides = global.parameters.of_node(&names.fully_qualified_name());
         overrides.extend(own.parameters.of_node(&names.fully_qualified_name()));
         let parameters = Arc::new(ParameterStore::new(overrides, self.parameters));
-        let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name())?;
+        let presence = Presence::new(Participant::join(domain_id)?, &names.fully_qualified_name(), self.details)?;
         let callbacks = Arc::new(Callbacks::new(names.fully_qualified_name()));
         let default_group = Arc::new(Group::new(CallbackGroupType::MutuallyExclusive));
         log::debug(&names.fully_qualified_name(), format_args!("joins domain {domain_id}"));

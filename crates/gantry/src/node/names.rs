@@ -75,6 +75,17 @@ pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str
     Ok(full)
 }
 
+/// Checks the name of a topic that avoids ROS 2's conventions: any text that is not the name of a service's topic.
+pub(crate) fn check_native_topic(topic: &str) -> Result<()> {
+    let broken = match topic.len() {
+        0 => Err("it is empty"),
+        length if length > MAX_TOPIC_BYTES => Err("it has more than 247 characters"),
+        _ if service_topic(topic).is_some() => Err("it is the name of a service's topic"),
+        _ => Ok(()),
+    };
+    broken.map_err(|why| invalid("topic", topic, why))
+}
+
 /// The topic of requests to the service with this full name, as in ROS 2.
 pub(crate) fn request_topic(service: &str) -> String {
     format!("rq{service}Request")

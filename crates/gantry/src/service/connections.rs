@@ -3,7 +3,7 @@
 use super::service_type::{ServiceTypeDescription, service_type_name, type_mismatch};
 use crate::{
     error::Result,
-    node::{Node, client_reply_topic, reply_topic, request_topic},
+    node::{Node, RmwNodes, client_reply_topic, node_and_process, reply_topic, request_topic},
 };
 use gantry_shm::{ConnectionState, EndpointPair, GraphEntry, Role};
 use std::fmt;
@@ -18,6 +18,8 @@ pub struct ServiceConnection {
     pub client: (String, String),
     /// Full name of the server's node, and its process.
     pub server: (String, String),
+    /// The implementations of ROS 2's `rmw` that made the client's node and the server's; `None` for a node of Gantry's own.
+    pub rmw_implementations: [Option<String>; 2],
     /// Connected in both directions (zero-copy), or the reason why not.
     pub state: ConnectionState,
 }
@@ -45,7 +47,8 @@ impl Node {
     pub fn explain_service(&self, service: &str) -> Result<Vec<ServiceConnection>> {
         let service = self.resolve_service_name(service)?;
         let pairs = self.participant().connections(&request_topic(&service))?.into_iter();
-        pairs.map(|pair| self.service_connection(&service, pair)).collect()
+        let nodes = RmwNodes::of_domain(self.participant())?;
+        pairs.map(|pair| self.service_connection(&service, pair, &nodes)).collect()
     }
 
     /// The types of the servers of a service, each once, for a program that knows only its name: none without servers, more
@@ -73,7 +76,7 @@ impl Node {
         Ok(types)
     }
 
-    fn service_connection(&self, service: &str, pair: EndpointPair) -> Result<ServiceConnection> {
+    fn service_connection(&self, service: &str, pair: EndpointPair, nodes: &RmwNodes) -> Result<ServiceConnection> {
         let EndpointPair { publisher: client, subscription: server, state, .. } = pair;
         let asks = format!("{} asks", client.description.node);
         let mismatch = |served: &GraphEntry, asked: &GraphEntry| {
@@ -93,7 +96,9 @@ impl Node {
             state => mismatch(&server, &client).unwrap_or(state),
         };
         let end = |entry: GraphEntry| (entry.description.node, entry.process);
-        Ok(ServiceConnection { service_name: service.to_owned(), client: end(client), server: end(server), state })
+        let rmw_implementations = [&client, &server].map(|entry| nodes.implementation(&entry.description));
+        let (client, server) = (end(client), end(server));
+        Ok(ServiceConnection { service_name: service.to_owned(), client, server, rmw_implementations, state })
     }
 }
 
@@ -111,7 +116,9 @@ fn not_answerable(server: &GraphEntry) -> String {
 
 impl fmt::Display for ServiceConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ServiceConnection { client: (client, asking), server: (server, serving), state, .. } = self;
-        write!(f, "{client} in {asking} to {server} in {serving}: {state}")
+        let ServiceConnection { client, server, rmw_implementations: [of_client, of_server], state, .. } = self;
+        let end =
+            |(node, process): &(String, String), rmw: &Option<String>| node_and_process(node, rmw.as_deref(), process);
+        write!(f, "{} to {}: {state}", end(client, of_client), end(server, of_server))
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     callback::CallbackHandle,
     error::Result,
     log,
-    node::{CallbackGroup, Node},
+    node::{CallbackGroup, Node, check_native_topic},
     time::remaining,
 };
 use gantry_cdr::Message;
@@ -75,7 +75,8 @@ impl Node {
         qos: impl Into<Qos>,
         options: PublisherOptions,
     ) -> Result<GenericPublisher> {
-        self.publisher_on(&self.resolve_topic_name(topic)?, message_type, qos.into(), options)
+        let qos = qos.into();
+        self.publisher_on(&self.topic_name(topic, &qos)?, message_type, qos, options)
     }
 
     /// A subscription to bytes on `topic`, whose type is `message_type`.
@@ -88,7 +89,16 @@ impl Node {
         message_type: TypeDescription,
         qos: impl Into<Qos>,
     ) -> Result<GenericSubscription> {
-        self.subscription_on(&self.resolve_topic_name(topic)?, message_type, qos.into())?.look_at_other_domains()
+        let qos = qos.into();
+        self.subscription_on(&self.topic_name(topic, &qos)?, message_type, qos)?.look_at_other_domains()
+    }
+
+    /// The full name of a topic; with `avoid_ros_namespace_conventions` it is the name as it is given.
+    fn topic_name(&self, topic: &str, qos: &Qos) -> Result<String> {
+        match qos.avoid_ros_namespace_conventions {
+            true => check_native_topic(topic).map(|()| topic.to_owned()),
+            false => self.resolve_topic_name(topic),
+        }
     }
 
     /// A publisher on a topic whose full name is known.

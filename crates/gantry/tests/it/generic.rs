@@ -1,7 +1,7 @@
 //! Generic endpoints: bytes arrive unchanged, between generic and typed endpoints.
 
 use crate::support::*;
-use gantry::{ENCAPSULATION, Error, GenericSample, Qos, SourceTime, TypeDescription};
+use gantry::{ENCAPSULATION, Error, GenericSample, Node, Qos, SourceTime, TypeDescription};
 use zerocopy::IntoBytes;
 
 tests![
@@ -15,6 +15,7 @@ tests![
     a_length_that_no_message_of_the_type_has_is_refused_by_the_publisher,
     samples_have_exactly_the_time_of_the_caller,
     large_copies_reuse_the_slot_that_readers_released_last,
+    a_name_without_ros_2_s_conventions_is_used_as_it_is,
 ];
 
 fn bytes_of_any_length_travel_in_place() {
@@ -36,6 +37,21 @@ fn bytes_of_any_length_travel_in_place() {
     }
     for (bytes, sample) in &held {
         assert!(sample.as_ref() == bytes, "a held sample of {} bytes changed", bytes.len());
+    }
+}
+
+fn a_name_without_ros_2_s_conventions_is_used_as_it_is() {
+    let node = Node::builder("native").namespace("/robot").remap("plain_topic", "other").build().unwrap();
+    let qos = Qos { avoid_ros_namespace_conventions: true, ..Qos::default() };
+    let mut publisher = node.create_generic_publisher("plain_topic", path(), qos).unwrap();
+    let mut subscription = node.create_generic_subscription("plain_topic", path(), qos).unwrap();
+    assert_eq!((publisher.topic(), subscription.topic()), ("plain_topic", "plain_topic"));
+    publisher.publish_copy(&path_bytes(1)).unwrap();
+    receive(&mut subscription);
+    let conventional = node.create_generic_publisher("plain_topic", path(), Qos::default()).unwrap();
+    assert_eq!(conventional.topic(), "/robot/other");
+    for refused in ["", "rq/addRequest", "rr/addReply#7", &"a".repeat(248)] {
+        assert!(matches!(node.create_generic_publisher(refused, path(), qos), Err(Error::InvalidName { .. })));
     }
 }
 

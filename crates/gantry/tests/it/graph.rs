@@ -3,9 +3,10 @@
 
 use crate::support::*;
 use gantry::{
-    ConnectionState, EndpointType, EngineError, GraphEntity, GraphEvent, GraphEvents, Node, Qos, TakeSource,
+    ConnectionState, EndpointType, EngineError, Error, GraphEntity, GraphEvent, GraphEvents, Node, Qos, TakeSource,
     TypeDescription, Waitable,
 };
+use gantry_msgs::std_srvs::srv::Trigger;
 use gantry_shm::{Participant, PublisherOptions};
 use std::{
     collections::BTreeMap,
@@ -29,6 +30,8 @@ tests![
     no_change_is_missed_between_a_look_and_a_wait,
     a_killed_process_disappears,
     explanations_name_the_state_of_each_connection,
+    nodes_of_an_rmw_are_told_from_others,
+    nodes_that_do_not_exist_are_an_error,
     ends_in_two_processes_are_explained,
     nodes_use_their_remapped_names,
 ];
@@ -333,6 +336,41 @@ fn explanations_name_the_state_of_each_connection() {
     assert_eq!(node.explain("nothing").unwrap(), []);
 }
 
+fn nodes_of_an_rmw_are_told_from_others() {
+    let own = node_in(116, "talker");
+    let builder = Node::builder("talker").domain_id(116).rmw_implementation("rmw_gantry");
+    let far = builder.namespace("/far").enclave("/front/camera").build().unwrap();
+    let names = |pairs: &[(&str, &str)]| -> Vec<_> {
+        pairs.iter().map(|&(node, enclave)| (node.to_owned(), enclave.to_owned())).collect()
+    };
+    assert_eq!(own.node_names_and_enclaves().unwrap(), names(&[("/far/talker", "/front/camera"), ("/talker", "/")]));
+    let _publisher = far.create_publisher::<Point>("/point", Qos::default()).unwrap();
+    let _subscription = own.create_subscription::<Point>("/point", Qos::default()).unwrap();
+    let [connection] = &own.explain("/point").unwrap()[..] else { panic!("one pair") };
+    let ends = [&connection.publisher, &connection.subscription].map(|end| end.rmw_implementation.as_deref());
+    assert_eq!(ends, [Some("rmw_gantry"), None]);
+    let sentence = connection.to_string();
+    assert!(sentence.starts_with("/far/talker (rmw_gantry) in ") && sentence.contains(" to /talker in "), "{sentence}");
+    let _service = far.create_service::<Trigger>("/trigger").unwrap();
+    let _client = own.create_client::<Trigger>("/trigger").unwrap();
+    let [connection] = &own.explain_service("/trigger").unwrap()[..] else { panic!("one pair") };
+    let sentence = connection.to_string();
+    assert!(sentence.starts_with("/talker in ") && sentence.contains(" to /far/talker (rmw_gantry) in "), "{sentence}");
+}
+
+fn nodes_that_do_not_exist_are_an_error() {
+    let node = node_in(117, "there");
+    for found in [
+        node.publisher_names_and_types_by_node("/missing"),
+        node.subscriber_names_and_types_by_node("/missing"),
+        node.service_names_and_types_by_node("/missing"),
+        node.client_names_and_types_by_node("/missing"),
+    ] {
+        assert!(matches!(&found, Err(Error::UnknownNode { node, .. }) if node == "/missing"), "{found:?}");
+    }
+    assert!(node.publisher_names_and_types_by_node("/there").unwrap().is_empty());
+}
+
 fn ends_in_two_processes_are_explained() {
     let node = node_in(109, "listener");
     let child = start_child_in(109, "typed-talker", "/points");
@@ -369,6 +407,6 @@ fn nodes_use_their_remapped_names() {
         Node::builder("a").namespace("/b/"),
     ] {
         let error = refused(builder);
-        assert!(!matches!(error, gantry::Error::Engine(EngineError::System { .. })), "{error}");
+        assert!(!matches!(error, Error::Engine(EngineError::System { .. })), "{error}");
     }
 }
