@@ -32,6 +32,8 @@ impl Node {
             .domain_id(context.domain_id)
             .use_global_arguments(false)
             .start_parameter_services(false)
+            .rmw_implementation(RMW)
+            .enclave(&context.enclave)
             .build()?;
         let graph = Arc::<GuardCondition>::default();
         let graph_handle = Box::new(rmw_guard_condition_t {
