@@ -22,8 +22,11 @@ const DEFAULT_DEPTH: u32 = 100;
 /// The largest depth of a client or a server.
 const MAX_DEPTH: u32 = 10_000;
 /// The fewest requests that a client keeps for a server that leaves them, so that such a server does not soon stop a client of
-/// a small depth.
-const MIN_KEPT_REQUESTS: u32 = 1024;
+/// a small depth. With the few that a ring has room for besides, one of 1024 entries is enough at both ends.
+const MIN_KEPT_REQUESTS: u32 = 960;
+/// The longest request that travels inline: an entry of the client's ring is one cache line then. The ring is resident, and a
+/// longer request costs little more in a slot.
+const MAX_INLINE_REQUEST_BYTES: usize = 48;
 
 /// The QoS of requests at both ends: no request is lost, and the sender waits. The depth is the client's bound of requests
 /// in flight, which its servers read.

@@ -75,8 +75,9 @@ impl GenericClient {
     /// one response are not for this.
     ///
     /// The QoS depth then bounds only what is kept ([`Node::create_client_with_qos`]): a send waits 100 ms, then fails, if a server
-    /// left four times as many requests, at least 1024; responses that this client left are overwritten beyond six times as many,
-    /// at least 1024. The memory is used as they pile up, except the lists of what is kept.
+    /// left four times as many requests, at least 960; responses that this client left are overwritten beyond six times as many, at
+    /// least 962. A client and a server of depth 10 that are matched take 136 KiB of shared memory besides the messages, of depth
+    /// 1000 0.8 MiB, of depth 10,000 8 MiB.
     pub fn set_requires_server(&mut self, on: bool) {
         self.tracker.is_tracking = on;
     }

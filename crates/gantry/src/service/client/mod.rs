@@ -84,7 +84,7 @@ impl Node {
     }
 
     /// As [`Node::create_client`], with a QoS. Its depth is the most requests that the client has in flight (KEEP_ALL:
-    /// 10,000). For servers that leave its requests the client keeps four times as many, at least 1024, and each server keeps
+    /// 10,000). For servers that leave its requests the client keeps four times as many, at least 960, and each server keeps
     /// twice the depth more than that of responses for it. It must be RELIABLE; the other policies are those of services: no
     /// request is lost, and no response to a request in flight.
     ///

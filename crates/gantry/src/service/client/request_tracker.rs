@@ -6,7 +6,10 @@
 //! in a response, in an error that names it (`request_errors`), or by its sender giving it up. A client may turn that off.
 
 use super::{
-    super::{depth_of, kept_replies, kept_requests, request_qos, service_type::ServiceTypeDescription},
+    super::{
+        MAX_INLINE_REQUEST_BYTES, depth_of, kept_replies, kept_requests, request_qos,
+        service_type::ServiceTypeDescription,
+    },
     pending_requests::PendingRequests,
 };
 use crate::{
@@ -64,8 +67,11 @@ impl RequestTracker {
     ) -> Result<(GenericPublisher, RequestTracker)> {
         let name = node.resolve_service_name(name)?;
         let depth = depth_of(&qos)?;
-        let options =
-            PublisherOptions { max_kept_samples: kept_requests(depth) as usize, ..PublisherOptions::default() };
+        let options = PublisherOptions {
+            max_kept_samples: kept_requests(depth) as usize,
+            max_inline_bytes: MAX_INLINE_REQUEST_BYTES,
+            ..PublisherOptions::default()
+        };
         let (topic, request_type) = (request_topic(&name), service_type.request.clone());
         let requests = node.publisher_on(&topic, request_type, request_qos(depth), options)?;
         let gid = requests.engine.description().gid;
