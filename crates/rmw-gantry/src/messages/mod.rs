@@ -10,6 +10,7 @@
 //! - M1: the type support and its library stay as long as a type is used ([`MessageType::new`]).
 //! - M2: a message is an initialised struct of the type; only this thread uses it while it is read or written.
 
+mod cpp_string;
 mod definition;
 mod fault;
 mod program;

@@ -6,6 +6,7 @@
 //!   type support's word, which is trusted as the program that was compiled with it trusts it.
 
 use super::{
+    cpp_string,
     fault::{Fault, Result},
     sequence::{self, Sequence},
     text::{self, Language},
@@ -160,7 +161,7 @@ impl Reader {
         }
         if self.language == Language::Cpp {
             // SAFETY: a member of a valid C++ table.
-            unsafe { text::check_layout(table, member, &count) }.map_err(|fault| fault.inside(&name))?;
+            unsafe { cpp_string::check_layout(table, member, &count) }.map_err(|fault| fault.inside(&name))?;
         }
         Ok(Field { name, offset, element, count })
     }

@@ -1,25 +1,15 @@
-//! Strings in memory: those of `rosidl_runtime_c`, `std::string` and `std::u16string`.
-//!
-//! The C++ strings are read and written as libstdc++ has them since GCC 5: pointer, length, and 16 bytes that hold the text if it is
-//! short, and the capacity otherwise. `std::string` is assigned by libstdc++'s own exported function; for `std::u16string` it exports
-//! none, so that one is assigned here, with the program's `operator new` and `delete`. The layout is checked once in each process on
-//! a string of a message ([`check_layout`]), so that a message package that was built with another library (libc++) is refused.
+//! Strings in memory, read and assigned: those of `rosidl_runtime_c`, `std::string` and `std::u16string`.
 //!
 //! # Invariant
 //! T1: `at` is an initialised string of the language, which only this thread changes. If another thread changes a message while it is
 //! published, which ROS 2 forbids, lengths are still checked where they are used.
 
 use super::{
+    cpp_string::{self, CppString},
     fault::{Fault, Result},
-    sequence::Sequence,
-    structure::Count,
 };
 use crate::{bindings::*, foreign::Foreign};
-use std::{
-    alloc,
-    ffi::{c_char, c_void},
-    sync::OnceLock,
-};
+use std::ffi::c_char;
 
 /// The language of the structs, which decides about strings and sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,21 +17,6 @@ pub(super) enum Language {
     C,
     Cpp,
 }
-
-/// libstdc++'s `std::string` and `std::u16string`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct CppString {
-    data: *mut c_void,
-    length: usize,
-    /// Valid if the text is not local.
-    capacity: usize,
-    unused: usize,
-}
-
-/// The bytes of a [`CppString`] that hold a short text, with its 0.
-const LOCAL_BYTES: usize = 16;
-const LOCAL_OFFSET: usize = std::mem::offset_of!(CppString, capacity);
 
 /// The size of a string's struct.
 pub(super) fn struct_bytes(language: Language) -> usize {
@@ -86,34 +61,36 @@ pub(super) unsafe fn characters(language: Language, at: *const u8) -> Result<(*c
 /// # Safety
 /// T1.
 pub(super) unsafe fn assign(language: Language, at: *mut u8, text: &[u8]) -> Result<()> {
-    type AssignC = unsafe extern "C" fn(*mut c_void, *const c_char, usize) -> bool;
-    // SAFETY: rosidl_runtime_c/string_functions.h.
-    static ASSIGN_C: Foreign<AssignC> =
-        unsafe { Foreign::new(c"librosidl_runtime_c.so", c"rosidl_runtime_c__String__assignn") };
-    type AssignCpp = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, usize) -> *mut c_void;
-    // SAFETY: std::string &std::string::assign(const char *, size_t), whose `this` is the first argument.
-    static ASSIGN_CPP: Foreign<AssignCpp> = unsafe {
-        Foreign::new(c"libstdc++.so.6", c"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6assignEPKcm")
-    };
     match language {
-        Language::C => {
-            // SAFETY: T1.
-            let rosidl_runtime_c__String { data, size, .. } = unsafe { at.cast::<rosidl_runtime_c__String>().read() };
-            if text.is_empty() && size == 0 && !data.is_null() {
-                return Ok(());
-            }
-            let assign = ASSIGN_C.get().ok_or_else(|| absent("librosidl_runtime_c.so"))?;
-            // SAFETY: T1, and a text of that length.
-            let is_done = unsafe { assign(at.cast(), text.as_ptr().cast(), text.len()) };
-            is_done.then_some(()).ok_or_else(|| no_memory(text.len()))
-        }
-        Language::Cpp => {
-            let assign = ASSIGN_CPP.get().ok_or_else(|| absent("libstdc++.so.6"))?;
-            // SAFETY: T1, and a text of that length. It throws if there is no memory, which ends the process.
-            unsafe { assign(at.cast(), text.as_ptr().cast(), text.len()) };
-            Ok(())
-        }
+        // SAFETY: T1.
+        Language::C => unsafe { assign_c(at.cast(), text) },
+        // SAFETY: T1.
+        Language::Cpp => unsafe { cpp_string::assign(at.cast(), text) },
     }
+}
+
+/// # Safety
+/// T1.
+unsafe fn assign_c(at: *mut rosidl_runtime_c__String, text: &[u8]) -> Result<()> {
+    type Assign = unsafe extern "C" fn(*mut rosidl_runtime_c__String, *const c_char, usize) -> bool;
+    // SAFETY: rosidl_runtime_c/string_functions.h.
+    static ASSIGN: Foreign<Assign> =
+        unsafe { Foreign::new(c"librosidl_runtime_c.so", c"rosidl_runtime_c__String__assignn") };
+    // SAFETY: T1.
+    let rosidl_runtime_c__String { data, capacity, .. } = unsafe { at.read() };
+    if data.is_null() || capacity <= text.len() {
+        let assign = ASSIGN.get().ok_or_else(|| absent("librosidl_runtime_c.so"))?;
+        // SAFETY: T1, and a text of that length.
+        let is_done = unsafe { assign(at, text.as_ptr().cast(), text.len()) };
+        return is_done.then_some(()).ok_or_else(|| no_memory(text.len()));
+    }
+    // SAFETY: there is room for the text and its 0, and the text is not in the message.
+    unsafe { text.as_ptr().copy_to_nonoverlapping(data.cast(), text.len()) };
+    // SAFETY: as above.
+    unsafe { data.wrapping_add(text.len()).write(0) };
+    // SAFETY: T1.
+    unsafe { (*at).size = text.len() };
+    Ok(())
 }
 
 /// Assigns a wide text, whose UTF-16 units stand in four bytes each.
@@ -125,7 +102,7 @@ pub(super) unsafe fn assign_wide(language: Language, at: *mut u8, units: &[[u8; 
         // SAFETY: T1.
         Language::C => unsafe { resize_wide_c(at.cast(), units.len()) }?,
         // SAFETY: T1.
-        Language::Cpp => unsafe { resize_wide_cpp(at.cast(), units.len()) }?,
+        Language::Cpp => unsafe { cpp_string::resize_wide(at.cast(), units.len()) }?,
     };
     let mut wrong = None;
     for (index, unit) in units.iter().enumerate() {
@@ -135,7 +112,7 @@ pub(super) unsafe fn assign_wide(language: Language, at: *mut u8, units: &[[u8; 
             u16::from(b'?')
         });
         // SAFETY: one of the units of a text of this length.
-        unsafe { data.add(index).write(value) };
+        unsafe { data.wrapping_add(index).write(value) };
     }
     match wrong {
         Some(unit) => Err(Fault::new(format_args!("one of its characters is {unit:#x}, which is no UTF-16 unit"))),
@@ -150,6 +127,15 @@ unsafe fn resize_wide_c(at: *mut rosidl_runtime_c__U16String, length: usize) -> 
     // SAFETY: rosidl_runtime_c/u16string_functions.h.
     static RESIZE: Foreign<Resize> =
         unsafe { Foreign::new(c"librosidl_runtime_c.so", c"rosidl_runtime_c__U16String__resize") };
+    // SAFETY: T1.
+    let rosidl_runtime_c__U16String { data, capacity, .. } = unsafe { at.read() };
+    if !data.is_null() && capacity > length {
+        // SAFETY: T1.
+        unsafe { (*at).size = length };
+        // SAFETY: there is room for the 0.
+        unsafe { data.wrapping_add(length).write(0) };
+        return Ok(data);
+    }
     let resize = RESIZE.get().ok_or_else(|| absent("librosidl_runtime_c.so"))?;
     // SAFETY: T1. It writes the terminating 0.
     if !unsafe { resize(at, length) } {
@@ -159,153 +145,8 @@ unsafe fn resize_wide_c(at: *mut rosidl_runtime_c__U16String, length: usize) -> 
     Ok(unsafe { (*at).data })
 }
 
-/// # Safety
-/// T1.
-unsafe fn resize_wide_cpp(at: *mut CppString, length: usize) -> Result<*mut u16> {
-    let local = at.wrapping_byte_add(LOCAL_OFFSET).cast::<c_void>();
-    // SAFETY: T1.
-    let CppString { data, capacity, .. } = unsafe { at.read() };
-    let is_local = data == local;
-    let room = if is_local { LOCAL_BYTES / size_of::<u16>() - 1 } else { capacity };
-    let mut target = data.cast::<u16>();
-    if length > room {
-        let (new, delete) = operators()?;
-        // SAFETY: a plain allocation, with a place for the 0. The length is that of bytes in memory, so nothing overflows.
-        target = unsafe { new((length + 1) * size_of::<u16>()) }.cast();
-        if !is_local {
-            // SAFETY: a text that is not local is memory of `operator new`.
-            unsafe { delete(data) };
-        }
-        // SAFETY: T1.
-        unsafe { (*at).data = target.cast() };
-        // SAFETY: T1.
-        unsafe { (*at).capacity = length };
-    }
-    // SAFETY: T1.
-    unsafe { (*at).length = length };
-    // SAFETY: there is room for `length` units and the 0.
-    unsafe { target.add(length).write(0) };
-    Ok(target)
-}
-
-type New = unsafe extern "C-unwind" fn(usize) -> *mut c_void;
-type Delete = unsafe extern "C" fn(*mut c_void);
-
-/// `operator new`, which throws if there is no memory, and `operator delete`. A program may replace both; its own, in the global scope
-/// (the library named ""), go before libstdc++'s.
-fn operators() -> Result<(New, Delete)> {
-    // SAFETY: void *operator new(size_t).
-    static PROGRAM_NEW: Foreign<New> = unsafe { Foreign::new(c"", c"_Znwm") };
-    // SAFETY: void operator delete(void *).
-    static PROGRAM_DELETE: Foreign<Delete> = unsafe { Foreign::new(c"", c"_ZdlPv") };
-    // SAFETY: as above.
-    static NEW: Foreign<New> = unsafe { Foreign::new(c"libstdc++.so.6", c"_Znwm") };
-    // SAFETY: as above.
-    static DELETE: Foreign<Delete> = unsafe { Foreign::new(c"libstdc++.so.6", c"_ZdlPv") };
-    let found = PROGRAM_NEW.get().zip(PROGRAM_DELETE.get());
-    found.or_else(|| NEW.get().zip(DELETE.get())).ok_or_else(|| absent("libstdc++.so.6"))
-}
-
-/// Checks, once in each process and kind of string, that the strings of C++ messages are libstdc++'s.
-///
-/// # Safety
-/// A member of a valid table of C++, with the count that it has.
-pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember, count: &Count) -> Result<()> {
-    static TEXT: OnceLock<bool> = OnceLock::new();
-    static WIDE_TEXT: OnceLock<bool> = OnceLock::new();
-    let (known, is_wide) = match member.type_id_ {
-        ROS_TYPE_STRING => (&TEXT, false),
-        ROS_TYPE_WSTRING => (&WIDE_TEXT, true),
-        _ => return Ok(()),
-    };
-    // SAFETY: as this function's.
-    let is_as_expected = *known.get_or_init(|| unsafe { with_message(table, member, count, is_wide) }.is_some());
-    is_as_expected.then_some(()).ok_or_else(|| {
-        Fault::new("it is not a string of libstdc++ (GCC 5 or later); build the message package with that library")
-    })
-}
-
-/// Makes a message, assigns its string, and compares; `None` if it is different.
-///
-/// # Safety
-/// As [`check_layout`].
-unsafe fn with_message(table: &MessageMembers, member: &MessageMember, count: &Count, is_wide: bool) -> Option<()> {
-    let (init, fini) = (table.init_function?, table.fini_function?);
-    let layout = alloc::Layout::from_size_align(table.size_of_.max(1), 16).ok()?;
-    // SAFETY: the size is not 0.
-    let memory = unsafe { alloc::alloc_zeroed(layout) };
-    if memory.is_null() {
-        return None;
-    }
-    // SAFETY: memory for the message; 0 = all fields get their defaults.
-    unsafe { init(memory.cast(), 0) };
-    let field = memory.wrapping_add(member.offset_ as usize);
-    let at = match count {
-        // SAFETY: a sequence of an initialised message.
-        Count::Sequence(sequence) => unsafe { with_element(sequence, field) },
-        Count::One | Count::Array(_) => Some(field),
-    };
-    // SAFETY: a string of an initialised message.
-    let compared = at.and_then(|at| unsafe { compare(at, is_wide) });
-    // Strings of an unknown layout may have been damaged, and are leaked.
-    if compared.is_some() {
-        // SAFETY: initialised above.
-        unsafe { fini(memory.cast()) };
-    }
-    // SAFETY: allocated above with this layout.
-    unsafe { alloc::dealloc(memory, layout) };
-    compared
-}
-
-/// # Safety
-/// A sequence of strings, initialised.
-unsafe fn with_element(sequence: &Sequence, at: *mut u8) -> Option<*mut u8> {
-    // SAFETY: as this function's.
-    unsafe { sequence.resize(at, 1) }.ok().filter(|element| !element.is_null())
-}
-
-/// # Safety
-/// A C++ string of this kind, of any library.
-unsafe fn compare(at: *mut u8, is_wide: bool) -> Option<()> {
-    let looks_right = |length: Option<usize>| {
-        // SAFETY: a string of all known libraries has 24 bytes at least, and the last word is in the message or unused.
-        let CppString { data, length: found, .. } = unsafe { at.cast::<CppString>().read() };
-        let unit_bytes = if is_wide { 2 } else { 1 };
-        let is_local = data == at.wrapping_add(LOCAL_OFFSET).cast();
-        let fits = |length: usize| (length + 1) * unit_bytes <= LOCAL_BYTES;
-        let is_long = || !data.is_null() && !fits(found);
-        (length.is_none_or(|length| length == found) && ((is_local && fits(found)) || is_long())).then_some(data)
-    };
-    looks_right(None)?;
-    for text in ["gantry", "a text that is too long for the string itself"] {
-        let units: Vec<[u8; 4]> = text.bytes().map(|byte| u32::from(byte).to_le_bytes()).collect();
-        let done = if is_wide {
-            // SAFETY: a string that looks like libstdc++'s.
-            unsafe { assign_wide(Language::Cpp, at, &units) }
-        } else {
-            // SAFETY: a string that looks like libstdc++'s.
-            unsafe { assign(Language::Cpp, at, text.as_bytes()) }
-        };
-        done.ok()?;
-        let data = looks_right(Some(text.len()))?;
-        for (index, expected) in text.bytes().enumerate() {
-            let found = if is_wide {
-                // SAFETY: a unit of the text that was assigned.
-                unsafe { data.cast::<u16>().add(index).read() }
-            } else {
-                // SAFETY: a byte of the text that was assigned.
-                unsafe { data.cast::<u8>().add(index).read() }.into()
-            };
-            if found != u16::from(expected) {
-                return None;
-            }
-        }
-    }
-    Some(())
-}
-
 #[cold]
-fn absent(library: &str) -> Fault {
+pub(super) fn absent(library: &str) -> Fault {
     Fault::new(format_args!("{library} is not to be found, which a process that uses this type has"))
 }
 

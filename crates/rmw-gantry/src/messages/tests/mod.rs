@@ -2,6 +2,8 @@
 
 #![allow(clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)] // each message is made by its own type support
 
+mod hand_made;
 mod library;
 mod memory;
 mod ros;
+mod table;
