@@ -9,13 +9,13 @@
 
 use super::{
     fault::{Fault, Result},
+    probe::{operators, with_message},
     sequence::Sequence,
     structure::Count,
     text::{Language, absent, assign_wide},
 };
 use crate::{bindings::*, foreign::Foreign};
 use std::{
-    alloc,
     ffi::{c_char, c_void},
     sync::OnceLock,
 };
@@ -82,24 +82,6 @@ pub(super) unsafe fn resize_wide(at: *mut CppString, length: usize) -> Result<*m
     Ok(target)
 }
 
-type New = unsafe extern "C-unwind" fn(usize) -> *mut c_void;
-type Delete = unsafe extern "C" fn(*mut c_void);
-
-/// `operator new`, which throws if there is no memory, and `operator delete`. A program may replace both; its own, in the global scope
-/// (the library named ""), go before libstdc++'s.
-fn operators() -> Result<(New, Delete)> {
-    // SAFETY: void *operator new(size_t).
-    static PROGRAM_NEW: Foreign<New> = unsafe { Foreign::new(c"", c"_Znwm") };
-    // SAFETY: void operator delete(void *).
-    static PROGRAM_DELETE: Foreign<Delete> = unsafe { Foreign::new(c"", c"_ZdlPv") };
-    // SAFETY: as above.
-    static NEW: Foreign<New> = unsafe { Foreign::new(c"libstdc++.so.6", c"_Znwm") };
-    // SAFETY: as above.
-    static DELETE: Foreign<Delete> = unsafe { Foreign::new(c"libstdc++.so.6", c"_ZdlPv") };
-    let found = PROGRAM_NEW.get().zip(PROGRAM_DELETE.get());
-    found.or_else(|| NEW.get().zip(DELETE.get())).ok_or_else(|| absent("libstdc++.so.6"))
-}
-
 /// Checks, once in each process and kind of string, that the strings of C++ messages are libstdc++'s.
 ///
 /// # Safety
@@ -112,43 +94,22 @@ pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember
         ROS_TYPE_WSTRING => (&WIDE_TEXT, true),
         _ => return Ok(()),
     };
-    // SAFETY: as this function's.
-    let is_as_expected = *known.get_or_init(|| unsafe { with_message(table, member, count, is_wide) }.is_some());
+    let is_as_expected = *known.get_or_init(|| {
+        let compare = |field: *mut u8| {
+            let at = match count {
+                // SAFETY: a sequence of an initialised message.
+                Count::Sequence(sequence) => unsafe { with_element(sequence, field) },
+                Count::One | Count::Array(_) => Some(field),
+            };
+            // SAFETY: a string of an initialised message.
+            at.and_then(|at| unsafe { compare(at, is_wide) })
+        };
+        // SAFETY: as this function's.
+        unsafe { with_message(table, member, compare) }.is_some()
+    });
     is_as_expected.then_some(()).ok_or_else(|| {
         Fault::new("it is not a string of libstdc++ (GCC 5 or later); build the message package with that library")
     })
-}
-
-/// Makes a message, assigns its string, and compares; `None` if it is different.
-///
-/// # Safety
-/// As [`check_layout`].
-unsafe fn with_message(table: &MessageMembers, member: &MessageMember, count: &Count, is_wide: bool) -> Option<()> {
-    let (init, fini) = (table.init_function?, table.fini_function?);
-    let layout = alloc::Layout::from_size_align(table.size_of_.max(1), 16).ok()?;
-    // SAFETY: the size is not 0.
-    let memory = unsafe { alloc::alloc_zeroed(layout) };
-    if memory.is_null() {
-        return None;
-    }
-    // SAFETY: memory for the message; 0 = all fields get their defaults.
-    unsafe { init(memory.cast(), 0) };
-    let field = memory.wrapping_add(member.offset_ as usize);
-    let at = match count {
-        // SAFETY: a sequence of an initialised message.
-        Count::Sequence(sequence) => unsafe { with_element(sequence, field) },
-        Count::One | Count::Array(_) => Some(field),
-    };
-    // SAFETY: a string of an initialised message.
-    let compared = at.and_then(|at| unsafe { compare(at, is_wide) });
-    // Strings of an unknown layout may have been damaged, and are leaked.
-    if compared.is_some() {
-        // SAFETY: initialised above.
-        unsafe { fini(memory.cast()) };
-    }
-    // SAFETY: allocated above with this layout.
-    unsafe { alloc::dealloc(memory, layout) };
-    compared
 }
 
 /// # Safety

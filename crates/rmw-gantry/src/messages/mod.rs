@@ -11,8 +11,10 @@
 //! - M2: a message is an initialised struct of the type; only this thread uses it while it is read or written.
 
 mod cpp_string;
+mod cpp_vector;
 mod definition;
 mod fault;
+mod probe;
 mod program;
 mod read;
 mod sequence;

@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         // Nothing follows a length of 0, no padding either.
         let source = if length == 0 { &[] } else { self.take(length.saturating_mul(stride), *alignment)? };
         // SAFETY: as this function's.
-        let data = unsafe { sequence.resize(at, length) }?;
+        let data = unsafe { sequence.resize_to_write(at, length, stride) }?;
         if sequence.is_bits() {
             for (index, byte) in source.iter().enumerate() {
                 let bit = std::hint::black_box(*byte);

@@ -1,6 +1,7 @@
 //! A sequence in memory: C's `{data, size, capacity}`, or a `std::vector` through the functions of its type support.
 
 use super::{
+    cpp_vector,
     fault::{Fault, Result},
     text::Language,
 };
@@ -141,6 +142,22 @@ impl Sequence {
                 }
                 Ok(std::ptr::null_mut())
             }
+        }
+    }
+
+    /// As [`Sequence::resize`], of numbers or plain structs of `stride` bytes, all of which are written next.
+    ///
+    /// # Safety
+    /// `at` is such a sequence, initialised.
+    #[inline]
+    pub unsafe fn resize_to_write(&self, at: *mut u8, length: usize, stride: usize) -> Result<*mut u8> {
+        match self.access {
+            Access::Vector { .. } if cpp_vector::is_as_expected() => {
+                // SAFETY: as this function's. The length is that of bytes in memory, so nothing overflows.
+                unsafe { cpp_vector::resize(at.cast(), length * stride) }
+            }
+            // SAFETY: as this function's.
+            _ => unsafe { self.resize(at, length) },
         }
     }
 

@@ -6,7 +6,7 @@
 //!   type support's word, which is trusted as the program that was compiled with it trusts it.
 
 use super::{
-    cpp_string,
+    cpp_string, cpp_vector,
     fault::{Fault, Result},
     sequence::{self, Sequence},
     text::{self, Language},
@@ -144,6 +144,10 @@ impl Reader {
         let (count, size_bytes) = if is_sequence {
             let is_bool = matches!(element, Element::Number(Number { is_bool: true, .. }));
             let sequence = Sequence::new(member, self.language, is_bool).map_err(|fault| fault.inside(&name))?;
+            if let (Language::Cpp, Element::Number(number)) = (self.language, &element) {
+                // SAFETY: a vector of a valid C++ table.
+                unsafe { cpp_vector::check_layout(table, member, &sequence, number.size_bytes) };
+            }
             (Count::Sequence(sequence), sequence::STRUCT_BYTES)
         } else if member.is_array_ {
             (Count::Array(member.array_size_), element.size_bytes().saturating_mul(member.array_size_))

@@ -6,4 +6,5 @@ mod hand_made;
 mod library;
 mod memory;
 mod ros;
+mod speed;
 mod table;
