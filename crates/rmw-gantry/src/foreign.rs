@@ -65,3 +65,13 @@ pub fn set_error_state(sentence: &CStr, function: &CStr) {
         unsafe { set(sentence.as_ptr(), function.as_ptr(), 0) };
     }
 }
+
+/// Clears the error state of this thread, which a function of ROS 2 has set and nobody is to see.
+pub fn reset_error_state() {
+    // SAFETY: `rcutils/error_handling.h`: void rcutils_reset_error(void).
+    static RESET: Foreign<unsafe extern "C" fn()> = unsafe { Foreign::new(c"librcutils.so", c"rcutils_reset_error") };
+    if let Some(reset) = RESET.get() {
+        // SAFETY: it changes a variable of the thread.
+        unsafe { reset() };
+    }
+}

@@ -9,6 +9,7 @@ mod init_options;
 mod loan;
 mod node;
 mod publisher;
+mod serialization;
 mod subscription;
 mod take;
 mod wait;

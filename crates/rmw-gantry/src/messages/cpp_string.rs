@@ -1,0 +1,160 @@
+//! `std::string` and `std::u16string` of libstdc++, as it has them since GCC 5: pointer, length, and 16 bytes that hold the text if it
+//! is short, and the capacity otherwise.
+//!
+//! `std::string` is assigned by libstdc++'s own exported function; for `std::u16string` it exports none, so that one is assigned here,
+//! with the program's `operator new` and `delete`. The layout is checked once in each process on a string of a message
+//! ([`check_layout`]), so that a message package that was built with another library (libc++) is refused.
+//!
+//! The invariant T1 is that of `text.rs`.
+
+use super::{
+    fault::{Fault, Result},
+    probe::{operators, with_message},
+    sequence::Sequence,
+    structure::Count,
+    text::{Language, absent, assign_wide},
+};
+use crate::{bindings::*, foreign::Foreign};
+use std::{
+    ffi::{c_char, c_void},
+    sync::OnceLock,
+};
+
+/// A string of either kind.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct CppString {
+    pub data: *mut c_void,
+    pub length: usize,
+    /// Valid if the text is not local.
+    capacity: usize,
+    unused: usize,
+}
+
+/// The bytes of a [`CppString`] that hold a short text, with its 0.
+const LOCAL_BYTES: usize = 16;
+const LOCAL_OFFSET: usize = std::mem::offset_of!(CppString, capacity);
+
+/// Assigns the bytes of a text to a `std::string`.
+///
+/// # Safety
+/// T1.
+pub(super) unsafe fn assign(at: *mut c_void, text: &[u8]) -> Result<()> {
+    type Assign = unsafe extern "C-unwind" fn(*mut c_void, *const c_char, usize) -> *mut c_void;
+    // SAFETY: std::string &std::string::assign(const char *, size_t), whose `this` is the first argument.
+    static ASSIGN: Foreign<Assign> = unsafe {
+        Foreign::new(c"libstdc++.so.6", c"_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6assignEPKcm")
+    };
+    let assign = ASSIGN.get().ok_or_else(|| absent("libstdc++.so.6"))?;
+    // SAFETY: T1, and a text of that length. It throws if there is no memory, which ends the process.
+    unsafe { assign(at, text.as_ptr().cast(), text.len()) };
+    Ok(())
+}
+
+/// Gives a `std::u16string` a length, with any units, and returns the first one.
+///
+/// # Safety
+/// T1.
+pub(super) unsafe fn resize_wide(at: *mut CppString, length: usize) -> Result<*mut u16> {
+    let local = at.wrapping_byte_add(LOCAL_OFFSET).cast::<c_void>();
+    // SAFETY: T1.
+    let CppString { data, capacity, .. } = unsafe { at.read() };
+    let is_local = data == local;
+    let room = if is_local { LOCAL_BYTES / size_of::<u16>() - 1 } else { capacity };
+    let mut target = data.cast::<u16>();
+    if length > room {
+        let (new, delete) = operators()?;
+        // SAFETY: a plain allocation, with a place for the 0. The length is that of bytes in memory, so nothing overflows.
+        target = unsafe { new((length + 1) * size_of::<u16>()) }.cast();
+        if !is_local {
+            // SAFETY: a text that is not local is memory of `operator new`.
+            unsafe { delete(data) };
+        }
+        // SAFETY: T1.
+        unsafe { (*at).data = target.cast() };
+        // SAFETY: T1.
+        unsafe { (*at).capacity = length };
+    }
+    // SAFETY: T1.
+    unsafe { (*at).length = length };
+    // SAFETY: there is room for `length` units and the 0.
+    unsafe { target.wrapping_add(length).write(0) };
+    Ok(target)
+}
+
+/// Checks, once in each process and kind of string, that the strings of C++ messages are libstdc++'s.
+///
+/// # Safety
+/// A member of a valid table of C++, with the count that it has.
+pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember, count: &Count) -> Result<()> {
+    static TEXT: OnceLock<bool> = OnceLock::new();
+    static WIDE_TEXT: OnceLock<bool> = OnceLock::new();
+    let (known, is_wide) = match member.type_id_ {
+        ROS_TYPE_STRING => (&TEXT, false),
+        ROS_TYPE_WSTRING => (&WIDE_TEXT, true),
+        _ => return Ok(()),
+    };
+    let is_as_expected = *known.get_or_init(|| {
+        let compare = |field: *mut u8| {
+            let at = match count {
+                // SAFETY: a sequence of an initialised message.
+                Count::Sequence(sequence) => unsafe { with_element(sequence, field) },
+                Count::One | Count::Array(_) => Some(field),
+            };
+            // SAFETY: a string of an initialised message.
+            at.and_then(|at| unsafe { compare(at, is_wide) })
+        };
+        // SAFETY: as this function's.
+        unsafe { with_message(table, member, compare) }.is_some()
+    });
+    is_as_expected.then_some(()).ok_or_else(|| {
+        Fault::new("it is not a string of libstdc++ (GCC 5 or later); build the message package with that library")
+    })
+}
+
+/// # Safety
+/// A sequence of strings, initialised.
+unsafe fn with_element(sequence: &Sequence, at: *mut u8) -> Option<*mut u8> {
+    // SAFETY: as this function's.
+    unsafe { sequence.resize(at, 1) }.ok().filter(|element| !element.is_null())
+}
+
+/// # Safety
+/// A C++ string of this kind, of any library.
+unsafe fn compare(at: *mut u8, is_wide: bool) -> Option<()> {
+    let looks_right = |length: Option<usize>| {
+        // SAFETY: a string of all known libraries has 24 bytes at least, and the last word is in the message or unused.
+        let CppString { data, length: found, .. } = unsafe { at.cast::<CppString>().read() };
+        let unit_bytes = if is_wide { 2 } else { 1 };
+        let is_local = data == at.wrapping_add(LOCAL_OFFSET).cast();
+        let fits = |length: usize| (length + 1) * unit_bytes <= LOCAL_BYTES;
+        let is_long = || !data.is_null() && !fits(found);
+        (length.is_none_or(|length| length == found) && ((is_local && fits(found)) || is_long())).then_some(data)
+    };
+    looks_right(None)?;
+    for text in ["gantry", "a text that is too long for the string itself"] {
+        let units: Vec<[u8; 4]> = text.bytes().map(|byte| u32::from(byte).to_le_bytes()).collect();
+        let done = if is_wide {
+            // SAFETY: a string that looks like libstdc++'s.
+            unsafe { assign_wide(Language::Cpp, at, &units) }
+        } else {
+            // SAFETY: a string that looks like libstdc++'s.
+            unsafe { assign(at.cast(), text.as_bytes()) }
+        };
+        done.ok()?;
+        let data = looks_right(Some(text.len()))?;
+        for (index, expected) in text.bytes().enumerate() {
+            let found = if is_wide {
+                // SAFETY: a unit of the text that was assigned.
+                unsafe { data.cast::<u16>().wrapping_add(index).read() }
+            } else {
+                // SAFETY: a byte of the text that was assigned.
+                unsafe { data.cast::<u8>().wrapping_add(index).read() }.into()
+            };
+            if found != u16::from(expected) {
+                return None;
+            }
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,90 @@
+//! `std::vector` of libstdc++ (and libc++): the first element, the end of the elements, the end of the memory.
+//!
+//! `resize` of a vector writes zeros in all new elements before the message is copied there. So numbers are given memory here, with the
+//! program's `operator new`, if the layout is as expected, which is checked once in each process; otherwise `resize` does it.
+
+use super::{
+    fault::Result,
+    probe::{operators, with_message},
+    sequence::Sequence,
+};
+use crate::bindings::*;
+use std::sync::OnceLock;
+
+/// A vector.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct CppVector {
+    begin: *mut u8,
+    end: *mut u8,
+    memory_end: *mut u8,
+}
+
+/// Whether vectors have the expected layout. Not set: no vector has been looked at.
+static IS_AS_EXPECTED: OnceLock<bool> = OnceLock::new();
+
+/// Whether [`resize`] may be used.
+#[inline]
+pub(super) fn is_as_expected() -> bool {
+    IS_AS_EXPECTED.get() == Some(&true)
+}
+
+/// Gives a vector of numbers or plain structs this length and returns its first element. The elements have any values.
+///
+/// # Safety
+/// `at` is such a vector, initialised, of the expected layout.
+pub(super) unsafe fn resize(at: *mut CppVector, length_bytes: usize) -> Result<*mut u8> {
+    // SAFETY: as this function's.
+    let CppVector { begin, memory_end, .. } = unsafe { at.read() };
+    if memory_end.addr() - begin.addr() >= length_bytes {
+        // SAFETY: as this function's.
+        unsafe { (*at).end = begin.wrapping_add(length_bytes) };
+        return Ok(begin);
+    }
+    let (new, delete) = operators()?;
+    // SAFETY: a plain allocation. It throws if there is no memory, which ends the process.
+    let begin_now = unsafe { new(length_bytes) }.cast::<u8>();
+    let end = begin_now.wrapping_add(length_bytes);
+    // SAFETY: as this function's.
+    unsafe { at.write(CppVector { begin: begin_now, end, memory_end: end }) };
+    if !begin.is_null() {
+        // SAFETY: the memory of a vector is of `operator new`, and the vector has other memory now. Its elements need no destruction.
+        unsafe { delete(begin.cast()) };
+    }
+    Ok(begin_now)
+}
+
+/// Looks at the layout of a vector of numbers of `stride` bytes, if none was looked at before.
+///
+/// # Safety
+/// A member of a valid table of C++, which is such a vector.
+pub(super) unsafe fn check_layout(table: &MessageMembers, member: &MessageMember, sequence: &Sequence, stride: usize) {
+    const LENGTHS: [usize; 2] = [3, 1000];
+    if sequence.bound().is_some() || sequence.is_bits() {
+        return;
+    }
+    IS_AS_EXPECTED.get_or_init(|| {
+        let probe = |at: *mut u8| {
+            for length in LENGTHS {
+                if length == LENGTHS[0] {
+                    // SAFETY: a sequence of an initialised message.
+                    unsafe { sequence.resize(at, length) }.ok()?;
+                } else {
+                    // SAFETY: a vector that had the expected layout.
+                    unsafe { resize(at.cast(), length * stride) }.ok()?;
+                }
+                // SAFETY: as above.
+                let (data, found) = unsafe { sequence.elements(at) }.ok()?;
+                // SAFETY: a sequence has three words at least (S1).
+                let CppVector { begin, end, memory_end } = unsafe { at.cast::<CppVector>().read() };
+                let has_length = end.addr().checked_sub(begin.addr()) == Some(length * stride) && memory_end >= end;
+                if data != begin.cast_const() || found != length || !has_length {
+                    return None;
+                }
+            }
+            Some(())
+        };
+        // SAFETY: as this function's.
+        unsafe { with_message(table, member, probe) }.is_some()
+    });
+}

@@ -1,0 +1,52 @@
+//! A message of C++ made to look at the layout of its fields, and C++'s operators of memory.
+
+use super::{fault::Result, text::absent};
+use crate::{bindings::*, foreign::Foreign};
+use std::{alloc, ffi::c_void};
+
+pub(super) type New = unsafe extern "C-unwind" fn(usize) -> *mut c_void;
+pub(super) type Delete = unsafe extern "C" fn(*mut c_void);
+
+/// `operator new`, which throws if there is no memory, and `operator delete`. A program may replace both; its own, in the global scope
+/// (the library named ""), go before libstdc++'s.
+pub(super) fn operators() -> Result<(New, Delete)> {
+    // SAFETY: void *operator new(size_t).
+    static PROGRAM_NEW: Foreign<New> = unsafe { Foreign::new(c"", c"_Znwm") };
+    // SAFETY: void operator delete(void *).
+    static PROGRAM_DELETE: Foreign<Delete> = unsafe { Foreign::new(c"", c"_ZdlPv") };
+    // SAFETY: as above.
+    static NEW: Foreign<New> = unsafe { Foreign::new(c"libstdc++.so.6", c"_Znwm") };
+    // SAFETY: as above.
+    static DELETE: Foreign<Delete> = unsafe { Foreign::new(c"libstdc++.so.6", c"_ZdlPv") };
+    let found = PROGRAM_NEW.get().zip(PROGRAM_DELETE.get());
+    found.or_else(|| NEW.get().zip(DELETE.get())).ok_or_else(|| absent("libstdc++.so.6"))
+}
+
+/// Makes a message with its defaults and passes the address of a field to `probe`; `None` if that cannot be done, or if `probe` says so.
+///
+/// # Safety
+/// A member of a valid table of C++.
+pub(super) unsafe fn with_message<T>(
+    table: &MessageMembers,
+    member: &MessageMember,
+    probe: impl FnOnce(*mut u8) -> Option<T>,
+) -> Option<T> {
+    let (init, fini) = (table.init_function?, table.fini_function?);
+    let layout = alloc::Layout::from_size_align(table.size_of_.max(1), 16).ok()?;
+    // SAFETY: the size is not 0.
+    let memory = unsafe { alloc::alloc_zeroed(layout) };
+    if memory.is_null() {
+        return None;
+    }
+    // SAFETY: memory for the message; 0 = all fields get their defaults.
+    unsafe { init(memory.cast(), 0) };
+    let found = probe(memory.wrapping_add(member.offset_ as usize));
+    // A message of an unknown layout may be damaged, and what it owns is leaked.
+    if found.is_some() {
+        // SAFETY: initialised above.
+        unsafe { fini(memory.cast()) };
+    }
+    // SAFETY: allocated above with this layout.
+    unsafe { alloc::dealloc(memory, layout) };
+    found
+}

@@ -1,0 +1,202 @@
+//! The steps that write and read a message of one type: its structure, flattened.
+//!
+//! Numbers that follow each other in memory as in CDR are one step, also across nested messages.
+
+use super::{
+    sequence::Sequence,
+    shape::Shape,
+    structure::{Count, Element, Field, Structure},
+    text::Language,
+};
+
+/// What is done for a struct.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub steps: Vec<Step>,
+    /// No message is shorter, wherever it stands.
+    pub min_bytes: usize,
+}
+
+/// One step.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// From the start of the struct.
+    pub offset: usize,
+    /// The path of the field, or of the first one.
+    pub path: Box<str>,
+    pub action: Action,
+}
+
+#[derive(Debug)]
+pub(super) enum Action {
+    /// Copies bytes, which begin at a multiple of `alignment`.
+    Bytes { length: usize, alignment: usize },
+    /// Looks at booleans among the bytes of the step before, `back` bytes before their end. Offset 0 of the step is the first one.
+    Bools { back: usize, count: usize },
+    /// A text or a message.
+    One(Item),
+    /// An array of texts or messages.
+    Array { count: usize, item: Item, stride: usize },
+    /// A sequence.
+    Sequence { sequence: Sequence, item: Item, stride: usize },
+}
+
+/// An element of a sequence, or what is not only numbers.
+#[derive(Debug)]
+pub(super) enum Item {
+    /// Numbers or plain structs. In sequences only.
+    Block {
+        alignment: usize,
+        is_bool: bool,
+    },
+    Text {
+        language: Language,
+        bound: usize,
+    },
+    WideText {
+        language: Language,
+        bound: usize,
+    },
+    Message(Program),
+}
+
+impl Item {
+    /// No element is shorter.
+    pub fn min_bytes(&self, stride: usize) -> usize {
+        match self {
+            Item::Block { .. } => stride,
+            Item::Text { .. } | Item::WideText { .. } => size_of::<u32>(),
+            Item::Message(program) => program.min_bytes,
+        }
+    }
+
+    fn new(element: &Element) -> Item {
+        match element {
+            Element::Number(number) => Item::Block { alignment: number.size_bytes, is_bool: number.is_bool },
+            Element::Text { language, bound } => Item::Text { language: *language, bound: *bound },
+            Element::WideText { language, bound } => Item::WideText { language: *language, bound: *bound },
+            Element::Message(structure) => match block(structure) {
+                Some(shape) => Item::Block { alignment: shape.alignment, is_bool: false },
+                None => Item::Message(Program::new(structure, 1)),
+            },
+        }
+    }
+}
+
+impl Program {
+    /// The program of a struct that begins at a multiple of `alignment` in CDR.
+    pub fn new(structure: &Structure, alignment: usize) -> Program {
+        let steps = Vec::with_capacity(structure.fields.len());
+        let program = Program { steps, min_bytes: 0 };
+        let mut builder = Builder { program, known: Known { modulus: alignment, residue: 0 } };
+        builder.structure(structure, 0, "");
+        builder.program
+    }
+}
+
+fn block(structure: &Structure) -> Option<Shape> {
+    Shape::of(structure).filter(Shape::is_block)
+}
+
+/// What is known of a position in CDR: its residue.
+#[derive(Clone, Copy)]
+struct Known {
+    /// 1, 2, 4 or 8.
+    modulus: usize,
+    residue: usize,
+}
+
+impl Known {
+    /// The padding before a multiple of `alignment`, if it is known; moves there.
+    fn align(&mut self, alignment: usize) -> Option<usize> {
+        if self.modulus < alignment {
+            *self = Known { modulus: alignment, residue: 0 };
+            return None;
+        }
+        let padding = self.residue.next_multiple_of(alignment) - self.residue;
+        self.advance(padding);
+        Some(padding)
+    }
+
+    fn advance(&mut self, length: usize) {
+        self.residue = self.residue.wrapping_add(length) % self.modulus;
+    }
+}
+
+struct Builder {
+    program: Program,
+    known: Known,
+}
+
+impl Builder {
+    fn structure(&mut self, structure: &Structure, base: usize, path: &str) {
+        for field in &structure.fields {
+            let dot = if path.is_empty() { "" } else { "." };
+            self.field(field, base + field.offset, &format!("{path}{dot}{}", field.name));
+        }
+    }
+
+    fn field(&mut self, field: &Field, offset: usize, path: &str) {
+        let stride = field.element.size_bytes();
+        match (field.count, &field.element) {
+            (Count::Sequence(sequence), element) => self.sequence(sequence, Item::new(element), stride, offset, path),
+            (Count::One, Element::Message(nested)) => self.structure(nested, offset, path),
+            (Count::One, Element::Number(number)) => {
+                self.bytes(offset, stride, stride, number.is_bool.then_some(1), path);
+            }
+            (Count::Array(count), Element::Number(number)) => {
+                self.bytes(offset, stride * count, stride, number.is_bool.then_some(count), path);
+            }
+            (Count::Array(count), Element::Message(nested)) if block(nested).is_some() => {
+                let alignment = block(nested).map_or(1, |shape| shape.alignment);
+                self.bytes(offset, stride * count, alignment, None, path);
+            }
+            (Count::One, element) => self.push(offset, path, Action::One(Item::new(element)), 1, stride),
+            (Count::Array(count), element) => {
+                let item = Item::new(element);
+                self.push(offset, path, Action::Array { count, item, stride }, count, stride);
+            }
+        }
+    }
+
+    /// A step after which nothing is known of the position.
+    fn push(&mut self, offset: usize, path: &str, action: Action, count: usize, stride: usize) {
+        self.known = Known { modulus: 1, residue: 0 };
+        if let Action::One(item) | Action::Array { item, .. } = &action {
+            self.program.min_bytes =
+                self.program.min_bytes.saturating_add(item.min_bytes(stride).saturating_mul(count));
+        }
+        self.program.steps.push(Step { offset, path: path.into(), action });
+    }
+
+    fn sequence(&mut self, sequence: Sequence, item: Item, stride: usize, offset: usize, path: &str) {
+        // Elements of 4 or 8 bytes end at a multiple of 4, and so does the length of an empty sequence.
+        let modulus = match &item {
+            Item::Block { .. } => 1 << stride.trailing_zeros().min(2),
+            _ => 1,
+        };
+        self.push(offset, path, Action::Sequence { sequence, item, stride }, 1, stride);
+        self.program.min_bytes = self.program.min_bytes.saturating_add(size_of::<u32>());
+        self.known = Known { modulus, residue: 0 };
+    }
+
+    /// Bytes, which become part of the step before if they follow it in memory and in CDR. `bools`: they are that many booleans.
+    fn bytes(&mut self, offset: usize, length: usize, alignment: usize, bools: Option<usize>, path: &str) {
+        let padding = self.known.align(alignment);
+        self.known.advance(length);
+        self.program.min_bytes = self.program.min_bytes.saturating_add(length);
+        let steps = &mut self.program.steps;
+        // Booleans look at the bytes before them, which must stay the last ones: so they end a step.
+        match steps.last_mut() {
+            Some(Step { offset: start, action: Action::Bytes { length: before, .. }, .. })
+                if padding == Some(0) && *start + *before == offset =>
+            {
+                *before += length;
+            }
+            _ => steps.push(Step { offset, path: path.into(), action: Action::Bytes { length, alignment } }),
+        }
+        if let Some(count) = bools {
+            steps.push(Step { offset, path: path.into(), action: Action::Bools { back: count, count } });
+        }
+    }
+}

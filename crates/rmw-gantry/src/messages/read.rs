@@ -1,0 +1,193 @@
+//! Reads a message from CDR.
+//!
+//! The bytes may be memory that another process writes: a length is read once, and a value is checked after it was copied.
+
+use super::{
+    fault::{Fault, Result},
+    program::{Action, Item, Program, Step},
+    sequence::Sequence,
+    size::{aligned, check_bound},
+    text,
+};
+
+/// The bytes that are read, and the position in them.
+pub(super) struct Reader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { bytes, position: 0 }
+    }
+
+    /// The position, for sentences.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Reads a struct.
+    ///
+    /// # Safety
+    /// `base` is an initialised struct of the program's type (M2).
+    pub unsafe fn program(&mut self, program: &Program, base: *mut u8) -> Result<()> {
+        for step in &program.steps {
+            let at = base.wrapping_add(step.offset);
+            // SAFETY: a field of the struct (S1, S2).
+            unsafe { self.step(step, at) }.map_err(|fault| fault.inside(&step.path))?;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// `at` is the field of the step.
+    #[inline]
+    unsafe fn step(&mut self, step: &Step, at: *mut u8) -> Result<()> {
+        match &step.action {
+            Action::Bytes { length, alignment } => {
+                let source = self.take(*length, *alignment)?;
+                // SAFETY: as this function's; the message is not the bytes.
+                unsafe { source.as_ptr().copy_to_nonoverlapping(at, *length) };
+                Ok(())
+            }
+            // SAFETY: as this function's; the step before initialised them.
+            Action::Bools { count, .. } => unsafe { check_bools(at, *count) },
+            // SAFETY: as this function's.
+            Action::One(item) => unsafe { self.item(item, at) },
+            Action::Array { count, item, stride } => {
+                // SAFETY: as this function's.
+                unsafe { self.items(item, at, *count, *stride) }
+            }
+            Action::Sequence { sequence, item, stride } => {
+                // SAFETY: as this function's.
+                unsafe { self.sequence(sequence, item, *stride, at) }
+            }
+        }
+    }
+
+    /// # Safety
+    /// `at` is such a sequence.
+    unsafe fn sequence(&mut self, sequence: &Sequence, item: &Item, stride: usize, at: *mut u8) -> Result<()> {
+        let length = sequence.checked(self.length()?)?;
+        // Before memory is made for the elements.
+        let least_bytes = length.saturating_mul(item.min_bytes(stride));
+        let left_bytes = self.bytes.len() - self.position;
+        if least_bytes > left_bytes {
+            return Err(too_short(least_bytes, left_bytes));
+        }
+        let Item::Block { alignment, is_bool } = item else {
+            // SAFETY: as this function's.
+            let data = unsafe { sequence.resize(at, length) }?;
+            // SAFETY: the elements of the sequence.
+            return unsafe { self.items(item, data, length, stride) };
+        };
+        // Nothing follows a length of 0, no padding either.
+        let source = if length == 0 { &[] } else { self.take(length.saturating_mul(stride), *alignment)? };
+        // SAFETY: as this function's.
+        let data = unsafe { sequence.resize_to_write(at, length, stride) }?;
+        if sequence.is_bits() {
+            for (index, byte) in source.iter().enumerate() {
+                let bit = std::hint::black_box(*byte);
+                if bit > 1 {
+                    return Err(not_a_bool(bit).inside_element(index));
+                }
+                // SAFETY: as this function's; the index is below the length.
+                unsafe { sequence.set_bit(at, index, bit == 1) };
+            }
+        } else if length > 0 {
+            // SAFETY: the elements have `length · stride` bytes, and are not the bytes that are read.
+            unsafe { source.as_ptr().copy_to_nonoverlapping(data, source.len()) };
+            if *is_bool {
+                // SAFETY: the elements, copied just now.
+                unsafe { check_bools(data, length) }?;
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// `data` are `count` elements, `stride` bytes apart.
+    unsafe fn items(&mut self, item: &Item, data: *mut u8, count: usize, stride: usize) -> Result<()> {
+        for index in 0..count {
+            // SAFETY: as this function's.
+            let done = unsafe { self.item(item, data.wrapping_add(index * stride)) };
+            done.map_err(|fault| fault.inside_element(index))?;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// `at` is such an item.
+    unsafe fn item(&mut self, item: &Item, at: *mut u8) -> Result<()> {
+        match item {
+            Item::Text { language, bound } => {
+                let length = self.length()?;
+                let bytes = self.take(length, 1)?;
+                // Some implementations write an empty text without its 0.
+                let text = match bytes.split_last() {
+                    None => &[],
+                    Some((0, text)) => text,
+                    Some(_) => return Err(Fault::new("its text does not end in 0")),
+                };
+                check_bound(text.len(), *bound)?;
+                // SAFETY: as this function's.
+                unsafe { text::assign(*language, at, text) }
+            }
+            Item::WideText { language, bound } => {
+                let length = self.length()?;
+                check_bound(length, *bound)?;
+                let units = self.take(length.saturating_mul(4), 4)?.as_chunks::<4>().0;
+                // SAFETY: as this function's.
+                unsafe { text::assign_wide(*language, at, units) }
+            }
+            // SAFETY: as this function's.
+            Item::Message(program) => unsafe { self.program(program, at) },
+            // Read by `sequence`.
+            Item::Block { .. } => Ok(()),
+        }
+    }
+
+    fn length(&mut self) -> Result<usize> {
+        let bytes = self.take(4, 4)?;
+        let length = bytes.first_chunk::<4>().copied().map(u32::from_le_bytes);
+        // Read once: the checked value must be the used value, even if the writer changes the bytes meanwhile.
+        Ok(std::hint::black_box(length.unwrap_or_default()) as usize)
+    }
+
+    /// The next bytes, after padding.
+    #[inline]
+    fn take(&mut self, length: usize, alignment: usize) -> Result<&'a [u8]> {
+        let start = aligned(self.position, alignment);
+        let end = start.saturating_add(length);
+        let Some(bytes) = self.bytes.get(start..end) else {
+            return Err(too_short(length, self.bytes.len().saturating_sub(start)));
+        };
+        self.position = end;
+        Ok(bytes)
+    }
+}
+
+/// Refuses bytes that are neither 0 nor 1, and makes them 0, so that the message stays a valid one.
+///
+/// # Safety
+/// `at` are `count` initialised bytes, of a message that only this thread uses.
+unsafe fn check_bools(at: *mut u8, count: usize) -> Result<()> {
+    // SAFETY: as this function's.
+    let bools = unsafe { std::slice::from_raw_parts_mut(at, count) };
+    let mut wrong = None;
+    for byte in bools.iter_mut().filter(|byte| **byte > 1) {
+        wrong = wrong.or(Some(*byte));
+        *byte = 0;
+    }
+    wrong.map_or(Ok(()), |value| Err(not_a_bool(value)))
+}
+
+#[cold]
+fn not_a_bool(value: u8) -> Fault {
+    Fault::new(format_args!("a boolean is {value}; it may be 0 or 1"))
+}
+
+#[cold]
+fn too_short(needed_bytes: usize, left_bytes: usize) -> Fault {
+    Fault::new(format_args!("{needed_bytes} bytes are needed and {left_bytes} are left"))
+}

@@ -1,0 +1,209 @@
+//! A sequence in memory: C's `{data, size, capacity}`, or a `std::vector` through the functions of its type support.
+
+use super::{
+    cpp_vector,
+    fault::{Fault, Result},
+    text::Language,
+};
+use crate::bindings::*;
+use std::ffi::c_void;
+
+/// The size of a C sequence and of a `std::vector` (libstdc++, libc++), `std::vector<bool>` aside, which is larger.
+pub(super) const STRUCT_BYTES: usize = size_of::<rosidl_runtime_c__Sequence>();
+
+type ResizeFunction = unsafe extern "C" fn(*mut c_void, usize);
+
+/// How a sequence is accessed, and the greatest length that its type allows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sequence {
+    /// `usize::MAX`: none.
+    bound: usize,
+    access: Access,
+    resize: ResizeFunction,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Access {
+    C,
+    /// A vector with its elements in one piece.
+    Vector {
+        size: unsafe extern "C" fn(*const c_void) -> usize,
+        get_const: unsafe extern "C" fn(*const c_void, usize) -> *const c_void,
+        get: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
+    },
+    /// `std::vector<bool>`, which has bits.
+    Bits {
+        size: unsafe extern "C" fn(*const c_void) -> usize,
+        fetch: unsafe extern "C" fn(*const c_void, usize, *mut c_void),
+        assign: unsafe extern "C" fn(*mut c_void, usize, *const c_void),
+    },
+}
+
+impl Sequence {
+    pub fn new(member: &MessageMember, language: Language, is_bool: bool) -> Result<Sequence> {
+        let missing =
+            || Fault::new("its type support has not all functions for sequences; rebuild the message package");
+        let access = match language {
+            Language::C => Access::C,
+            Language::Cpp if is_bool => Access::Bits {
+                size: member.size_function.ok_or_else(missing)?,
+                fetch: member.fetch_function.ok_or_else(missing)?,
+                assign: member.assign_function.ok_or_else(missing)?,
+            },
+            Language::Cpp => Access::Vector {
+                size: member.size_function.ok_or_else(missing)?,
+                get_const: member.get_const_function.ok_or_else(missing)?,
+                get: member.get_function.ok_or_else(missing)?,
+            },
+        };
+        let bound = if member.is_upper_bound_ { member.array_size_ } else { usize::MAX };
+        Ok(Sequence { bound, access, resize: member.resize_function.ok_or_else(missing)? })
+    }
+
+    /// The bound, for definitions.
+    pub fn bound(&self) -> Option<usize> {
+        (self.bound != usize::MAX).then_some(self.bound)
+    }
+
+    /// Whether it is a `std::vector<bool>`, whose elements have no addresses.
+    pub fn is_bits(&self) -> bool {
+        matches!(self.access, Access::Bits { .. })
+    }
+
+    /// The first element and their number. The pointer is null for bits.
+    ///
+    /// # Safety
+    /// `at` is such a sequence, initialised.
+    #[inline]
+    pub unsafe fn elements(&self, at: *const u8) -> Result<(*const u8, usize)> {
+        let (data, length): (*const u8, usize) = match self.access {
+            Access::C => {
+                // SAFETY: as this function's.
+                let sequence = unsafe { at.cast::<rosidl_runtime_c__Sequence>().read() };
+                (sequence.data.cast_const().cast(), sequence.size)
+            }
+            Access::Vector { size, get_const, .. } => {
+                // SAFETY: as this function's.
+                let length = unsafe { size(at.cast()) };
+                let data = if length == 0 {
+                    std::ptr::null()
+                } else {
+                    // SAFETY: as this function's, and the element exists.
+                    unsafe { get_const(at.cast(), 0) }
+                };
+                (data.cast(), length)
+            }
+            Access::Bits { size, .. } => {
+                // SAFETY: as this function's.
+                return self.checked(unsafe { size(at.cast()) }).map(|length| (std::ptr::null(), length));
+            }
+        };
+        if data.is_null() && length > 0 {
+            return Err(Fault::new(format_args!("its size is {length}, but its data is null")));
+        }
+        Ok((data, self.checked(length)?))
+    }
+
+    /// The length, if the bound allows it.
+    #[inline]
+    pub fn checked(&self, length: usize) -> Result<usize> {
+        if length > self.bound {
+            return Err(Fault::new(format_args!("it has {length} elements and may have {}", self.bound)));
+        }
+        Ok(length)
+    }
+
+    /// Makes the sequence `length` long and returns its first element, null for bits. Elements that it has already may keep their
+    /// values.
+    ///
+    /// # Safety
+    /// `at` is such a sequence, initialised.
+    pub unsafe fn resize(&self, at: *mut u8, length: usize) -> Result<*mut u8> {
+        match self.access {
+            // SAFETY: as this function's.
+            Access::C => unsafe { self.resize_c(at.cast(), length) },
+            Access::Vector { size, get, .. } => {
+                // SAFETY: as this function's.
+                if unsafe { size(at.cast()) } != length {
+                    // SAFETY: as this function's.
+                    unsafe { (self.resize)(at.cast(), length) };
+                }
+                if length == 0 {
+                    return Ok(std::ptr::null_mut());
+                }
+                // SAFETY: as this function's, and the element exists: without memory, `resize` throws, which ends the process.
+                Ok(unsafe { get(at.cast(), 0) }.cast())
+            }
+            Access::Bits { size, .. } => {
+                // SAFETY: as this function's.
+                if unsafe { size(at.cast()) } != length {
+                    // SAFETY: as this function's.
+                    unsafe { (self.resize)(at.cast(), length) };
+                }
+                Ok(std::ptr::null_mut())
+            }
+        }
+    }
+
+    /// As [`Sequence::resize`], of numbers or plain structs of `stride` bytes, all of which are written next.
+    ///
+    /// # Safety
+    /// `at` is such a sequence, initialised.
+    #[inline]
+    pub unsafe fn resize_to_write(&self, at: *mut u8, length: usize, stride: usize) -> Result<*mut u8> {
+        match self.access {
+            Access::Vector { .. } if cpp_vector::is_as_expected() => {
+                // SAFETY: as this function's. The length is that of bytes in memory, so nothing overflows.
+                unsafe { cpp_vector::resize(at.cast(), length * stride) }
+            }
+            // SAFETY: as this function's.
+            _ => unsafe { self.resize(at, length) },
+        }
+    }
+
+    /// # Safety
+    /// `sequence` is a C sequence, initialised.
+    unsafe fn resize_c(&self, sequence: *mut rosidl_runtime_c__Sequence, length: usize) -> Result<*mut u8> {
+        // SAFETY: as this function's.
+        let rosidl_runtime_c__Sequence { data, size, capacity } = unsafe { sequence.read() };
+        if length == size {
+        } else if !data.is_null() && length <= capacity {
+            // All elements up to the capacity are initialised: rosidl's functions finalise that many.
+            // SAFETY: as this function's.
+            unsafe { (*sequence).size = length };
+        } else {
+            // SAFETY: as this function's.
+            unsafe { (self.resize)(sequence.cast(), length) };
+        }
+        // SAFETY: as this function's.
+        let rosidl_runtime_c__Sequence { data, size, .. } = unsafe { sequence.read() };
+        if size != length || (data.is_null() && length > 0) {
+            return Err(Fault::new(format_args!("there is no memory for its {length} elements")));
+        }
+        Ok(data.cast())
+    }
+
+    /// A bit.
+    ///
+    /// # Safety
+    /// `at` is such a sequence, initialised and longer than `index`.
+    pub unsafe fn bit(&self, at: *const u8, index: usize) -> bool {
+        let mut bit = false;
+        if let Access::Bits { fetch, .. } = self.access {
+            // SAFETY: as this function's; the value is a `bool`.
+            unsafe { fetch(at.cast(), index, (&raw mut bit).cast()) };
+        }
+        bit
+    }
+
+    /// Sets a bit.
+    ///
+    /// # Safety
+    /// `at` is such a sequence, initialised and longer than `index`.
+    pub unsafe fn set_bit(&self, at: *mut u8, index: usize, bit: bool) {
+        if let Access::Bits { assign, .. } = self.access {
+            // SAFETY: as this function's; the value is a `bool`.
+            unsafe { assign(at.cast(), index, (&raw const bit).cast()) };
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Whether a struct's memory is its CDR.
+
+use super::structure::{Count, Element, Structure};
+
+/// A struct of numbers that stand at the same offsets in memory and in CDR, if that begins at a multiple of 8, and that has no
+/// padding at its end.
+#[derive(Debug, Default)]
+pub(super) struct Shape {
+    pub size_bytes: usize,
+    /// The largest alignment of its numbers.
+    pub alignment: usize,
+    /// The alignment of its first number.
+    first_alignment: usize,
+    has_padding: bool,
+    /// The offsets and lengths of its booleans.
+    pub bools: Vec<(usize, usize)>,
+}
+
+impl Shape {
+    /// The shape of a struct; `None` if its memory is not its CDR. Padding at the end (`float64`, `uint8`: 9 bytes of CDR in a struct
+    /// of 16) makes it so, too: then a message of another node would be shorter than the struct that a reader looks at.
+    pub fn of(structure: &Structure) -> Option<Shape> {
+        let mut shape = Shape::default();
+        shape.add(structure, 0)?;
+        (shape.size_bytes == structure.size_bytes).then_some(shape)
+    }
+
+    /// Whether its memory is its CDR at each offset of a body, and may be copied in one piece: it has no padding, whose bytes are not
+    /// to be shown, and no booleans, which must be looked at.
+    pub fn is_block(&self) -> bool {
+        !self.has_padding && self.bools.is_empty() && self.first_alignment == self.alignment
+    }
+
+    fn add(&mut self, structure: &Structure, base: usize) -> Option<()> {
+        for field in &structure.fields {
+            let count = match field.count {
+                Count::One => 1,
+                Count::Array(count) => count,
+                Count::Sequence(_) => return None,
+            };
+            let offset = base + field.offset;
+            match &field.element {
+                Element::Number(number) => {
+                    self.number(offset, number.size_bytes, count)?;
+                    if number.is_bool {
+                        self.bools.push((offset, count));
+                    }
+                }
+                Element::Text { .. } | Element::WideText { .. } => return None,
+                Element::Message(nested) if count == 1 => self.add(nested, offset)?,
+                Element::Message(nested) => {
+                    let bools = self.bools.len();
+                    self.add(nested, offset)?;
+                    // The next element begins at a multiple of its alignment, so it is as the first.
+                    let has_same_stride = self.size_bytes == offset + nested.size_bytes;
+                    if !has_same_stride || self.bools.len() > bools {
+                        return None;
+                    }
+                    self.size_bytes = offset + nested.size_bytes.checked_mul(count)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn number(&mut self, offset: usize, alignment: usize, count: usize) -> Option<()> {
+        let start = self.size_bytes.next_multiple_of(alignment);
+        if start != offset {
+            return None;
+        }
+        if self.alignment == 0 {
+            self.first_alignment = alignment;
+        }
+        self.has_padding |= start != self.size_bytes;
+        self.alignment = self.alignment.max(alignment);
+        self.size_bytes = start.checked_add(alignment.checked_mul(count)?)?;
+        Some(())
+    }
+}

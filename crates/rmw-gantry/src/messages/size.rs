@@ -1,0 +1,88 @@
+//! The length of a message in CDR.
+
+use super::{
+    fault::{Fault, Result},
+    program::{Action, Item, Program},
+    text,
+};
+
+/// The position after a struct that begins at `position`, or after its padding. Saturates.
+///
+/// # Safety
+/// `base` is an initialised struct of the program's type (M2).
+pub(super) unsafe fn end(program: &Program, base: *const u8, mut position: usize) -> Result<usize> {
+    for step in &program.steps {
+        let at = base.wrapping_add(step.offset);
+        let result = match &step.action {
+            Action::Bytes { length, alignment } => {
+                position = aligned(position, *alignment).saturating_add(*length);
+                continue;
+            }
+            Action::Bools { .. } => continue,
+            // SAFETY: a field of the struct (S1, S2).
+            Action::One(item) => unsafe { item_end(item, at, position) },
+            Action::Array { count, item, stride } => {
+                // SAFETY: an array of the struct (S1, S2).
+                unsafe { items_end(item, at, *count, *stride, position) }
+            }
+            Action::Sequence { sequence, item, stride } => {
+                let start = aligned(position, size_of::<u32>()).saturating_add(size_of::<u32>());
+                // SAFETY: a sequence of the struct (S1, S2).
+                unsafe { sequence.elements(at) }.and_then(|(data, length)| match item {
+                    _ if length == 0 => Ok(start),
+                    Item::Block { alignment, .. } => {
+                        Ok(aligned(start, *alignment).saturating_add(length.saturating_mul(*stride)))
+                    }
+                    // SAFETY: the elements of the sequence.
+                    _ => unsafe { items_end(item, data, length, *stride, start) },
+                })
+            }
+        };
+        position = result.map_err(|fault| fault.inside(&step.path))?;
+    }
+    Ok(position)
+}
+
+/// # Safety
+/// `data` are `count` elements, `stride` bytes apart.
+unsafe fn items_end(item: &Item, data: *const u8, count: usize, stride: usize, mut position: usize) -> Result<usize> {
+    for index in 0..count {
+        // SAFETY: as this function's.
+        let end = unsafe { item_end(item, data.wrapping_add(index * stride), position) };
+        position = end.map_err(|fault| fault.inside_element(index))?;
+    }
+    Ok(position)
+}
+
+/// # Safety
+/// `at` is such an item.
+unsafe fn item_end(item: &Item, at: *const u8, position: usize) -> Result<usize> {
+    let (language, bound, is_wide) = match item {
+        Item::Text { language, bound } => (*language, *bound, false),
+        Item::WideText { language, bound } => (*language, *bound, true),
+        // SAFETY: as this function's.
+        Item::Message(program) => return unsafe { end(program, at, position) },
+        // A block is an element of a sequence, which is measured as a whole.
+        Item::Block { .. } => return Ok(position),
+    };
+    // SAFETY: as this function's.
+    let (_, length) = unsafe { text::characters(language, at) }?;
+    check_bound(length, bound)?;
+    let length_bytes = if is_wide { length.saturating_mul(4) } else { length.saturating_add(1) };
+    Ok(aligned(position, size_of::<u32>()).saturating_add(size_of::<u32>()).saturating_add(length_bytes))
+}
+
+/// Refuses a text above its bound.
+#[inline]
+pub(super) fn check_bound(length: usize, bound: usize) -> Result<()> {
+    if length > bound {
+        return Err(Fault::new(format_args!("it has {length} characters and may have {bound}")));
+    }
+    Ok(())
+}
+
+/// The next multiple of a power of two; saturates below one.
+#[inline]
+pub(super) fn aligned(position: usize, alignment: usize) -> usize {
+    position.saturating_add(alignment - 1) & !(alignment - 1)
+}

@@ -1,0 +1,140 @@
+//! All messages of a ROS 2 that is installed, in C and C++, against `gantry-dynamic`, which makes random ones by their definitions.
+
+use super::{
+    super::{MessageType, ServiceType},
+    library::{call, packages, ros_libraries, symbols},
+    memory::Memory,
+};
+use crate::bindings::*;
+use fastrand::Rng;
+use gantry_cdr::ByteOrder;
+use gantry_dynamic::testing::random_body;
+use gantry_idl::{Definitions, TypeName};
+use std::path::Path;
+
+/// The type and a way to make random bodies of it; `None` if `gantry-idl` cannot read its definition, because it is part of an action
+/// or an event of a service, which .msg files cannot name.
+fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageType> {
+    let description = message_type.description();
+    let name: TypeName = description.name.parse().ok()?;
+    let definitions = match Definitions::from_text(&name, &description.definition) {
+        Ok(definitions) => definitions,
+        Err(_) if description.name.ends_with("_Event") => return None,
+        Err(errors) => panic!("{}: {errors}", description.name),
+    };
+    // An IDL file may have types that .msg files do not have.
+    if !description.name.contains("IdlOnly") {
+        assert_eq!(definitions.hash(&name), Some(description.hash), "{}", description.name);
+    }
+    Some(gantry_dynamic::MessageType::new(&definitions, &name).unwrap())
+}
+
+/// Random messages: read, measured, written; then all their beginnings, and damaged ones.
+fn check(message_type: &MessageType, members: *const MessageMembers) -> bool {
+    let Some(dynamic) = dynamic_type(message_type) else {
+        return false;
+    };
+    let name = &message_type.description().name;
+    let mut rng = Rng::with_seed(19);
+    // The second and third reuse the memory of the first.
+    let memory = Memory::new(members);
+    for round in 0..12 {
+        let body = random_body(&dynamic, &mut rng, ByteOrder::LittleEndian);
+        unsafe { message_type.read(&body, memory.message) }.unwrap_or_else(|failure| panic!("{failure:?}"));
+        assert_eq!(written(message_type, &memory), body, "{name}");
+        if message_type.plain_bytes().is_some() {
+            assert_eq!(memory.bytes(), body, "{name}");
+            message_type.check_plain(&body).unwrap();
+        }
+        let stated = message_type.description().payload_bytes;
+        assert!(stated == usize::MAX || stated == body.len(), "{name}: {stated} {}", body.len());
+        if round < 2 {
+            damage(message_type, members, &body, &mut rng);
+        }
+    }
+    true
+}
+
+fn written(message_type: &MessageType, memory: &Memory) -> Vec<u8> {
+    let length = unsafe { message_type.size_bytes(memory.message) }.unwrap();
+    let mut target = vec![0xaa; length];
+    unsafe { message_type.write(memory.message, &mut target) }.unwrap();
+    target
+}
+
+fn damage(message_type: &MessageType, members: *const MessageMembers, body: &[u8], rng: &mut Rng) {
+    let memory = Memory::new(members);
+    let step = body.len() / 300 + 1;
+    for length in (0..body.len()).step_by(step) {
+        let read = unsafe { message_type.read(&body[..length], memory.message) };
+        assert!(read.is_err(), "{}: {length} of {} bytes", message_type.description().name, body.len());
+    }
+    for _ in 0..50 {
+        let mut body = body.to_owned();
+        for _ in 0..rng.usize(1..4) {
+            let index = rng.usize(..body.len());
+            body[index] = rng.u8(..);
+        }
+        if unsafe { message_type.read(&body, memory.message) }.is_ok() {
+            assert!(written(message_type, &memory).len() <= body.len() + 8);
+        }
+    }
+}
+
+fn all_messages(directory: &Path, language: &str) -> (usize, usize) {
+    let (mut checked, mut others) = (0, 0);
+    let support = format!("rosidl_typesupport_introspection_{language}");
+    for package in packages(directory, &format!("__{support}.so")) {
+        let library = directory.join(format!("lib{package}__{support}.so"));
+        let prefix = format!("{support}__get_message_type_support_handle__{package}__");
+        for symbol in symbols(&library, &prefix) {
+            let handle = call::<rosidl_message_type_support_t>(&library, &symbol);
+            let message_type =
+                unsafe { MessageType::new(handle) }.unwrap_or_else(|failure| panic!("{symbol}: {failure:?}"));
+            let name = symbol.strip_prefix(&prefix).unwrap().replacen("__", "/", 1);
+            assert_eq!(message_type.description().name, format!("{package}/{name}"));
+            assert_ne!(message_type.description().hash, [0; 32]);
+            match check(&message_type, unsafe { (*handle).data }.cast()) {
+                true => checked += 1,
+                false => others += 1,
+            }
+        }
+    }
+    (checked, others)
+}
+
+#[test]
+fn all_messages_of_a_ros_in_c() {
+    if let Some(directory) = ros_libraries() {
+        let (checked, others) = all_messages(&directory, "c");
+        println!("{checked} types of C, and {others} of actions and service events that have no .msg form");
+        assert!(checked > 0);
+    }
+}
+
+#[test]
+fn all_messages_of_a_ros_in_cpp() {
+    if let Some(directory) = ros_libraries() {
+        let (checked, others) = all_messages(&directory, "cpp");
+        println!("{checked} types of C++, and {others} of actions and service events that have no .msg form");
+        assert!(checked > 0);
+    }
+}
+
+#[test]
+fn dispatching_type_supports_are_resolved() {
+    let Some(directory) = ros_libraries() else { return };
+    for language in ["c", "cpp"] {
+        let library = directory.join(format!("libstd_srvs__rosidl_typesupport_{language}.so"));
+        let symbol = format!("rosidl_typesupport_{language}__get_service_type_support_handle__std_srvs__srv__SetBool");
+        let service = unsafe { ServiceType::new(call(&library, &symbol)) }.unwrap().description();
+        assert_eq!(service.name, "std_srvs/srv/SetBool");
+        assert_eq!(service.request.name, "std_srvs/srv/SetBool_Request");
+        assert_eq!(service.request.definition, "bool data\n");
+        assert_eq!(
+            service.request.hash,
+            <gantry_msgs::std_srvs::srv::SetBool_Request as gantry_cdr::Message>::TYPE_HASH
+        );
+        assert_eq!(service.response.name, "std_srvs/srv/SetBool_Response");
+    }
+}
