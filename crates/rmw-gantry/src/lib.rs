@@ -3,6 +3,7 @@
 #![allow(dead_code)] // FIXME skeleton
 
 mod abi;
+mod allocator;
 pub mod bindings;
 mod entities;
 mod failure;
