@@ -17,7 +17,9 @@ pub fn check_topic(topic: &str, profile: &rmw_qos_profile_t) -> Result<()> {
 /// The name breaks a rule; the sentence says which.
 pub fn check_full_name(kind: &str, name: &str) -> Result<()> {
     if !name.starts_with('/') {
-        return Err(Failure::invalid(format_args!("the {kind} name {name:?} is not a full name: it begins with no slash")));
+        return Err(Failure::invalid(format_args!(
+            "the {kind} name {name:?} is not a full name: it begins with no slash"
+        )));
     }
     if name.contains(['{', '}', '~']) {
         return Err(Failure::invalid(format_args!("the {kind} name {name:?} has a substitution, which rcl replaces")));
@@ -53,7 +55,9 @@ mod tests {
     fn nodes_have_a_name_in_a_namespace() {
         assert_eq!(full_node_name("talker", "/").unwrap(), "/talker");
         assert_eq!(full_node_name("talker", "/left/eye").unwrap(), "/left/eye/talker");
-        for (name, namespace) in [("", "/"), ("a b", "/"), ("a/b", "/"), ("talker", ""), ("talker", "left"), ("talker", "/a b")] {
+        for (name, namespace) in
+            [("", "/"), ("a b", "/"), ("a/b", "/"), ("talker", ""), ("talker", "left"), ("talker", "/a b")]
+        {
             assert!(full_node_name(name, namespace).is_err(), "{name} {namespace}");
         }
     }

@@ -1,7 +1,10 @@
 //! The whole graph of a domain, without services as such: the endpoints under their topics' names in the engine.
 
 use super::TopicEndpointInfo;
-use crate::{error::Result, node::Node};
+use crate::{
+    error::Result,
+    node::{Node, RmwNodes},
+};
 
 impl Node {
     /// Every publisher and subscription of the domain, those of services too: the requests to `/add` go over the topic
@@ -10,6 +13,8 @@ impl Node {
     /// # Errors
     /// As [`Node::node_names`].
     pub fn all_endpoints_info(&self) -> Result<Vec<TopicEndpointInfo>> {
-        Ok(self.participant().graph()?.into_iter().filter_map(TopicEndpointInfo::new).collect())
+        let entries = self.participant().graph()?;
+        let nodes = RmwNodes::among(&entries);
+        Ok(entries.into_iter().filter_map(|entry| TopicEndpointInfo::new(entry, &nodes)).collect())
     }
 }

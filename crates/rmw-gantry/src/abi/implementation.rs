@@ -62,7 +62,9 @@ pub extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> rmw_ret_
             RMW_LOG_SEVERITY_WARN => LogLevel::Warn,
             RMW_LOG_SEVERITY_ERROR => LogLevel::Error,
             RMW_LOG_SEVERITY_FATAL => LogLevel::Off,
-            other => return Err(Failure::invalid(format_args!("the log severity {other} is none of 10, 20, 30, 40, 50"))),
+            other => {
+                return Err(Failure::invalid(format_args!("the log severity {other} is none of 10, 20, 30, 40, 50")));
+            }
         });
         Ok(())
     })
@@ -85,7 +87,9 @@ pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
         let reason = match (reason.is_null(), reason_size) {
             (_, 0) => &mut [],
             (true, _) => {
-                return Err(Failure::invalid(format_args!("the argument reason is null, but reason_size is {reason_size}")));
+                return Err(Failure::invalid(format_args!(
+                    "the argument reason is null, but reason_size is {reason_size}"
+                )));
             }
             (false, _) => {
                 // SAFETY: the promise of the caller. So all of its bytes are initialized, whatever they were.

@@ -14,13 +14,8 @@ use std::{
 /// `RMW_DEFAULT_DOMAIN_ID`: that of the environment.
 const DEFAULT_DOMAIN_ID: usize = usize::MAX;
 
-const ZERO_ALLOCATOR: rcutils_allocator_t = rcutils_allocator_t {
-    allocate: None,
-    deallocate: None,
-    reallocate: None,
-    zero_allocate: None,
-    state: null_mut(),
-};
+const ZERO_ALLOCATOR: rcutils_allocator_t =
+    rcutils_allocator_t { allocate: None, deallocate: None, reallocate: None, zero_allocate: None, state: null_mut() };
 
 /// As `rmw_get_zero_initialized_init_options`.
 const fn zero_initialized() -> rmw_init_options_t {
@@ -131,11 +126,7 @@ pub unsafe fn free_options(options: &mut rmw_init_options_t) {
 
 /// # Safety
 /// As [`copy_options`].
-unsafe fn copy_memory(
-    allocator: Allocator,
-    source: &rmw_init_options_t,
-    made: &mut rmw_init_options_t,
-) -> Result<()> {
+unsafe fn copy_memory(allocator: Allocator, source: &rmw_init_options_t, made: &mut rmw_init_options_t) -> Result<()> {
     // SAFETY: null or a string of the options.
     made.enclave = unsafe { copy_string(allocator, source.enclave) }?;
     // SAFETY: as above.

@@ -64,7 +64,8 @@ unsafe extern "C" fn zero_allocate(count: usize, size: usize, state: *mut c_void
 
 fn names() -> BTreeMap<String, Vec<String>> {
     let entry = |name: &str, types: &[&str]| (name.to_owned(), types.iter().map(|name| (*name).to_owned()).collect());
-    [entry("/chatter", &["std_msgs/msg/String"]), entry("/mixed", &["a/msg/A", "b/msg/B"]), entry("/untyped", &[])].into()
+    [entry("/chatter", &["std_msgs/msg/String"]), entry("/mixed", &["a/msg/A", "b/msg/B"]), entry("/untyped", &[])]
+        .into()
 }
 
 /// Calls `build` with one allocation more each time, until it succeeds: no failure may leave memory behind.

@@ -99,11 +99,7 @@ pub fn check_compatible(
     ];
     let durations = [
         ("deadline", publisher.deadline, subscription.deadline),
-        (
-            "liveliness lease duration",
-            publisher.liveliness_lease_duration,
-            subscription.liveliness_lease_duration,
-        ),
+        ("liveliness lease duration", publisher.liveliness_lease_duration, subscription.liveliness_lease_duration),
     ];
     let mut compatibility = RMW_QOS_COMPATIBILITY_OK;
     for (policy, offered, requested) in policies {

@@ -66,11 +66,7 @@ fn endpoints(
     }?)
 }
 
-fn describe(
-    allocator: Allocator,
-    endpoint: &TopicEndpointInfo,
-    info: &mut rmw_topic_endpoint_info_t,
-) -> Result<()> {
+fn describe(allocator: Allocator, endpoint: &TopicEndpointInfo, info: &mut rmw_topic_endpoint_info_t) -> Result<()> {
     info.node_name = allocator.string(endpoint.node_name.as_bytes())?;
     info.node_namespace = allocator.string(endpoint.node_namespace.as_bytes())?;
     info.topic_type = allocator.string(endpoint.topic_type.as_bytes())?;

@@ -16,10 +16,7 @@ use crate::{
     names::check_full_name,
 };
 use gantry::TopicEndpointInfo;
-use std::{
-    collections::BTreeMap,
-    ffi::c_char,
-};
+use std::{collections::BTreeMap, ffi::c_char};
 
 /// Names, each with its types.
 type NamesAndTypes = BTreeMap<String, Vec<String>>;
@@ -41,7 +38,9 @@ unsafe fn list_names_and_types(
     // SAFETY: as above.
     let target = unsafe { output("names_and_types", names_and_types) }?;
     if !target.names.data.is_null() || target.names.size != 0 || !target.types.is_null() {
-        return Err(Failure::invalid("the names and types are not zero-initialized; rmw_names_and_types_fini does that"));
+        return Err(Failure::invalid(
+            "the names and types are not zero-initialized; rmw_names_and_types_fini does that",
+        ));
     }
     *target = allocator.names_and_types(list(node)?.iter())?;
     Ok(())
