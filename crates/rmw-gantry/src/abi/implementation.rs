@@ -9,24 +9,42 @@ use gantry::LogLevel;
 use std::ffi::c_char;
 
 /// "rmw_gantry".
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub extern "C" fn rmw_get_implementation_identifier() -> *const c_char {
+pub unsafe extern "C" fn rmw_get_implementation_identifier() -> *const c_char {
     IDENTIFIER.as_ptr()
 }
 
 /// "cdr".
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub extern "C" fn rmw_get_serialization_format() -> *const c_char {
+pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
     c"cdr".as_ptr()
 }
 
 /// Messages have both sequence numbers. Types are found with their hashes, but not asked for by name (no type discovery).
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
+pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
     matches!(
         feature,
         RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER | RMW_FEATURE_MESSAGE_INFO_RECEPTION_SEQUENCE_NUMBER
     )
+}
+
+/// All events of Jazzy are.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_event_type_is_supported(rmw_event_type: rmw_event_type_t) -> bool {
+    rmw_event_type < RMW_EVENT_INVALID
 }
 
 /// # Safety
@@ -53,8 +71,11 @@ pub unsafe extern "C" fn rmw_compare_gids_equal(
 }
 
 /// The level of this library's own log, which it prints to standard error.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> rmw_ret_t {
+pub unsafe extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> rmw_ret_t {
     run(c"rmw_set_log_severity", || {
         gantry::set_log_level(match severity {
             RMW_LOG_SEVERITY_DEBUG => LogLevel::Debug,

@@ -8,8 +8,11 @@ use crate::{
 use std::ffi::c_char;
 
 /// Preallocated memory: publishing takes memory of its own that is ready.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub extern "C" fn rmw_init_publisher_allocation(
+pub unsafe extern "C" fn rmw_init_publisher_allocation(
     _type_support: *const rosidl_message_type_support_t,
     _message_bounds: *const rosidl_runtime_c__Sequence__bound,
     _allocation: *mut rmw_publisher_allocation_t,
@@ -18,14 +21,20 @@ pub extern "C" fn rmw_init_publisher_allocation(
 }
 
 /// As [`rmw_init_publisher_allocation`].
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub extern "C" fn rmw_fini_publisher_allocation(_allocation: *mut rmw_publisher_allocation_t) -> rmw_ret_t {
+pub unsafe extern "C" fn rmw_fini_publisher_allocation(_allocation: *mut rmw_publisher_allocation_t) -> rmw_ret_t {
     run(c"rmw_fini_publisher_allocation", || Err(Failure::unsupported("preallocations of publishers")))
 }
 
 /// As [`rmw_init_publisher_allocation`].
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub extern "C" fn rmw_init_subscription_allocation(
+pub unsafe extern "C" fn rmw_init_subscription_allocation(
     _type_support: *const rosidl_message_type_support_t,
     _message_bounds: *const rosidl_runtime_c__Sequence__bound,
     _allocation: *mut rmw_subscription_allocation_t,
@@ -34,8 +43,13 @@ pub extern "C" fn rmw_init_subscription_allocation(
 }
 
 /// As [`rmw_init_publisher_allocation`].
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub extern "C" fn rmw_fini_subscription_allocation(_allocation: *mut rmw_subscription_allocation_t) -> rmw_ret_t {
+pub unsafe extern "C" fn rmw_fini_subscription_allocation(
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
     run(c"rmw_fini_subscription_allocation", || Err(Failure::unsupported("preallocations of subscriptions")))
 }
 
@@ -142,8 +156,11 @@ pub unsafe extern "C" fn rmw_take_dynamic_message_with_info(
 }
 
 /// Dynamic messages have no serialization support, either.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
 #[unsafe(no_mangle)]
-pub extern "C" fn rmw_serialization_support_init(
+pub unsafe extern "C" fn rmw_serialization_support_init(
     _serialization_lib_name: *const c_char,
     _allocator: *mut rcutils_allocator_t,
     _serialization_support: *mut rosidl_dynamic_typesupport_serialization_support_t,

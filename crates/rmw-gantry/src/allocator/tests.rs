@@ -68,6 +68,19 @@ fn names() -> BTreeMap<String, Vec<String>> {
         .into()
 }
 
+/// An element of an array.
+fn element<'a, T>(array: *mut T, index: usize) -> &'a T {
+    // SAFETY: the tests ask for elements that the array has.
+    let place = unsafe { array.add(index) };
+    // SAFETY: as above; it is not written.
+    unsafe { &*place }
+}
+
+fn text<'a>(string: *const c_char) -> &'a CStr {
+    // SAFETY: the tests ask for strings that were set.
+    unsafe { CStr::from_ptr(string) }
+}
+
 /// Calls `build` with one allocation more each time, until it succeeds: no failure may leave memory behind.
 fn succeeds_or_leaves_nothing<T>(build: impl Fn(Allocator) -> Result<T>, free: impl Fn(Allocator, T)) {
     for count in 0.. {
@@ -94,14 +107,9 @@ fn names_and_types_are_complete_or_nothing() {
     succeeds_or_leaves_nothing(
         |allocator| allocator.names_and_types(names.iter()),
         |allocator, made| {
-            // SAFETY: a name of the array.
-            let name = unsafe { CStr::from_ptr(*made.names.data.add(1)) };
-            assert_eq!(name, c"/mixed");
-            // SAFETY: the types of that name.
-            let types = unsafe { &*made.types.add(1) };
-            assert_eq!(types.size, 2);
-            // SAFETY: a type of the array.
-            assert_eq!(unsafe { CStr::from_ptr(*types.data.add(1)) }, c"b/msg/B");
+            assert_eq!(text(*element(made.names.data, 1)), c"/mixed");
+            let types = element(made.types, 1);
+            assert_eq!((types.size, text(*element(types.data, 1))), (2, c"b/msg/B"));
             // SAFETY: not used after this.
             unsafe { allocator.free_names_and_types(&made) };
         },
@@ -122,8 +130,7 @@ fn endpoint_infos_are_complete_or_nothing() {
         },
         |allocator, made| {
             assert_eq!(made.size, 2);
-            // SAFETY: the second of two, whose name was set.
-            assert_eq!(unsafe { CStr::from_ptr((*made.info_array.add(1)).node_name) }, c"second");
+            assert_eq!(text(element(made.info_array, 1).node_name), c"second");
             // SAFETY: not used after this.
             unsafe { allocator.free_endpoint_infos(&made) };
         },

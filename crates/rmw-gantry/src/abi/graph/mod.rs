@@ -113,7 +113,7 @@ unsafe fn count_by_name(
     // SAFETY: the promise of the caller.
     let node = unsafe { entity(node) }?;
     // SAFETY: as above.
-    let name = unsafe { text(kind, name) }?;
+    let name = unsafe { text(&format!("{kind}_name"), name) }?;
     check_full_name(kind, name)?;
     // SAFETY: as above.
     *unsafe { output("count", count) }? = counted(&node.library, name)?;
