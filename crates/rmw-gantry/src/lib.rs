@@ -1,8 +1,7 @@
 //! `librmw_gantry.so`: the C interface of ROS 2's `rmw` over [`gantry`], so that unchanged ROS 2 programs use its shared memory.
 
-#![allow(dead_code)] // FIXME skeleton
-
 mod abi;
+mod allocator;
 pub mod bindings;
 mod entities;
 mod failure;
@@ -11,4 +10,3 @@ mod handle;
 mod messages;
 mod names;
 mod qos;
-mod serialized;

@@ -3,6 +3,7 @@
 //! The methods have the names of rclcpp and rclpy. Each call reads the processes' own files (the engine's `graph`), so
 //! no copy can be out of date. A service is a pair of topics, which are shown as the service. Control path.
 
+mod all_endpoints;
 mod by_node;
 mod endpoint_info;
 mod graph_events;

@@ -1,8 +1,260 @@
-//! stub
-use crate::{bindings::*, failure::*};
-pub unsafe fn copy_options(_: &rmw_init_options_t, _: &mut rmw_init_options_t) -> Result<()> {
-    todo!()
+//! `rmw/init_options.h`: the options of a context, with memory of their allocator.
+
+use crate::{
+    allocator::Allocator,
+    bindings::*,
+    failure::{Failure, Result, run},
+    handle::{IDENTIFIER, argument, check_identifier, output},
+};
+use std::{
+    ffi::{CStr, c_char},
+    ptr::null_mut,
+};
+
+/// `RMW_DEFAULT_DOMAIN_ID`: that of the environment.
+const DEFAULT_DOMAIN_ID: usize = usize::MAX;
+
+const ZERO_ALLOCATOR: rcutils_allocator_t =
+    rcutils_allocator_t { allocate: None, deallocate: None, reallocate: None, zero_allocate: None, state: null_mut() };
+
+/// As `rmw_get_zero_initialized_init_options`.
+const fn zero_initialized() -> rmw_init_options_t {
+    rmw_init_options_t {
+        instance_id: 0,
+        implementation_identifier: std::ptr::null(),
+        domain_id: DEFAULT_DOMAIN_ID,
+        security_options: rmw_security_options_t {
+            enforce_security: RMW_SECURITY_ENFORCEMENT_PERMISSIVE,
+            security_root_path: null_mut(),
+        },
+        localhost_only: RMW_LOCALHOST_ONLY_DEFAULT,
+        discovery_options: rmw_discovery_options_t {
+            automatic_discovery_range: RMW_AUTOMATIC_DISCOVERY_RANGE_NOT_SET,
+            static_peers: null_mut(),
+            static_peers_count: 0,
+            allocator: ZERO_ALLOCATOR,
+        },
+        enclave: null_mut(),
+        allocator: ZERO_ALLOCATOR,
+        implementation: null_mut(),
+    }
 }
-pub unsafe fn free_options(_: &mut rmw_init_options_t) {
-    todo!()
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_init_options_init(
+    init_options: *mut rmw_init_options_t,
+    allocator: rcutils_allocator_t,
+) -> rmw_ret_t {
+    run(c"rmw_init_options_init", || {
+        // SAFETY: the contract of rmw.
+        let options = unsafe { output("init_options", init_options) }?;
+        // SAFETY: an allocator, which the contract of rmw keeps valid.
+        let allocator = unsafe { Allocator::new(&allocator) }?;
+        if !options.implementation_identifier.is_null() {
+            return Err(Failure::invalid("the init options are initialized already; rmw_init_options_fini ends that"));
+        }
+        let mut made = zero_initialized();
+        made.implementation_identifier = IDENTIFIER.as_ptr();
+        made.discovery_options.automatic_discovery_range = RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST;
+        made.allocator = allocator.as_c();
+        *options = made;
+        Ok(())
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_init_options_copy(
+    src: *const rmw_init_options_t,
+    dst: *mut rmw_init_options_t,
+) -> rmw_ret_t {
+    run(c"rmw_init_options_copy", || {
+        // SAFETY: the contract of rmw.
+        let source = unsafe { argument("src", src) }?;
+        // SAFETY: as above.
+        let target = unsafe { output("dst", dst) }?;
+        // SAFETY: the contract of rmw.
+        unsafe { check_identifier("init options", source.implementation_identifier) }?;
+        if !target.implementation_identifier.is_null() {
+            return Err(Failure::invalid("the argument dst is initialized already; rmw_init_options_fini ends that"));
+        }
+        // SAFETY: initialized options of this implementation.
+        unsafe { copy_options(source, target) }
+    })
+}
+
+/// Makes `target` a copy of `source`, with memory of its own. `target` stays as it is if that fails.
+///
+/// # Safety
+/// `source` are initialized options of this implementation; `target` has no memory.
+pub unsafe fn copy_options(source: &rmw_init_options_t, target: &mut rmw_init_options_t) -> Result<()> {
+    // SAFETY: the allocator of initialized options.
+    let allocator = unsafe { Allocator::new(&source.allocator) }?;
+    let mut made = zero_initialized();
+    made.instance_id = source.instance_id;
+    made.implementation_identifier = source.implementation_identifier;
+    made.domain_id = source.domain_id;
+    made.security_options.enforce_security = source.security_options.enforce_security;
+    made.localhost_only = source.localhost_only;
+    made.discovery_options.automatic_discovery_range = source.discovery_options.automatic_discovery_range;
+    made.allocator = source.allocator;
+    // SAFETY: the promise of the caller; `made` has only memory of the allocator.
+    if let Err(failure) = unsafe { copy_memory(allocator, source, &mut made) } {
+        // SAFETY: as above.
+        unsafe { free_memory(allocator, &made) };
+        return Err(failure);
+    }
+    *target = made;
+    Ok(())
+}
+
+/// Frees the memory of options, which are zero-initialized after this.
+///
+/// # Safety
+/// Initialized options of this implementation.
+pub unsafe fn free_options(options: &mut rmw_init_options_t) {
+    // SAFETY: the allocator of initialized options; without one they have no memory.
+    if let Ok(allocator) = unsafe { Allocator::new(&options.allocator) } {
+        // SAFETY: the promise of the caller.
+        unsafe { free_memory(allocator, options) };
+    }
+    *options = zero_initialized();
+}
+
+/// # Safety
+/// As [`copy_options`].
+unsafe fn copy_memory(allocator: Allocator, source: &rmw_init_options_t, made: &mut rmw_init_options_t) -> Result<()> {
+    // SAFETY: null or a string of the options.
+    made.enclave = unsafe { copy_string(allocator, source.enclave) }?;
+    // SAFETY: as above.
+    let root_path = unsafe { copy_string(allocator, source.security_options.security_root_path) }?;
+    made.security_options.security_root_path = root_path;
+    let (peers, count) = (source.discovery_options.static_peers, source.discovery_options.static_peers_count);
+    if !peers.is_null() && count > 0 {
+        let copies: *mut rmw_peer_address_t = allocator.zeroed(count)?;
+        // SAFETY: that many addresses, to new memory of the same size.
+        unsafe { copies.copy_from_nonoverlapping(peers, count) };
+        let options = &mut made.discovery_options;
+        (options.static_peers, options.static_peers_count) = (copies, count);
+        options.allocator = allocator.as_c();
+    }
+    Ok(())
+}
+
+/// # Safety
+/// Null or a string that ends with 0.
+unsafe fn copy_string(allocator: Allocator, string: *const c_char) -> Result<*mut c_char> {
+    if string.is_null() {
+        return Ok(null_mut());
+    }
+    // SAFETY: the promise of the caller.
+    allocator.string(unsafe { CStr::from_ptr(string) }.to_bytes())
+}
+
+/// Frees what is behind pointers. The static peers have an allocator of their own.
+///
+/// # Safety
+/// Initialized options, whose memory nobody uses after this.
+unsafe fn free_memory(allocator: Allocator, options: &rmw_init_options_t) {
+    // SAFETY: null or a string of the allocator.
+    unsafe { allocator.free(options.enclave) };
+    // SAFETY: as above.
+    unsafe { allocator.free(options.security_options.security_root_path) };
+    let discovery = &options.discovery_options;
+    // SAFETY: the allocator of the peers, which is zero-initialized if there are none.
+    if let Ok(of_peers) = unsafe { Allocator::new(&discovery.allocator) } {
+        // SAFETY: null or memory of that allocator.
+        unsafe { of_peers.free(discovery.static_peers) };
+    }
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t) -> rmw_ret_t {
+    run(c"rmw_init_options_fini", || {
+        // SAFETY: the contract of rmw.
+        let options = unsafe { output("init_options", init_options) }?;
+        // SAFETY: the contract of rmw.
+        unsafe { check_identifier("init options", options.implementation_identifier) }?;
+        // SAFETY: initialized options of this implementation.
+        unsafe { free_options(options) };
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::c_void;
+
+    unsafe extern "C" fn allocate(size: usize, _state: *mut c_void) -> *mut c_void {
+        // SAFETY: a plain allocation.
+        unsafe { libc::malloc(size) }
+    }
+    unsafe extern "C" fn deallocate(pointer: *mut c_void, _state: *mut c_void) {
+        // SAFETY: memory of these functions.
+        unsafe { libc::free(pointer) };
+    }
+    unsafe extern "C" fn reallocate(pointer: *mut c_void, size: usize, _state: *mut c_void) -> *mut c_void {
+        // SAFETY: memory of these functions.
+        unsafe { libc::realloc(pointer, size) }
+    }
+    unsafe extern "C" fn zero_allocate(count: usize, size: usize, _state: *mut c_void) -> *mut c_void {
+        // SAFETY: a plain allocation.
+        unsafe { libc::calloc(count, size) }
+    }
+
+    const ALLOCATOR: rcutils_allocator_t = rcutils_allocator_t {
+        allocate: Some(allocate),
+        deallocate: Some(deallocate),
+        reallocate: Some(reallocate),
+        zero_allocate: Some(zero_allocate),
+        state: null_mut(),
+    };
+
+    #[test]
+    fn copies_have_memory_of_their_own() {
+        let (mut source, mut target) = (zero_initialized(), zero_initialized());
+        // SAFETY: options that are zero-initialized, as all of these calls.
+        assert_eq!(unsafe { rmw_init_options_init(&mut source, ALLOCATOR) }, RMW_RET_OK);
+        // SAFETY: as above.
+        assert_eq!(unsafe { rmw_init_options_init(&mut source, ALLOCATOR) }, RMW_RET_INVALID_ARGUMENT);
+        // SAFETY: as above.
+        let allocator = unsafe { Allocator::new(&ALLOCATOR) }.unwrap();
+        source.enclave = allocator.string(b"/front").unwrap();
+        source.security_options.security_root_path = allocator.string(b"/keys").unwrap();
+        source.discovery_options.static_peers = allocator.zeroed(2).unwrap();
+        source.discovery_options.static_peers_count = 2;
+        source.discovery_options.allocator = ALLOCATOR;
+        source.domain_id = 7;
+        // SAFETY: as above.
+        assert_eq!(unsafe { rmw_init_options_copy(&source, &mut target) }, RMW_RET_OK);
+        // SAFETY: as above.
+        assert_eq!(unsafe { rmw_init_options_copy(&source, &mut target) }, RMW_RET_INVALID_ARGUMENT);
+        // SAFETY: as above.
+        assert_eq!(unsafe { rmw_init_options_fini(&mut source) }, RMW_RET_OK);
+        // SAFETY: as above.
+        assert_eq!(unsafe { rmw_init_options_fini(&mut source) }, RMW_RET_INVALID_ARGUMENT);
+        // SAFETY: a string that was copied.
+        assert_eq!(unsafe { CStr::from_ptr(target.enclave) }, c"/front");
+        assert_eq!((target.domain_id, target.discovery_options.static_peers_count), (7, 2));
+        // SAFETY: as above.
+        assert_eq!(unsafe { rmw_init_options_fini(&mut target) }, RMW_RET_OK);
+        assert!(target.enclave.is_null() && target.implementation_identifier.is_null());
+    }
+
+    #[test]
+    fn options_of_another_implementation_are_refused() {
+        let (mut foreign, mut target) = (zero_initialized(), zero_initialized());
+        foreign.implementation_identifier = c"rmw_other".as_ptr();
+        // SAFETY: options of another implementation.
+        let copied = unsafe { rmw_init_options_copy(&foreign, &mut target) };
+        // SAFETY: as above.
+        let ended = unsafe { rmw_init_options_fini(&mut foreign) };
+        assert_eq!((copied, ended), (RMW_RET_INCORRECT_RMW_IMPLEMENTATION, RMW_RET_INCORRECT_RMW_IMPLEMENTATION));
+    }
 }

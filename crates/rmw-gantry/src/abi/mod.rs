@@ -2,14 +2,19 @@
 //!
 //! The headers of `rmw` document them; what is said here is only what differs.
 
+mod client;
 mod context;
 mod event;
+mod graph;
 mod guard_condition;
+mod implementation;
 mod init_options;
 mod loan;
 mod node;
 mod publisher;
 mod serialization;
+mod service;
 mod subscription;
 mod take;
+mod unsupported;
 mod wait;

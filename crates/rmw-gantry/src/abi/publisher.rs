@@ -5,10 +5,9 @@ use crate::{
     entities::Publisher,
     failure::{Failure, Result, run, run_for_pointer},
     handle::{IDENTIFIER, argument, c_string, entity, free, output, text},
-    messages::MessageType,
+    messages::{MessageType, serialized},
     names::check_topic,
     qos::{publisher_qos, qos_profile},
-    serialized::body_of,
 };
 use gantry::PublisherOptions;
 use std::ffi::{c_char, c_void};
@@ -108,9 +107,8 @@ pub unsafe extern "C" fn rmw_publish_serialized_message(
         // SAFETY: the contract of rmw.
         let publisher = unsafe { entity(publisher) }?;
         // SAFETY: as above.
-        let serialized = unsafe { argument("serialized_message", serialized_message) }?;
-        // SAFETY: as above: the array has so many bytes.
-        publisher.publish_bytes(unsafe { body_of(serialized) }?)
+        let serialized = unsafe { serialized::bytes(serialized_message) }?;
+        publisher.publish_bytes(serialized::body(serialized)?)
     })
 }
 

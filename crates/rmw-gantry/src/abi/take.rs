@@ -5,7 +5,7 @@ use crate::{
     entities::Subscription,
     failure::{Failure, Result, run},
     handle::{IDENTIFIER, entity, output},
-    serialized::set_body,
+    messages::serialized,
 };
 use gantry::GenericSample;
 use std::{
@@ -177,14 +177,16 @@ unsafe fn take_serialized(
 ) -> Result<()> {
     // SAFETY: the promise of the caller.
     let subscription = unsafe { entity(subscription) }?;
-    // SAFETY: as above.
-    let serialized = unsafe { output("serialized_message", serialized_message) }?;
+    if serialized_message.is_null() {
+        return Err(Failure::null("serialized_message"));
+    }
     // SAFETY: as above.
     let taken = unsafe { output("taken", taken) }?;
     *taken = false;
     let Some((sample, number)) = subscription.take()? else { return Ok(()) };
     // SAFETY: as above: an array of its allocator.
-    unsafe { set_body(serialized, sample.bytes()) }?;
+    let body = unsafe { serialized::resize(serialized_message, sample.bytes().len()) }?;
+    sample.copy_to(body);
     if let Some(info) = info {
         *info = message_info(&sample, number);
     }

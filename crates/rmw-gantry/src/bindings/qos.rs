@@ -16,6 +16,7 @@ pub const RMW_QOS_POLICY_AVOID_ROS_NAMESPACE_CONVENTIONS: rmw_qos_policy_kind_t 
 pub type rmw_qos_policy_kind_t = c_uint;
 
 #[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct rmw_time_t {
     pub sec: u64,
     pub nsec: u64,
@@ -50,6 +51,7 @@ pub const RMW_QOS_POLICY_LIVELINESS_BEST_AVAILABLE: rmw_qos_liveliness_policy_t 
 pub type rmw_qos_liveliness_policy_t = c_uint;
 
 #[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct rmw_qos_profile_t {
     pub history: rmw_qos_history_policy_t,
     pub depth: usize,

@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct rcutils_allocator_t {
     pub allocate: Option<unsafe extern "C" fn(size: usize, state: *mut c_void) -> *mut c_void>,
     pub deallocate: Option<unsafe extern "C" fn(pointer: *mut c_void, state: *mut c_void)>,

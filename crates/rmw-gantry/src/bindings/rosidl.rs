@@ -71,6 +71,12 @@ pub struct rosidl_service_type_support_t {
     pub get_type_description_sources_func: *const c_void,
 }
 
+/// Opaque: Gantry has no dynamic messages.
+pub type rosidl_dynamic_typesupport_dynamic_data_t = c_void;
+
+/// Opaque, as the dynamic messages.
+pub type rosidl_dynamic_typesupport_serialization_support_t = c_void;
+
 /// Opaque: no type has bounds that Gantry would use.
 pub type rosidl_runtime_c__Sequence__bound = c_void;
 

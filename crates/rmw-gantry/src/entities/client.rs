@@ -1,7 +1,78 @@
-//! stub
-use super::source::Source;
-use gantry::GenericClient;
-use std::sync::Arc;
+//! Clients: the ends that ask.
+
+use super::{context::Context, node::Node, service::granted, source::Source};
+use crate::{
+    bindings::rmw_qos_profile_t,
+    failure::{Failure, Result},
+    handle::c_string,
+    messages::ServiceType,
+};
+use gantry::{GenericClient, GenericResponse, Gid, Qos};
+use std::{
+    ffi::{CString, c_void},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::*},
+    },
+};
+
+/// A client, which any thread may use. A request without a server is lost, as in ROS 2: rcl follows the requests.
 pub struct Client {
     pub source: Arc<Source<GenericClient>>,
+    pub service_type: ServiceType,
+    pub gid: Gid,
+    /// As it was granted.
+    pub qos: Qos,
+    /// As it was given.
+    pub name: CString,
+    pub context: Arc<Context>,
+    taken: AtomicU64,
+}
+
+impl Client {
+    /// # Errors
+    /// A name that is not full; a QoS with unknown policies; the library's.
+    pub fn new(node: &Node, service_type: ServiceType, name: &str, profile: &rmw_qos_profile_t) -> Result<Client> {
+        let qos = granted(name, profile)?;
+        let mut library = node.library.create_generic_client_with_qos(name, service_type.description(), qos)?;
+        library.set_requires_server(false);
+        let gid = library.gid();
+        let source = Arc::new(Source::new(library));
+        let (name, context) = (c_string(name)?, node.context.clone());
+        Ok(Client { source, service_type, gid, qos, name, context, taken: AtomicU64::new(0) })
+    }
+
+    /// Sends a request, serialised straight into shared memory; returns its sequence.
+    ///
+    /// # Safety
+    /// `request` is a request of the client's type, which no other thread writes meanwhile.
+    pub unsafe fn send_request(&self, request: *const c_void) -> Result<u64> {
+        // SAFETY: the promise of the caller.
+        let size_bytes = unsafe { self.service_type.request.size_bytes(request) }?;
+        let mut library = self.source.lock();
+        let mut loan = library.loan_request(size_bytes)?;
+        // SAFETY: as above.
+        unsafe { self.service_type.request.write(request, loan.bytes_mut()) }?;
+        Ok(library.send_request(loan).map_err(Failure::error)?.sequence)
+    }
+
+    /// The next response.
+    pub fn take_response(&self) -> Result<Option<GenericResponse>> {
+        let response = self.source.lock().take_response()?;
+        if response.is_some() {
+            self.taken.fetch_add(1, Relaxed); // a number of its own
+        }
+        Ok(response)
+    }
+
+    /// The number of responses that were available, and are not any more.
+    pub fn gone(&self) -> u64 {
+        let library = self.source.lock();
+        self.taken.load(Relaxed).saturating_add(library.dropped_responses())
+    }
+
+    /// Whether a server would get a request now and can answer it.
+    pub fn is_server_available(&self) -> Result<bool> {
+        Ok(self.source.lock().service_is_ready()?)
+    }
 }

@@ -1,7 +1,82 @@
-//! stub
-use super::source::Source;
-use gantry::GenericService;
-use std::sync::Arc;
+//! Services: the ends that answer.
+
+use super::{context::Context, node::Node, source::Source};
+use crate::{
+    bindings::rmw_qos_profile_t,
+    failure::{Failure, Result},
+    handle::c_string,
+    messages::ServiceType,
+    names::check_full_name,
+    qos::service_qos,
+};
+use gantry::{GenericRequest, GenericService, Qos, RequestId};
+use std::{
+    ffi::{CString, c_void},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::*},
+    },
+};
+
+/// The largest depth of the library's services and clients; deeper ones become this.
+const MAX_DEPTH: u32 = 10_000;
+
+/// A service, which any thread may use.
 pub struct Service {
     pub source: Arc<Source<GenericService>>,
+    pub service_type: ServiceType,
+    /// As it was granted.
+    pub qos: Qos,
+    /// As it was given.
+    pub name: CString,
+    pub context: Arc<Context>,
+    taken: AtomicU64,
+}
+
+/// The QoS that a service or a client of that full name is granted.
+pub(super) fn granted(name: &str, profile: &rmw_qos_profile_t) -> Result<Qos> {
+    check_full_name("service", name)?;
+    let qos = service_qos(profile)?;
+    Ok(Qos { depth: qos.depth.min(MAX_DEPTH), ..qos })
+}
+
+impl Service {
+    /// # Errors
+    /// A name that is not full; a QoS with unknown policies; the library's.
+    pub fn new(node: &Node, service_type: ServiceType, name: &str, profile: &rmw_qos_profile_t) -> Result<Service> {
+        let qos = granted(name, profile)?;
+        let library = node.library.create_generic_service_with_qos(name, service_type.description(), qos)?;
+        let source = Arc::new(Source::new(library));
+        let (name, context) = (c_string(name)?, node.context.clone());
+        Ok(Service { source, service_type, qos, name, context, taken: AtomicU64::new(0) })
+    }
+
+    /// The next request.
+    pub fn take_request(&self) -> Result<Option<GenericRequest>> {
+        let request = self.source.lock().take_request()?;
+        if request.is_some() {
+            self.taken.fetch_add(1, Relaxed); // a number of its own
+        }
+        Ok(request)
+    }
+
+    /// The number of requests that were available, and are not any more.
+    pub fn gone(&self) -> u64 {
+        self.taken.load(Relaxed)
+    }
+
+    /// Answers a request: the response is serialised straight into memory that the client reads. If the client is gone, nobody
+    /// gets it.
+    ///
+    /// # Safety
+    /// `response` is a response of the service's type, which no other thread writes meanwhile.
+    pub unsafe fn send_response(&self, request: RequestId, response: *const c_void) -> Result<()> {
+        // SAFETY: the promise of the caller.
+        let size_bytes = unsafe { self.service_type.response.size_bytes(response) }?;
+        let mut library = self.source.lock();
+        let mut loan = library.loan_response(request, size_bytes)?;
+        // SAFETY: as above.
+        unsafe { self.service_type.response.write(response, loan.bytes_mut()) }?;
+        library.send_response(request, loan).map_err(Failure::error)
+    }
 }

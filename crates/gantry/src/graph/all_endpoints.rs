@@ -1,0 +1,20 @@
+//! The whole graph of a domain, without services as such: the endpoints under their topics' names in the engine.
+
+use super::TopicEndpointInfo;
+use crate::{
+    error::Result,
+    node::{Node, RmwNodes},
+};
+
+impl Node {
+    /// Every publisher and subscription of the domain, those of services too: the requests to `/add` go over the topic
+    /// `rq/addRequest`, its replies to a client over `rr/addReply#` and the client's gid. In no order.
+    ///
+    /// # Errors
+    /// As [`Node::node_names`].
+    pub fn all_endpoints_info(&self) -> Result<Vec<TopicEndpointInfo>> {
+        let entries = self.participant().graph()?;
+        let nodes = RmwNodes::among(&entries);
+        Ok(entries.into_iter().filter_map(|entry| TopicEndpointInfo::new(entry, &nodes)).collect())
+    }
+}

@@ -1,0 +1,137 @@
+//! The topics and services of one node. Nodes of one name are one here.
+
+use super::{NamesAndTypes, list_names_and_types, topics_of};
+use crate::{
+    bindings::*,
+    entities::Node,
+    failure::{Failure, Result, run},
+    handle::{entity, text},
+    names::full_node_name,
+};
+use gantry::{EndpointType, Error};
+use std::ffi::c_char;
+
+/// As [`list_names_and_types`], for the node of that name and namespace, which `list` gets as a full name.
+///
+/// # Safety
+/// The contract of rmw, for all pointers.
+unsafe fn list_by_node(
+    node: *const rmw_node_t,
+    allocator: *const rcutils_allocator_t,
+    (name, namespace): (*const c_char, *const c_char),
+    names_and_types: *mut rmw_names_and_types_t,
+    list: impl FnOnce(&gantry::Node, &str) -> gantry::Result<NamesAndTypes>,
+) -> Result<()> {
+    // SAFETY: the promise of the caller. The node is checked before the names.
+    unsafe { entity(node) }?;
+    // SAFETY: as above.
+    let name = unsafe { text("node_name", name) }?;
+    // SAFETY: as above.
+    let namespace = unsafe { text("node_namespace", namespace) }?;
+    let full_name = full_node_name(name, namespace)?;
+    let list = |node: &Node| list(&node.library, &full_name).map_err(of_node);
+    // SAFETY: as above.
+    unsafe { list_names_and_types(node, allocator, names_and_types, list) }
+}
+
+fn of_node(error: Error) -> Failure {
+    match error {
+        Error::UnknownNode { .. } => Failure { code: RMW_RET_NODE_NAME_NON_EXISTENT, sentence: error.to_string() },
+        error => error.into(),
+    }
+}
+
+/// The topics of a node; `no_demangle` adds those of services.
+fn topics(
+    library: &gantry::Node,
+    full_name: &str,
+    endpoint_type: EndpointType,
+    no_demangle: bool,
+) -> gantry::Result<NamesAndTypes> {
+    // Also to learn whether there is such a node.
+    let topics = match endpoint_type {
+        EndpointType::Publisher => library.publisher_names_and_types_by_node(full_name),
+        EndpointType::Subscription => library.subscriber_names_and_types_by_node(full_name),
+    }?;
+    if !no_demangle {
+        return Ok(topics);
+    }
+    let all = library.all_endpoints_info()?.into_iter();
+    Ok(topics_of(all.filter(|endpoint| {
+        endpoint.endpoint_type == endpoint_type && endpoint.node_fully_qualified_name() == full_name
+    })))
+}
+
+/// `no_demangle` adds the topics of services.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_get_subscriber_names_and_types_by_node(
+    node: *const rmw_node_t,
+    allocator: *mut rcutils_allocator_t,
+    node_name: *const c_char,
+    node_namespace: *const c_char,
+    no_demangle: bool,
+    topic_names_and_types: *mut rmw_names_and_types_t,
+) -> rmw_ret_t {
+    run(c"rmw_get_subscriber_names_and_types_by_node", || {
+        let list = |library: &gantry::Node, name: &str| topics(library, name, EndpointType::Subscription, no_demangle);
+        // SAFETY: the contract of rmw.
+        unsafe { list_by_node(node, allocator, (node_name, node_namespace), topic_names_and_types, list) }
+    })
+}
+
+/// `no_demangle` adds the topics of services.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_get_publisher_names_and_types_by_node(
+    node: *const rmw_node_t,
+    allocator: *mut rcutils_allocator_t,
+    node_name: *const c_char,
+    node_namespace: *const c_char,
+    no_demangle: bool,
+    topic_names_and_types: *mut rmw_names_and_types_t,
+) -> rmw_ret_t {
+    run(c"rmw_get_publisher_names_and_types_by_node", || {
+        let list = |library: &gantry::Node, name: &str| topics(library, name, EndpointType::Publisher, no_demangle);
+        // SAFETY: the contract of rmw.
+        unsafe { list_by_node(node, allocator, (node_name, node_namespace), topic_names_and_types, list) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_get_service_names_and_types_by_node(
+    node: *const rmw_node_t,
+    allocator: *mut rcutils_allocator_t,
+    node_name: *const c_char,
+    node_namespace: *const c_char,
+    service_names_and_types: *mut rmw_names_and_types_t,
+) -> rmw_ret_t {
+    run(c"rmw_get_service_names_and_types_by_node", || {
+        let list = gantry::Node::service_names_and_types_by_node;
+        // SAFETY: the contract of rmw.
+        unsafe { list_by_node(node, allocator, (node_name, node_namespace), service_names_and_types, list) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_get_client_names_and_types_by_node(
+    node: *const rmw_node_t,
+    allocator: *mut rcutils_allocator_t,
+    node_name: *const c_char,
+    node_namespace: *const c_char,
+    service_names_and_types: *mut rmw_names_and_types_t,
+) -> rmw_ret_t {
+    run(c"rmw_get_client_names_and_types_by_node", || {
+        let list = gantry::Node::client_names_and_types_by_node;
+        // SAFETY: the contract of rmw.
+        unsafe { list_by_node(node, allocator, (node_name, node_namespace), service_names_and_types, list) }
+    })
+}

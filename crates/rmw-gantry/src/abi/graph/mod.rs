@@ -1,0 +1,177 @@
+//! The graph: nodes, topics, services and endpoints of the domain, as arrays of the caller's allocator.
+//!
+//! Names are not mangled: the topic `/chatter` is `/chatter` in the engine, too. Only services have topics of other names, as
+//! `rq/addRequest` and `rr/addReply` for `/add`; these are what `no_demangle` and `no_mangle` add.
+
+mod by_node;
+mod endpoints;
+mod nodes;
+
+use crate::{
+    allocator::Allocator,
+    bindings::*,
+    entities::Node,
+    failure::{Failure, Result, run},
+    handle::{entity, output, text},
+    names::check_full_name,
+};
+use gantry::TopicEndpointInfo;
+use std::{collections::BTreeMap, ffi::c_char};
+
+/// Names, each with its types.
+type NamesAndTypes = BTreeMap<String, Vec<String>>;
+
+/// Checks an output, and gives it what `list` returns.
+///
+/// # Safety
+/// The contract of rmw, for all pointers.
+unsafe fn list_names_and_types(
+    node: *const rmw_node_t,
+    allocator: *const rcutils_allocator_t,
+    names_and_types: *mut rmw_names_and_types_t,
+    list: impl FnOnce(&Node) -> Result<NamesAndTypes>,
+) -> Result<()> {
+    // SAFETY: the promise of the caller.
+    let node = unsafe { entity(node) }?;
+    // SAFETY: as above.
+    let allocator = unsafe { Allocator::new(allocator) }?;
+    // SAFETY: as above.
+    let target = unsafe { output("names_and_types", names_and_types) }?;
+    if !target.names.data.is_null() || target.names.size != 0 || !target.types.is_null() {
+        return Err(Failure::invalid(
+            "the names and types are not zero-initialized; rmw_names_and_types_fini does that",
+        ));
+    }
+    *target = allocator.names_and_types(list(node)?.iter())?;
+    Ok(())
+}
+
+/// A topic's name without the client behind it: the topics of the replies to all clients of a service are one here.
+fn without_client(topic: &str) -> &str {
+    topic.split_once('#').map_or(topic, |(topic, _client)| topic)
+}
+
+/// The topics of endpoints under their names in the engine, with their types.
+fn topics_of(endpoints: impl Iterator<Item = TopicEndpointInfo>) -> NamesAndTypes {
+    let mut found = NamesAndTypes::new();
+    for endpoint in endpoints {
+        let types = found.entry(without_client(&endpoint.topic_name).to_owned()).or_default();
+        if !types.contains(&endpoint.topic_type) {
+            types.push(endpoint.topic_type);
+        }
+    }
+    found.values_mut().for_each(|types| types.sort_unstable());
+    found
+}
+
+/// `no_demangle` adds the topics of services.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_get_topic_names_and_types(
+    node: *const rmw_node_t,
+    allocator: *mut rcutils_allocator_t,
+    no_demangle: bool,
+    topic_names_and_types: *mut rmw_names_and_types_t,
+) -> rmw_ret_t {
+    run(c"rmw_get_topic_names_and_types", || {
+        let list = |node: &Node| match no_demangle {
+            true => Ok(topics_of(node.library.all_endpoints_info()?.into_iter())),
+            false => Ok(node.library.topic_names_and_types()?),
+        };
+        // SAFETY: the contract of rmw.
+        unsafe { list_names_and_types(node, allocator, topic_names_and_types, list) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_get_service_names_and_types(
+    node: *const rmw_node_t,
+    allocator: *mut rcutils_allocator_t,
+    service_names_and_types: *mut rmw_names_and_types_t,
+) -> rmw_ret_t {
+    run(c"rmw_get_service_names_and_types", || {
+        let list = |node: &Node| Ok(node.library.service_names_and_types()?);
+        // SAFETY: the contract of rmw.
+        unsafe { list_names_and_types(node, allocator, service_names_and_types, list) }
+    })
+}
+
+/// Counts what has that full name.
+///
+/// # Safety
+/// The contract of rmw, for all pointers.
+unsafe fn count_by_name(
+    node: *const rmw_node_t,
+    (kind, name): (&str, *const c_char),
+    count: *mut usize,
+    counted: impl FnOnce(&gantry::Node, &str) -> gantry::Result<usize>,
+) -> Result<()> {
+    // SAFETY: the promise of the caller.
+    let node = unsafe { entity(node) }?;
+    // SAFETY: as above.
+    let name = unsafe { text(&format!("{kind}_name"), name) }?;
+    check_full_name(kind, name)?;
+    // SAFETY: as above.
+    *unsafe { output("count", count) }? = counted(&node.library, name)?;
+    Ok(())
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_count_publishers(
+    node: *const rmw_node_t,
+    topic_name: *const c_char,
+    count: *mut usize,
+) -> rmw_ret_t {
+    run(c"rmw_count_publishers", || {
+        // SAFETY: the contract of rmw.
+        unsafe { count_by_name(node, ("topic", topic_name), count, gantry::Node::count_publishers) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_count_subscribers(
+    node: *const rmw_node_t,
+    topic_name: *const c_char,
+    count: *mut usize,
+) -> rmw_ret_t {
+    run(c"rmw_count_subscribers", || {
+        // SAFETY: the contract of rmw.
+        unsafe { count_by_name(node, ("topic", topic_name), count, gantry::Node::count_subscribers) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_count_clients(
+    node: *const rmw_node_t,
+    service_name: *const c_char,
+    count: *mut usize,
+) -> rmw_ret_t {
+    run(c"rmw_count_clients", || {
+        // SAFETY: the contract of rmw.
+        unsafe { count_by_name(node, ("service", service_name), count, gantry::Node::count_clients) }
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_count_services(
+    node: *const rmw_node_t,
+    service_name: *const c_char,
+    count: *mut usize,
+) -> rmw_ret_t {
+    run(c"rmw_count_services", || {
+        // SAFETY: the contract of rmw.
+        unsafe { count_by_name(node, ("service", service_name), count, gantry::Node::count_services) }
+    })
+}

@@ -1,0 +1,162 @@
+//! The implementation as such: its name, what it supports, its log, and its gids.
+
+use crate::{
+    bindings::*,
+    failure::{Failure, run},
+    handle::{IDENTIFIER, argument, check_identifier, output},
+};
+use gantry::LogLevel;
+use std::ffi::c_char;
+
+/// "rmw_gantry".
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_get_implementation_identifier() -> *const c_char {
+    IDENTIFIER.as_ptr()
+}
+
+/// "cdr".
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
+    c"cdr".as_ptr()
+}
+
+/// Messages have both sequence numbers. Types are found with their hashes, but not asked for by name (no type discovery).
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_feature_supported(feature: rmw_feature_t) -> bool {
+    matches!(
+        feature,
+        RMW_FEATURE_MESSAGE_INFO_PUBLICATION_SEQUENCE_NUMBER | RMW_FEATURE_MESSAGE_INFO_RECEPTION_SEQUENCE_NUMBER
+    )
+}
+
+/// All events of Jazzy are.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_event_type_is_supported(rmw_event_type: rmw_event_type_t) -> bool {
+    rmw_event_type < RMW_EVENT_INVALID
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_compare_gids_equal(
+    gid1: *const rmw_gid_t,
+    gid2: *const rmw_gid_t,
+    result: *mut bool,
+) -> rmw_ret_t {
+    run(c"rmw_compare_gids_equal", || {
+        // SAFETY: the contract of rmw.
+        let first = unsafe { argument("gid1", gid1) }?;
+        // SAFETY: as above.
+        unsafe { check_identifier("gid1", first.implementation_identifier) }?;
+        // SAFETY: as above.
+        let second = unsafe { argument("gid2", gid2) }?;
+        // SAFETY: as above.
+        unsafe { check_identifier("gid2", second.implementation_identifier) }?;
+        // SAFETY: as above.
+        *unsafe { output("result", result) }? = first.data == second.data;
+        Ok(())
+    })
+}
+
+/// The level of this library's own log, which it prints to standard error.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_set_log_severity(severity: rmw_log_severity_t) -> rmw_ret_t {
+    run(c"rmw_set_log_severity", || {
+        gantry::set_log_level(match severity {
+            RMW_LOG_SEVERITY_DEBUG => LogLevel::Debug,
+            RMW_LOG_SEVERITY_INFO => LogLevel::Info,
+            RMW_LOG_SEVERITY_WARN => LogLevel::Warn,
+            RMW_LOG_SEVERITY_ERROR => LogLevel::Error,
+            RMW_LOG_SEVERITY_FATAL => LogLevel::Off,
+            other => {
+                return Err(Failure::invalid(format_args!("the log severity {other} is none of 10, 20, 30, 40, 50")));
+            }
+        });
+        Ok(())
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`); `reason` is null or has `reason_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_qos_profile_check_compatible(
+    publisher_profile: rmw_qos_profile_t,
+    subscription_profile: rmw_qos_profile_t,
+    compatibility: *mut rmw_qos_compatibility_type_t,
+    reason: *mut c_char,
+    reason_size: usize,
+) -> rmw_ret_t {
+    run(c"rmw_qos_profile_check_compatible", || {
+        if compatibility.is_null() {
+            return Err(Failure::null("compatibility"));
+        }
+        let reason = match (reason.is_null(), reason_size) {
+            (_, 0) => &mut [],
+            (true, _) => {
+                return Err(Failure::invalid(format_args!(
+                    "the argument reason is null, but reason_size is {reason_size}"
+                )));
+            }
+            (false, _) => {
+                // SAFETY: the promise of the caller. So all of its bytes are initialized, whatever they were.
+                unsafe { reason.write_bytes(0, reason_size) };
+                // SAFETY: as above; nobody else uses the buffer meanwhile.
+                unsafe { std::slice::from_raw_parts_mut(reason.cast(), reason_size) }
+            }
+        };
+        let checked = crate::qos::check_compatible(&publisher_profile, &subscription_profile, reason);
+        // SAFETY: the contract of rmw: not null, and the caller's. It may be uninitialized.
+        unsafe { compatibility.write(checked) };
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gids_are_compared_by_their_bytes() {
+        let gid = |byte| rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data: [byte; 16] };
+        for (first, second) in [(1, 1), (1, 2)] {
+            let mut are_equal = first != second;
+            // SAFETY: gids of this implementation.
+            let code = unsafe { rmw_compare_gids_equal(&gid(first), &gid(second), &mut are_equal) };
+            assert_eq!((code, are_equal), (RMW_RET_OK, first == second));
+        }
+        let foreign = rmw_gid_t { implementation_identifier: c"rmw_other".as_ptr(), data: [1; 16] };
+        // SAFETY: a gid of another implementation.
+        let code = unsafe { rmw_compare_gids_equal(&gid(1), &foreign, &mut false) };
+        assert_eq!(code, RMW_RET_INCORRECT_RMW_IMPLEMENTATION);
+    }
+
+    #[test]
+    fn a_reason_needs_a_buffer() {
+        let profile = crate::qos::qos_profile(&gantry::Qos::default());
+        let mut compatibility = RMW_QOS_COMPATIBILITY_ERROR;
+        let null = std::ptr::null_mut();
+        let checked = |compatibility, size| {
+            // SAFETY: null, or a variable of this test.
+            unsafe { rmw_qos_profile_check_compatible(profile, profile, compatibility, null, size) }
+        };
+        assert_eq!(checked(std::ptr::null_mut(), 0), RMW_RET_INVALID_ARGUMENT);
+        assert_eq!(checked(&mut compatibility, 1), RMW_RET_INVALID_ARGUMENT);
+        assert_eq!(checked(&mut compatibility, 0), RMW_RET_OK);
+        assert_eq!(compatibility, RMW_QOS_COMPATIBILITY_OK);
+    }
+}

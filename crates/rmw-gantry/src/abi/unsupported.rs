@@ -1,0 +1,169 @@
+//! What is not supported: each function says so by name with `RMW_RET_UNSUPPORTED`.
+
+use crate::{
+    bindings::*,
+    failure::{Failure, run},
+    handle::entity,
+};
+use std::ffi::c_char;
+
+/// Preallocated memory: publishing takes memory of its own that is ready.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_init_publisher_allocation(
+    _type_support: *const rosidl_message_type_support_t,
+    _message_bounds: *const rosidl_runtime_c__Sequence__bound,
+    _allocation: *mut rmw_publisher_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_init_publisher_allocation", || Err(Failure::unsupported("preallocations of publishers")))
+}
+
+/// As [`rmw_init_publisher_allocation`].
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_fini_publisher_allocation(_allocation: *mut rmw_publisher_allocation_t) -> rmw_ret_t {
+    run(c"rmw_fini_publisher_allocation", || Err(Failure::unsupported("preallocations of publishers")))
+}
+
+/// As [`rmw_init_publisher_allocation`].
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_init_subscription_allocation(
+    _type_support: *const rosidl_message_type_support_t,
+    _message_bounds: *const rosidl_runtime_c__Sequence__bound,
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_init_subscription_allocation", || Err(Failure::unsupported("preallocations of subscriptions")))
+}
+
+/// As [`rmw_init_publisher_allocation`].
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_fini_subscription_allocation(
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_fini_subscription_allocation", || Err(Failure::unsupported("preallocations of subscriptions")))
+}
+
+/// Shared memory has no network flows.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_publisher_get_network_flow_endpoints(
+    publisher: *const rmw_publisher_t,
+    _allocator: *mut rcutils_allocator_t,
+    _network_flow_endpoint_array: *mut rmw_network_flow_endpoint_array_t,
+) -> rmw_ret_t {
+    run(c"rmw_publisher_get_network_flow_endpoints", || {
+        // SAFETY: the contract of rmw.
+        unsafe { entity(publisher) }?;
+        Err(Failure::unsupported("network flow endpoints"))
+    })
+}
+
+/// As [`rmw_publisher_get_network_flow_endpoints`].
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_subscription_get_network_flow_endpoints(
+    subscription: *const rmw_subscription_t,
+    _allocator: *mut rcutils_allocator_t,
+    _network_flow_endpoint_array: *mut rmw_network_flow_endpoint_array_t,
+) -> rmw_ret_t {
+    run(c"rmw_subscription_get_network_flow_endpoints", || {
+        // SAFETY: the contract of rmw.
+        unsafe { entity(subscription) }?;
+        Err(Failure::unsupported("network flow endpoints"))
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_subscription_set_content_filter(
+    subscription: *mut rmw_subscription_t,
+    options: *const rmw_subscription_content_filter_options_t,
+) -> rmw_ret_t {
+    run(c"rmw_subscription_set_content_filter", || {
+        // SAFETY: the contract of rmw.
+        unsafe { entity(subscription.cast_const()) }?;
+        if options.is_null() {
+            return Err(Failure::null("options"));
+        }
+        Err(Failure::unsupported("content filters of subscriptions"))
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_subscription_get_content_filter(
+    subscription: *const rmw_subscription_t,
+    allocator: *mut rcutils_allocator_t,
+    options: *mut rmw_subscription_content_filter_options_t,
+) -> rmw_ret_t {
+    run(c"rmw_subscription_get_content_filter", || {
+        // SAFETY: the contract of rmw.
+        unsafe { entity(subscription) }?;
+        if allocator.is_null() || options.is_null() {
+            return Err(Failure::null(if allocator.is_null() { "allocator" } else { "options" }));
+        }
+        Err(Failure::unsupported("content filters of subscriptions"))
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_take_dynamic_message(
+    subscription: *const rmw_subscription_t,
+    _dynamic_message: *mut rosidl_dynamic_typesupport_dynamic_data_t,
+    _taken: *mut bool,
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_take_dynamic_message", || {
+        // SAFETY: the contract of rmw.
+        unsafe { entity(subscription) }?;
+        Err(Failure::unsupported("dynamic messages"))
+    })
+}
+
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_take_dynamic_message_with_info(
+    subscription: *const rmw_subscription_t,
+    _dynamic_message: *mut rosidl_dynamic_typesupport_dynamic_data_t,
+    _taken: *mut bool,
+    _message_info: *mut rmw_message_info_t,
+    _allocation: *mut rmw_subscription_allocation_t,
+) -> rmw_ret_t {
+    run(c"rmw_take_dynamic_message_with_info", || {
+        // SAFETY: the contract of rmw.
+        unsafe { entity(subscription) }?;
+        Err(Failure::unsupported("dynamic messages"))
+    })
+}
+
+/// Dynamic messages have no serialization support, either.
+///
+/// # Safety
+/// The contract of rmw (`crate::handle`).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rmw_serialization_support_init(
+    _serialization_lib_name: *const c_char,
+    _allocator: *mut rcutils_allocator_t,
+    _serialization_support: *mut rosidl_dynamic_typesupport_serialization_support_t,
+) -> rmw_ret_t {
+    run(c"rmw_serialization_support_init", || Err(Failure::unsupported("dynamic messages")))
+}

@@ -1,0 +1,221 @@
+//! Memory of ROS 2's allocators: the strings and arrays that a caller of `rmw` frees with `rcutils_string_array_fini`,
+//! `rmw_names_and_types_fini` and `rmw_topic_endpoint_info_array_fini`.
+//!
+//! A value is complete or nothing is left of it: if an allocation fails, all before it are freed.
+
+use crate::{
+    bindings::*,
+    failure::{Failure, Result},
+    handle::argument,
+};
+use std::ffi::{c_char, c_void};
+
+/// An allocator that has all its functions. Its memory is a caller's, which frees it.
+#[derive(Clone, Copy)]
+pub struct Allocator {
+    allocator: rcutils_allocator_t,
+    deallocate: unsafe extern "C" fn(pointer: *mut c_void, state: *mut c_void),
+    zero_allocate: unsafe extern "C" fn(count: usize, size: usize, state: *mut c_void) -> *mut c_void,
+}
+
+impl Allocator {
+    /// # Errors
+    /// The allocator is null, or a function of it is, as of one that is zero-initialized.
+    ///
+    /// # Safety
+    /// Null or an allocator, which stays valid as long as its memory is used.
+    pub unsafe fn new(allocator: *const rcutils_allocator_t) -> Result<Allocator> {
+        // SAFETY: the promise of the caller.
+        let allocator = *unsafe { argument("allocator", allocator) }?;
+        let rcutils_allocator_t { allocate, deallocate, reallocate, zero_allocate, .. } = allocator;
+        match (allocate, deallocate, reallocate, zero_allocate) {
+            (Some(_), Some(deallocate), Some(_), Some(zero_allocate)) => {
+                Ok(Allocator { allocator, deallocate, zero_allocate })
+            }
+            _ => Err(Failure::invalid("the allocator is not initialized; rcutils_get_default_allocator() returns one")),
+        }
+    }
+
+    /// The allocator as C has it.
+    pub fn as_c(&self) -> rcutils_allocator_t {
+        self.allocator
+    }
+
+    /// Memory for that many values, whose bytes are all 0; null for none.
+    ///
+    /// # Errors
+    /// `RMW_RET_BAD_ALLOC`.
+    pub fn zeroed<T>(&self, count: usize) -> Result<*mut T> {
+        if count == 0 {
+            return Ok(std::ptr::null_mut());
+        }
+        // SAFETY: a function of a valid allocator, with its own state (`new`).
+        let memory = unsafe { (self.zero_allocate)(count, size_of::<T>(), self.allocator.state) };
+        if memory.is_null() {
+            let size_bytes = count.saturating_mul(size_of::<T>());
+            let sentence = format!("the allocator has no memory for {size_bytes} bytes");
+            return Err(Failure { code: RMW_RET_BAD_ALLOC, sentence });
+        }
+        Ok(memory.cast())
+    }
+
+    /// Frees memory of this allocator; null is nothing.
+    ///
+    /// # Safety
+    /// Null or memory of this allocator that nobody uses after this.
+    pub unsafe fn free<T>(&self, memory: *mut T) {
+        if !memory.is_null() {
+            // SAFETY: memory of this allocator, with its own state.
+            unsafe { (self.deallocate)(memory.cast(), self.allocator.state) };
+        }
+    }
+
+    /// A copy of bytes, with a 0 behind them.
+    ///
+    /// # Errors
+    /// `RMW_RET_BAD_ALLOC`.
+    pub fn string(&self, text: &[u8]) -> Result<*mut c_char> {
+        let copy: *mut u8 = self.zeroed(text.len() + 1)?;
+        // SAFETY: new memory of at least that length, which does not overlap.
+        unsafe { copy.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
+        Ok(copy.cast())
+    }
+
+    /// The strings of an array. A text ends at its first 0: names come from other processes.
+    ///
+    /// # Errors
+    /// `RMW_RET_BAD_ALLOC`.
+    pub fn string_array(&self, texts: &[impl AsRef<str>]) -> Result<rcutils_string_array_t> {
+        let data: *mut *mut c_char = self.zeroed(texts.len())?;
+        let array = rcutils_string_array_t { size: texts.len(), data, allocator: self.allocator };
+        for (index, text) in texts.iter().enumerate() {
+            match self.string(text.as_ref().as_bytes()) {
+                Ok(string) => {
+                    // SAFETY: `index` is less than the length of the array.
+                    let place = unsafe { data.add(index) };
+                    // SAFETY: a place of the array, which is this thread's.
+                    unsafe { place.write(string) };
+                }
+                Err(failure) => {
+                    // SAFETY: made here; the strings that are missing are null.
+                    unsafe { self.free_string_array(&array) };
+                    return Err(failure);
+                }
+            }
+        }
+        Ok(array)
+    }
+
+    /// # Safety
+    /// An array of [`Allocator::string_array`] that nobody uses after this.
+    pub unsafe fn free_string_array(&self, array: &rcutils_string_array_t) {
+        for index in 0..array.size {
+            // SAFETY: `index` is less than the length of the array.
+            let place = unsafe { array.data.add(index) };
+            // SAFETY: a place of the array: null or a string of this allocator.
+            let string = unsafe { place.read() };
+            // SAFETY: as above; the caller does not use it.
+            unsafe { self.free(string) };
+        }
+        // SAFETY: null or memory of this allocator, which the caller does not use.
+        unsafe { self.free(array.data) };
+    }
+
+    /// Names with their types.
+    ///
+    /// # Errors
+    /// `RMW_RET_BAD_ALLOC`.
+    pub fn names_and_types<'a>(
+        &self,
+        entries: impl ExactSizeIterator<Item = (&'a String, &'a Vec<String>)> + Clone,
+    ) -> Result<rmw_names_and_types_t> {
+        let names: Vec<_> = entries.clone().map(|(name, _)| name).collect();
+        let names = self.string_array(&names)?;
+        let types: *mut rcutils_string_array_t = match self.zeroed(names.size) {
+            Ok(types) => types,
+            Err(failure) => {
+                // SAFETY: made above.
+                unsafe { self.free_string_array(&names) };
+                return Err(failure);
+            }
+        };
+        let made = rmw_names_and_types_t { names, types };
+        for (index, (_, type_names)) in entries.enumerate() {
+            match self.string_array(type_names) {
+                Ok(array) => {
+                    // SAFETY: `index` is less than the number of names.
+                    let place = unsafe { types.add(index) };
+                    // SAFETY: a place of the array, which is this thread's.
+                    unsafe { place.write(array) };
+                }
+                Err(failure) => {
+                    // SAFETY: made here; the arrays that are missing are all 0.
+                    unsafe { self.free_names_and_types(&made) };
+                    return Err(failure);
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// # Safety
+    /// A value of [`Allocator::names_and_types`] that nobody uses after this.
+    unsafe fn free_names_and_types(&self, made: &rmw_names_and_types_t) {
+        for index in 0..made.names.size {
+            // SAFETY: `index` is less than the number of names.
+            let place = unsafe { made.types.add(index) };
+            // SAFETY: a place of the array: all 0, or an array of strings.
+            let array = unsafe { place.read() };
+            // SAFETY: as above; the caller does not use it.
+            unsafe { self.free_string_array(&array) };
+        }
+        // SAFETY: null or memory of this allocator, which the caller does not use.
+        unsafe { self.free(made.types) };
+        // SAFETY: an array of this allocator, which the caller does not use.
+        unsafe { self.free_string_array(&made.names) };
+    }
+
+    /// The descriptions of endpoints; `describe` fills in one, whose strings are null at first and are freed if it fails.
+    ///
+    /// # Errors
+    /// `RMW_RET_BAD_ALLOC`; as `describe`.
+    pub fn endpoint_infos<T>(
+        &self,
+        endpoints: &[T],
+        describe: impl Fn(&T, &mut rmw_topic_endpoint_info_t) -> Result<()>,
+    ) -> Result<rmw_topic_endpoint_info_array_t> {
+        let made = rmw_topic_endpoint_info_array_t { size: endpoints.len(), info_array: self.zeroed(endpoints.len())? };
+        for (index, endpoint) in endpoints.iter().enumerate() {
+            // SAFETY: `index` is less than the length of the array.
+            let place = unsafe { made.info_array.add(index) };
+            // SAFETY: a place of the array, which is this thread's; all its bits being 0 is a valid value.
+            let info = unsafe { &mut *place };
+            if let Err(failure) = describe(endpoint, info) {
+                // SAFETY: made here; the strings that are missing are null.
+                unsafe { self.free_endpoint_infos(&made) };
+                return Err(failure);
+            }
+        }
+        Ok(made)
+    }
+
+    /// # Safety
+    /// An array of [`Allocator::endpoint_infos`] that nobody uses after this.
+    unsafe fn free_endpoint_infos(&self, made: &rmw_topic_endpoint_info_array_t) {
+        for index in 0..made.size {
+            // SAFETY: `index` is less than the length of the array.
+            let place = unsafe { made.info_array.add(index) };
+            // SAFETY: a place of the array, which was all 0 at first.
+            let info = unsafe { &*place };
+            for string in [info.node_name, info.node_namespace, info.topic_type] {
+                // SAFETY: null or a string of this allocator, which the caller does not use.
+                unsafe { self.free(string.cast_mut()) };
+            }
+        }
+        // SAFETY: null or memory of this allocator, which the caller does not use.
+        unsafe { self.free(made.info_array) };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! The compatibility of two profiles, with the reasons: `rmw_qos_profile_check_compatible`.
+//!
+//! An error is sure; a warning says that a policy is a system default or unknown, on which it depends. Nothing is allocated.
+
+use super::limit;
+use crate::bindings::*;
+use std::{
+    fmt::{self, Write},
+    time::Duration,
+};
+
+/// A text in a buffer of C: it is cut where the buffer ends, and always ends with a 0.
+struct Text<'a> {
+    buffer: &'a mut [u8],
+    length_bytes: usize,
+}
+
+impl Write for Text<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.buffer.len().saturating_sub(1); // the 0
+        let room = self.buffer.get_mut(self.length_bytes..end).unwrap_or_default();
+        let count = room.len().min(text.len());
+        room.iter_mut().zip(text.as_bytes()).for_each(|(to, from)| *to = *from);
+        self.length_bytes += count;
+        if let Some(terminator) = self.buffer.get_mut(self.length_bytes) {
+            *terminator = 0;
+        }
+        Ok(())
+    }
+}
+
+/// A value of a policy in this check.
+#[derive(Clone, Copy, PartialEq)]
+enum Value {
+    /// Less than the other.
+    Less(&'static str),
+    /// A subscription that requests it needs a publisher that offers it.
+    More(&'static str),
+    /// It cannot be said which of both it will be: a system default, or unknown.
+    Open(&'static str),
+    /// It follows the other end.
+    Adapts,
+}
+
+use Value::{Adapts, Less, More, Open};
+
+impl Value {
+    fn name(self) -> &'static str {
+        match self {
+            Less(name) | More(name) | Open(name) => name,
+            Adapts => "BEST_AVAILABLE",
+        }
+    }
+}
+
+fn reliability(value: rmw_qos_reliability_policy_t) -> Value {
+    match value {
+        RMW_QOS_POLICY_RELIABILITY_RELIABLE => More("RELIABLE"),
+        RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT => Less("BEST_EFFORT"),
+        RMW_QOS_POLICY_RELIABILITY_BEST_AVAILABLE => Adapts,
+        RMW_QOS_POLICY_RELIABILITY_SYSTEM_DEFAULT => Open("the system default"),
+        _ => Open("unknown"),
+    }
+}
+
+fn durability(value: rmw_qos_durability_policy_t) -> Value {
+    match value {
+        RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL => More("TRANSIENT_LOCAL"),
+        RMW_QOS_POLICY_DURABILITY_VOLATILE => Less("VOLATILE"),
+        RMW_QOS_POLICY_DURABILITY_BEST_AVAILABLE => Adapts,
+        RMW_QOS_POLICY_DURABILITY_SYSTEM_DEFAULT => Open("the system default"),
+        _ => Open("unknown"),
+    }
+}
+
+fn liveliness(value: rmw_qos_liveliness_policy_t) -> Value {
+    match value {
+        RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC => More("MANUAL_BY_TOPIC"),
+        RMW_QOS_POLICY_LIVELINESS_AUTOMATIC => Less("AUTOMATIC"),
+        RMW_QOS_POLICY_LIVELINESS_BEST_AVAILABLE => Adapts,
+        RMW_QOS_POLICY_LIVELINESS_SYSTEM_DEFAULT => Open("the system default"),
+        _ => Open("unknown"),
+    }
+}
+
+/// Whether a publisher and a subscription with these profiles match. `reason` gets a sentence for each error, or else for each
+/// warning, with semicolons behind them; it is cut where it ends.
+pub fn check_compatible(
+    publisher: &rmw_qos_profile_t,
+    subscription: &rmw_qos_profile_t,
+    reason: &mut [u8],
+) -> rmw_qos_compatibility_type_t {
+    let mut text = Text { buffer: reason, length_bytes: 0 };
+    let _ = text.write_str(""); // a text cuts, and does not fail
+    let policies = [
+        ("reliability", reliability(publisher.reliability), reliability(subscription.reliability)),
+        ("durability", durability(publisher.durability), durability(subscription.durability)),
+        ("liveliness", liveliness(publisher.liveliness), liveliness(subscription.liveliness)),
+    ];
+    let durations = [
+        ("deadline", publisher.deadline, subscription.deadline),
+        ("liveliness lease duration", publisher.liveliness_lease_duration, subscription.liveliness_lease_duration),
+    ];
+    let mut compatibility = RMW_QOS_COMPATIBILITY_OK;
+    for (policy, offered, requested) in policies {
+        if let (Less(offered), More(requested)) = (offered, requested) {
+            compatibility = RMW_QOS_COMPATIBILITY_ERROR;
+            let _ = write!(
+                text,
+                "ERROR: the {policy} of the publisher is {offered}, but the subscription requests {requested};"
+            );
+        }
+    }
+    for (policy, offered, requested) in durations {
+        let (offered, requested) = (limit(offered), limit(requested));
+        let endless = Duration::MAX;
+        if offered.unwrap_or(endless) > requested.unwrap_or(endless) {
+            compatibility = RMW_QOS_COMPATIBILITY_ERROR;
+            let _ = write_limits(&mut text, policy, offered, requested);
+        }
+    }
+    if compatibility == RMW_QOS_COMPATIBILITY_ERROR {
+        return compatibility;
+    }
+    for (policy, offered, requested) in policies {
+        if matches!((offered, requested), (Open(_), Open(_) | More(_)) | (Less(_), Open(_))) {
+            compatibility = RMW_QOS_COMPATIBILITY_WARNING;
+            let (offered, requested) = (offered.name(), requested.name());
+            let _ = write!(
+                text,
+                "WARNING: the {policy} of the publisher is {offered}, that of the subscription is {requested};"
+            );
+        }
+    }
+    compatibility
+}
+
+fn write_limits(
+    text: &mut Text<'_>,
+    policy: &str,
+    offered: Option<Duration>,
+    requested: Option<Duration>,
+) -> fmt::Result {
+    write!(text, "ERROR: the {policy} of the publisher is ")?;
+    match offered {
+        Some(offered) => write!(text, "{offered:?}")?,
+        None => text.write_str("not limited")?,
+    }
+    write!(text, ", but the subscription requests {:?};", requested.unwrap_or_default())
+}
