@@ -41,7 +41,7 @@ pub unsafe extern "C" fn rmw_destroy_guard_condition(guard_condition: *mut rmw_g
 pub unsafe extern "C" fn rmw_trigger_guard_condition(guard_condition: *const rmw_guard_condition_t) -> rmw_ret_t {
     run(c"rmw_trigger_guard_condition", || {
         // SAFETY: the contract of rmw.
-        unsafe { entity(guard_condition) }?.trigger();
+        unsafe { entity(guard_condition) }?.flag.set();
         Ok(())
     })
 }

@@ -117,6 +117,6 @@ impl Wake for GraphNews {
     fn wake(self: Arc<GraphNews>) {
         self.take_news();
         let guard_conditions: Vec<_> = lock(&self.guard_conditions).iter().filter_map(Weak::upgrade).collect();
-        guard_conditions.iter().for_each(|guard_condition| guard_condition.trigger());
+        guard_conditions.iter().for_each(|guard_condition| guard_condition.flag.set());
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{
     listener::{Callback, lock},
-    wake_up::Attached,
+    wake_up::Flag,
 };
 use crate::{
     bindings::*,
@@ -13,18 +13,14 @@ use crate::{
 use gantry::{Events, PublisherEvent, QosPolicy, SubscriptionEvent, Waitable};
 use std::{
     ffi::c_void,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering::*},
-    },
+    sync::{Arc, Mutex},
     task::Wake,
 };
 
 /// The events of one kind of one endpoint.
 pub struct Event {
     kind: rmw_event_type_t,
-    has_news: AtomicBool,
-    pub attached: Attached,
+    pub flag: Arc<Flag>,
     counts: Mutex<Counts>,
     pub callback: Mutex<Callback>,
 }
@@ -73,8 +69,7 @@ impl<E: LibraryEvent> EndpointEvents<E> {
     pub fn new() -> Arc<EndpointEvents<E>> {
         let event = |kind: &rmw_event_type_t| Event {
             kind: *kind,
-            has_news: AtomicBool::new(false),
-            attached: Attached::default(),
+            flag: Arc::default(),
             counts: Mutex::default(),
             callback: Mutex::default(),
         };
@@ -144,10 +139,6 @@ impl<E: LibraryEvent> Wake for EndpointEvents<E> {
 }
 
 impl Event {
-    pub fn has_news(&self) -> bool {
-        self.has_news.load(Acquire) // partner: `add`
-    }
-
     fn add(&self, change: &Change) {
         let mut counts = lock(&self.counts);
         counts.total += change.total;
@@ -162,12 +153,16 @@ impl Event {
         }
         counts.last_policy = change.last_policy.unwrap_or(counts.last_policy);
         counts.untold += 1;
-        self.has_news.store(true, Release); // partner: `has_news`
     }
 
     /// Wakes the wait set and tells the callback.
     fn notify(&self) {
-        self.attached.ring();
+        self.flag.set();
+        self.tell();
+    }
+
+    /// Tells the callback of the events that no callback was told.
+    fn tell(&self) {
         let callback = lock(&self.callback);
         if callback.is_set() {
             let untold = std::mem::take(&mut lock(&self.counts).untold);
@@ -185,7 +180,7 @@ impl Event {
             // SAFETY: the promise of the caller.
             unsafe { callback.set(function, user_data) };
         }
-        self.notify();
+        self.tell();
     }
 
     /// Takes the status of its kind: writes the struct that `rmw` documents for it.
@@ -193,8 +188,8 @@ impl Event {
     /// # Safety
     /// `status` is that struct.
     pub unsafe fn take(&self, status: *mut c_void) {
+        self.flag.take(); // before the counts: an event that is added after this sets it again
         let mut counts = lock(&self.counts);
-        self.has_news.store(false, Relaxed); // under the lock of the counts, as all of its changes
         let taken = *counts;
         (counts.total_change, counts.current_change, counts.not_alive_change, counts.untold) = (0, 0, 0, 0);
         drop(counts);
@@ -330,8 +325,8 @@ fn incompatible(total: u64, policy: QosPolicy) -> Change {
         QosPolicy::Reliability { .. } => RMW_QOS_POLICY_RELIABILITY,
         QosPolicy::Durability { .. } => RMW_QOS_POLICY_DURABILITY,
         QosPolicy::Deadline { .. } => RMW_QOS_POLICY_DEADLINE,
-        QosPolicy::Liveliness { .. } => RMW_QOS_POLICY_LIVELINESS,
-        QosPolicy::LivelinessLeaseDuration { .. } => RMW_QOS_POLICY_LIVELINESS_LEASE_DURATION,
+        // As in DDS, whose policy of liveliness has the lease duration.
+        QosPolicy::Liveliness { .. } | QosPolicy::LivelinessLeaseDuration { .. } => RMW_QOS_POLICY_LIVELINESS,
         _ => RMW_QOS_POLICY_INVALID,
     });
     Change { total, last_policy, ..Change::default() }

@@ -20,6 +20,6 @@ pub use guard_condition::GuardCondition;
 pub use node::Node;
 pub use publisher::Publisher;
 pub use service::Service;
-pub use source::{AnySource, Source};
+pub use source::AnySource;
 pub use subscription::Subscription;
 pub use wait_set::{Conditions, WaitSet};

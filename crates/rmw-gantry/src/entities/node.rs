@@ -15,8 +15,8 @@ pub struct Node {
     /// As they were given: the library may have completed them.
     pub name: CString,
     pub namespace: CString,
-    /// The address of the guard condition is the `data` of the handle below, so both stay where they are.
-    graph: Arc<GuardCondition>,
+    /// The `data` of the handle below.
+    _graph: Arc<GuardCondition>,
     graph_handle: Box<rmw_guard_condition_t>,
 }
 
@@ -42,7 +42,14 @@ impl Node {
             context: std::ptr::null_mut(),
         });
         context.add_node(&library, &graph)?;
-        Ok(Node { library, context, name: c_string(name)?, namespace: c_string(namespace)?, graph, graph_handle })
+        Ok(Node {
+            library,
+            context,
+            name: c_string(name)?,
+            namespace: c_string(namespace)?,
+            _graph: graph,
+            graph_handle,
+        })
     }
 
     /// The handle of the graph's guard condition, which the node owns.

@@ -100,7 +100,7 @@ impl Subscription {
         let mut held = lock(&self.held);
         let index = held.iter().position(|sample| std::ptr::eq(sample.bytes().as_ptr(), message.cast()));
         let index = index.ok_or_else(|| {
-            Failure::invalid(format_args!("the message at {message:p} is not on loan from this subscription"))
+            Failure::error(format_args!("the message at {message:p} is not on loan from this subscription"))
         })?;
         held.swap_remove(index);
         Ok(())

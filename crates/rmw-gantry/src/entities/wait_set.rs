@@ -1,33 +1,35 @@
-//! Wait sets: `rmw_wait` over a collector that stays attached to its sources from one wait to the next.
+//! Wait sets: `rmw_wait` over a collector and flags that stay attached from one wait to the next.
 //!
-//! Invariant: a source that is not `maybe_ready` has nothing to take, unless the collector has its bit.
+//! Invariants:
+//! - A source that is not `maybe_ready` has nothing to take, unless the collector has its bit.
+//! - Each flag in `flags` is detached before it leaves that list, at the latest when the wait set is dropped.
 
 use super::{
     events::Event,
     guard_condition::GuardCondition,
     source::AnySource,
-    wake_up::{Attached, WakeUp},
+    wake_up::{Flag, WakeUp},
 };
 use crate::failure::{Failure, Result};
 use gantry::{Attachment, Collector};
 use std::{
-    sync::{Mutex, TryLockError},
+    sync::{Arc, Mutex, TryLockError},
     time::{Duration, Instant},
 };
 
-/// The longest sleep if another wait set has the rings of one of the guard conditions or events.
+/// The longest sleep of a wait set while another one has the rings of one of its flags.
 const SHARED_SLICE: Duration = Duration::from_millis(1);
 
 /// Waits for sources, guard conditions and events; used by one thread at a time.
-pub struct WaitSet {
-    waiting: Mutex<Waiting>,
-    wake_up: WakeUp,
-}
+pub struct WaitSet(Mutex<Waiting>);
 
 struct Waiting {
     collector: Collector,
     /// The sources of the last wait, in its order.
     sources: Vec<Waited>,
+    wake_up: Box<WakeUp>,
+    /// The flags of the last wait, in its order.
+    flags: Vec<Arc<Flag>>,
 }
 
 struct Waited {
@@ -47,14 +49,14 @@ pub struct Conditions<'a> {
 impl WaitSet {
     pub fn new(domain_id: u32) -> Result<WaitSet> {
         let collector = Collector::join(domain_id)?;
-        let wake_up = WakeUp::new(collector.bell());
-        Ok(WaitSet { waiting: Mutex::new(Waiting { collector, sources: Vec::new() }), wake_up })
+        let wake_up = Box::new(WakeUp::new(collector.bell()));
+        Ok(WaitSet(Mutex::new(Waiting { collector, sources: Vec::new(), wake_up, flags: Vec::new() })))
     }
 
     /// Waits until one of the conditions is ready; `false` at the deadline (`None`: no limit). Guard conditions that are ready are
     /// taken.
     pub fn wait(&self, conditions: &mut Conditions<'_>, deadline: Option<Instant>) -> Result<bool> {
-        let mut waiting = match self.waiting.try_lock() {
+        let mut waiting = match self.0.try_lock() {
             Ok(waiting) => waiting,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
@@ -62,7 +64,9 @@ impl WaitSet {
             }
         };
         waiting.attach_sources(conditions)?;
+        waiting.attach_flags(conditions);
         loop {
+            waiting.wake_up.reset();
             waiting.collect();
             if waiting.look_at_sources(conditions)? | conditions.look_at_flags() {
                 conditions.take_guard_conditions();
@@ -71,54 +75,29 @@ impl WaitSet {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(false);
             }
-            self.sleep(&mut waiting.collector, conditions, deadline)?;
+            waiting.sleep(deadline)?;
         }
-    }
-
-    /// Sleeps until there may be news.
-    fn sleep(&self, collector: &mut Collector, conditions: &Conditions<'_>, deadline: Option<Instant>) -> Result<()> {
-        self.wake_up.reset();
-        let mut attached = AttachedGuard { attached: Vec::with_capacity(conditions.flags().count()) };
-        let mut is_shared = false;
-        for flag in conditions.flags() {
-            // SAFETY: the guard below detaches it before this function returns, and `self` stays as long.
-            if unsafe { flag.attach(&self.wake_up) } {
-                attached.attached.push(flag);
-            } else {
-                is_shared = true;
-            }
-        }
-        if conditions.has_flag() {
-            return Ok(());
-        }
-        let slice = is_shared.then(|| Instant::now() + SHARED_SLICE);
-        let deadline = deadline.into_iter().chain(slice).min();
-        Ok(collector.wait(deadline, || self.wake_up.has_news())?)
-    }
-}
-
-/// Detaches the wake-up when it is dropped.
-struct AttachedGuard<'a> {
-    attached: Vec<&'a Attached>,
-}
-
-impl Drop for AttachedGuard<'_> {
-    fn drop(&mut self) {
-        self.attached.iter().for_each(|attached| attached.detach());
     }
 }
 
 impl Waiting {
+    /// Sleeps until there may be news.
+    fn sleep(&mut self, deadline: Option<Instant>) -> Result<()> {
+        let Waiting { collector, wake_up, flags, .. } = self;
+        let is_shared = flags.iter().any(|flag| !flag.is_attached(wake_up));
+        let slice = is_shared.then(|| Instant::now() + SHARED_SLICE);
+        let deadline = deadline.into_iter().chain(slice).min();
+        Ok(collector.wait(deadline, || wake_up.has_news())?)
+    }
+
     /// Attaches the sources of this wait, and detaches those of the last one, unless they are the same.
     fn attach_sources(&mut self, conditions: &Conditions<'_>) -> Result<()> {
-        let ids =
-            |sources: &[(&dyn AnySource, bool)]| sources.iter().map(|(source, _)| source.id()).collect::<Vec<_>>();
         let is_same = self.sources.len() == conditions.sources.len()
             && self.sources.iter().zip(&conditions.sources).all(|(waited, (source, _))| waited.id == source.id());
         if is_same {
             return Ok(());
         }
-        let wanted = ids(&conditions.sources);
+        let wanted: Vec<u64> = conditions.sources.iter().map(|(source, _)| source.id()).collect();
         let mut kept = Vec::with_capacity(wanted.len());
         for waited in std::mem::take(&mut self.sources) {
             if wanted.contains(&waited.id) {
@@ -138,9 +117,27 @@ impl Waiting {
         Ok(())
     }
 
+    /// Attaches the flags of this wait, and detaches those of the last one that are none of them.
+    fn attach_flags(&mut self, conditions: &Conditions<'_>) {
+        let Waiting { wake_up, flags, .. } = self;
+        let is_same = flags.len() == conditions.flags().count()
+            && flags.iter().zip(conditions.flags()).all(|(old, new)| Arc::ptr_eq(old, new));
+        if !is_same {
+            let wanted: Vec<_> = conditions.flags().cloned().collect();
+            for flag in flags.iter().filter(|flag| !wanted.iter().any(|wanted| Arc::ptr_eq(wanted, flag))) {
+                flag.detach(wake_up);
+            }
+            *flags = wanted;
+        }
+        for flag in &*flags {
+            // SAFETY: the flag is in the list, so it is detached before the wake-up, which is boxed, is dropped.
+            unsafe { flag.attach(wake_up) };
+        }
+    }
+
     /// Finds the sources that may have become ready.
     fn collect(&mut self) {
-        let Waiting { collector, sources } = self;
+        let Waiting { collector, sources, .. } = self;
         collector.collect(|bit| {
             for waited in sources.iter_mut() {
                 waited.maybe_ready |= waited.attachment.as_ref().is_none_or(|attachment| attachment.bit() == bit);
@@ -161,25 +158,27 @@ impl Waiting {
     }
 }
 
-impl Conditions<'_> {
-    fn flags(&self) -> impl Iterator<Item = &Attached> {
-        let of_events = self.events.iter().map(|(event, _)| &event.attached);
-        self.guard_conditions.iter().map(|(guard_condition, _)| &guard_condition.attached).chain(of_events)
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.flags.iter().for_each(|flag| flag.detach(&self.wake_up));
     }
+}
 
-    fn has_flag(&self) -> bool {
-        self.guard_conditions.iter().any(|(guard_condition, _)| guard_condition.is_triggered())
-            || self.events.iter().any(|(event, _)| event.has_news())
+impl Conditions<'_> {
+    fn flags(&self) -> impl Iterator<Item = &Arc<Flag>> {
+        let of_events = self.events.iter().map(|(event, _)| &event.flag);
+        self.guard_conditions.iter().map(|(guard_condition, _)| &guard_condition.flag).chain(of_events)
     }
 
     fn look_at_flags(&mut self) -> bool {
-        self.events.iter_mut().for_each(|(event, is_ready)| *is_ready = event.has_news());
-        self.events.iter().any(|(_, is_ready)| *is_ready)
-            | self.guard_conditions.iter().any(|(guard_condition, _)| guard_condition.is_triggered())
+        self.events.iter_mut().for_each(|(event, is_ready)| *is_ready = event.flag.is_set());
+        self.flags().any(|flag| flag.is_set())
     }
 
     /// A guard condition is one news for one wait.
     fn take_guard_conditions(&mut self) {
-        self.guard_conditions.iter_mut().for_each(|(guard_condition, is_ready)| *is_ready = guard_condition.take());
+        self.guard_conditions
+            .iter_mut()
+            .for_each(|(guard_condition, is_ready)| *is_ready = guard_condition.flag.take());
     }
 }

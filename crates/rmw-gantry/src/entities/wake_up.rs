@@ -2,12 +2,12 @@
 
 use gantry::Bell;
 use std::{
-    hint::spin_loop,
-    ptr::null_mut,
+    ptr::{from_ref, null_mut},
     sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*},
+    thread::yield_now,
 };
 
-/// The side of the wait set: it looks at [`WakeUp::take_news`] before and in its sleep.
+/// The side of the wait set.
 #[derive(Debug)]
 pub struct WakeUp {
     has_news: AtomicBool,
@@ -20,60 +20,86 @@ impl WakeUp {
         WakeUp { has_news: AtomicBool::new(false), bell }
     }
 
-    /// Whether a source rang since [`WakeUp::reset`].
+    /// Whether a flag rang since [`WakeUp::reset`].
     pub fn has_news(&self) -> bool {
         self.has_news.load(Acquire) // partner: `ring`
     }
 
-    /// Forgets earlier rings; the caller looks at its sources after this.
+    /// Forgets earlier rings; the caller looks at its flags after this, and sees what was stored before those rings.
     pub fn reset(&self) {
-        self.has_news.store(false, Relaxed); // the sources are attached after this, by SeqCst
+        self.has_news.swap(false, AcqRel); // partner: `ring`
     }
 
     fn ring(&self) {
-        self.has_news.store(true, Release); // partner: `has_news`; the bell's fence orders it before the look whether it sleeps
+        self.has_news.store(true, Release); // partner: `has_news`, `reset`; the bell orders it before its look whether a thread sleeps
         self.bell.ring();
     }
 }
 
-/// The side of a source: the wait set that waits for it now. Ringing takes no lock, so a signal handler may do it.
+/// The side of a guard condition or an event: a flag, and the wake-up of the wait set that waited for it last. Setting it takes no lock
+/// and does not allocate, so a signal handler may do it.
 #[derive(Debug, Default)]
-pub struct Attached {
-    /// Null, or a wake-up that stays until [`Attached::detach`] returned.
+pub struct Flag {
+    is_set: AtomicBool,
+    /// Null, or a wake-up that stays until [`Flag::detach`] returned.
     wake_up: AtomicPtr<WakeUp>,
-    /// The number of threads in [`Attached::ring`].
+    /// The number of threads in [`Flag::ring`].
     ringing: AtomicUsize,
 }
 
-impl Attached {
-    /// Wakes the wait set that waits. The source has stored its news before.
-    pub fn ring(&self) {
+impl Flag {
+    /// Sets it, and wakes the wait set.
+    pub fn set(&self) {
+        self.is_set.store(true, Release); // partner: `is_set`, `take`
+        self.ring();
+    }
+
+    /// Whether it is set.
+    pub fn is_set(&self) -> bool {
+        self.is_set.load(Acquire) // partner: `set`
+    }
+
+    /// Whether it was set since it was last taken.
+    pub fn take(&self) -> bool {
+        self.is_set() && self.is_set.swap(false, AcqRel)
+    }
+
+    fn ring(&self) {
         self.ringing.fetch_add(1, SeqCst); // before the load: partner `detach`
         let wake_up = self.wake_up.load(SeqCst);
-        // SAFETY: null, or a wake-up that was attached when it was loaded. `detach` stores null, then waits until nobody rings;
-        //   this thread was counted before its load, so either it loaded null or `detach` waits for it.
+        // SAFETY: null, or a wake-up that was attached when it was loaded. Before its end, `detach` replaces it, then waits until
+        //   nobody rings; this thread was counted before its load, so either it loaded something else or `detach` waits for it.
         if let Some(wake_up) = unsafe { wake_up.as_ref() } {
             wake_up.ring();
         }
         self.ringing.fetch_sub(1, Release); // partner: `detach`: the use of the wake-up is over
     }
 
-    /// Attaches a wait set; `false` if another one waits for the source, too, which then gets the rings. The caller looks at the
-    /// source after this.
+    /// Has a wait set woken from now on; the caller looks at the flag after this. A wait set that was attached before is woken, so that
+    /// it learns that it is not any more.
     ///
     /// # Safety
-    /// `wake_up` stays until [`Attached::detach`] returned.
-    pub unsafe fn attach(&self, wake_up: &WakeUp) -> bool {
-        let wake_up = std::ptr::from_ref(wake_up).cast_mut();
-        self.wake_up.compare_exchange(null_mut(), wake_up, SeqCst, Relaxed).is_ok()
+    /// `wake_up` stays until [`Flag::detach`] returned.
+    pub unsafe fn attach(&self, wake_up: &WakeUp) {
+        if !self.is_attached(wake_up) {
+            self.ring();
+            self.wake_up.store(from_ref(wake_up).cast_mut(), SeqCst);
+        }
     }
 
-    /// Detaches the wait set that [`Attached::attach`] attached.
-    pub fn detach(&self) {
-        self.wake_up.store(null_mut(), SeqCst);
-        // A ring takes one system call at most; a signal handler that rings on this thread is over when this goes on.
+    /// Whether that wait set is the one that is woken.
+    pub fn is_attached(&self, wake_up: &WakeUp) -> bool {
+        self.wake_up.load(SeqCst) == from_ref(wake_up).cast_mut()
+    }
+
+    /// Ends what [`Flag::attach`] began: nobody uses `wake_up` after this.
+    pub fn detach(&self, wake_up: &WakeUp) {
+        let attached = from_ref(wake_up).cast_mut();
+        // Another one may be attached by now: then this one's last ring may still go on.
+        let _ = self.wake_up.compare_exchange(attached, null_mut(), SeqCst, SeqCst);
+        // A ring takes one system call at most. A signal handler that rings on this thread is over when this goes on.
         while self.ringing.load(SeqCst) > 0 {
-            spin_loop();
+            yield_now();
         }
     }
 }

@@ -94,11 +94,7 @@ unsafe extern "C" {
         publisher: *const rmw_publisher_t,
         event_type: rmw_event_type_t,
     ) -> rmw_ret_t;
-    pub fn rmw_take_event(
-        event_handle: *const rmw_event_t,
-        event_info: *mut c_void,
-        taken: *mut bool,
-    ) -> rmw_ret_t;
+    pub fn rmw_take_event(event_handle: *const rmw_event_t, event_info: *mut c_void, taken: *mut bool) -> rmw_ret_t;
     pub fn rmw_event_set_callback(
         event: *mut rmw_event_t,
         callback: rmw_event_callback_t,
@@ -313,7 +309,8 @@ pub fn wait(
     let mut guard_conditions =
         rmw_guard_conditions_t { guard_condition_count: guards.len(), guard_conditions: guards.as_mut_ptr() };
     let mut events = rmw_events_t { event_count: of_events.len(), events: of_events.as_mut_ptr() };
-    let (subscriptions, guard_conditions, events) = (&raw mut subscriptions, &raw mut guard_conditions, &raw mut events);
+    let (subscriptions, guard_conditions, events) =
+        (&raw mut subscriptions, &raw mut guard_conditions, &raw mut events);
     // SAFETY: arrays of these lengths, with the data of handles of this library.
     let code = unsafe {
         rmw_wait(subscriptions, guard_conditions, null_mut(), null_mut(), events, wait_set, &raw const timeout)
