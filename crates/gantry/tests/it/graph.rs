@@ -145,6 +145,9 @@ fn services_are_shown_as_services() {
         GraphEntity::Client { service_name: service_name(), node: "/client".into() },
     ];
     assert_eq!(next(&mut events, &node, 2), expected.map(GraphEvent::Added));
+    let mut topics: Vec<_> = node.all_endpoints_info().unwrap().into_iter().map(|end| end.topic_name).collect();
+    topics.sort_unstable();
+    assert_eq!(topics, ["rq/arm/addRequest", "rq/arm/addRequest", topic], "all endpoints have the engine's topics");
     drop((server, client, replies));
     assert_eq!(node.service_names_and_types().unwrap(), BTreeMap::new());
 }
