@@ -84,10 +84,9 @@ impl Context {
     }
 
     /// The counterpart of [`Context::add_node`]. With the last node, the process leaves the domain.
-    pub fn remove_node(&self) {
-        let mut guard_conditions = lock(&self.graph.guard_conditions);
-        guard_conditions.retain(|guard_condition| guard_condition.strong_count() > 1);
-        drop(guard_conditions);
+    pub fn remove_node(&self, guard_condition: &Arc<GuardCondition>) {
+        let of_node = Arc::as_ptr(guard_condition);
+        lock(&self.graph.guard_conditions).retain(|other| !std::ptr::eq(other.as_ptr(), of_node));
         if self.nodes.fetch_sub(1, Relaxed) == 1 {
             let changes = lock(&self.graph.changes).take();
             drop(changes); // not under the lock, which its waker takes

@@ -16,7 +16,7 @@ pub struct Node {
     pub name: CString,
     pub namespace: CString,
     /// The `data` of the handle below.
-    _graph: Arc<GuardCondition>,
+    graph: Arc<GuardCondition>,
     graph_handle: Box<rmw_guard_condition_t>,
 }
 
@@ -60,7 +60,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        self.context.remove_node();
+        self.context.remove_node(&self.graph);
     }
 }
 

@@ -106,3 +106,24 @@ fn changes_of_the_graph_trigger_the_guard_condition_of_a_node() {
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[publisher], &[]);
 }
+
+#[test]
+fn a_node_learns_of_another_one_that_leaves() {
+    let mut ros = Ros::new();
+    // SAFETY: a context of this library.
+    let wait_set = unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) };
+    // SAFETY: a node of this library.
+    let graph = unsafe { rmw_node_get_graph_guard_condition(ros.node) };
+    for _ in 0..2 {
+        // SAFETY: a context of this library, and strings.
+        let other = unsafe { rmw_create_node(&raw mut *ros.context, c"other".as_ptr(), c"/".as_ptr()) };
+        assert_eq!(wait(wait_set, &[], &[graph], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![true]));
+        while wait(wait_set, &[], &[graph], &mut [], NOW).0 == RMW_RET_OK {}
+        // SAFETY: of this library, and not used any more.
+        assert_eq!(unsafe { rmw_destroy_node(other) }, RMW_RET_OK);
+        assert_eq!(wait(wait_set, &[], &[graph], &mut [], TIME_LIMIT), (RMW_RET_OK, vec![true]));
+    }
+    // SAFETY: of this library, and not used any more.
+    assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
+    ros.end(&[], &[]);
+}
