@@ -76,3 +76,9 @@ impl Client {
         Ok(self.source.lock().service_is_ready()?)
     }
 }
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.source.end_callback(&self.context);
+    }
+}

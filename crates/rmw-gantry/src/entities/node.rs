@@ -42,14 +42,7 @@ impl Node {
             context: std::ptr::null_mut(),
         });
         context.add_node(&library, &graph)?;
-        Ok(Node {
-            library,
-            context,
-            name: c_string(name)?,
-            namespace: c_string(namespace)?,
-            _graph: graph,
-            graph_handle,
-        })
+        Ok(Node { library, context, name: c_string(name)?, namespace: c_string(namespace)?, graph, graph_handle })
     }
 
     /// The handle of the graph's guard condition, which the node owns.

@@ -80,3 +80,9 @@ impl Service {
         library.send_response(request, loan).map_err(Failure::error)
     }
 }
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.source.end_callback(&self.context);
+    }
+}

@@ -1,12 +1,15 @@
 //! What `rmw_wait` and the listener wait for: subscriptions, services and clients.
 
-use super::{context::Context, listener::Callback};
+use super::{
+    context::Context,
+    listener::{Callback, lock},
+};
 use crate::{bindings::rmw_event_callback_t, failure::Result};
 use gantry::{Attachment, Collector, GenericClient, GenericService, GenericSubscription, Waitable};
 use std::{
     ffi::c_void,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicU64, Ordering::*},
     },
 };
@@ -73,9 +76,17 @@ impl<E> Source<E> {
         Ok(())
     }
 
+    /// Ends the callback, before the entity is destroyed: none runs after this.
+    pub fn end_callback(&self, context: &Context) {
+        let was_set = std::mem::take(&mut *lock(&self.callback)).is_set();
+        if was_set && let Ok(listener) = context.listener() {
+            listener.remove(self.id);
+        }
+    }
+
     /// The endpoint, for one call.
     pub fn lock(&self) -> MutexGuard<'_, E> {
-        self.endpoint.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.endpoint)
     }
 }
 
@@ -97,7 +108,7 @@ impl<E: Receive> AnySource for Source<E> {
     }
 
     fn callback(&self) -> MutexGuard<'_, Callback> {
-        self.callback.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.callback)
     }
 }
 

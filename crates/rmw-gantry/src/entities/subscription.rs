@@ -109,6 +109,7 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
+        self.source.end_callback(&self.context);
         self.events.close();
     }
 }
