@@ -108,7 +108,7 @@ pub unsafe extern "C" fn rmw_publish_serialized_message(
         let publisher = unsafe { entity(publisher) }?;
         // SAFETY: as above.
         let serialized = unsafe { serialized::bytes(serialized_message) }?;
-        publisher.publish_bytes(serialized::body(serialized)?)
+        publisher.publish_bytes(publisher.message_type.without_padding(serialized::body(serialized)?))
     })
 }
 

@@ -117,6 +117,12 @@ impl MessageType {
         unsafe { self.codec.read(bytes, message) }
     }
 
+    /// A body without the bytes after its message, with which other RMWs pad serialized messages. They are seen in types of fixed size
+    /// only; elsewhere readers pass over them.
+    pub fn without_padding<'a>(&self, body: &'a [u8]) -> &'a [u8] {
+        self.codec.fixed_bytes.and_then(|bytes| body.get(..bytes)).unwrap_or(body)
+    }
+
     /// Refuses bytes that are no struct of a plain type: of another length, or with a boolean that is neither 0 nor 1. Bytes that
     /// another process may change afterwards are trusted not to be.
     pub fn check_plain(&self, bytes: &[u8]) -> Result<()> {

@@ -362,6 +362,7 @@ fn booleans_are_0_or_1() {
 
     assert_eq!(message_type.plain_bytes(), Some(6));
     message_type.check_plain(&[9, 9, 1, 0, 1, 0]).unwrap();
+    assert_eq!(message_type.without_padding(&[9, 9, 1, 0, 1, 0, 7, 7]), [9, 9, 1, 0, 1, 0]);
     assert!(message_type.check_plain(&[9, 9, 1, 0, 2, 0]).unwrap_err().sentence.contains("boolean"));
     assert!(message_type.check_plain(&[9, 9, 1, 0, 1]).unwrap_err().sentence.contains("6 bytes, and these are 5"));
 }
