@@ -5,7 +5,7 @@ use super::{
     fault::{Fault, Result},
     text::Language,
 };
-use crate::bindings::*;
+use crate::{bindings::*, foreign::Foreign};
 use std::ffi::c_void;
 
 /// The size of a C sequence and of a `std::vector` (libstdc++, libc++), `std::vector<bool>` aside, which is larger.
@@ -121,7 +121,7 @@ impl Sequence {
     pub unsafe fn resize(&self, at: *mut u8, length: usize) -> Result<*mut u8> {
         match self.access {
             // SAFETY: as this function's.
-            Access::C => unsafe { self.resize_c(at.cast(), length) },
+            Access::C => unsafe { self.resize_c(at.cast(), length, None) },
             Access::Vector { size, get, .. } => {
                 // SAFETY: as this function's.
                 if unsafe { size(at.cast()) } != length {
@@ -157,13 +157,22 @@ impl Sequence {
                 unsafe { cpp_vector::resize(at.cast(), length * stride) }
             }
             // SAFETY: as this function's.
+            Access::C => unsafe { self.resize_c(at.cast(), length, Some(stride)) },
+            // SAFETY: as this function's.
             _ => unsafe { self.resize(at, length) },
         }
     }
 
+    /// `number_bytes`: the elements are numbers or plain structs of that size, all of which are written next.
+    ///
     /// # Safety
     /// `sequence` is a C sequence, initialised.
-    unsafe fn resize_c(&self, sequence: *mut rosidl_runtime_c__Sequence, length: usize) -> Result<*mut u8> {
+    unsafe fn resize_c(
+        &self,
+        sequence: *mut rosidl_runtime_c__Sequence,
+        length: usize,
+        number_bytes: Option<usize>,
+    ) -> Result<*mut u8> {
         // SAFETY: as this function's.
         let rosidl_runtime_c__Sequence { data, size, capacity } = unsafe { sequence.read() };
         if length == size {
@@ -171,6 +180,10 @@ impl Sequence {
             // All elements up to the capacity are initialised: rosidl's functions finalise that many.
             // SAFETY: as this function's.
             unsafe { (*sequence).size = length };
+        } else if let Some((allocator, bytes)) = default_allocator().zip(number_bytes) {
+            // `resize_function` would write zeros first.
+            // SAFETY: as this function's. The length is that of bytes in memory, so nothing overflows.
+            unsafe { replace(sequence, length, length * bytes, allocator) };
         } else {
             // SAFETY: as this function's.
             unsafe { (self.resize)(sequence.cast(), length) };
@@ -206,4 +219,45 @@ impl Sequence {
             unsafe { assign(at.cast(), index, (&raw const bit).cast()) };
         }
     }
+}
+
+/// Allocates and frees memory.
+type Allocator = (
+    unsafe extern "C" fn(usize, *mut c_void) -> *mut c_void,
+    unsafe extern "C" fn(*mut c_void, *mut c_void),
+    *mut c_void,
+);
+
+/// The allocator of C messages.
+fn default_allocator() -> Option<Allocator> {
+    type GetDefaultAllocator = unsafe extern "C" fn() -> rcutils_allocator_t;
+    // SAFETY: rcutils/allocator.h.
+    static GET: Foreign<GetDefaultAllocator> =
+        unsafe { Foreign::new(c"librcutils.so", c"rcutils_get_default_allocator") };
+    // SAFETY: it has no arguments.
+    let allocator = unsafe { GET.get()?() };
+    Some((allocator.allocate?, allocator.deallocate?, allocator.state))
+}
+
+/// Gives a sequence other memory; without memory its size becomes 0.
+///
+/// # Safety
+/// A C sequence of numbers or plain structs, initialised; `length_bytes` is not 0.
+unsafe fn replace(
+    sequence: *mut rosidl_runtime_c__Sequence,
+    length: usize,
+    length_bytes: usize,
+    (allocate, deallocate, state): Allocator,
+) {
+    // SAFETY: as this function's.
+    let old = unsafe { (*sequence).data };
+    if !old.is_null() {
+        // SAFETY: the data of a C sequence is memory of this allocator, and its elements need no destruction.
+        unsafe { deallocate(old, state) };
+    }
+    // SAFETY: a plain allocation.
+    let data = unsafe { allocate(length_bytes, state) };
+    let length = if data.is_null() { 0 } else { length };
+    // SAFETY: as this function's.
+    unsafe { sequence.write(rosidl_runtime_c__Sequence { data, size: length, capacity: length }) };
 }

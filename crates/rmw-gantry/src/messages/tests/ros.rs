@@ -12,6 +12,9 @@ use gantry_dynamic::testing::random_body;
 use gantry_idl::{Definitions, TypeName};
 use std::path::Path;
 
+/// Larger bodies are tested less.
+const LARGE_BYTES: usize = 10_000;
+
 /// The type and a way to make random bodies of it; `None` if `gantry-idl` cannot read its definition, because it is part of an action
 /// or an event of a service, which .msg files cannot name.
 fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageType> {
@@ -22,8 +25,10 @@ fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageTyp
         Err(_) if description.name.ends_with("_Event") => return None,
         Err(errors) => panic!("{}: {errors}", description.name),
     };
-    // An IDL file may have types that .msg files do not have.
-    if !description.name.contains("IdlOnly") {
+    // An IDL file may have types that .msg files do not have: `wchar`, and a `char` that is not a `uint8`.
+    let is_of_idl =
+        description.name.contains("IdlOnly") || description.definition.lines().any(|line| line.starts_with("char"));
+    if !is_of_idl {
         assert_eq!(definitions.hash(&name), Some(description.hash), "{}", description.name);
     }
     Some(gantry_dynamic::MessageType::new(&definitions, &name).unwrap())
@@ -38,17 +43,24 @@ fn check(message_type: &MessageType, members: *const MessageMembers) -> bool {
     let mut rng = Rng::with_seed(19);
     // The second and third reuse the memory of the first.
     let memory = Memory::new(members);
-    for round in 0..12 {
+    let mut rounds = 0..12;
+    while let Some(round) = rounds.next() {
         let body = random_body(&dynamic, &mut rng, ByteOrder::LittleEndian);
         unsafe { message_type.read(&body, memory.message) }.unwrap_or_else(|failure| panic!("{failure:?}"));
-        assert_eq!(written(message_type, &memory), body, "{name}");
+        assert!(written(message_type, &memory) == body, "{name}");
         if message_type.plain_bytes().is_some() {
-            assert_eq!(memory.bytes(), body, "{name}");
-            message_type.check_plain(&body).unwrap();
+            // The memory is CDR, but for its padding.
+            message_type.check_plain(memory.bytes()).unwrap();
+            let copy = Memory::new(members);
+            unsafe { message_type.read(memory.bytes(), copy.message) }.unwrap();
+            assert!(written(message_type, &copy) == body, "{name}");
         }
         let stated = message_type.description().payload_bytes;
         assert!(stated == usize::MAX || stated == body.len(), "{name}: {stated} {}", body.len());
-        if round < 2 {
+        if body.len() > LARGE_BYTES {
+            // Random megabytes take long.
+            rounds.end = 2;
+        } else if round < 2 {
             damage(message_type, members, &body, &mut rng);
         }
     }
