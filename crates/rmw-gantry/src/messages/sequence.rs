@@ -11,7 +11,7 @@ use std::ffi::c_void;
 /// The size of a C sequence and of a `std::vector` (libstdc++, libc++), `std::vector<bool>` aside, which is larger.
 pub(super) const STRUCT_BYTES: usize = size_of::<rosidl_runtime_c__Sequence>();
 
-type ResizeFunction = unsafe extern "C" fn(*mut c_void, usize);
+type ResizeFunction = unsafe extern "C-unwind" fn(*mut c_void, usize);
 
 /// How a sequence is accessed, and the greatest length that its type allows.
 #[derive(Clone, Copy, Debug)]

@@ -51,7 +51,7 @@ impl MessageMember {
 }
 
 /// As rosidl's function of C: new elements. Strings in the old ones are leaked.
-unsafe extern "C" fn resize<const ELEMENT: usize>(at: *mut c_void, length: usize) {
+unsafe extern "C-unwind" fn resize<const ELEMENT: usize>(at: *mut c_void, length: usize) {
     let sequence = unsafe { &mut *at.cast::<rosidl_runtime_c__Sequence>() };
     unsafe { libc::free(sequence.data) };
     let data = unsafe { libc::calloc(length.max(1), ELEMENT) };
