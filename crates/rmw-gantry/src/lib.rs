@@ -7,6 +7,7 @@ mod entities;
 mod failure;
 mod foreign;
 mod handle;
+mod lock;
 mod messages;
 mod names;
 mod qos;

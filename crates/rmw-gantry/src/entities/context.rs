@@ -1,10 +1,10 @@
 //! Contexts: what the nodes of one `rmw_init` share.
 
-use super::{
-    guard_condition::GuardCondition,
-    listener::{Listener, lock},
+use super::{guard_condition::GuardCondition, listener::Listener};
+use crate::{
+    failure::{Failure, Result},
+    lock::lock,
 };
-use crate::failure::{Failure, Result};
 use gantry::{GraphChanges, Waitable};
 use std::{
     sync::{

@@ -4,78 +4,18 @@
 
 use super::source::AnySource;
 use crate::{
-    bindings::rmw_event_callback_t,
     failure::{Failure, Result},
+    lock::lock,
 };
 use gantry::{Attachment, Bell, Collector};
 use std::{
     collections::BTreeMap,
-    ffi::c_void,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, Weak,
         atomic::{AtomicBool, Ordering::*},
     },
     thread::{self, JoinHandle},
 };
-
-/// A callback for news, with its argument, and the news that it was told.
-#[derive(Default)]
-pub struct Callback {
-    function: rmw_event_callback_t,
-    user_data: UserData,
-    /// The number of messages that it was told, or that came before it was set and were taken.
-    told: u64,
-}
-
-/// The argument of a callback: only its function knows what it is.
-struct UserData(*const c_void);
-
-// SAFETY: ROS 2's callbacks are called on any thread of the middleware (`rmw/event_callback_type.h`).
-unsafe impl Send for UserData {}
-
-impl Default for UserData {
-    fn default() -> UserData {
-        UserData(std::ptr::null())
-    }
-}
-
-impl Callback {
-    /// Sets the function, or removes it.
-    ///
-    /// # Safety
-    /// It may be called with `user_data` on any thread, until it is replaced.
-    pub unsafe fn set(&mut self, function: rmw_event_callback_t, user_data: *const c_void) {
-        (self.function, self.user_data) = (function, UserData(user_data));
-    }
-
-    /// Whether there is a function.
-    pub fn is_set(&self) -> bool {
-        self.function.is_some()
-    }
-
-    /// Calls the function for `count` news, if there are any. The lock of the callback is held meanwhile, so that none runs after it
-    /// was replaced.
-    pub fn call(&self, count: u64) {
-        if let Some(function) = self.function
-            && count > 0
-        {
-            // SAFETY: the promise of `set`.
-            unsafe { function(self.user_data.0, usize::try_from(count).unwrap_or(usize::MAX)) };
-        }
-    }
-
-    /// Tells the function of all messages up to the `received`th.
-    pub fn tell(&mut self, received: u64) {
-        let news = received.saturating_sub(self.told);
-        self.told = self.told.max(received);
-        self.call(news);
-    }
-
-    /// Counts messages as told that were taken without a callback.
-    pub fn skip(&mut self, up_to: u64) {
-        self.told = self.told.max(up_to);
-    }
-}
 
 /// The handle of the thread, which ends with it.
 pub struct Listener {
@@ -83,9 +23,12 @@ pub struct Listener {
     thread: Option<JoinHandle<()>>,
 }
 
+/// A source, by its number, whose callback was set, or removed (`None`).
+struct Changed(u64, Option<Weak<dyn AnySource>>);
+
 struct Shared {
     /// Sources whose callbacks were set or removed since the thread looked.
-    changed: Mutex<Vec<(u64, Option<Weak<dyn AnySource>>)>>,
+    changed: Mutex<Vec<Changed>>,
     has_changes: AtomicBool,
     is_ending: AtomicBool,
     bell: Bell,
@@ -120,7 +63,7 @@ impl Listener {
     }
 
     fn change(&self, id: u64, source: Option<Weak<dyn AnySource>>) {
-        lock(&self.shared.changed).push((id, source));
+        lock(&self.shared.changed).push(Changed(id, source));
         self.shared.has_changes.store(true, Release); // partner: `Shared::has_news`
         self.shared.bell.ring();
     }
@@ -172,7 +115,7 @@ impl Thread {
     fn apply_changes(&mut self) {
         self.shared.has_changes.store(false, Relaxed); // before the look: a later change stores it again
         let changes = std::mem::take(&mut *lock(&self.shared.changed));
-        for (id, source) in changes {
+        for Changed(id, source) in changes {
             if let Some((_, Some(attachment))) = self.sources.remove(&id) {
                 self.collector.detach(attachment);
             }
@@ -198,9 +141,4 @@ fn tell(source: &Weak<dyn AnySource>) {
     {
         callback.tell(received);
     }
-}
-
-/// Locks; a panic of another thread, which was reported, does not stop this one.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

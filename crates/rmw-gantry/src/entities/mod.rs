@@ -1,8 +1,10 @@
 //! The entities behind the handles: safe Rust over the library.
 
+mod callback;
 mod client;
 mod context;
-mod events;
+mod endpoint_events;
+mod event;
 mod guard_condition;
 mod listener;
 mod node;
@@ -15,7 +17,7 @@ mod wake_up;
 
 pub use client::Client;
 pub use context::Context;
-pub use events::Event;
+pub use event::Event;
 pub use guard_condition::GuardCondition;
 pub use node::Node;
 pub use publisher::Publisher;

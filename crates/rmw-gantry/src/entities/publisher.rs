@@ -1,8 +1,9 @@
 //! Publishers.
 
-use super::{events::EndpointEvents, listener::lock};
+use super::endpoint_events::EndpointEvents;
 use crate::{
     failure::{Failure, Result},
+    lock::lock,
     messages::MessageType,
 };
 use gantry::{GenericLoan, GenericPublisher, PublisherEvent, PublisherEvents, Qos};

@@ -1,10 +1,7 @@
 //! What `rmw_wait` and the listener wait for: subscriptions, services and clients.
 
-use super::{
-    context::Context,
-    listener::{Callback, lock},
-};
-use crate::{bindings::rmw_event_callback_t, failure::Result};
+use super::{callback::Callback, context::Context};
+use crate::{bindings::rmw_event_callback_t, failure::Result, lock::lock};
 use gantry::{Attachment, Collector, GenericClient, GenericService, GenericSubscription, Waitable};
 use std::{
     ffi::c_void,

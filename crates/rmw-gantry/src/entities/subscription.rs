@@ -1,14 +1,10 @@
 //! Subscriptions.
 
-use super::{
-    context::Context,
-    events::{Change, EndpointEvents},
-    listener::lock,
-    source::Source,
-};
+use super::{context::Context, endpoint_events::EndpointEvents, event::Change, source::Source};
 use crate::{
     bindings::RMW_EVENT_MESSAGE_LOST,
     failure::{Failure, Result},
+    lock::lock,
     messages::MessageType,
 };
 use gantry::{GenericSample, GenericSubscription, Gid, Qos, SubscriptionEvent};

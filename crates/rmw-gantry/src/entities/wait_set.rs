@@ -5,7 +5,7 @@
 //! - Each flag in `flags` is detached before it leaves that list, at the latest when the wait set is dropped.
 
 use super::{
-    events::Event,
+    event::Event,
     guard_condition::GuardCondition,
     source::AnySource,
     wake_up::{Flag, WakeUp},
