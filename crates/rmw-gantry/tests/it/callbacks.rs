@@ -5,7 +5,7 @@ use rmw_gantry::bindings::*;
 use std::{
     ffi::c_void,
     ptr::null,
-    sync::{Condvar, Mutex},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -19,17 +19,20 @@ struct Counter {
 unsafe extern "C" fn count(user_data: *const c_void, number_of_events: usize) {
     // SAFETY: the counter that the test passed, which stays until the callback is removed.
     let counter = unsafe { &*user_data.cast::<Counter>() };
-    *counter.news.lock().unwrap() += number_of_events;
+    *counter.lock() += number_of_events;
     counter.changed.notify_all();
 }
 
 impl Counter {
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Waits until it has counted to `news`, and no further.
     fn wait_for(&self, news: usize) {
-        let guard = self.news.lock().unwrap();
         let limit = Duration::from_secs(TIME_LIMIT.sec);
-        let (counted, _) = self.changed.wait_timeout_while(guard, limit, |counted| *counted < news).unwrap();
-        assert_eq!(*counted, news);
+        let waited = self.changed.wait_timeout_while(self.lock(), limit, |counted| *counted < news);
+        assert_eq!(waited.map(|(counted, _)| *counted).ok(), Some(news));
     }
 }
 

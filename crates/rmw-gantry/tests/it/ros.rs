@@ -188,9 +188,10 @@ pub struct Ros {
 impl Ros {
     pub fn new() -> Ros {
         static DOMAIN: AtomicU32 = AtomicU32::new(100);
-        // SAFETY: zeros are options and a context that are not initialized.
-        let (mut options, mut context): (rmw_init_options_t, Box<rmw_context_t>) =
-            unsafe { (std::mem::zeroed(), Box::new(std::mem::zeroed())) };
+        // SAFETY: zeros are options that are not initialized.
+        let mut options: rmw_init_options_t = unsafe { std::mem::zeroed() };
+        // SAFETY: likewise for a context.
+        let mut context: Box<rmw_context_t> = Box::new(unsafe { std::mem::zeroed() });
         options.implementation_identifier = c"rmw_gantry".as_ptr();
         options.domain_id = DOMAIN.fetch_add(1, Relaxed) as usize;
         options.enclave = c"/".as_ptr().cast_mut();
