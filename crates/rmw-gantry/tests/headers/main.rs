@@ -1,0 +1,144 @@
+//! The bindings agree with the headers of a ROS 2, and the shared library exports what an RMW exports.
+//!
+//! `GANTRY_ROS_INCLUDE` is a directory with `rmw/`, `rcutils/`, `rosidl_runtime_c/` and so on; without it, those of
+//! `AMENT_PREFIX_PATH` count. Without headers or a C compiler the tests that need them are ignored, and the reason is printed.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod source;
+mod translate;
+
+use std::{collections::BTreeSet, env, fs, path::PathBuf, process::Command, process::ExitCode};
+use test_support::{compile, is_ignored, missing_compiler, side_by_side, trial};
+
+/// The functions that Jazzy's `rmw` declares and that its `librmw.so` does not define, one a line.
+const FUNCTIONS: &str = include_str!("functions.txt");
+
+/// No library of Jazzy defines these, and none calls them.
+const ONLY_DECLARED: &[&str] = &["rmw_get_dynamic_data_from_middleware", "rmw_get_dynamic_type_from_middleware"];
+
+fn main() -> ExitCode {
+    let no_headers = is_ignored("headers", missing_compiler("cc", "c").or_else(missing_headers));
+    let no_nm = is_ignored("exports", missing_nm());
+    let trials = vec![
+        trial("the_bindings_agree_with_the_headers", the_bindings_agree_with_the_headers).with_ignored_flag(no_headers),
+        trial("a_change_of_the_bindings_is_refused", a_change_of_the_bindings_is_refused).with_ignored_flag(no_headers),
+        trial("the_headers_declare_the_functions", the_headers_declare_the_functions).with_ignored_flag(no_headers),
+        trial("the_library_exports_the_functions", the_library_exports_the_functions).with_ignored_flag(no_nm),
+    ];
+    libtest_mimic::run(&side_by_side(2), trials).exit_code()
+}
+
+fn the_bindings_agree_with_the_headers() {
+    let source = source::read();
+    assert!(source.structs.len() > 40 && source.constants.len() > 60, "the bindings were not found");
+    check(&source).unwrap_or_else(|messages| panic!("{messages}"));
+}
+
+fn a_change_of_the_bindings_is_refused() {
+    let true_source = source::read();
+    let field = |name: &str, change: fn(&mut Vec<(String, syn::Type)>)| {
+        let mut source = true_source.clone();
+        change(&mut source.structs.iter_mut().find(|item| item.name == name).unwrap().fields);
+        source
+    };
+    let mut constant = true_source.clone();
+    constant.constants[0].1 += 1;
+    let mut argument = true_source.clone();
+    let publish = argument.functions.iter_mut().find(|function| function.ident == "rmw_publish").unwrap();
+    publish.inputs.pop();
+    for (change, source) in [
+        ("fields of one size change places", field("rmw_node_t", |fields| fields.swap(2, 3))),
+        ("fields of different sizes change places", field("rmw_qos_profile_t", |fields| fields.swap(0, 1))),
+        ("a field is gone", field("rmw_client_t", |fields| drop(fields.pop()))),
+        ("a field without a size of its own is gone", field("rmw_subscription_t", |fields| drop(fields.pop()))),
+        ("a field has another type", field("rmw_gid_t", |fields| fields[1].1 = syn::parse_quote!([u8; 24]))),
+        ("a constant has another value", constant),
+        ("an argument is gone", argument),
+    ] {
+        assert!(check(&source).is_err(), "the headers agree although {change}");
+    }
+}
+
+fn the_headers_declare_the_functions() {
+    let mut declared = BTreeSet::new();
+    for directory in include_directories().iter().map(|directory| directory.join("rmw")) {
+        for header in fs::read_dir(directory).into_iter().flatten() {
+            let text = fs::read_to_string(header.unwrap().path()).unwrap_or_default();
+            declared.extend(text.split("RMW_PUBLIC").skip(1).filter_map(|text| {
+                let before = text.split_once('(')?.0.trim_end();
+                Some(before.rsplit([' ', '\n', '*']).next()?.to_owned()).filter(|name| name.starts_with("rmw_"))
+            }));
+        }
+    }
+    let missing: Vec<String> = functions().difference(&declared).cloned().collect();
+    assert!(missing.is_empty(), "the headers do not declare {}", missing.join(", "));
+    let Some(library) = include_directories().iter().find_map(|directory| {
+        let library = directory.ancestors().find(|above| above.ends_with("include"))?.with_file_name("lib/librmw.so");
+        library.exists().then_some(library)
+    }) else {
+        return;
+    };
+    let own = exports(&library);
+    let is_known = |name: &str| own.contains(name) || functions().contains(name) || ONLY_DECLARED.contains(&name);
+    let unknown: Vec<&String> = declared.iter().filter(|name| !is_known(name)).collect();
+    assert!(unknown.is_empty(), "this rmw has functions that rmw_gantry does not know: {unknown:?}");
+}
+
+fn the_library_exports_the_functions() {
+    // The prototypes that are compared with the headers are those that the source shows: none may come out of a macro.
+    let defined: BTreeSet<String> =
+        source::read().functions.iter().map(|function| function.ident.to_string()).collect();
+    assert_eq!(defined, functions(), "the functions with #[unsafe(no_mangle)]");
+    let program = env::current_exe().unwrap();
+    let exported = exports(&program.with_file_name("librmw_gantry.so"));
+    assert_eq!(exported, functions(), "the symbols of librmw_gantry.so");
+}
+
+fn functions() -> BTreeSet<String> {
+    FUNCTIONS.lines().map(str::to_owned).collect()
+}
+
+/// The symbols that a library defines for others.
+fn exports(library: &std::path::Path) -> BTreeSet<String> {
+    let output =
+        Command::new("nm").args(["--dynamic", "--defined-only", "--format=posix"]).arg(library).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| Some(line.split(' ').next()?.to_owned())).collect()
+}
+
+/// The compiler's messages if the headers contradict `source`.
+fn check(source: &source::Source) -> Result<(), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, object) = (folder.path().join("check.c"), folder.path().join("check.o"));
+    fs::write(&program, translate::program(source)).unwrap();
+    let directories = include_directories();
+    let mut options = vec!["-std=gnu11", "-c", "-Wno-missing-braces", "-Wno-deprecated-declarations"];
+    directories.iter().for_each(|directory| options.extend(["-isystem", directory.to_str().unwrap()]));
+    compile("cc", &program, &object, &options)
+}
+
+/// The directories of all packages: ROS 2 installs the headers of a package in `include/PACKAGE/PACKAGE`.
+fn include_directories() -> Vec<PathBuf> {
+    let roots: Vec<PathBuf> = match env::var_os("GANTRY_ROS_INCLUDE") {
+        Some(root) => vec![root.into()],
+        None => {
+            let prefixes = env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
+            env::split_paths(&prefixes).map(|prefix| prefix.join("include")).collect()
+        }
+    };
+    let packages = roots.iter().flat_map(|root| fs::read_dir(root).into_iter().flatten().flatten());
+    packages.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+}
+
+fn missing_headers() -> Option<String> {
+    let is_there = include_directories().iter().any(|directory| directory.join("rmw/rmw.h").exists());
+    let advice = "set GANTRY_ROS_INCLUDE to a directory with rmw/, rcutils/ and rosidl_runtime_c/, or source a ROS 2";
+    (!is_there).then(|| format!("no headers of ROS 2 are here: {advice}"))
+}
+
+fn missing_nm() -> Option<String> {
+    let is_there = Command::new("nm").arg("--version").output().is_ok();
+    (!is_there).then(|| "there is no nm here: install binutils".to_owned())
+}

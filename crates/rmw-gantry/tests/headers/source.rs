@@ -1,0 +1,94 @@
+//! The crate's own source: the structs, aliases and constants of its bindings, and its functions that C calls.
+
+use std::{fs, path::Path};
+use syn::{
+    Attribute, Expr, Fields, ForeignItemFn, Item, ItemConst, ItemFn, ItemStruct, ItemType, Lit, Signature, Type,
+    visit::{self, Visit},
+};
+
+/// A struct with C's layout: its name, and its fields in their order.
+#[derive(Clone)]
+pub struct Struct {
+    pub name: String,
+    pub fields: Vec<(String, Type)>,
+}
+
+/// What the crate declares of C, and what it defines for C.
+#[derive(Clone, Default)]
+pub struct Source {
+    pub structs: Vec<Struct>,
+    pub aliases: Vec<(String, Type)>,
+    /// Names and values.
+    pub constants: Vec<(String, i64)>,
+    pub functions: Vec<Signature>,
+}
+
+/// Reads all files of the crate.
+pub fn read() -> Source {
+    let mut source = Source::default();
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut directories = vec![src.clone()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
+                if path.starts_with(src.join("bindings")) {
+                    file.items.iter().for_each(|item| source.declare(item));
+                }
+                source.visit_file(&file);
+            }
+        }
+    }
+    source.structs.sort_by(|one, other| one.name.cmp(&other.name));
+    source
+}
+
+impl Source {
+    fn declare(&mut self, item: &Item) {
+        match item {
+            Item::Struct(item) if has(&item.attrs, "repr") => self.structs.push(struct_of(item)),
+            Item::Type(ItemType { ident, ty, .. }) => self.aliases.push((ident.to_string(), (**ty).clone())),
+            Item::Const(ItemConst { ident, expr, .. }) => {
+                self.constants.extend(Some(ident.to_string()).zip(value(expr)))
+            }
+            _ => {}
+        }
+    }
+}
+
+fn struct_of(item: &ItemStruct) -> Struct {
+    let Fields::Named(fields) = &item.fields else { panic!("{} has fields without names", item.ident) };
+    let fields = fields.named.iter().map(|field| (field.ident.as_ref().unwrap().to_string(), field.ty.clone()));
+    Struct { name: item.ident.to_string(), fields: fields.collect() }
+}
+
+/// A literal integer.
+fn value(expression: &Expr) -> Option<i64> {
+    match expression {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) => number.base10_parse().ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn has(attributes: &[Attribute], name: &str) -> bool {
+    attributes.iter().any(|attribute| attribute.path().is_ident(name))
+}
+
+impl Visit<'_> for Source {
+    fn visit_item_fn(&mut self, item: &ItemFn) {
+        // `#[unsafe(no_mangle)]`
+        if has(&item.attrs, "unsafe") || has(&item.attrs, "no_mangle") {
+            self.functions.push(item.sig.clone());
+        }
+        visit::visit_item_fn(self, item);
+    }
+
+    // Functions of others are looked up by their names.
+    fn visit_foreign_item_fn(&mut self, _: &ForeignItemFn) {}
+}

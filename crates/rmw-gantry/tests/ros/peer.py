@@ -1,0 +1,150 @@
+"""The other processes of the tests: `peer.py ROLE ARGUMENT...`. Each says `ready`, obeys lines, and ends with its input."""
+
+import hashlib
+import signal
+import sys
+import threading
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from messages import message_class
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def orders():
+    say("ready")
+    for line in sys.stdin:
+        yield line.rstrip("\n")
+
+
+def spin_in_background(node):
+    """Spins until the end of the input."""
+    def spin():
+        try:
+            rclpy.spin(node)
+        except ExternalShutdownException:
+            pass
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    return thread
+
+
+def talker(topic, depth):
+    """Orders: `talk FIRST COUNT`, once a subscription is there."""
+    node = Node("talker", start_parameter_services=False)
+    publisher = node.create_publisher(String, topic, int(depth))
+    for order in orders():
+        _, first, count = order.split()
+        while publisher.get_subscription_count() == 0:
+            rclpy.spin_once(node, timeout_sec=0.01)
+        for number in range(int(first), int(first) + int(count)):
+            publisher.publish(String(data=str(number)))
+        say("talked")
+
+
+def listener(topic, depth):
+    """Says what it hears."""
+    node = Node("listener", start_parameter_services=False)
+    node.create_subscription(String, topic, lambda message: say(f"heard {message.data}"), int(depth))
+    thread = spin_in_background(node)
+    list(orders())
+    rclpy.shutdown()
+    thread.join()
+
+
+def echo(package, *names):
+    """Publishes each message of the topic NAME, which is also its type, on NAME_back."""
+    node = Node("echo", start_parameter_services=False)
+    for name in names:
+        kind = message_class(package, name)
+        publisher = node.create_publisher(kind, f"{name}_back", 10)
+        node.create_subscription(kind, name, publisher.publish, 10)
+    thread = spin_in_background(node)
+    list(orders())
+    rclpy.shutdown()
+    thread.join()
+
+
+def checksum(package, name, topic):
+    """Says the length and the checksum of the field `data` of each message."""
+    node = Node("checksum", start_parameter_services=False)
+
+    def heard(message):
+        say(f"{len(message.data)} {hashlib.sha256(bytes(message.data)).hexdigest()}")
+
+    node.create_subscription(message_class(package, name), topic, heard, QoSProfile(depth=10))
+    thread = spin_in_background(node)
+    list(orders())
+    rclpy.shutdown()
+    thread.join()
+
+
+def server(name):
+    """Answers yes to yes, and says what it was asked."""
+    node = Node("server", start_parameter_services=False)
+
+    def answer(request, response):
+        response.success, response.message = request.data, f"Größe {request.data}"
+        return response
+
+    node.create_service(SetBool, name, answer)
+    thread = spin_in_background(node)
+    list(orders())
+    rclpy.shutdown()
+    thread.join()
+
+
+def robot():
+    """A node with parameters."""
+    node = Node("robot")
+    node.declare_parameter("speed", 1.5)
+    node.declare_parameter("name", "Günther")
+    node.declare_parameter("joints", ["a", "b"])
+    thread = spin_in_background(node)
+    list(orders())
+    rclpy.shutdown()
+    thread.join()
+
+
+def spinner():
+    """Spins until a signal; says how the spin ended."""
+    node = Node("spinner")
+    # The first turn of the executor proves that it waits already when the signal comes.
+    timer = node.create_timer(0.0, lambda: (timer.cancel(), say("ready")))
+    try:
+        rclpy.spin(node)
+    except KeyboardInterrupt:
+        say("interrupted")
+    except ExternalShutdownException:
+        say("shut down")
+    node.destroy_node()
+    rclpy.try_shutdown()
+    say("ended")
+
+
+def waker(signal_number):
+    """A signal with a handler of the program's own ends no wait; counts the handler's calls and the timer's."""
+    node, signals, ticks = Node("waker"), [], []
+    signal.signal(int(signal_number), lambda *_: signals.append(1))
+    node.create_timer(0.01, lambda: ticks.append(1))
+    say("ready")
+    while not signals:
+        rclpy.spin_once(node, timeout_sec=1)
+    before = len(ticks)
+    while len(ticks) < before + 3:
+        rclpy.spin_once(node, timeout_sec=1)
+    say("ticks")
+
+
+ROLES = [talker, listener, echo, checksum, server, robot, spinner, waker]
+role = next(role for role in ROLES if role.__name__ == sys.argv[1])
+rclpy.init()
+role(*sys.argv[2:])
