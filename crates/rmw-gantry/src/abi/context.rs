@@ -31,6 +31,12 @@ pub unsafe extern "C" fn rmw_init(options: *const rmw_init_options_t, context: *
         if !context.implementation_identifier.is_null() {
             return Err(Failure::invalid("the context is initialized already: rmw_init needs a zero-initialized one"));
         }
+        if options.security_options.enforce_security == RMW_SECURITY_ENFORCEMENT_ENFORCE {
+            return Err(Failure::unsupported(
+                "enforced security options (ROS_SECURITY_STRATEGY=Enforce): shared memory is protected by the rights of its \
+                 user alone, so they",
+            ));
+        }
         // SAFETY: as above.
         let enclave = unsafe { text("enclave", options.enclave) }?;
         let domain_id = if options.domain_id == DEFAULT_DOMAIN_ID { 0 } else { options.domain_id };
