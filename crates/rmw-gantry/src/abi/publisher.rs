@@ -41,6 +41,8 @@ pub unsafe extern "C" fn rmw_create_publisher(
         let library =
             node.library.create_generic_publisher_with_options(topic, description, qos, PublisherOptions::default())?;
         let publisher = Box::new(Publisher::new(library, message_type, qos, c_string(topic)?));
+        node.own(&publisher.library);
+        node.own(&publisher.events);
         let (topic_name, can_loan_messages) =
             (publisher.topic.as_ptr(), publisher.message_type.plain_bytes().is_some());
         let options = rmw_publisher_options_t { ..*options };
@@ -124,7 +126,7 @@ pub unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
         let publisher = unsafe { entity(publisher) }?;
         // SAFETY: as above.
         let count = unsafe { output("subscription_count", subscription_count) }?;
-        *count = publisher.with(|library| library.subscription_count())?;
+        *count = publisher.library.with(|library| Ok(library.subscription_count()?))?;
         Ok(())
     })
 }
@@ -151,7 +153,7 @@ pub unsafe extern "C" fn rmw_publisher_get_actual_qos(
 pub unsafe extern "C" fn rmw_publisher_assert_liveliness(publisher: *const rmw_publisher_t) -> rmw_ret_t {
     run(c"rmw_publisher_assert_liveliness", || {
         // SAFETY: the contract of rmw.
-        unsafe { entity(publisher) }?.with(|library| library.assert_liveliness())
+        unsafe { entity(publisher) }?.library.with(|library| Ok(library.assert_liveliness()?))
     })
 }
 
@@ -182,7 +184,7 @@ pub unsafe extern "C" fn rmw_get_gid_for_publisher(
         let publisher = unsafe { entity(publisher) }?;
         // SAFETY: as above.
         let gid = unsafe { output("gid", gid) }?;
-        let data = publisher.with(|library| Ok(library.gid().0))?;
+        let data = publisher.gid.0;
         *gid = rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data };
         Ok(())
     })

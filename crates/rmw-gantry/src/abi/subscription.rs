@@ -47,6 +47,8 @@ pub unsafe extern "C" fn rmw_create_subscription(
             c_string(topic)?,
             ignores_local,
         ));
+        owner.own(&entity.source);
+        owner.own(&entity.events);
         // The filter is refused where it is set: without support, a program filters for itself.
         let options = rmw_subscription_options_t { content_filter_options: std::ptr::null_mut(), ..*options };
         let handle = rmw_subscription_t {
@@ -91,7 +93,7 @@ pub unsafe extern "C" fn rmw_subscription_count_matched_publishers(
         let subscription = unsafe { entity(subscription) }?;
         // SAFETY: as above.
         let count = unsafe { output("publisher_count", publisher_count) }?;
-        *count = subscription.source.lock().publisher_count()?;
+        *count = subscription.source.library.with(|library| Ok(library.publisher_count()?))?;
         Ok(())
     })
 }

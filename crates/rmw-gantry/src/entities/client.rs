@@ -38,6 +38,7 @@ impl Client {
         library.set_requires_server(false);
         let gid = library.gid();
         let source = Arc::new(Source::new(library));
+        node.own(&source);
         let (name, context) = (c_string(name)?, node.context.clone());
         Ok(Client { source, service_type, gid, qos, name, context, taken: AtomicU64::new(0) })
     }
@@ -49,16 +50,17 @@ impl Client {
     pub unsafe fn send_request(&self, request: *const c_void) -> Result<u64> {
         // SAFETY: the promise of the caller.
         let size_bytes = unsafe { self.service_type.request.size_bytes(request) }?;
-        let mut library = self.source.lock();
-        let mut loan = library.loan_request(size_bytes)?;
-        // SAFETY: as above.
-        unsafe { self.service_type.request.write(request, loan.bytes_mut()) }?;
-        Ok(library.send_request(loan).map_err(Failure::error)?.sequence)
+        self.source.library.with(|library| {
+            let mut loan = library.loan_request(size_bytes)?;
+            // SAFETY: as above.
+            unsafe { self.service_type.request.write(request, loan.bytes_mut()) }?;
+            Ok(library.send_request(loan).map_err(Failure::error)?.sequence)
+        })
     }
 
     /// The next response.
     pub fn take_response(&self) -> Result<Option<GenericResponse>> {
-        let response = self.source.lock().take_response()?;
+        let response = self.source.library.with(|library| Ok(library.take_response()?))?;
         if response.is_some() {
             self.taken.fetch_add(1, Relaxed); // a number of its own
         }
@@ -67,13 +69,13 @@ impl Client {
 
     /// The number of responses that were available, and are not any more.
     pub fn gone(&self) -> u64 {
-        let library = self.source.lock();
-        self.taken.load(Relaxed).saturating_add(library.dropped_responses())
+        let dropped = self.source.library.with(|library| Ok(library.dropped_responses()));
+        self.taken.load(Relaxed).saturating_add(dropped.unwrap_or(0))
     }
 
     /// Whether a server would get a request now and can answer it.
     pub fn is_server_available(&self) -> Result<bool> {
-        Ok(self.source.lock().service_is_ready()?)
+        self.source.library.with(|library| Ok(library.service_is_ready()?))
     }
 }
 

@@ -2,7 +2,10 @@
 //!
 //! The library has one queue of events for an endpoint; its waker sorts them into the statuses, on the control thread.
 
-use super::event::{Change, Event};
+use super::{
+    event::{Change, Event},
+    library::Close,
+};
 use crate::{
     bindings::*,
     failure::{Failure, Result},
@@ -36,7 +39,7 @@ impl<E: LibraryEvent> EndpointEvents<E> {
     pub fn event(
         self: &Arc<EndpointEvents<E>>,
         kind: rmw_event_type_t,
-        make: impl FnOnce() -> gantry::Result<Events<E>>,
+        make: impl FnOnce() -> Result<Events<E>>,
     ) -> Result<&Event> {
         let event = self.events.iter().find(|event| event.kind == kind);
         let event = event.ok_or_else(|| Failure::unsupported(&format!("events of type {kind} of this endpoint")))?;
@@ -50,15 +53,6 @@ impl<E: LibraryEvent> EndpointEvents<E> {
             *is_made = true;
         }
         Ok(event)
-    }
-
-    /// Ends the events, before the endpoint is destroyed.
-    pub fn close(&self) {
-        let library = lock(&self.library).take();
-        drop(library); // not under the lock, which its waker takes
-        for event in &self.events {
-            event.end_callback();
-        }
     }
 
     /// Counts an event that the library does not have.
@@ -81,6 +75,15 @@ impl<E: LibraryEvent> EndpointEvents<E> {
     /// The library's next event. If endpoints cannot be read now, it comes at the next change.
     fn next(&self) -> Option<E> {
         lock(&self.library).as_mut().and_then(|library| library.take().ok().flatten())
+    }
+}
+
+/// Before the endpoint is destroyed: no callback runs after this.
+impl<E: LibraryEvent> Close for EndpointEvents<E> {
+    fn close(&self) {
+        let library = lock(&self.library).take();
+        drop(library); // not under the lock, which its waker takes
+        self.events.iter().for_each(Event::end_callback);
     }
 }
 

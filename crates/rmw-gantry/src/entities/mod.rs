@@ -6,6 +6,7 @@ mod context;
 mod endpoint_events;
 mod event;
 mod guard_condition;
+mod library;
 mod listener;
 mod node;
 mod publisher;

@@ -1,12 +1,16 @@
 //! Nodes.
 
-use super::{context::Context, guard_condition::GuardCondition};
+use super::{context::Context, guard_condition::GuardCondition, library::Close};
 use crate::{
     bindings::rmw_guard_condition_t,
     failure::Result,
     handle::{IDENTIFIER, c_string},
+    lock::lock,
 };
-use std::{ffi::CString, sync::Arc};
+use std::{
+    ffi::CString,
+    sync::{Arc, Mutex, Weak},
+};
 
 /// A node, and the guard condition that changes of the graph trigger.
 pub struct Node {
@@ -18,6 +22,8 @@ pub struct Node {
     /// The `data` of the handle below.
     graph: Arc<GuardCondition>,
     graph_handle: Box<rmw_guard_condition_t>,
+    /// The objects of the library that were made for the node.
+    owned: Mutex<Vec<Weak<dyn Close>>>,
 }
 
 // SAFETY: the handle's pointers are constants, to what the node itself keeps.
@@ -42,7 +48,15 @@ impl Node {
             context: std::ptr::null_mut(),
         });
         context.add_node(&library, &graph)?;
-        Ok(Node { library, context, name: c_string(name)?, namespace: c_string(namespace)?, graph, graph_handle })
+        let (name, namespace) = (c_string(name)?, c_string(namespace)?);
+        Ok(Node { library, context, name, namespace, graph, graph_handle, owned: Mutex::default() })
+    }
+
+    /// Has an object closed when the node is destroyed.
+    pub fn own(&self, object: &Arc<impl Close + 'static>) {
+        let mut owned = lock(&self.owned);
+        owned.retain(|object| object.strong_count() > 0);
+        owned.push(Arc::downgrade(object) as Weak<dyn Close>);
     }
 
     /// The handle of the graph's guard condition, which the node owns.
@@ -53,6 +67,7 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
+        lock(&self.owned).iter().filter_map(Weak::upgrade).for_each(|object| object.close());
         self.context.remove_node(&self.graph);
     }
 }

@@ -1,12 +1,15 @@
 //! Publishers.
 
-use super::endpoint_events::EndpointEvents;
+use super::{
+    endpoint_events::EndpointEvents,
+    library::{Close, Library},
+};
 use crate::{
     failure::{Failure, Result},
     lock::lock,
     messages::MessageType,
 };
-use gantry::{GenericLoan, GenericPublisher, PublisherEvent, PublisherEvents, Qos};
+use gantry::{GenericLoan, GenericPublisher, Gid, PublisherEvent, Qos};
 use std::{
     ffi::{CString, c_void},
     sync::{Arc, Mutex},
@@ -14,7 +17,8 @@ use std::{
 
 /// A publisher, which any thread may use.
 pub struct Publisher {
-    library: Mutex<GenericPublisher>,
+    pub library: Arc<Library<GenericPublisher>>,
+    pub gid: Gid,
     pub message_type: MessageType,
     /// As it was granted.
     pub qos: Qos,
@@ -27,17 +31,9 @@ pub struct Publisher {
 
 impl Publisher {
     pub fn new(library: GenericPublisher, message_type: MessageType, qos: Qos, topic: CString) -> Publisher {
-        let (library, loans) = (Mutex::new(library), Mutex::default());
-        Publisher { library, message_type, qos, topic, loans, events: EndpointEvents::new() }
-    }
-
-    /// The library's publisher, for one call.
-    pub fn with<T>(&self, call: impl FnOnce(&mut GenericPublisher) -> gantry::Result<T>) -> Result<T> {
-        Ok(call(&mut lock(&self.library))?)
-    }
-
-    pub fn library_events(&self) -> gantry::Result<PublisherEvents> {
-        lock(&self.library).events()
+        let gid = library.gid();
+        let (library, loans) = (Arc::new(Library::new(library)), Mutex::default());
+        Publisher { library, gid, message_type, qos, topic, loans, events: EndpointEvents::new() }
     }
 
     /// Publishes a message: a plain one by one copy, all others serialised straight into the slot.
@@ -47,17 +43,18 @@ impl Publisher {
     pub unsafe fn publish(&self, message: *const c_void) -> Result<()> {
         // SAFETY: the promise of the caller.
         let size_bytes = unsafe { self.message_type.size_bytes(message) }?;
-        let mut library = lock(&self.library);
-        let mut loan = library.loan(size_bytes)?;
-        // SAFETY: as above.
-        unsafe { self.message_type.write(message, loan.bytes_mut()) }?;
-        library.publish(loan).map_err(gantry::Error::from)?;
-        Ok(())
+        self.library.with(|library| {
+            let mut loan = library.loan(size_bytes)?;
+            // SAFETY: as above.
+            unsafe { self.message_type.write(message, loan.bytes_mut()) }?;
+            library.publish(loan).map_err(gantry::Error::from)?;
+            Ok(())
+        })
     }
 
     /// Publishes a CDR body.
     pub fn publish_bytes(&self, body: &[u8]) -> Result<()> {
-        self.with(|library| library.publish_copy(body)).map(drop)
+        self.library.with(|library| Ok(library.publish_copy(body)?)).map(drop)
     }
 
     /// Memory for a plain message, in shared memory.
@@ -68,7 +65,7 @@ impl Publisher {
                 "loans of {name}, which has strings, sequences or other padding than CDR,"
             )));
         };
-        let mut loan = self.with(|library| library.loan(size_bytes))?;
+        let mut loan = self.library.with(|library| Ok(library.loan(size_bytes)?))?;
         let address = loan.bytes_mut().as_mut_ptr();
         lock(&self.loans).push(loan);
         Ok(address.cast())
@@ -87,14 +84,14 @@ impl Publisher {
     /// Publishes a loan in place.
     pub fn publish_loan(&self, message: *const c_void) -> Result<()> {
         let loan = self.take_back(message)?;
-        match lock(&self.library).publish(loan) {
+        self.library.with(|library| match library.publish(loan) {
             Ok(_sequence) => Ok(()),
             Err(error) => {
                 let failure = Failure::error(&error);
                 lock(&self.loans).push(error.loan); // the program still has it
                 Err(failure)
             }
-        }
+        })
     }
 
     /// Returns a loan unpublished.

@@ -47,13 +47,14 @@ impl Service {
         let qos = granted(name, profile)?;
         let library = node.library.create_generic_service_with_qos(name, service_type.description(), qos)?;
         let source = Arc::new(Source::new(library));
+        node.own(&source);
         let (name, context) = (c_string(name)?, node.context.clone());
         Ok(Service { source, service_type, qos, name, context, taken: AtomicU64::new(0) })
     }
 
     /// The next request.
     pub fn take_request(&self) -> Result<Option<GenericRequest>> {
-        let request = self.source.lock().take_request()?;
+        let request = self.source.library.with(|library| Ok(library.take_request()?))?;
         if request.is_some() {
             self.taken.fetch_add(1, Relaxed); // a number of its own
         }
@@ -73,11 +74,12 @@ impl Service {
     pub unsafe fn send_response(&self, request: RequestId, response: *const c_void) -> Result<()> {
         // SAFETY: the promise of the caller.
         let size_bytes = unsafe { self.service_type.response.size_bytes(response) }?;
-        let mut library = self.source.lock();
-        let mut loan = library.loan_response(request, size_bytes)?;
-        // SAFETY: as above.
-        unsafe { self.service_type.response.write(response, loan.bytes_mut()) }?;
-        library.send_response(request, loan).map_err(Failure::error)
+        self.source.library.with(|library| {
+            let mut loan = library.loan_response(request, size_bytes)?;
+            // SAFETY: as above.
+            unsafe { self.service_type.response.write(response, loan.bytes_mut()) }?;
+            library.send_response(request, loan).map_err(Failure::error)
+        })
     }
 }
 

@@ -1,6 +1,10 @@
 //! What `rmw_wait` and the listener wait for: subscriptions, services and clients.
 
-use super::{callback::Callback, context::Context};
+use super::{
+    callback::Callback,
+    context::Context,
+    library::{Close, Library},
+};
 use crate::{bindings::rmw_event_callback_t, failure::Result, lock::lock};
 use gantry::{Attachment, Collector, GenericClient, GenericService, GenericSubscription, Waitable};
 use std::{
@@ -11,11 +15,11 @@ use std::{
     },
 };
 
-/// A library's endpoint that takes messages, behind a lock: ROS 2 takes and waits on different threads.
+/// An endpoint that takes messages.
 pub struct Source<E> {
     /// Its number in this process, which is not used again.
     pub id: u64,
-    endpoint: Mutex<E>,
+    pub library: Library<E>,
     /// The callback for new messages and what it was told.
     pub callback: Mutex<Callback>,
 }
@@ -41,7 +45,7 @@ impl<E> Source<E> {
         static LAST_ID: AtomicU64 = AtomicU64::new(0);
         // Relaxed: only the number matters.
         let id = LAST_ID.fetch_add(1, Relaxed) + 1;
-        Source { id, endpoint: Mutex::new(endpoint), callback: Mutex::default() }
+        Source { id, library: Library::new(endpoint), callback: Mutex::default() }
     }
 
     /// Sets the callback for new messages, or removes it; `gone` of the messages that were ever available are not any more. The
@@ -80,10 +84,11 @@ impl<E> Source<E> {
             listener.remove(self.id);
         }
     }
+}
 
-    /// The endpoint, for one call.
-    pub fn lock(&self) -> MutexGuard<'_, E> {
-        lock(&self.endpoint)
+impl<E: Send> Close for Source<E> {
+    fn close(&self) {
+        self.library.close();
     }
 }
 
@@ -93,15 +98,15 @@ impl<E: Receive> AnySource for Source<E> {
     }
 
     fn is_ready(&self) -> Result<bool> {
-        Ok(self.lock().is_ready()?)
+        self.library.with(|endpoint| Ok(endpoint.is_ready()?))
     }
 
     fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>> {
-        Ok(collector.attach(&mut *self.lock())?)
+        self.library.with(|endpoint| Ok(collector.attach(endpoint)?))
     }
 
     fn received(&self) -> Result<u64> {
-        Ok(self.lock().received()?)
+        self.library.with(|endpoint| Ok(endpoint.received()?))
     }
 
     fn callback(&self) -> MutexGuard<'_, Callback> {

@@ -1,6 +1,6 @@
 //! Subscriptions.
 
-use super::{context::Context, endpoint_events::EndpointEvents, event::Change, source::Source};
+use super::{context::Context, endpoint_events::EndpointEvents, event::Change, library::Close, source::Source};
 use crate::{
     bindings::RMW_EVENT_MESSAGE_LOST,
     failure::{Failure, Result},
@@ -60,16 +60,16 @@ impl Subscription {
 
     /// The next sample and the number of this take.
     pub fn take(&self) -> Result<Option<(GenericSample, u64)>> {
-        let mut library = self.source.lock();
-        let sample = loop {
-            let sample = library.take()?;
-            let publisher = sample.as_ref().map(|sample| sample.message_info().publisher_gid);
-            if publisher.zip(self.ignored).is_none_or(|(publisher, own)| !own.is_of_same_process(&publisher)) {
-                break sample;
-            }
-        };
-        let lost = library.overwritten();
-        drop(library);
+        let (sample, lost) = self.source.library.with(|library| {
+            let sample = loop {
+                let sample = library.take()?;
+                let publisher = sample.as_ref().map(|sample| sample.message_info().publisher_gid);
+                if publisher.zip(self.ignored).is_none_or(|(publisher, own)| !own.is_of_same_process(&publisher)) {
+                    break sample;
+                }
+            };
+            Ok((sample, library.overwritten()))
+        })?;
         let told = self.told_lost.load(Relaxed);
         // Relaxed, as all of these: each is a number of its own.
         if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
@@ -80,8 +80,8 @@ impl Subscription {
 
     /// The number of messages that were available, and are not any more: taken, overwritten or expired.
     pub fn gone(&self) -> u64 {
-        let library = self.source.lock();
-        self.taken.load(Relaxed) + library.overwritten() + library.expired()
+        let lost = self.source.library.with(|library| Ok(library.overwritten() + library.expired()));
+        self.taken.load(Relaxed) + lost.unwrap_or(0)
     }
 
     /// Keeps a sample until it is returned; the address is that of its bytes.

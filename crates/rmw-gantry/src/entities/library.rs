@@ -1,0 +1,42 @@
+//! Objects of the library behind a lock: ROS 2 uses an entity on any thread.
+//!
+//! They end with their entity, or with its node if that is destroyed first: rclpy 7.1 never destroys the service
+//! `get_type_description` of a node, which would keep the node in the graph.
+
+use crate::{
+    failure::{Failure, Result},
+    lock::lock,
+};
+use std::sync::Mutex;
+
+/// A publisher, a subscription, a service or a client of the library.
+pub struct Library<T>(Mutex<Option<T>>);
+
+/// A thing that a node closes when it is destroyed.
+pub trait Close: Send + Sync {
+    fn close(&self);
+}
+
+impl<T> Library<T> {
+    pub fn new(object: T) -> Library<T> {
+        Library(Mutex::new(Some(object)))
+    }
+
+    /// Calls `call` with the object.
+    ///
+    /// # Errors
+    /// Those of the call; the node was destroyed.
+    pub fn with<R>(&self, call: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
+        match &mut *lock(&self.0) {
+            Some(object) => call(object),
+            None => Err(Failure::error("the node of this entity is destroyed; destroy the entity before its node")),
+        }
+    }
+}
+
+impl<T: Send> Close for Library<T> {
+    fn close(&self) {
+        let object = lock(&self.0).take();
+        drop(object); // not under the lock
+    }
+}
