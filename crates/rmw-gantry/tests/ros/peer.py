@@ -6,6 +6,7 @@ import sys
 import threading
 
 import rclpy
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -29,7 +30,7 @@ def spin_in_background(node):
     def spin():
         try:
             rclpy.spin(node)
-        except ExternalShutdownException:
+        except (ExternalShutdownException, RCLError):
             pass
 
     thread = threading.Thread(target=spin)
@@ -123,7 +124,8 @@ def spinner():
         rclpy.spin(node)
     except KeyboardInterrupt:
         say("interrupted")
-    except ExternalShutdownException:
+    # The second one: the context ended before rclpy made the wait set.
+    except (ExternalShutdownException, RCLError):
         say("shut down")
     node.destroy_node()
     rclpy.try_shutdown()

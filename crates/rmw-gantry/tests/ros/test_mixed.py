@@ -12,7 +12,7 @@ from sensor_msgs.msg import Image, PointCloud2
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
-from support import GANTRY, IS_GANTRY, PATIENCE, RosTest
+from support import GANTRY, IS_GANTRY, PATIENCE, RosTest, without_preload
 from test_graph import STRING_HASH
 
 COUNT = 20
@@ -95,7 +95,8 @@ class Mixed(RosTest):
         server = Path(GANTRY).parent / "examples" / "add_two_ints_server"
         if not server.exists():
             self.skipTest(f"there is no {server}: cargo build -p gantry --example add_two_ints_server")
-        self.process([str(server)])
+        # A node of Gantry has parameter services once it has a parameter.
+        self.process([str(server), "--ros-args", "-p", "use_sim_time:=false"], env=without_preload())
         node = self.node()
         client = AsyncParameterClient(node, "add_two_ints_server")
         self.assertTrue(client.wait_for_services(timeout_sec=PATIENCE))

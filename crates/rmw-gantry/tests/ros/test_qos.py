@@ -98,8 +98,12 @@ class Qos(RosTest):
         self.spin_until(alive, "a publisher that is alive")
         self.spin_until(lambda: self.statuses("lost"), "the loss")
         self.spin_until(lambda: self.statuses("changed")[-1].not_alive_count == 1, "a publisher that is not alive")
-        publisher.assert_liveliness()
-        self.spin_until(lambda: self.statuses("changed")[-1].alive_count == 1, "its return")
+
+        def returns():
+            publisher.assert_liveliness()
+            return self.statuses("changed")[-1].alive_count == 1
+
+        self.spin_until(returns, "its return")
 
     def test_both_sides_hear_who_is_matched(self):
         node = self.node("both")
