@@ -32,11 +32,10 @@ impl<F: Copy> Foreign<F> {
 
     /// The function; `None` if the process has no such library. The first call may open the library; later ones are a load.
     pub fn get(&self) -> Option<F> {
-        // Relaxed: the address is a constant of the process, and code needs no ordering.
-        let mut address = self.address.load(Relaxed);
+        let mut address = self.address.load(Acquire); // partner: the store below, after the library was relocated
         if address.is_null() {
             address = self.look_up();
-            self.address.store(address, Relaxed);
+            self.address.store(address, Release);
         }
         // SAFETY: the address of a function of type `F` (`new`), which stays: the library is never closed.
         (address != ABSENT).then(|| unsafe { std::mem::transmute_copy(&address) })

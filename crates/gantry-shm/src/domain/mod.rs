@@ -14,6 +14,7 @@ pub(crate) mod pace;
 pub(crate) mod participant;
 pub(crate) mod peer;
 pub(crate) mod process_file;
+pub(crate) mod publisher_mapping;
 pub(crate) mod reaper;
 pub(crate) mod registry;
 pub(crate) mod sender;
@@ -30,6 +31,7 @@ use crate::{
         board::{Board, TopicIndex, random_word},
         peer::Peer,
         process_file::{ProcessFile, name_beginning, waiter_owner},
+        publisher_mapping::PublisherMapping,
         registry::REGISTRY_PATIENCE,
     },
     error::{Error, Result},
@@ -40,9 +42,10 @@ use crate::{
     protocol::{layout::topic_hash, sleep::WaiterIndex},
 };
 use std::{
+    collections::HashMap,
     io::ErrorKind,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
@@ -67,6 +70,8 @@ pub(crate) struct Domain {
     /// The line on which the control thread sleeps.
     pub(crate) control_waiter: WaiterIndex,
     peers: Mutex<Peers>,
+    /// The publishers that subscriptions of this process have mapped, by their files' names.
+    publishers: Mutex<HashMap<String, Weak<PublisherMapping>>>,
 }
 
 /// The processes of the domain, this one included.
@@ -138,8 +143,38 @@ impl Domain {
         board.processes_changed();
         let control_waiter = board.take_waiter(waiter_owner(process.id()));
         drop(registry);
-        let (epoch, peers) = (Epoch::current()?, Mutex::default());
-        Ok(Some(Domain { directory, board, process, epoch, user_directory, domain_id, control_waiter, peers }))
+        let (epoch, peers, publishers) = (Epoch::current()?, Mutex::default(), Mutex::default());
+        Ok(Some(Domain {
+            directory,
+            board,
+            process,
+            epoch,
+            user_directory,
+            domain_id,
+            control_waiter,
+            peers,
+            publishers,
+        }))
+    }
+
+    /// The mapping of the publisher with that file and key, which all subscriptions of this process share. `NotFound` in the error
+    /// if it left meanwhile.
+    pub(crate) fn publisher_mapping(&self, file_name: &str, key: u64) -> Result<Arc<PublisherMapping>> {
+        let shared = |publishers: &HashMap<String, Weak<PublisherMapping>>| {
+            publishers.get(file_name).and_then(Weak::upgrade).filter(|mapping| mapping.key == key)
+        };
+        let lock = || self.publishers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mapping) = shared(&lock()) {
+            return Ok(mapping);
+        }
+        let opened = Arc::new(PublisherMapping::open(&self.directory, file_name, key)?); // not under the lock: it maps
+        let mut publishers = lock();
+        if let Some(mapping) = shared(&publishers) {
+            return Ok(mapping); // of another thread, meanwhile
+        }
+        publishers.retain(|_, mapping| mapping.strong_count() > 0);
+        publishers.insert(file_name.to_owned(), Arc::downgrade(&opened));
+        Ok(opened)
     }
 
     /// All processes of the domain that are not known to be dead (A2).

@@ -8,11 +8,11 @@ use crate::{
         participant::Participant,
         peer::{Peer, readable_records},
         process_file::publisher_file_name,
+        publisher_mapping::PublisherMapping,
     },
     error::Result,
     observe::graph::GraphEntry,
     publish::discovery::joined,
-    subscribe::mapping::PublisherMapping,
 };
 use std::{fmt, sync::Arc};
 

@@ -11,6 +11,7 @@ use crate::{
         participant::Participant,
         peer::{Peer, PeerRecord, readable_records},
         process_file::{owner_id, process_id, publisher_file_name, waiter_owner},
+        publisher_mapping::PublisherMapping,
     },
     error::Result,
     observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
@@ -19,7 +20,6 @@ use crate::{
         layout::{READER_ACTIVE, READER_GATING, topic_hash},
         sync::Ordering::Relaxed,
     },
-    subscribe::mapping::PublisherMapping,
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 

@@ -5,14 +5,14 @@
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
-    domain::Domain,
+    domain::{Domain, publisher_mapping::PublisherMapping},
     error::Result,
     protocol::{
         layout::{PUBLISHER_LEFT, PublisherHeader},
         sync::Ordering::Relaxed,
     },
     publish::{discovery::joined, publisher::Publisher, publisher_file::PublisherFile},
-    subscribe::{discovery::PublisherDiscovery, mapping::PublisherMapping, subscription::Subscription},
+    subscribe::{discovery::PublisherDiscovery, subscription::Subscription},
 };
 use std::{collections::BTreeSet, sync::Arc};
 

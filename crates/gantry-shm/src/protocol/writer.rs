@@ -41,6 +41,8 @@ pub(crate) struct Retention {
     pub(crate) is_keep_all: bool,
     /// The publisher waits for gating readers.
     pub(crate) is_gated: bool,
+    /// The ring grows with the history. Else it has room for the depth from the start, as under a memory limit of the user.
+    pub(crate) grows: bool,
 }
 
 /// The protocol's state in its publisher.
@@ -53,10 +55,15 @@ pub(crate) struct Writer<K> {
     pub(crate) history: History,
     pub(crate) roster: Roster<K>,
     pub(crate) retention: Retention,
-    /// Samples that are kept for the present readers.
+    /// Samples that are to be kept for the present readers.
+    depth: usize,
+    /// Those of `depth` for which the ring has room: a deep history begins with a small ring, which grows with it.
     horizon: usize,
-    /// Samples beyond the horizon that are retired together.
+    /// Samples beyond the horizon that are retired together; what the readers ask for, and what the ring has room for.
+    wanted_batch: usize,
     batch: usize,
+    /// The number of retained samples at which a larger ring is needed.
+    grow_at: usize,
     /// The oldest sequence that a gating reader has not taken yet, as of the last look.
     gating_sequence: u64,
 }
@@ -71,6 +78,11 @@ pub(crate) struct RosterChange {
     /// Capacity of the larger ring that these readers need; `None` if the ring has room for them.
     pub(crate) needed_ring: Option<usize>,
 }
+
+/// The depth for which a publisher's first ring has room if it grows with the history.
+pub(crate) const FIRST_DEPTH: usize = 40;
+/// A deep history that outgrows its ring gets one for so many times as many samples.
+const RING_GROWTH: usize = 4;
 
 /// Entries of a ring that keeps `horizon` samples and retires `batch` together. One more is alive between a publish and the
 /// retiring that follows it, and one remains when gating readers release a single one: an entry must be dead before it is
@@ -89,7 +101,7 @@ impl<K> Writer<K> {
         roster: Roster<K>,
         retention: Retention,
     ) -> Writer<K> {
-        let (horizon, batch, gating_sequence) = (retention.guaranteed, 0, u64::MAX);
+        let (depth, gating_sequence) = (retention.guaranteed, u64::MAX);
         let mut writer = Writer {
             header,
             lines,
@@ -98,8 +110,11 @@ impl<K> Writer<K> {
             history: History::new(),
             roster,
             retention,
-            horizon,
-            batch,
+            depth,
+            horizon: depth,
+            wanted_batch: 0,
+            batch: 0,
+            grow_at: usize::MAX,
             gating_sequence,
         };
         writer.fit_to_ring();
@@ -224,10 +239,41 @@ impl<K> Writer<K> {
             self.gating_sequence = 0; // the cursor of a new reader may be lower
         }
         let deepest = if self.retention.is_keep_all { usize::MAX } else { self.roster.deepest() };
-        self.horizon = self.retention.guaranteed.max(deepest.min(self.retention.samples));
-        self.batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
-        let entries = ring_entries(self.horizon, self.batch, self.retention.is_gated);
+        self.depth = self.retention.guaranteed.max(deepest.min(self.retention.samples));
+        self.wanted_batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
+        let horizon = match self.retention.grows {
+            true => self.depth.min(FIRST_DEPTH.max(self.history.retained())),
+            false => self.depth,
+        };
+        let entries = ring_entries(horizon, self.wanted_batch, self.retention.is_gated);
         RosterChange { needed_ring: (entries > self.ring.capacity()).then_some(entries) }
+    }
+
+    /// Whether the history is as long as the ring allows, and is to be longer.
+    #[inline]
+    pub(crate) fn needs_larger_ring(&self) -> bool {
+        self.history.retained() >= self.grow_at
+    }
+
+    /// Capacity of the next larger ring.
+    pub(crate) fn larger_ring(&self) -> usize {
+        let horizon = self.depth.min(RING_GROWTH * self.horizon);
+        ring_entries(horizon, self.wanted_batch, self.retention.is_gated)
+    }
+
+    /// Uses the room of a larger ring.
+    pub(crate) fn use_larger_ring(&mut self) {
+        self.fit_to_ring();
+        self.header.granted_depth.store(self.horizon as u64, Relaxed);
+    }
+
+    /// Goes on without a larger ring until the readers change; `false` if the publisher's own depth needs it.
+    pub(crate) fn keep_ring(&mut self) -> bool {
+        let is_enough = self.horizon >= self.retention.guaranteed;
+        if is_enough {
+            self.grow_at = usize::MAX;
+        }
+        is_enough
     }
 
     /// Tells the readers how many samples are kept for them, and from which generation on their pins are honoured.
@@ -243,9 +289,11 @@ impl<K> Writer<K> {
     /// A ring entry is overwritten only after its sample was retired (N1), so horizon and batch must fit.
     fn fit_to_ring(&mut self) {
         let room = self.ring.capacity() - ring_entries(0, 0, self.retention.is_gated);
-        self.horizon = self.horizon.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
+        self.horizon = self.depth.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
+        let is_short = self.retention.grows && self.horizon < self.depth;
+        self.grow_at = if is_short { self.horizon } else { usize::MAX };
         // Saturating: the rings of some models have no room for a batch; those of publishers do.
-        self.batch = self.batch.min(room.saturating_sub(self.horizon));
+        self.batch = self.wanted_batch.min(room.saturating_sub(self.horizon));
     }
 
     /// Whether there are so many readers that batches are larger.
@@ -338,7 +386,8 @@ mod tests {
         let ring = Ring::new(unsafe { InRegion::new(leaked::<AtomicU64>(32 * LINE_BYTES / 8)) }, LINE_BYTES);
         let room = ring.capacity() - ring_entries(0, 0, true);
         let samples = room - BATCH_SAMPLES.start();
-        let retention = Retention { guaranteed: 1, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true };
+        let retention =
+            Retention { guaranteed: 1, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true, grows: false };
         let mut writer = Writer::new(
             part(),
             TopicLines { topic: part(), waiters: part(), bit: ReadyBit(0) },

@@ -84,6 +84,7 @@ impl PublisherOptions {
             bytes: self.max_kept_bytes,
             is_keep_all,
             is_gated: is_keep_all && qos.reliability == Reliability::Reliable,
+            grows: !is_keep_all && self.max_memory_bytes.is_none(),
         }
     }
 

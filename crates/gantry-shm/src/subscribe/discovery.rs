@@ -2,7 +2,10 @@
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
-    domain::{Domain, board::TopicIndex, control::ControlTask, process_file::publisher_file_name},
+    domain::{
+        Domain, board::TopicIndex, control::ControlTask, process_file::publisher_file_name,
+        publisher_mapping::PublisherMapping,
+    },
     error::Result,
     os::{clock::monotonic_ns, event_fd::EventFd},
     protocol::{
@@ -13,7 +16,6 @@ use crate::{
     },
     subscribe::{
         connection::{Connection, PendingConnection},
-        mapping::PublisherMapping,
         owned_record::OwnedRecord,
     },
 };

@@ -3,7 +3,6 @@
 pub(crate) mod collector;
 pub(crate) mod connection;
 pub(crate) mod discovery;
-pub(crate) mod mapping;
 pub(crate) mod owned_record;
 pub(crate) mod sample;
 pub(crate) mod subscription;

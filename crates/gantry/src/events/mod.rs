@@ -93,7 +93,7 @@ impl<E> Events<E> {
     /// # Errors
     /// Other processes' endpoints cannot be read; the process forked.
     pub fn take(&mut self) -> Result<Option<E>> {
-        let mut state = self.update()?;
+        let mut state = self.update().inspect_err(|_| self.notify_again())?;
         let event = state.source.take_next();
         state.is_notified &= state.source.has_news();
         Ok(event)
@@ -105,6 +105,13 @@ impl<E> Events<E> {
     /// [`Error::ShutDown`](crate::Error::ShutDown); as [`Events::take`].
     pub fn take_async(&mut self) -> TakeFuture<'_, Events<E>> {
         TakeFuture::new(self)
+    }
+
+    /// Has the next update wake the waker, after a take that failed.
+    fn notify_again(&self) {
+        if self.monitor.generation.get().is_ok() {
+            lock(&self.monitor.state).is_notified = false;
+        }
     }
 
     fn update(&self) -> Result<MutexGuard<'_, State<E>>> {

@@ -1,8 +1,8 @@
 //! A collector: waiting for many sources that the caller keeps, for an executor of its own.
 
 use crate::{error::Result, node::Node, wait::Waitable};
-use gantry_shm::{Attachment, Bell};
-use std::time::Instant;
+use gantry_shm::{Attachment, Bell, Participant};
+use std::{sync::Arc, time::Instant};
 
 /// Waits for the samples of many sources, and names those that may have something; for bindings that have executors of their
 /// own. It belongs to one thread at a time. A [`WaitSet`](crate::WaitSet) is simpler, but looks at each source in each wait.
@@ -51,18 +51,22 @@ use std::time::Instant;
 /// and one futex call; it allocates nothing, and its cost does not depend on the number of sources. The other methods are
 /// control path, without system calls.
 #[derive(Debug)]
-pub struct Collector(gantry_shm::Collector);
+pub struct Collector {
+    engine: gantry_shm::Collector,
+    /// Keeps the process in the domain.
+    _participant: Arc<Participant>,
+}
 
 impl Collector {
     /// The number of bits.
     pub const BITS: usize = gantry_shm::Collector::BITS;
 
-    /// A collector for sources of the node's domain. It keeps the domain's shared memory, not the node.
+    /// A collector for sources of the node's domain. It keeps the process in the domain, not the node.
     ///
     /// # Errors
     /// The process forked.
     pub fn new(node: &Node) -> Result<Collector> {
-        Ok(Collector(gantry_shm::Collector::new(node.participant())?))
+        Collector::of(node.participant().clone())
     }
 
     /// As [`Collector::new`], before there is a node: the process joins the domain.
@@ -70,7 +74,11 @@ impl Collector {
     /// # Errors
     /// Shared memory that cannot be set up or trusted; the process forked.
     pub fn join(domain_id: u32) -> Result<Collector> {
-        Ok(Collector(gantry_shm::Collector::new(&gantry_shm::Participant::join(domain_id)?)?))
+        Collector::of(Participant::join(domain_id)?)
+    }
+
+    fn of(participant: Arc<Participant>) -> Result<Collector> {
+        Ok(Collector { engine: gantry_shm::Collector::new(&participant)?, _participant: participant })
     }
 
     /// Attaches a source; `None`: it gets no samples, so its news come by its waker or by time. A source may be attached to
@@ -82,17 +90,17 @@ impl Collector {
     /// # Errors
     /// The source is of another domain; the process forked.
     pub fn attach(&mut self, source: &mut dyn Waitable) -> Result<Option<Attachment>> {
-        Ok(source.subscription().map(|subscription| self.0.attach(subscription)).transpose()?)
+        Ok(source.subscription().map(|subscription| self.engine.attach(subscription)).transpose()?)
     }
 
     /// Detaches a source, which may be gone already. The attachment must be of this collector.
     pub fn detach(&mut self, attachment: Attachment) {
-        self.0.detach(attachment);
+        self.engine.detach(attachment);
     }
 
     /// Calls `found` with the bit of each topic that had news since the last call. A forked child finds none.
     pub fn collect(&mut self, found: impl FnMut(usize)) {
-        self.0.collect(found);
+        self.engine.collect(found);
     }
 
     /// Waits until there is something to collect, `look` returns `true`, the bell is rung, or the `deadline` is over (`None`: no
@@ -103,12 +111,12 @@ impl Collector {
     /// # Errors
     /// The process forked.
     pub fn wait(&mut self, deadline: Option<Instant>, look: impl FnMut() -> bool) -> Result<()> {
-        Ok(self.0.wait(deadline, look)?)
+        Ok(self.engine.wait(deadline, look)?)
     }
 
     /// The bell that ends the wait, from any thread of this process.
     #[must_use]
     pub fn bell(&self) -> Bell {
-        self.0.bell()
+        self.engine.bell()
     }
 }

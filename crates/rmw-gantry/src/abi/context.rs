@@ -7,7 +7,7 @@ use crate::{
     failure::{Failure, Result, run},
     handle::{IDENTIFIER, argument, check_identifier, entity, output, text},
 };
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 /// `RMW_DEFAULT_DOMAIN_ID`: the caller does not choose one.
 const DEFAULT_DOMAIN_ID: usize = usize::MAX;
@@ -84,10 +84,10 @@ pub unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_re
         if !finished.is_shut_down() {
             return Err(Failure::invalid("the context is not shut down; call rmw_shutdown before rmw_context_fini"));
         }
-        if finished.nodes() > 0 {
+        let nodes = finished.nodes.load(Relaxed); // a number of its own
+        if nodes > 0 {
             return Err(Failure::error(format_args!(
-                "{} nodes of the context are not destroyed yet; destroy them before rmw_context_fini",
-                finished.nodes()
+                "{nodes} nodes of the context are not destroyed yet; destroy them before rmw_context_fini"
             )));
         }
         // SAFETY: as above: `entity` found it.

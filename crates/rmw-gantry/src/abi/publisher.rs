@@ -9,7 +9,7 @@ use crate::{
     names::check_topic,
     qos::{publisher_qos, qos_profile},
 };
-use gantry::PublisherOptions;
+use gantry::{PublisherOptions, Qos};
 use std::ffi::{c_char, c_void};
 
 /// # Safety
@@ -38,8 +38,7 @@ pub unsafe extern "C" fn rmw_create_publisher(
         check_network_flow(options.require_unique_network_flow_endpoints)?;
         let qos = publisher_qos(profile, &node.library, topic)?;
         let description = message_type.description().clone();
-        let library =
-            node.library.create_generic_publisher_with_options(topic, description, qos, PublisherOptions::default())?;
+        let library = node.library.create_generic_publisher_with_options(topic, description, qos, options_for(&qos))?;
         let publisher = Box::new(Publisher::new(library, message_type, qos, c_string(topic)?));
         node.own(&publisher.library);
         node.own(&publisher.events);
@@ -50,6 +49,13 @@ pub unsafe extern "C" fn rmw_create_publisher(
         let handle = rmw_publisher_t { implementation_identifier, data, topic_name, options, can_loan_messages };
         Ok(Box::into_raw(Box::new(handle)))
     })
+}
+
+/// Small entries for a deep history: each node has two publishers with 1000 samples, `/rosout` and `/parameter_events`.
+fn options_for(qos: &Qos) -> PublisherOptions {
+    const DEEP: u32 = 64;
+    let defaults = PublisherOptions::default();
+    if qos.depth > DEEP { PublisherOptions { max_inline_bytes: 48, ..defaults } } else { defaults }
 }
 
 /// # Errors

@@ -1,6 +1,6 @@
 //! Clients: the ends that ask.
 
-use super::{context::Context, node::Node, service::granted, source::Source};
+use super::{context::Context, library::Close, node::Node, service::granted, source::Source};
 use crate::{
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
@@ -82,5 +82,6 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         self.source.end_callback(&self.context);
+        self.source.close(); // the listener may hold the source for a moment
     }
 }

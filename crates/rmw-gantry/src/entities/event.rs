@@ -65,11 +65,12 @@ impl Event {
         }
         counts.last_policy = change.last_policy.unwrap_or(counts.last_policy);
         counts.untold += 1;
+        self.flag.mark(); // under the lock, as in `take`: no take finds the flag without its counts
     }
 
     /// Wakes the wait set and tells the callback.
     pub fn notify(&self) {
-        self.flag.set();
+        self.flag.ring();
         self.tell();
     }
 
@@ -100,8 +101,8 @@ impl Event {
     /// # Safety
     /// `status` is that struct.
     pub unsafe fn take(&self, status: *mut c_void) {
-        self.flag.take(); // before the counts: an event that is added after this sets it again
         let mut counts = lock(&self.counts);
+        self.flag.take();
         let taken = *counts;
         (counts.total_change, counts.current_change, counts.not_alive_change, counts.untold) = (0, 0, 0, 0);
         drop(counts);

@@ -1,10 +1,27 @@
-//! Guard conditions: news that a program makes itself.
+//! Guard conditions: news that a program makes itself, or that the graph changed.
 
-use super::wake_up::Flag;
-use std::sync::Arc;
+use super::{graph_news::GraphNews, wake_up::Flag};
+use crate::failure::Result;
+use gantry::WeakNode;
+use std::sync::{Arc, Weak};
 
 /// A flag that wakes `rmw_wait`; wait sets may keep it longer than its handle.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct GuardCondition {
     pub flag: Arc<Flag>,
+    /// If it is the one of a node.
+    graph: Option<(Weak<GraphNews>, WeakNode)>,
+}
+
+impl GuardCondition {
+    /// The guard condition of a node.
+    pub fn of_node(graph: &Arc<GraphNews>, node: &gantry::Node) -> GuardCondition {
+        GuardCondition { flag: Arc::default(), graph: Some((Arc::downgrade(graph), node.downgrade())) }
+    }
+
+    /// Makes sure that it is triggered, before a wait set waits for it.
+    pub fn prepare(&self) -> Result<()> {
+        let graph = self.graph.as_ref().and_then(|(graph, node)| Some((graph.upgrade()?, node)));
+        graph.map_or(Ok(()), |(graph, node)| graph.watch(node))
+    }
 }

@@ -27,10 +27,14 @@ impl<T> Library<T> {
     /// # Errors
     /// Those of the call; the node was destroyed.
     pub fn with<R>(&self, call: impl FnOnce(&mut T) -> Result<R>) -> Result<R> {
-        match &mut *lock(&self.0) {
-            Some(object) => call(object),
-            None => Err(Failure::error("the node of this entity is destroyed; destroy the entity before its node")),
-        }
+        let destroyed =
+            || Err(Failure::error("the node of this entity is destroyed; destroy the entity before its node"));
+        self.with_open(call).unwrap_or_else(destroyed)
+    }
+
+    /// The same; `None` if the node was destroyed.
+    pub fn with_open<R>(&self, call: impl FnOnce(&mut T) -> R) -> Option<R> {
+        lock(&self.0).as_mut().map(call)
     }
 }
 

@@ -5,6 +5,7 @@ mod client;
 mod context;
 mod endpoint_events;
 mod event;
+mod graph_news;
 mod guard_condition;
 mod library;
 mod listener;

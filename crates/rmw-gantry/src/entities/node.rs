@@ -9,7 +9,7 @@ use crate::{
 };
 use std::{
     ffi::CString,
-    sync::{Arc, Mutex, Weak},
+    sync::{Arc, Mutex, Weak, atomic::Ordering::Relaxed},
 };
 
 /// A node, and the guard condition that changes of the graph trigger.
@@ -41,14 +41,15 @@ impl Node {
             .rmw_implementation(RMW)
             .enclave(&context.enclave)
             .build()?;
-        let graph = Arc::<GuardCondition>::default();
+        let graph = Arc::new(GuardCondition::of_node(&context.graph, &library));
         let graph_handle = Box::new(rmw_guard_condition_t {
             implementation_identifier: IDENTIFIER.as_ptr(),
             data: Arc::as_ptr(&graph).cast_mut().cast(),
             context: std::ptr::null_mut(),
         });
-        context.add_node(&library, &graph)?;
         let (name, namespace) = (c_string(name)?, c_string(namespace)?);
+        context.graph.add(&graph);
+        context.nodes.fetch_add(1, Relaxed); // a number of its own
         Ok(Node { library, context, name, namespace, graph, graph_handle, owned: Mutex::default() })
     }
 
@@ -68,7 +69,8 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         lock(&self.owned).iter().filter_map(Weak::upgrade).for_each(|object| object.close());
-        self.context.remove_node(&self.graph);
+        self.context.graph.remove(&self.graph);
+        self.context.nodes.fetch_sub(1, Relaxed);
     }
 }
 

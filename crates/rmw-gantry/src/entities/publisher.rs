@@ -83,8 +83,7 @@ impl Publisher {
 
     /// Publishes a loan in place.
     pub fn publish_loan(&self, message: *const c_void) -> Result<()> {
-        let loan = self.take_back(message)?;
-        self.library.with(|library| match library.publish(loan) {
+        self.library.with(|library| match library.publish(self.take_back(message)?) {
             Ok(_sequence) => Ok(()),
             Err(error) => {
                 let failure = Failure::error(&error);

@@ -1,6 +1,6 @@
 //! Services: the ends that answer.
 
-use super::{context::Context, node::Node, source::Source};
+use super::{context::Context, library::Close, node::Node, source::Source};
 use crate::{
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
@@ -86,5 +86,6 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.source.end_callback(&self.context);
+        self.source.close(); // the listener may hold the source for a moment
     }
 }

@@ -32,7 +32,7 @@ pub trait Receive: Waitable {
 /// A source of any kind.
 pub trait AnySource: Send + Sync {
     fn id(&self) -> u64;
-    /// Whether there is something to take.
+    /// Whether there is something to take. There is nothing if the node was destroyed.
     fn is_ready(&self) -> Result<bool>;
     fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>>;
     /// The number of messages that were ever available to it.
@@ -63,13 +63,15 @@ impl<E> Source<E> {
     where
         E: Receive + 'static,
     {
-        let listener = context.listener()?;
-        {
-            let mut callback = self.callback();
-            callback.skip(gone);
-            // SAFETY: the promise of the caller.
-            unsafe { callback.set(function, user_data) };
+        let mut callback = self.callback();
+        if function.is_none() && !callback.is_set() {
+            return Ok(());
         }
+        let listener = context.listener()?;
+        callback.skip(gone);
+        // SAFETY: the promise of the caller.
+        unsafe { callback.set(function, user_data) };
+        // Under the lock, so that the listener learns of changes in their order.
         match function {
             Some(_) => listener.add(&(self.clone() as Arc<dyn AnySource>)),
             None => listener.remove(self.id),
@@ -98,11 +100,11 @@ impl<E: Receive> AnySource for Source<E> {
     }
 
     fn is_ready(&self) -> Result<bool> {
-        self.library.with(|endpoint| Ok(endpoint.is_ready()?))
+        self.library.with_open(|endpoint| Ok(endpoint.is_ready()?)).unwrap_or(Ok(false))
     }
 
     fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>> {
-        self.library.with(|endpoint| Ok(collector.attach(endpoint)?))
+        self.library.with_open(|endpoint| Ok(collector.attach(endpoint)?)).unwrap_or(Ok(None))
     }
 
     fn received(&self) -> Result<u64> {

@@ -30,6 +30,8 @@ pub struct Subscription {
     /// The samples that a program holds, by the addresses of their bytes.
     held: Mutex<Vec<GenericSample>>,
     taken: AtomicU64,
+    /// Messages of its own process that it ignored.
+    skipped: AtomicU64,
     /// The losses that the event of lost messages was told.
     told_lost: AtomicU64,
     pub events: Arc<EndpointEvents<SubscriptionEvent>>,
@@ -53,6 +55,7 @@ impl Subscription {
             topic,
             held: Mutex::default(),
             taken: AtomicU64::new(0),
+            skipped: AtomicU64::new(0),
             told_lost: AtomicU64::new(0),
             events: EndpointEvents::new(),
         }
@@ -67,6 +70,7 @@ impl Subscription {
                 if publisher.zip(self.ignored).is_none_or(|(publisher, own)| !own.is_of_same_process(&publisher)) {
                     break sample;
                 }
+                self.skipped.fetch_add(1, Relaxed);
             };
             Ok((sample, library.overwritten()))
         })?;
@@ -81,7 +85,7 @@ impl Subscription {
     /// The number of messages that were available, and are not any more: taken, overwritten or expired.
     pub fn gone(&self) -> u64 {
         let lost = self.source.library.with(|library| Ok(library.overwritten() + library.expired()));
-        self.taken.load(Relaxed) + lost.unwrap_or(0)
+        self.taken.load(Relaxed) + self.skipped.load(Relaxed) + lost.unwrap_or(0)
     }
 
     /// Keeps a sample until it is returned; the address is that of its bytes.
@@ -106,6 +110,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.source.end_callback(&self.context);
+        self.source.close(); // the listener may hold the source for a moment
         self.events.close();
     }
 }

@@ -38,7 +38,7 @@ struct Waited {
     maybe_ready: bool,
 }
 
-/// What a wait waits for; afterwards, whether each is ready.
+/// The conditions of one wait; afterwards, whether each is ready.
 #[derive(Default)]
 pub struct Conditions<'a> {
     pub sources: Vec<(&'a dyn AnySource, bool)>,
@@ -64,7 +64,7 @@ impl WaitSet {
             }
         };
         waiting.attach_sources(conditions)?;
-        waiting.attach_flags(conditions);
+        waiting.attach_flags(conditions)?;
         loop {
             waiting.wake_up.reset();
             waiting.collect();
@@ -110,7 +110,14 @@ impl Waiting {
             let old = kept.iter().position(|waited| waited.id == source.id());
             let waited = match old {
                 Some(index) => kept.swap_remove(index),
-                None => Waited { id: source.id(), attachment: source.attach(&mut self.collector)?, maybe_ready: true },
+                None => match source.attach(&mut self.collector) {
+                    Ok(attachment) => Waited { id: source.id(), attachment, maybe_ready: true },
+                    Err(failure) => {
+                        let left = kept.into_iter().filter_map(|waited| waited.attachment);
+                        left.for_each(|attachment| self.collector.detach(attachment));
+                        return Err(failure);
+                    }
+                },
             };
             self.sources.push(waited);
         }
@@ -118,7 +125,7 @@ impl Waiting {
     }
 
     /// Attaches the flags of this wait, and detaches those of the last one that are none of them.
-    fn attach_flags(&mut self, conditions: &Conditions<'_>) {
+    fn attach_flags(&mut self, conditions: &Conditions<'_>) -> Result<()> {
         let Waiting { wake_up, flags, .. } = self;
         let is_same = flags.len() == conditions.flags().count()
             && flags.iter().zip(conditions.flags()).all(|(old, new)| Arc::ptr_eq(old, new));
@@ -133,6 +140,11 @@ impl Waiting {
             // SAFETY: the flag is in the list, so it is detached before the wake-up, which is boxed, is dropped.
             unsafe { flag.attach(wake_up) };
         }
+        if !is_same {
+            // After the attachment: news that come at once wake this wait set.
+            conditions.guard_conditions.iter().try_for_each(|(guard_condition, _)| guard_condition.prepare())?;
+        }
+        Ok(())
     }
 
     /// Finds the sources that may have become ready.

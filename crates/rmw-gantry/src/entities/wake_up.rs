@@ -4,7 +4,8 @@ use gantry::Bell;
 use std::{
     ptr::{from_ref, null_mut},
     sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*},
-    thread::yield_now,
+    thread::{sleep, yield_now},
+    time::Duration,
 };
 
 /// The side of the wait set.
@@ -50,13 +51,20 @@ pub struct Flag {
 impl Flag {
     /// Sets it, and wakes the wait set.
     pub fn set(&self) {
-        self.is_set.store(true, Release); // partner: `is_set`, `take`
+        self.mark();
         self.ring();
+    }
+
+    /// Sets it; [`Flag::ring`] is to follow.
+    pub fn mark(&self) {
+        // SeqCst, as the load of the wake-up in `ring`: either this sees the wake-up that `attach` stored, or the look after `attach`
+        // sees this.
+        self.is_set.store(true, SeqCst); // partner: `is_set`, `take`
     }
 
     /// Whether it is set.
     pub fn is_set(&self) -> bool {
-        self.is_set.load(Acquire) // partner: `set`
+        self.is_set.load(SeqCst) // partner: `set`
     }
 
     /// Whether it was set since it was last taken.
@@ -64,7 +72,8 @@ impl Flag {
         self.is_set() && self.is_set.swap(false, AcqRel)
     }
 
-    fn ring(&self) {
+    /// Wakes the wait set.
+    pub fn ring(&self) {
         self.ringing.fetch_add(1, SeqCst); // before the load: partner `detach`
         let wake_up = self.wake_up.load(SeqCst);
         // SAFETY: null, or a wake-up that was attached when it was loaded. Before its end, `detach` replaces it, then waits until
@@ -97,9 +106,12 @@ impl Flag {
         let attached = from_ref(wake_up).cast_mut();
         // Another one may be attached by now: then this one's last ring may still go on.
         let _ = self.wake_up.compare_exchange(attached, null_mut(), SeqCst, SeqCst);
-        // A ring takes one system call at most. A signal handler that rings on this thread is over when this goes on.
+        // A ring takes one system call at most. A signal handler that rings on this thread is over when this goes on. The sleep lets
+        // a thread of a lower real-time priority go on.
+        let mut looks = 0;
         while self.ringing.load(SeqCst) > 0 {
-            yield_now();
+            looks += 1;
+            if looks < 100 { yield_now() } else { sleep(Duration::from_micros(50)) }
         }
     }
 }

@@ -127,3 +127,28 @@ fn a_node_learns_of_another_one_that_leaves() {
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[], &[]);
 }
+
+#[test]
+fn two_wait_sets_may_take_turns_at_a_guard_condition() {
+    let mut ros = Ros::new();
+    // SAFETY: a context of this library.
+    let guard_condition = unsafe { rmw_create_guard_condition(&raw mut *ros.context) };
+    // SAFETY: as above.
+    let wait_sets = [(), ()].map(|()| unsafe { rmw_create_wait_set(&raw mut *ros.context, 0) });
+    for turn in 0..100 {
+        let (address, wait_set) = (guard_condition as usize, wait_sets[turn % 2] as usize);
+        let thread = thread::spawn(move || {
+            wait(wait_set as *mut rmw_wait_set_t, &[], &[address as *const _], &mut [], TIME_LIMIT)
+        });
+        // SAFETY: a guard condition of this library.
+        assert_eq!(unsafe { rmw_trigger_guard_condition(guard_condition) }, RMW_RET_OK);
+        assert_eq!(thread.join().ok(), Some((RMW_RET_OK, vec![true])));
+    }
+    // SAFETY: of this library, and not used any more; likewise below.
+    assert_eq!(unsafe { rmw_destroy_guard_condition(guard_condition) }, RMW_RET_OK);
+    for wait_set in wait_sets {
+        // SAFETY: as above. The guard condition that it waited for is destroyed.
+        assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
+    }
+    ros.end(&[], &[]);
+}

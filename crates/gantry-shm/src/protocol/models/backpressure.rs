@@ -64,5 +64,5 @@ pub(super) const JOIN_IDLE: Model = Model {
 
 /// KEEP_ALL with a history of so many samples.
 fn keep_all(samples: usize) -> Retention {
-    Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true }
+    Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: true, is_gated: true, grows: false }
 }

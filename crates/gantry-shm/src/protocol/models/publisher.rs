@@ -16,7 +16,7 @@ use std::{sync::Arc, time::Duration};
 
 /// KEEP_LAST with this depth.
 pub(super) fn keep_last(samples: usize) -> Retention {
-    Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: false, is_gated: false }
+    Retention { guaranteed: samples, samples, bytes: usize::MAX, is_keep_all: false, is_gated: false, grows: false }
 }
 
 /// The length of the sample with that sequence.

@@ -33,7 +33,7 @@ use crate::{
         shared::InRegion,
         sleep::Side,
         sync::Ordering::*,
-        writer::{BATCH_SAMPLES, Writer, ring_entries},
+        writer::{BATCH_SAMPLES, FIRST_DEPTH, Writer, ring_entries},
     },
     publish::{
         discovery::ReaderDiscovery,
@@ -106,10 +106,13 @@ impl Publisher {
         let period = options.sender_period()?;
         let retention = options.retention(&qos);
         let kept = if retention.is_keep_all { retention.samples } else { retention.guaranteed };
-        let log2_capacity = ring_entries(kept, *BATCH_SAMPLES.start(), retention.is_gated).next_power_of_two().ilog2();
+        let log2_capacity =
+            |kept| ring_entries(kept, *BATCH_SAMPLES.start(), retention.is_gated).next_power_of_two().ilog2();
         let inline_bytes = options.inline_bytes(&description)?;
         let entry_bytes = entry_bytes(inline_bytes);
-        let limit_bytes = options.memory_limit_bytes(1 << log2_capacity, entry_bytes << log2_capacity, &description)?;
+        let largest = log2_capacity(kept);
+        let limit_bytes = options.memory_limit_bytes(1 << largest, entry_bytes << largest, &description)?;
+        let log2_capacity = if retention.grows { log2_capacity(kept.min(FIRST_DEPTH)) } else { largest };
         let removed = |e: Error| match e.is_not_found() {
             true => Error::Removed {
                 file: domain.directory.path().to_owned(),
@@ -233,6 +236,9 @@ impl Publisher {
         }
         if self.writer.is_blocked(kept_bytes) {
             self.wait_for_room(kept_bytes)?;
+        }
+        if self.writer.needs_larger_ring() {
+            self.grow_history()?;
         }
         if self.records_activity {
             self.record_activity(time);

@@ -47,6 +47,20 @@ impl Publisher {
         Ok(())
     }
 
+    /// A larger ring, for a history that outgrows the present one.
+    ///
+    /// # Errors
+    /// No room, and the ring is too small for the publisher's own depth.
+    #[cold]
+    pub(super) fn grow_history(&mut self) -> Result<(), Box<Error>> {
+        let grown = self.grow_ring(self.writer.larger_ring());
+        self.writer.use_larger_ring();
+        if !self.writer.needs_larger_ring() || self.writer.keep_ring() {
+            return Ok(());
+        }
+        Err(Box::new(grown.err().unwrap_or_else(|| self.out_of_memory(self.entry_bytes))))
+    }
+
     /// Retires samples that no reader can want any more, and reclaims those without a pin.
     pub(super) fn retire_unwanted(&mut self) {
         if self.writer.may_be_outdated() {

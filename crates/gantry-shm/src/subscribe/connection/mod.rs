@@ -10,7 +10,11 @@ pub(crate) use pending::{PendingConnection, record_words};
 
 use crate::{
     crash::{self, Point},
-    domain::{Domain, board::TopicIndex},
+    domain::{
+        Domain,
+        board::TopicIndex,
+        publisher_mapping::{MAX_RING_CHANGES, PublisherMapping},
+    },
     error::{Error, Result},
     os::clock::monotonic_ns,
     protocol::{
@@ -22,7 +26,6 @@ use crate::{
         sync::Ordering::*,
     },
     subscribe::{
-        mapping::{MAX_RING_CHANGES, PublisherMapping},
         owned_record::{OwnedRecord, places::Place},
         sample::Sample,
     },

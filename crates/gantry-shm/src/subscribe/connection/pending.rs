@@ -6,13 +6,13 @@ use crate::{
         description::EndpointDescription,
         qos::{Durability, History, MAX_DEPTH, Qos, Reliability, limit_ns},
     },
-    domain::{Domain, board::TopicIndex},
+    domain::{Domain, board::TopicIndex, publisher_mapping::PublisherMapping},
     error::Result,
     protocol::{
         layout::*,
         reader::{Reader, Start},
     },
-    subscribe::{mapping::PublisherMapping, owned_record::OwnedRecord},
+    subscribe::owned_record::OwnedRecord,
 };
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl PendingConnection {
         qos: &Qos,
         is_older: bool,
     ) -> Result<PendingConnection> {
-        let mapping = Arc::new(PublisherMapping::open(&domain.directory, file_name, publisher.key)?);
+        let mapping = domain.publisher_mapping(file_name, publisher.key)?;
         mapping.region.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
         // The publisher may have more samples than its depth, for others or not retired yet; a late joiner cannot count on them.

@@ -12,7 +12,7 @@ pub(crate) mod places;
 
 use self::places::Places;
 use crate::{
-    domain::Domain,
+    domain::{Domain, publisher_mapping::PublisherMapping},
     os::{asymmetric_fence, fork},
     protocol::{
         layout::ReaderRecord,
@@ -20,7 +20,6 @@ use crate::{
         shared::InRegion,
         sync::{AtomicU64, Ordering::Relaxed},
     },
-    subscribe::mapping::PublisherMapping,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,5 +1,5 @@
-//! The mapping of a publisher's file in its subscriptions: read-only, checked before use. Samples keep it, so that their memory
-//! stays mapped when the publisher is gone.
+//! The mapping of a publisher's file, which the subscriptions of this process share: read-only, checked before use. Samples keep it,
+//! so that their memory stays mapped when the publisher is gone.
 
 use crate::{
     error::{Error, Result},
