@@ -1,5 +1,6 @@
 //! The callbacks of C for news.
 
+use super::source::AnySource;
 use crate::bindings::rmw_event_callback_t;
 use std::ffi::c_void;
 
@@ -49,8 +50,17 @@ impl Callback {
         }
     }
 
-    /// Tells the function of all messages up to the `received`th.
-    pub fn tell(&mut self, received: u64) {
+    /// Tells the function of the messages of its source that it was not told.
+    pub fn tell_of(&mut self, source: &dyn AnySource) {
+        // An error is returned by the take, which the callback leads to.
+        if self.is_set()
+            && let Ok(received) = source.received()
+        {
+            self.tell(received);
+        }
+    }
+
+    fn tell(&mut self, received: u64) {
         let news = received.saturating_sub(self.told);
         self.told = self.told.max(received);
         self.call(news);

@@ -134,11 +134,5 @@ impl Thread {
 /// Tells a source's callback of its new messages. The lock of the source is not held in the callback, which may take.
 fn tell(source: &Weak<dyn AnySource>) {
     let Some(source) = source.upgrade() else { return };
-    let mut callback = source.callback();
-    // An error is returned by the take, which the callback leads to.
-    if callback.is_set()
-        && let Ok(received) = source.received()
-    {
-        callback.tell(received);
-    }
+    source.callback().tell_of(&*source);
 }

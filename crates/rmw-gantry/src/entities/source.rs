@@ -48,8 +48,9 @@ impl<E> Source<E> {
         Source { id, library: Library::new(endpoint), callback: Mutex::default() }
     }
 
-    /// Sets the callback for new messages, or removes it; `gone` of the messages that were ever available are not any more. The
-    /// listener of the context calls it, soon also for messages that are there already.
+    /// Sets the callback for new messages, or removes it; `gone` of the messages that were ever available are not any more. It is
+    /// called here for messages that are there already, as in the other implementations; the listener of the context calls it for
+    /// those that come.
     ///
     /// # Safety
     /// As [`Callback::set`].
@@ -71,6 +72,7 @@ impl<E> Source<E> {
         callback.skip(gone);
         // SAFETY: the promise of the caller.
         unsafe { callback.set(function, user_data) };
+        callback.tell_of(&**self);
         // Under the lock, so that the listener learns of changes in their order.
         match function {
             Some(_) => listener.add(&(self.clone() as Arc<dyn AnySource>)),
