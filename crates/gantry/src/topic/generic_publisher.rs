@@ -130,7 +130,8 @@ impl GenericPublisher {
     /// [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
     ///
     /// # Errors
-    /// That time is over; the loan is another publisher's; the process forked. The error returns the message.
+    /// That time is over; the loan is another publisher's; no room for a history that grew to the publisher's depth; the process
+    /// forked. The error returns the message.
     ///
     /// # Real-time
     /// No allocation and no lock; one system call for each reader that sleeps. If more or deeper readers matched since

@@ -1,6 +1,6 @@
 //! `rmw_init`, `rmw_shutdown`, `rmw_context_fini`.
 
-use super::init_options::{copy_options, free_options};
+use super::init_options::{DEFAULT_DOMAIN_ID, copy_options, free_options};
 use crate::{
     bindings::*,
     entities::Context,
@@ -8,9 +8,6 @@ use crate::{
     handle::{IDENTIFIER, argument, check_identifier, entity, output, text},
 };
 use std::sync::{Arc, atomic::Ordering::Relaxed};
-
-/// `RMW_DEFAULT_DOMAIN_ID`: the caller does not choose one.
-const DEFAULT_DOMAIN_ID: usize = usize::MAX;
 
 /// Joins no domain yet: the first node or wait set does.
 ///

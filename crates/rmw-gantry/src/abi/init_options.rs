@@ -11,8 +11,8 @@ use std::{
     ptr::null_mut,
 };
 
-/// `RMW_DEFAULT_DOMAIN_ID`: that of the environment.
-const DEFAULT_DOMAIN_ID: usize = usize::MAX;
+/// `RMW_DEFAULT_DOMAIN_ID`: the caller chooses none, so the domain is 0. rcl reads the environment.
+pub const DEFAULT_DOMAIN_ID: usize = usize::MAX;
 
 const ZERO_ALLOCATOR: rcutils_allocator_t =
     rcutils_allocator_t { allocate: None, deallocate: None, reallocate: None, zero_allocate: None, state: null_mut() };

@@ -1,4 +1,4 @@
-//! What is not supported: each function says so by name with `RMW_RET_UNSUPPORTED`.
+//! The functions that are not supported: each says so by name with `RMW_RET_UNSUPPORTED`.
 
 use crate::{
     bindings::*,

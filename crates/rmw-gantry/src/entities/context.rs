@@ -44,7 +44,7 @@ impl Context {
         Ok(())
     }
 
-    /// After this, nothing new can be made. What exists works until it is destroyed.
+    /// After this, nothing new can be made. Things that exist work until they are destroyed.
     pub fn shut_down(&self) {
         self.is_shut_down.store(true, Relaxed); // a flag of its own
     }

@@ -30,7 +30,7 @@ struct Counts {
     untold: u64,
 }
 
-/// What an event adds to the counts of its kind.
+/// The amounts that an event adds to the counts of its kind.
 #[derive(Default)]
 pub struct Change {
     pub total: u64,

@@ -1,4 +1,4 @@
-//! What `rmw_wait` and the listener wait for: subscriptions, services and clients.
+//! The sources of messages, for which `rmw_wait` and the listener wait: subscriptions, services and clients.
 
 use super::{
     callback::Callback,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What is wrong, and where.
+/// The error of a message, and its place.
 #[derive(Debug)]
 pub(super) struct Fault(Box<Details>);
 

@@ -9,7 +9,7 @@ use super::{
     text::Language,
 };
 
-/// What is done for a struct.
+/// The steps for a struct.
 #[derive(Debug)]
 pub(super) struct Program {
     pub steps: Vec<Step>,
@@ -98,7 +98,7 @@ fn block(structure: &Structure) -> Option<Shape> {
     Shape::of(structure).filter(Shape::is_block)
 }
 
-/// What is known of a position in CDR: its residue.
+/// The known part of a position in CDR: its residue.
 #[derive(Clone, Copy)]
 struct Known {
     /// 1, 2, 4 or 8.

@@ -189,7 +189,8 @@ impl Publisher {
     /// subscription has not taken a sample that would have to be retired, it waits up to [`PublisherOptions::max_blocking_time`].
     ///
     /// # Errors
-    /// The loan is another publisher's; that time is over; the process forked. The loan comes back with the error.
+    /// The loan is another publisher's; that time is over; no room for the ring of a history that grew to the publisher's depth; the
+    /// process forked. The loan comes back with the error.
     ///
     /// # Real-time
     /// A system call for each reader that sleeps, none if the publisher is asynchronous ([`PublishMode`](crate::PublishMode)).

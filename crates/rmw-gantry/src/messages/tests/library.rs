@@ -61,7 +61,7 @@ pub fn symbols(library: &Path, prefix: &str) -> BTreeSet<String> {
     names.filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')).collect()
 }
 
-/// What a function without arguments that returns a pointer returns.
+/// The pointer that a function without arguments returns.
 pub fn call<T>(library: &Path, symbol: &str) -> *const T {
     let handle = open(library, libc::RTLD_LAZY);
     let name = CString::new(symbol).unwrap();
