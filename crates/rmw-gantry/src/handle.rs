@@ -9,7 +9,10 @@ use crate::{
     entities::{Client, Context, GuardCondition, Node, Publisher, Service, Subscription, WaitSet},
     failure::{Failure, Result},
 };
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::{
+    ffi::{CStr, CString, c_char, c_void},
+    mem::MaybeUninit,
+};
 
 /// The name of this implementation.
 pub const IDENTIFIER: &CStr = c"rmw_gantry";
@@ -121,14 +124,36 @@ pub unsafe fn argument<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::null(name))
 }
 
-/// An argument that the function writes.
+/// An argument that the function only writes: its memory may be uninitialized.
+pub struct Output<'a, T>(&'a mut MaybeUninit<T>);
+
+impl<T> Output<'_, T> {
+    pub fn set(&mut self, value: T) {
+        self.0.write(value);
+    }
+}
+
+/// An argument that the function only writes.
+///
+/// # Errors
+/// It is null.
+///
+/// # Safety
+/// Null or memory for a value that nobody else uses as long as the result is used.
+pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>> {
+    // SAFETY: the promise of the caller; any bytes are a `MaybeUninit`.
+    let memory = unsafe { pointer.cast::<MaybeUninit<T>>().as_mut() };
+    memory.map(Output).ok_or_else(|| Failure::null(name))
+}
+
+/// An argument that the function reads and writes.
 ///
 /// # Errors
 /// It is null.
 ///
 /// # Safety
 /// Null or an initialized value that nobody else uses as long as the result is used.
-pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T> {
+pub unsafe fn in_out<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T> {
     // SAFETY: the promise of the caller.
     unsafe { pointer.as_mut() }.ok_or_else(|| Failure::null(name))
 }

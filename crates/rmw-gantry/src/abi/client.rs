@@ -69,9 +69,9 @@ pub unsafe extern "C" fn rmw_send_request(
             return Err(Failure::null("ros_request"));
         }
         // SAFETY: as above.
-        let sequence = unsafe { output("sequence_id", sequence_id) }?;
+        let mut sequence = unsafe { output("sequence_id", sequence_id) }?;
         // SAFETY: as above: a request of the client's type.
-        *sequence = unsafe { client.send_request(ros_request) }?.cast_signed();
+        sequence.set(unsafe { client.send_request(ros_request) }?.cast_signed());
         Ok(())
     })
 }
@@ -89,18 +89,18 @@ pub unsafe extern "C" fn rmw_take_response(
         // SAFETY: the contract of rmw.
         let client = unsafe { entity(client) }?;
         // SAFETY: as above.
-        let header = unsafe { output("request_header", request_header) }?;
+        let mut header = unsafe { output("request_header", request_header) }?;
         if ros_response.is_null() {
             return Err(Failure::null("ros_response"));
         }
         // SAFETY: as above.
-        let taken = unsafe { output("taken", taken) }?;
-        *taken = false;
+        let mut taken = unsafe { output("taken", taken) }?;
+        taken.set(false);
         let Some(response) = client.take_response()? else { return Ok(()) };
         // SAFETY: as above: an initialized response of the client's type.
         unsafe { client.service_type.response.read(response.bytes(), ros_response) }?;
-        *header = service_info(&response.message_info(), response.id());
-        *taken = true;
+        header.set(service_info(&response.message_info(), response.id()));
+        taken.set(true);
         Ok(())
     })
 }
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn rmw_service_server_is_available(
         // SAFETY: as above.
         let client = unsafe { entity(client) }?;
         // SAFETY: as above.
-        *unsafe { output("is_available", is_available) }? = client.is_server_available()?;
+        unsafe { output("is_available", is_available) }?.set(client.is_server_available()?);
         Ok(())
     })
 }
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn rmw_client_request_publisher_get_actual_qos(
         // SAFETY: the contract of rmw.
         let client = unsafe { entity(client) }?;
         // SAFETY: as above.
-        *unsafe { output("qos", qos) }? = qos_profile(&client.qos);
+        unsafe { output("qos", qos) }?.set(qos_profile(&client.qos));
         Ok(())
     })
 }
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn rmw_client_response_subscription_get_actual_qos(
         // SAFETY: the contract of rmw.
         let client = unsafe { entity(client) }?;
         // SAFETY: as above.
-        *unsafe { output("qos", qos) }? = qos_profile(&client.qos);
+        unsafe { output("qos", qos) }?.set(qos_profile(&client.qos));
         Ok(())
     })
 }
@@ -169,8 +169,8 @@ pub unsafe extern "C" fn rmw_get_gid_for_client(client: *const rmw_client_t, gid
         // SAFETY: the contract of rmw.
         let client = unsafe { entity(client) }?;
         // SAFETY: as above.
-        let gid = unsafe { output("gid", gid) }?;
-        *gid = rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data: client.gid.0 };
+        let mut gid = unsafe { output("gid", gid) }?;
+        gid.set(rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data: client.gid.0 });
         Ok(())
     })
 }

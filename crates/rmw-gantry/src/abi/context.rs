@@ -5,7 +5,7 @@ use crate::{
     bindings::*,
     entities::Context,
     failure::{Failure, Result, run},
-    handle::{IDENTIFIER, argument, check_identifier, entity, output, text},
+    handle::{IDENTIFIER, argument, check_identifier, entity, in_out, text},
 };
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
@@ -19,7 +19,7 @@ pub unsafe extern "C" fn rmw_init(options: *const rmw_init_options_t, context: *
         // SAFETY: the contract of rmw.
         let options = unsafe { argument("options", options) }?;
         // SAFETY: as above.
-        let context = unsafe { output("context", context) }?;
+        let context = unsafe { in_out("context", context) }?;
         // SAFETY: as above.
         unsafe { check_identifier("init options", options.implementation_identifier) }?;
         if options.enclave.is_null() {
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn rmw_context_fini(context: *mut rmw_context_t) -> rmw_re
             )));
         }
         // SAFETY: as above: `entity` found it.
-        let context = unsafe { output("context", context) }?;
+        let context = unsafe { in_out("context", context) }?;
         // SAFETY: as above; they are copies that `rmw_init` made.
         unsafe { free_options(&mut context.options) };
         // SAFETY: `rmw_init` made it from an `Arc`, and the context forgets it here.

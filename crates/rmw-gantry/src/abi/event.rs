@@ -4,7 +4,7 @@ use crate::{
     bindings::*,
     entities::Event,
     failure::{Failure, Result, run},
-    handle::{IDENTIFIER, argument, check_identifier, entity, output},
+    handle::{IDENTIFIER, argument, check_identifier, entity, in_out, output},
 };
 use std::ffi::c_void;
 
@@ -27,7 +27,7 @@ pub unsafe fn event<'a>(event: *const rmw_event_t) -> Result<&'a Event> {
 /// Null or a handle that nobody else uses.
 unsafe fn init(handle: *mut rmw_event_t, event: &Event, event_type: rmw_event_type_t) -> Result<()> {
     // SAFETY: the promise of the caller.
-    let handle = unsafe { output("rmw_event", handle) }?;
+    let handle = unsafe { in_out("rmw_event", handle) }?;
     if !handle.implementation_identifier.is_null() {
         return Err(Failure::invalid("the event is initialized already: a new one is zero-initialized"));
     }
@@ -87,10 +87,10 @@ pub unsafe extern "C" fn rmw_take_event(
             return Err(Failure::null("event_info"));
         }
         // SAFETY: as above.
-        let taken = unsafe { output("taken", taken) }?;
+        let mut taken = unsafe { output("taken", taken) }?;
         // SAFETY: as above: the status of the event's type.
         unsafe { event.take(event_info) };
-        *taken = true;
+        taken.set(true);
         Ok(())
     })
 }

@@ -65,7 +65,7 @@ pub unsafe extern "C" fn rmw_compare_gids_equal(
         // SAFETY: as above.
         unsafe { check_identifier("gid2", second.implementation_identifier) }?;
         // SAFETY: as above.
-        *unsafe { output("result", result) }? = first.data == second.data;
+        unsafe { output("result", result) }?.set(first.data == second.data);
         Ok(())
     })
 }

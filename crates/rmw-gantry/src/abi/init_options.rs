@@ -4,7 +4,7 @@ use crate::{
     allocator::Allocator,
     bindings::*,
     failure::{Failure, Result, run},
-    handle::{IDENTIFIER, argument, check_identifier, output},
+    handle::{IDENTIFIER, argument, check_identifier, in_out},
 };
 use std::{
     ffi::{CStr, c_char},
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn rmw_init_options_init(
 ) -> rmw_ret_t {
     run(c"rmw_init_options_init", || {
         // SAFETY: the contract of rmw.
-        let options = unsafe { output("init_options", init_options) }?;
+        let options = unsafe { in_out("init_options", init_options) }?;
         // SAFETY: an allocator, which the contract of rmw keeps valid.
         let allocator = unsafe { Allocator::new(&allocator) }?;
         if !options.implementation_identifier.is_null() {
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn rmw_init_options_copy(
         // SAFETY: the contract of rmw.
         let source = unsafe { argument("src", src) }?;
         // SAFETY: as above.
-        let target = unsafe { output("dst", dst) }?;
+        let target = unsafe { in_out("dst", dst) }?;
         // SAFETY: the contract of rmw.
         unsafe { check_identifier("init options", source.implementation_identifier) }?;
         if !target.implementation_identifier.is_null() {
@@ -177,7 +177,7 @@ unsafe fn free_memory(allocator: Allocator, options: &rmw_init_options_t) {
 pub unsafe extern "C" fn rmw_init_options_fini(init_options: *mut rmw_init_options_t) -> rmw_ret_t {
     run(c"rmw_init_options_fini", || {
         // SAFETY: the contract of rmw.
-        let options = unsafe { output("init_options", init_options) }?;
+        let options = unsafe { in_out("init_options", init_options) }?;
         // SAFETY: the contract of rmw.
         unsafe { check_identifier("init options", options.implementation_identifier) }?;
         // SAFETY: initialized options of this implementation.

@@ -4,7 +4,7 @@ use super::take::message_info;
 use crate::{
     bindings::*,
     failure::{Failure, Result, run},
-    handle::{entity, output},
+    handle::{Output, entity, in_out, output},
 };
 use std::ffi::c_void;
 
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn rmw_borrow_loaned_message(
             return Err(Failure::null("type_support"));
         }
         // SAFETY: as above.
-        let message = unsafe { output("ros_message", ros_message) }?;
+        let message = unsafe { in_out("ros_message", ros_message) }?;
         if !message.is_null() {
             return Err(Failure::invalid("*ros_message is not null: it would be overwritten"));
         }
@@ -112,29 +112,29 @@ unsafe fn take_loan(
     subscription: *const rmw_subscription_t,
     loaned_message: *mut *mut c_void,
     taken: *mut bool,
-    info: Option<&mut rmw_message_info_t>,
+    info: Option<Output<'_, rmw_message_info_t>>,
 ) -> Result<()> {
     // SAFETY: the promise of the caller.
     let subscription = unsafe { entity(subscription) }?;
     // SAFETY: as above.
-    let message = unsafe { output("loaned_message", loaned_message) }?;
+    let message = unsafe { in_out("loaned_message", loaned_message) }?;
     // SAFETY: as above.
-    let taken = unsafe { output("taken", taken) }?;
+    let mut taken = unsafe { output("taken", taken) }?;
     if !message.is_null() {
         return Err(Failure::invalid("*loaned_message is not null: it would be overwritten"));
     }
-    *taken = false;
+    taken.set(false);
     if subscription.message_type.plain_bytes().is_none() {
         let name = &subscription.message_type.description().name;
         return Err(Failure::unsupported(&format!("loans of {name}, whose messages have to be deserialised,")));
     }
     let Some((sample, number)) = subscription.take()? else { return Ok(()) };
     subscription.message_type.check_plain(sample.bytes())?;
-    if let Some(info) = info {
-        *info = message_info(&sample, number);
+    if let Some(mut info) = info {
+        info.set(message_info(&sample, number));
     }
     *message = subscription.hold(sample);
-    *taken = true;
+    taken.set(true);
     Ok(())
 }
 

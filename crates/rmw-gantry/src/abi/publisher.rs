@@ -131,8 +131,8 @@ pub unsafe extern "C" fn rmw_publisher_count_matched_subscriptions(
         // SAFETY: the contract of rmw.
         let publisher = unsafe { entity(publisher) }?;
         // SAFETY: as above.
-        let count = unsafe { output("subscription_count", subscription_count) }?;
-        *count = publisher.library.with(|library| Ok(library.subscription_count()?))?;
+        let mut count = unsafe { output("subscription_count", subscription_count) }?;
+        count.set(publisher.library.with(|library| Ok(library.subscription_count()?))?);
         Ok(())
     })
 }
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn rmw_publisher_get_actual_qos(
         // SAFETY: the contract of rmw.
         let publisher = unsafe { entity(publisher) }?;
         // SAFETY: as above.
-        *unsafe { output("qos", qos) }? = qos_profile(&publisher.qos);
+        unsafe { output("qos", qos) }?.set(qos_profile(&publisher.qos));
         Ok(())
     })
 }
@@ -189,9 +189,9 @@ pub unsafe extern "C" fn rmw_get_gid_for_publisher(
         // SAFETY: the contract of rmw.
         let publisher = unsafe { entity(publisher) }?;
         // SAFETY: as above.
-        let gid = unsafe { output("gid", gid) }?;
+        let mut gid = unsafe { output("gid", gid) }?;
         let data = publisher.gid.0;
-        *gid = rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data };
+        gid.set(rmw_gid_t { implementation_identifier: IDENTIFIER.as_ptr(), data });
         Ok(())
     })
 }

@@ -68,18 +68,18 @@ pub unsafe extern "C" fn rmw_take_request(
         // SAFETY: the contract of rmw.
         let service = unsafe { entity(service) }?;
         // SAFETY: as above.
-        let header = unsafe { output("request_header", request_header) }?;
+        let mut header = unsafe { output("request_header", request_header) }?;
         if ros_request.is_null() {
             return Err(Failure::null("ros_request"));
         }
         // SAFETY: as above.
-        let taken = unsafe { output("taken", taken) }?;
-        *taken = false;
+        let mut taken = unsafe { output("taken", taken) }?;
+        taken.set(false);
         let Some(request) = service.take_request()? else { return Ok(()) };
         // SAFETY: as above: an initialized request of the service's type.
         unsafe { service.service_type.request.read(request.bytes(), ros_request) }?;
-        *header = service_info(&request.message_info(), request.id());
-        *taken = true;
+        header.set(service_info(&request.message_info(), request.id()));
+        taken.set(true);
         Ok(())
     })
 }
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn rmw_service_request_subscription_get_actual_qos(
         // SAFETY: the contract of rmw.
         let service = unsafe { entity(service) }?;
         // SAFETY: as above.
-        *unsafe { output("qos", qos) }? = qos_profile(&service.qos);
+        unsafe { output("qos", qos) }?.set(qos_profile(&service.qos));
         Ok(())
     })
 }
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn rmw_service_response_publisher_get_actual_qos(
         // SAFETY: the contract of rmw.
         let service = unsafe { entity(service) }?;
         // SAFETY: as above.
-        *unsafe { output("qos", qos) }? = qos_profile(&service.qos);
+        unsafe { output("qos", qos) }?.set(qos_profile(&service.qos));
         Ok(())
     })
 }

@@ -92,8 +92,8 @@ pub unsafe extern "C" fn rmw_subscription_count_matched_publishers(
         // SAFETY: the contract of rmw.
         let subscription = unsafe { entity(subscription) }?;
         // SAFETY: as above.
-        let count = unsafe { output("publisher_count", publisher_count) }?;
-        *count = subscription.source.library.with(|library| Ok(library.publisher_count()?))?;
+        let mut count = unsafe { output("publisher_count", publisher_count) }?;
+        count.set(subscription.source.library.with(|library| Ok(library.publisher_count()?))?);
         Ok(())
     })
 }
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn rmw_subscription_get_actual_qos(
         // SAFETY: the contract of rmw.
         let subscription = unsafe { entity(subscription) }?;
         // SAFETY: as above.
-        *unsafe { output("qos", qos) }? = qos_profile(&subscription.qos);
+        unsafe { output("qos", qos) }?.set(qos_profile(&subscription.qos));
         Ok(())
     })
 }

@@ -4,7 +4,7 @@ use crate::{
     bindings::*,
     entities::Subscription,
     failure::{Failure, Result, run},
-    handle::{IDENTIFIER, entity, output},
+    handle::{IDENTIFIER, Output, entity, in_out, output},
     messages::serialized,
 };
 use gantry::GenericSample;
@@ -53,7 +53,7 @@ unsafe fn take_message(
     subscription: *const rmw_subscription_t,
     ros_message: *mut c_void,
     taken: *mut bool,
-    info: Option<&mut rmw_message_info_t>,
+    info: Option<Output<'_, rmw_message_info_t>>,
 ) -> Result<()> {
     // SAFETY: the promise of the caller.
     let subscription = unsafe { entity(subscription) }?;
@@ -61,14 +61,14 @@ unsafe fn take_message(
         return Err(Failure::null("ros_message"));
     }
     // SAFETY: as above.
-    let taken = unsafe { output("taken", taken) }?;
-    *taken = false;
+    let mut taken = unsafe { output("taken", taken) }?;
+    taken.set(false);
     // SAFETY: as above: a message of the subscription's type.
     if let Some((sample, number)) = unsafe { take_into(subscription, ros_message) }? {
-        if let Some(info) = info {
-            *info = message_info(&sample, number);
+        if let Some(mut info) = info {
+            info.set(message_info(&sample, number));
         }
-        *taken = true;
+        taken.set(true);
     }
     Ok(())
 }
@@ -104,11 +104,11 @@ pub unsafe extern "C" fn rmw_take_sequence(
         // SAFETY: the contract of rmw.
         let subscription = unsafe { entity(subscription) }?;
         // SAFETY: as above.
-        let messages = unsafe { output("message_sequence", message_sequence) }?;
+        let messages = unsafe { in_out("message_sequence", message_sequence) }?;
         // SAFETY: as above.
-        let infos = unsafe { output("message_info_sequence", message_info_sequence) }?;
+        let infos = unsafe { in_out("message_info_sequence", message_info_sequence) }?;
         // SAFETY: as above.
-        let taken = unsafe { output("taken", taken) }?;
+        let mut taken = unsafe { output("taken", taken) }?;
         if count == 0 {
             return Err(Failure::invalid("count is 0: at least one message is to be taken"));
         }
@@ -118,17 +118,19 @@ pub unsafe extern "C" fn rmw_take_sequence(
                 "{count} messages are to be taken, and the sequences have room for {room}"
             )));
         }
-        (*taken, messages.size, infos.size) = (0, 0, 0);
-        // SAFETY: as above: arrays of these capacities, of messages of the subscription's type.
+        taken.set(0);
+        (messages.size, infos.size) = (0, 0);
+        // SAFETY: as above: an array of that capacity, of messages of the subscription's type.
         let targets = unsafe { slice::from_raw_parts(messages.data, count) };
-        // SAFETY: as above.
-        let target_infos = unsafe { slice::from_raw_parts_mut(infos.data, count) };
-        for (target, info) in targets.iter().zip(target_infos) {
+        for (index, target) in targets.iter().enumerate() {
             // SAFETY: as above.
             let Some((sample, number)) = unsafe { take_into(subscription, *target) }? else { break };
-            *info = message_info(&sample, number);
-            *taken += 1;
-            (messages.size, infos.size) = (*taken, *taken);
+            // SAFETY: as above: the index is below the capacity.
+            let info = unsafe { infos.data.add(index) };
+            // SAFETY: as above; the memory may be uninitialized.
+            unsafe { info.write(message_info(&sample, number)) };
+            (messages.size, infos.size) = (index + 1, index + 1);
+            taken.set(index + 1);
         }
         Ok(())
     })
@@ -173,7 +175,7 @@ unsafe fn take_serialized(
     subscription: *const rmw_subscription_t,
     serialized_message: *mut rmw_serialized_message_t,
     taken: *mut bool,
-    info: Option<&mut rmw_message_info_t>,
+    info: Option<Output<'_, rmw_message_info_t>>,
 ) -> Result<()> {
     // SAFETY: the promise of the caller.
     let subscription = unsafe { entity(subscription) }?;
@@ -181,16 +183,16 @@ unsafe fn take_serialized(
         return Err(Failure::null("serialized_message"));
     }
     // SAFETY: as above.
-    let taken = unsafe { output("taken", taken) }?;
-    *taken = false;
+    let mut taken = unsafe { output("taken", taken) }?;
+    taken.set(false);
     let Some((sample, number)) = subscription.take()? else { return Ok(()) };
     // SAFETY: as above: an array of its allocator.
     let body = unsafe { serialized::resize(serialized_message, sample.bytes().len()) }?;
     sample.copy_to(body);
-    if let Some(info) = info {
-        *info = message_info(&sample, number);
+    if let Some(mut info) = info {
+        info.set(message_info(&sample, number));
     }
-    *taken = true;
+    taken.set(true);
     Ok(())
 }
 

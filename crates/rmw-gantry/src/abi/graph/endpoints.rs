@@ -5,7 +5,7 @@ use crate::{
     allocator::Allocator,
     bindings::*,
     failure::{Failure, Result, run},
-    handle::{entity, output, text},
+    handle::{entity, in_out, text},
     names::check_full_name,
     qos::qos_profile,
 };
@@ -32,7 +32,7 @@ unsafe fn list(
     // SAFETY: as above.
     let topic = unsafe { text("topic_name", topic_name) }?;
     // SAFETY: as above.
-    let target = unsafe { output("the array of endpoint infos", infos) }?;
+    let target = unsafe { in_out("the array of endpoint infos", infos) }?;
     if target.size != 0 || !target.info_array.is_null() {
         return Err(Failure::invalid(
             "the array of endpoint infos is not zero-initialized; rmw_topic_endpoint_info_array_fini does that",

@@ -12,7 +12,7 @@ use crate::{
     bindings::*,
     entities::Node,
     failure::{Failure, Result, run},
-    handle::{entity, output, text},
+    handle::{entity, in_out, output, text},
     names::check_full_name,
 };
 use gantry::TopicEndpointInfo;
@@ -36,7 +36,7 @@ unsafe fn list_names_and_types(
     // SAFETY: as above.
     let allocator = unsafe { Allocator::new(allocator) }?;
     // SAFETY: as above.
-    let target = unsafe { output("names_and_types", names_and_types) }?;
+    let target = unsafe { in_out("names_and_types", names_and_types) }?;
     if !target.names.data.is_null() || target.names.size != 0 || !target.types.is_null() {
         return Err(Failure::invalid(
             "the names and types are not zero-initialized; rmw_names_and_types_fini does that",
@@ -116,7 +116,7 @@ unsafe fn count_by_name(
     let name = unsafe { text(&format!("{kind}_name"), name) }?;
     check_full_name(kind, name)?;
     // SAFETY: as above.
-    *unsafe { output("count", count) }? = counted(&node.library, name)?;
+    unsafe { output("count", count) }?.set(counted(&node.library, name)?);
     Ok(())
 }
 

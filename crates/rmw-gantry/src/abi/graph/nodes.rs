@@ -4,7 +4,7 @@ use crate::{
     allocator::Allocator,
     bindings::*,
     failure::{Failure, Result, run},
-    handle::{entity, output},
+    handle::{entity, in_out},
 };
 
 /// Fills in the arrays: all of them or none. Their memory is of the allocator of the node's context.
@@ -20,7 +20,7 @@ unsafe fn list<const N: usize>(
     let own = unsafe { entity(node) }?;
     for (name, array) in arrays {
         // SAFETY: as above.
-        let array = unsafe { output(name, array) }?;
+        let array = unsafe { in_out(name, array) }?;
         if array.size != 0 || !array.data.is_null() {
             return Err(Failure::invalid(format_args!(
                 "the argument {name} is not zero-initialized; rcutils_string_array_fini does that"
