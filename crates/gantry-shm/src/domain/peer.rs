@@ -12,7 +12,7 @@ use crate::{
 };
 use rustix::io::pread;
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     fmt,
     mem::offset_of,
     sync::{
@@ -56,6 +56,9 @@ struct Contents {
     end: usize,
     /// Offsets and sizes of endpoints' blocks.
     endpoints: Vec<(usize, usize)>,
+    /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version of its block: with many
+    /// endpoints on a topic, each of them looks at all others again and again.
+    descriptions: HashMap<usize, (u64, EndpointDescription)>,
     /// Offsets of blocks of records.
     record_blocks: Vec<usize>,
     /// The records that are in use, with the keys of their publishers. They lie in the peer's region.
@@ -122,13 +125,28 @@ impl Peer {
 
     /// Its endpoints, of one topic or of all, each with the number of samples that it copied.
     pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<(EndpointDescription, u64)>> {
-        let mut endpoints = Vec::new();
-        for &(offset, size_bytes) in &self.contents()?.endpoints {
-            if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes, topic_hash)? {
-                endpoints.push((EndpointDescription::from_bytes(&bytes, self.region.name())?, copied_samples));
+        let mut found = Vec::new();
+        let mut contents = self.contents()?;
+        let Contents { endpoints, descriptions, .. } = &mut *contents;
+        for &(offset, size_bytes) in &*endpoints {
+            let block: &BlockHeader = self.region.at(offset)?;
+            let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
+            if topic_hash.is_some_and(|hash| hash != header.topic_hash.load(Relaxed)) {
+                continue; // the usual case, so before all others; `read_endpoint` looks again
+            }
+            let version = acquire(&block.version);
+            if let Some((_, known)) = descriptions.get(&offset).filter(|(of_known, _)| *of_known == version) {
+                found.push((known.clone(), header.copied_samples.load(Relaxed)));
+            } else if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes, topic_hash)? {
+                let description = EndpointDescription::from_bytes(&bytes, self.region.name())?;
+                // If it changed since the version was read, the version does not fit it, and it is read again.
+                descriptions.insert(offset, (version, description.clone()));
+                found.push((description, copied_samples));
+            } else {
+                descriptions.remove(&offset);
             }
         }
-        Ok(endpoints)
+        Ok(found)
     }
 
     /// The topics (hashes of their names) on which it has, or had, endpoints and may not have raised the generation; for its
