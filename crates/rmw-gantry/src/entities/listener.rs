@@ -100,8 +100,9 @@ impl Thread {
             let mut bits = [0u64; Collector::BITS.div_ceil(64)];
             self.collector.collect(|bit| bits[bit / 64] |= 1 << (bit % 64));
             for (source, attachment) in self.sources.values() {
-                let bit = attachment.as_ref().map_or(0, Attachment::bit);
-                if bits[bit / 64] & 1 << (bit % 64) != 0 {
+                // A source without an attachment is closed: it gets no more messages.
+                let bit = attachment.as_ref().map(Attachment::bit);
+                if bit.is_some_and(|bit| bits[bit / 64] & 1 << (bit % 64) != 0) {
                     tell(source);
                 }
             }

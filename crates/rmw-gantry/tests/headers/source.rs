@@ -13,7 +13,7 @@ pub struct Struct {
     pub fields: Vec<(String, Type)>,
 }
 
-/// What the crate declares of C, and what it defines for C.
+/// The declarations of C in the crate, and its definitions for C.
 #[derive(Clone, Default)]
 pub struct Source {
     pub structs: Vec<Struct>,
