@@ -128,7 +128,7 @@ impl Domain {
             None => self.participant.graph(),
         }?;
         let endpoints = entries.into_iter().map(|entry| entry.description);
-        Ok(endpoints.filter(|endpoint| endpoint.role != Role::Node).collect())
+        Ok(endpoints.filter(|endpoint| endpoint.role != Role::Node).map(Arc::unwrap_or_clone).collect())
     }
 }
 

@@ -79,7 +79,7 @@ fn new_root() -> tempfile::TempDir {
 }
 
 fn bytes_type(payload_bytes: usize) -> TypeDescription {
-    let (name, definition) = ("test_msgs/msg/Bytes".to_owned(), "byte[] data".to_owned());
+    let (name, definition) = ("test_msgs/msg/Bytes".to_owned(), "byte[] data".into());
     TypeDescription { name, hash: [7; 32], definition, payload_bytes }
 }
 
@@ -229,9 +229,10 @@ impl Stage {
         let qos = if choice & 4 == 0 { qos } else { qos.transient_local() };
         let qos = if choice & 16 == 0 { qos } else { qos.keep_all() };
         let mut description = self.description.clone();
+        description.number = 1;
         description.qos = Qos { depth: input.byte().into(), ..qos };
         let topic = self.domain.topic(TOPIC);
-        let joining = PendingConnection::new(&self.domain, &description, &name, &qos, true);
+        let joining = PendingConnection::new(&self.domain, &STRANGER, &Arc::new(description), &qos, true);
         if let Some(mut connection) = believed(joining.and_then(|joining| joining.join(&self.domain, topic, 1))) {
             let (mut losses, mut held) = (Losses::default(), Vec::new());
             for _ in 0..bytes.len() + 4 {
@@ -272,7 +273,7 @@ fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
     board.processes_changed();
     board.topic_changed(topic, Side::Publishers);
     board.topic_changed(topic, Side::Readers);
-    board.wake_readers(topic);
+    board.file_has_grown(topic);
     board.wake(topic, full_fence(Site::NewsFence));
     let _ = (board.holder(), board.waiters_of(0), board.sleepers(topic_hash(TOPIC)));
     let registry = board.lock(directory, REGISTRY_PATIENCE).unwrap();

@@ -61,7 +61,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     pub use error::{Error, Result};
     pub use observe::{
         connections::{ConnectionState, EndpointPair},
-        graph::{GraphEntry, NodeRecord},
+        graph::{GraphEntry, GraphRecord},
         inspect::{domains, domains_under, inspect, inspect_under},
         matches::{Activity, MatchedPublisher, MatchedPublishers, PublisherMatches, SubscriptionMatches},
         report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},

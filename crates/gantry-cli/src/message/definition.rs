@@ -51,7 +51,8 @@ mod tests {
         }
         definition += &format!("{separator}\nMSG: test_msgs/A40\nint8 a\n");
         let name = "test_msgs/msg/Test".to_owned();
-        let description = gantry::TypeDescription { name, hash: [0; 32], definition, payload_bytes: usize::MAX };
+        let description =
+            gantry::TypeDescription { name, hash: [0; 32], definition: definition.into(), payload_bytes: usize::MAX };
         let error = TopicType::new(&description).and_then(|test| test.definition()).err();
         let expected = "the definition of test_msgs/msg/Test is longer than 1048576 bytes";
         assert!(matches!(error, Some(crate::error::Failure::Sentence(sentence)) if sentence == expected));

@@ -22,7 +22,7 @@ impl KnownTypes {
                 types.entry(name.clone()).or_insert_with(|| TypeDescription {
                     name,
                     hash: <$message as Message>::TYPE_HASH,
-                    definition: <$message as Message>::DEFINITION.to_owned(),
+                    definition: <$message as Message>::DEFINITION.into(),
                     payload_bytes: <$message as Message>::MAX_BYTES,
                 });
             };
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn standard_types_are_found_by_their_names() {
         let types = KnownTypes::standard();
-        let string = types.get("std_msgs/msg/String").map(|found| found.definition.as_str());
+        let string = types.get("std_msgs/msg/String").map(|found| &*found.definition);
         assert_eq!(string.map(str::trim), Some("string data"));
         assert!(types.get("std_srvs/srv/SetBool_Request").is_some());
         assert!(types.get("std_msgs/msg/Strong").is_none());

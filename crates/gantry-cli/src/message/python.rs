@@ -90,7 +90,7 @@ mod tests {
         let description = gantry::TypeDescription {
             name: "test_msgs/msg/Test".to_owned(),
             hash: [0; 32],
-            definition: definition.to_owned(),
+            definition: definition.into(),
             payload_bytes: usize::MAX,
         };
         let test = TopicType::new(&description).unwrap_or_else(|_| panic!("{definition} is a definition"));

@@ -33,7 +33,8 @@ fn a_type_that_only_a_program_has_is_shown_and_listed() {
     let legs = TypeDescription {
         name: "my_robot/msg/Legs".into(),
         hash: [0; 32],
-        definition: format!("my_robot/Leg[4] legs\n{}\nMSG: my_robot/Leg\nfloat64 length_m 0.5\n", "=".repeat(80)),
+        definition: format!("my_robot/Leg[4] legs\n{}\nMSG: my_robot/Leg\nfloat64 length_m 0.5\n", "=".repeat(80))
+            .into(),
         payload_bytes: 32,
     };
     let _legs = node.create_generic_publisher("legs", legs, Qos::default()).unwrap();

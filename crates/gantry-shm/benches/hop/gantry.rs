@@ -157,7 +157,7 @@ fn message_type(payload: Payload) -> TypeDescription {
     TypeDescription {
         name: format!("hop/msg/Bytes{payload_bytes}"),
         hash: [0; 32],
-        definition: String::new(),
+        definition: "".into(),
         payload_bytes,
     }
 }

@@ -71,7 +71,7 @@ fn message_type() -> TypeDescription {
     TypeDescription {
         name: "bench_msgs/msg/Bytes".into(),
         hash: [0; 32],
-        definition: format!("byte[{PAYLOAD_BYTES}] data"),
+        definition: format!("byte[{PAYLOAD_BYTES}] data").into(),
         payload_bytes: PAYLOAD_BYTES,
     }
 }

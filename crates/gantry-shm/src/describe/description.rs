@@ -14,6 +14,9 @@ use crate::{
 use std::{fmt, time::Duration};
 use zerocopy::{FromBytes, IntoBytes};
 
+/// The key of a description without a publisher: of a subscription, a node, or a publisher that may come.
+pub(crate) const NO_PUBLISHER: u64 = 0;
+
 /// Longest description that is written or accepted.
 pub(crate) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 
@@ -48,7 +51,7 @@ impl fmt::Debug for Gid {
 }
 
 /// The end of a topic, or a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The publishing end.
     Publisher = ROLE_PUBLISHER as isize,
@@ -121,13 +124,13 @@ impl EndpointDescription {
     }
 
     /// Its texts, in the order in which they follow the header.
-    fn texts(&self) -> [&String; 4] {
+    fn texts(&self) -> [&str; 4] {
         [&self.node, &self.topic, &self.message_type.name, &self.message_type.definition]
     }
 
     /// Refuses a description that no other process would accept.
     pub(crate) fn check_length(&self) -> Result<()> {
-        let text_bytes: usize = self.texts().map(String::len).iter().sum();
+        let text_bytes: usize = self.texts().map(str::len).iter().sum();
         let most = MAX_DESCRIPTION_BYTES - size_of::<DescriptionHeader>();
         if text_bytes <= most {
             return Ok(());
@@ -164,7 +167,12 @@ impl EndpointDescription {
             gid: Gid(header.gid),
             node,
             topic,
-            message_type: TypeDescription { name, hash: header.type_hash, definition, payload_bytes },
+            message_type: TypeDescription {
+                name,
+                hash: header.type_hash,
+                definition: definition.into(),
+                payload_bytes,
+            },
             qos: qos_of(&header),
             key: header.key,
             number: header.number,
@@ -175,7 +183,7 @@ impl EndpointDescription {
     #[must_use]
     pub fn node_details(&self) -> Option<NodeDetails> {
         let TypeDescription { name, definition, .. } = &self.message_type;
-        let details = || NodeDetails { rmw_implementation: name.clone(), enclave: definition.clone() };
+        let details = || NodeDetails { rmw_implementation: name.clone(), enclave: definition.to_string() };
         (self.role == Role::Node).then(details)
     }
 
@@ -307,7 +315,7 @@ mod tests {
     fn a_description_that_is_too_long_is_refused_where_it_is_made() {
         let with_definition = |length_bytes: usize| {
             let mut description = example();
-            description.message_type.definition = "#".repeat(length_bytes);
+            description.message_type.definition = "#".repeat(length_bytes).into();
             description
         };
         assert!(with_definition(MAX_DESCRIPTION_BYTES / 2).check_length().is_ok());

@@ -3,7 +3,7 @@
 //! Names and definitions come from other processes, too: the work is bounded by their length, and quotations of them are short and
 //! free of control characters.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The most characters of a line that are quoted.
 const MAX_QUOTED: usize = 120;
@@ -18,8 +18,9 @@ pub struct TypeDescription {
     /// RIHS01 hash, all zero = not known.
     pub hash: [u8; 32],
     /// The full definition: the message's own `.msg` text, then for each type that it needs a line of 80 `=`, a line
-    /// `MSG: package/Name` and its text, as in bags. Normalise the texts (comments, spacing), because they may be compared.
-    pub definition: String,
+    /// `MSG: package/Name` and its text, as in bags. Normalise the texts (comments, spacing), because they may be compared. Shared,
+    /// because it is long and all endpoints of a type have it.
+    pub definition: Arc<str>,
     /// Largest payload in bytes; exactly the payload's size for fixed-size messages, `usize::MAX` if there is no bound.
     pub payload_bytes: usize,
 }
@@ -116,7 +117,12 @@ mod tests {
              {bar}\nMSG: geometry_msgs/Point\n{point}\n\
              {bar}\nMSG: geometry_msgs/Quaternion\nfloat64 w\n"
         );
-        TypeDescription { name: "geometry_msgs/msg/Pose".into(), hash: [hash; 32], definition, payload_bytes: 56 }
+        TypeDescription {
+            name: "geometry_msgs/msg/Pose".into(),
+            hash: [hash; 32],
+            definition: definition.into(),
+            payload_bytes: 56,
+        }
     }
 
     #[test]
@@ -130,7 +136,7 @@ mod tests {
         assert!(pose(0, "float64 x").matches(&bounded), "a size that is not stated is no other size");
         let (longer, mut unfinished) = (TypeDescription { payload_bytes: 64, ..pose(1, "") }, pose(0, ""));
         assert!(!unfinished.matches(&longer));
-        unfinished.definition.truncate(unfinished.definition.trim_end().len());
+        unfinished.definition = unfinished.definition.trim_end().into();
         assert!(unfinished.matches(&pose(1, "")), "a last line is a line also without its end");
         let renamed = TypeDescription { name: "my_msgs/msg/Pose".into(), ..pose(1, "float64 x") };
         assert!(!pose(1, "float64 x").matches(&renamed));
@@ -164,7 +170,7 @@ mod tests {
         let difference = pose(1, "").first_difference(&pose(2, &text));
         assert!(!difference.contains('\x1b') && difference.len() < 500, "{difference}");
         let renamed = TypeDescription { name: text, ..pose(1, "float64 x") };
-        let difference = renamed.first_difference(&TypeDescription { definition: String::new(), ..pose(2, "") });
+        let difference = renamed.first_difference(&TypeDescription { definition: "".into(), ..pose(2, "") });
         assert!(difference.contains("öö") && !difference.contains('\x1b') && difference.len() < 500, "{difference}");
     }
 

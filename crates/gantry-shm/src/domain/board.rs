@@ -47,7 +47,7 @@ pub(crate) struct Board {
 }
 
 /// A topic's line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TopicIndex(usize);
 
 impl TopicIndex {
@@ -205,8 +205,9 @@ impl Board {
         self.topic_changed(self.graph(), Side::Readers);
     }
 
-    /// Wakes the control threads of a topic's readers.
-    pub(crate) fn wake_readers(&self, topic: TopicIndex) {
+    /// Counts the growth of a publisher's file, and wakes the control threads of the topic's readers, which bring its pages in.
+    pub(crate) fn file_has_grown(&self, topic: TopicIndex) {
+        self.line(topic).growths.fetch_add(1, Release); // partner: `Tasks::living`
         self.own_lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 

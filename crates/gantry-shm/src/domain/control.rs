@@ -1,8 +1,8 @@
 //! The control thread of a participant: it maps new endpoints, brings their pages in, notices deaths and reaps, so that publish
 //! and take never have to.
 //!
-//! Its work is a list of [`ControlTask`]s. It sleeps on its own bell on the board; joining or leaving a topic rings the bells of
-//! the topic's watchers. It probes for deaths every second, or less often where processes are many
+//! Its work are [`ControlTask`]s. It sleeps on its own bell on the board; joining or leaving a topic rings the bells of the topic's
+//! watchers, and the tasks that follow that side of the topic are updated. It probes for deaths every second, or less often where processes are many
 //! ([`Domain::until_probe`]), and every [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the
 //! domain, never the participant, so that dropping a participant can wait for the thread's end.
 
@@ -10,6 +10,8 @@ use crate::{
     domain::{
         Domain, PROBE_PERIOD,
         board::TopicIndex,
+        control_tasks::{Task, Tasks},
+        joining::{JoinBatch, JoinGeneration},
         pace::{MIN_PAUSE, Pace},
     },
     error::{Error, Result},
@@ -49,6 +51,17 @@ pub(crate) fn lock_soon<T>(discovered: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 pub(crate) trait ControlTask: Send + Sync {
     /// Updates the endpoint's view of the other endpoints. May block.
     fn update(&self, domain: &Arc<Domain>);
+    /// Makes connections that are joined when the generation of the topic's readers was raised, which the caller does for all tasks
+    /// together; then it joins them. `None`: there are none.
+    fn connect(&self, _domain: &Arc<Domain>) -> Option<JoinBatch> {
+        None
+    }
+    /// Joins those connections.
+    fn join(&self, _domain: &Arc<Domain>, _batch: JoinBatch, _generation: JoinGeneration) {}
+    /// Whether endpoints of this process that join or leave need not wait for its update.
+    fn can_wait(&self) -> bool {
+        false
+    }
     /// When an update is due even without joins and leaves, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64> {
         None
@@ -68,17 +81,12 @@ pub(crate) trait ControlTask: Send + Sync {
     }
 }
 
-/// A task, with the side of the topic whose joins and leaves it follows.
-type Task = (TopicIndex, Side, Arc<dyn ControlTask>);
-/// The same, as long as its owner keeps it.
-type WeakTask = (TopicIndex, Side, Weak<dyn ControlTask>);
-
 #[derive(Default)]
 struct Shared {
     stop: AtomicBool,
     /// The thread probes every [`LIVENESS_POLL_PERIOD`], so it need not be woken for one task more.
     is_polling: AtomicBool,
-    tasks: Mutex<Vec<WeakTask>>,
+    tasks: Mutex<Tasks>,
 }
 
 /// The thread's handle; dropping it ends the thread.
@@ -106,19 +114,25 @@ impl Control {
         // (3) The update sees the generation, or the process that raised it sees our bit.
         sleep::enter([self.domain.board.line(topic).watchers(side)].into_iter(), self.domain.control_waiter);
         let weak: Weak<dyn ControlTask> = Arc::downgrade(task) as Weak<dyn ControlTask>;
-        self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).push((topic, side, weak));
+        self.tasks().add(topic, side, weak);
         task.update(&self.domain);
     }
 
     /// Updates this process's tasks that follow that side of the topic, on the calling thread: they need not wait for the control
-    /// thread.
+    /// thread. Those that can wait do.
     pub(crate) fn update(&self, topic: TopicIndex, side: Side) {
-        // Only these are kept: a process may have thousands of others.
-        let follows = |task: &&WeakTask| (task.0, task.1) == (topic, side);
-        let all = self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        let tasks: Vec<_> = all.iter().filter(follows).filter_map(|(_, _, weak)| weak.upgrade()).collect();
-        drop(all); // an update may register others
-        tasks.iter().for_each(|task| task.update(&self.domain));
+        let tasks = self.tasks().of(topic, side); // unlocked: an update may register others
+        let connected: Vec<_> = tasks.iter().filter_map(|task| Some((task, task.connect(&self.domain)?))).collect();
+        if !connected.is_empty() {
+            let generation = self.domain.raise_for_joins(topic); // once for all
+            connected.iter().for_each(|(task, batch)| task.join(&self.domain, *batch, generation));
+        }
+        // After the joins, which they may count on.
+        tasks.iter().filter(|task| !task.can_wait()).for_each(|task| task.update(&self.domain));
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, Tasks> {
+        self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has the thread update all its tasks now.
@@ -159,7 +173,6 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
     let (mut next_probe, mut is_registered) = (Instant::now() + PROBE_PERIOD, false);
     let mut poll_until = None::<Instant>;
     let (mut pace, mut notifies) = (Pace::new(), false);
-    let mut seen_rings = None;
     loop {
         // Many endpoints that join at once ring many times. No pause while a descriptor or a waker awaits news: latency counts.
         if !notifies && !shared.stop.load(Acquire) {
@@ -169,12 +182,12 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
         if shared.stop.load(Acquire) {
             return;
         }
-        let tasks = living(shared);
         let now_ns = monotonic_ns();
-        // Without a ring, only the tasks that are due need an update.
-        let is_for_all = seen_rings.replace(rings) != Some(rings) || Instant::now() >= next_probe;
-        let is_due = |(_, _, task): &&Task| is_for_all || task.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
-        pace.round(domain, || tasks.iter().filter(is_due).for_each(|(_, _, task)| task.update(domain)));
+        let is_for_all = Instant::now() >= next_probe;
+        let tasks = shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).living(&domain.board);
+        let is_due =
+            |task: &&Task| is_for_all || task.has_changed || task.work.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
+        pace.round(domain, || tasks.iter().filter(is_due).for_each(|task| task.work.update(domain)));
         if Instant::now() >= next_probe {
             // A failure is tried again at the next probe.
             let _ = domain.reap_dead();
@@ -184,18 +197,18 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
             }
         }
         let is_polling = poll_liveness(domain, shared, &tasks, &mut poll_until);
-        let awaiting_news: Vec<&Task> = tasks.iter().filter(|(_, _, task)| task.awaits_news()).collect();
+        let awaiting_news: Vec<&Task> = tasks.iter().filter(|task| task.work.awaits_news()).collect();
         notifies = !awaiting_news.is_empty();
-        let sleepers = awaiting_news.iter().map(|&&(topic, _, _)| &domain.board.line(topic).sleepers);
+        let sleepers = awaiting_news.iter().map(|task| &domain.board.line(task.topic).sleepers);
         let mut limit = next_probe.saturating_duration_since(Instant::now());
         if is_polling {
             limit = limit.min(LIVENESS_POLL_PERIOD);
         }
-        if let Some(due_ns) = tasks.iter().filter_map(|(_, _, task)| task.due_ns()).min() {
+        if let Some(due_ns) = tasks.iter().filter_map(|task| task.work.due_ns()).min() {
             limit = limit.min(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())).max(MIN_PAUSE));
         }
         sleep::sleep(domain.board.bell(bell), rings, bell, sleepers, limit, || {
-            awaiting_news.iter().filter(|(_, _, task)| task.notify_news()).count() > 0
+            awaiting_news.iter().filter(|task| task.work.notify_news()).count() > 0
         });
     }
 }
@@ -209,7 +222,7 @@ fn poll_liveness(domain: &Domain, shared: &Shared, tasks: &[Task], poll_until: &
         shared.is_polling.store(false, SeqCst); // before the tasks are asked: a task that begins after that wakes us
         *poll_until = None;
     }
-    let deaths: Vec<bool> = tasks.iter().filter_map(|(_, _, task)| task.has_unannounced_death(domain)).collect();
+    let deaths: Vec<bool> = tasks.iter().filter_map(|task| task.work.has_unannounced_death(domain)).collect();
     if !deaths.is_empty() {
         shared.is_polling.store(true, SeqCst);
         *poll_until = Some(now + PROBE_PERIOD);
@@ -219,12 +232,4 @@ fn poll_liveness(domain: &Domain, shared: &Shared, tasks: &[Task], poll_until: &
         let _ = domain.reap_dead();
     }
     poll_until.is_some()
-}
-
-/// The tasks whose owners still keep them.
-fn living(shared: &Shared) -> Vec<Task> {
-    let mut tasks = shared.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut living = Vec::with_capacity(tasks.len());
-    tasks.retain(|(topic, side, weak)| weak.upgrade().map(|strong| living.push((*topic, *side, strong))).is_some());
-    living
 }

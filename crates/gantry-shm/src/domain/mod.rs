@@ -8,7 +8,10 @@
 
 pub(crate) mod board;
 pub(crate) mod control;
+pub(crate) mod control_tasks;
+pub(crate) mod endpoints;
 pub(crate) mod holder;
+pub(crate) mod joining;
 pub(crate) mod liveness;
 pub(crate) mod pace;
 pub(crate) mod participant;
@@ -23,12 +26,13 @@ pub(crate) mod watch;
 use crate::{
     crash::{self, Point},
     describe::{
-        description::{EndpointDescription, Gid, Role},
+        description::{EndpointDescription, Gid, NO_PUBLISHER, Role},
         qos::Qos,
         type_description::TypeDescription,
     },
     domain::{
         board::{Board, TopicIndex, random_word},
+        endpoints::{KnownEndpoints, PeerEndpoint},
         peer::Peer,
         process_file::{ProcessFile, name_beginning, waiter_owner},
         publisher_mapping::PublisherMapping,
@@ -56,9 +60,6 @@ const PROBING_PEERS: usize = 8;
 /// The longest mean time between two probes of one process, in periods.
 const MAX_PROBE_PERIODS: usize = 8;
 
-/// An endpoint, with its process.
-pub(crate) type PeerEndpoint = (Arc<Peer>, EndpointDescription);
-
 /// This process in one domain.
 pub(crate) struct Domain {
     pub(crate) directory: Directory,
@@ -70,6 +71,7 @@ pub(crate) struct Domain {
     /// The line on which the control thread sleeps.
     pub(crate) control_waiter: WaiterIndex,
     peers: Mutex<Peers>,
+    endpoints: KnownEndpoints,
     /// The publishers that subscriptions of this process have mapped, by their files' names.
     publishers: Mutex<HashMap<String, Weak<PublisherMapping>>>,
 }
@@ -144,6 +146,7 @@ impl Domain {
         let control_waiter = board.take_waiter(waiter_owner(process.id()));
         drop(registry);
         let (epoch, peers, publishers) = (Epoch::current()?, Mutex::default(), Mutex::default());
+        let endpoints = KnownEndpoints::default();
         Ok(Some(Domain {
             directory,
             board,
@@ -153,6 +156,7 @@ impl Domain {
             domain_id,
             control_waiter,
             peers,
+            endpoints,
             publishers,
         }))
     }
@@ -198,15 +202,6 @@ impl Domain {
     /// The processes that are not among [`Domain::peers`], because their files were removed before this process listed them.
     pub(crate) fn unlisted_owners(&self) -> Result<Vec<u64>> {
         Ok(self.listed()?.unlisted_owners.clone())
-    }
-
-    /// An error if the file of this process has no name any more: a publisher that has not seen it yet cannot see it.
-    pub(crate) fn check_own_name(&self, topic: &str) -> Result<()> {
-        if self.process.has_name(&self.directory) {
-            return Ok(());
-        }
-        let what = format!("joining a publisher of {topic}");
-        Err(Error::Removed { file: self.directory.path().join(self.process.file_name()), what })
     }
 
     fn listed(&self) -> Result<MutexGuard<'_, Peers>> {
@@ -266,7 +261,7 @@ impl Domain {
         self.epoch.check()?;
         qos.check()?;
         let (number, gid) = self.process.new_endpoint_id();
-        let key = if role == Role::Publisher { random_word()? } else { 0 };
+        let key = if role == Role::Publisher { random_word()? } else { NO_PUBLISHER };
         let (node, topic, domain_id) = (node.to_owned(), topic.to_owned(), self.domain_id);
         let description =
             EndpointDescription { role, domain_id, gid: Gid(gid), node, topic, message_type, qos, key, number };
@@ -281,24 +276,18 @@ impl Domain {
         topic: Option<&str>,
         problems: &mut Vec<String>,
         is_meant: impl Fn(&Peer) -> bool,
-    ) -> Result<Vec<(Arc<Peer>, EndpointDescription, u64)>> {
+    ) -> Result<Vec<(PeerEndpoint, u64)>> {
         let (mut entries, hash) = (Vec::new(), topic.map(topic_hash));
         for peer in self.peers()?.iter().filter(|peer| is_meant(peer)) {
             match peer.endpoints(hash) {
                 Ok(mut found) => {
                     found.retain(|(endpoint, _)| topic.is_none_or(|topic| endpoint.topic == topic));
-                    entries.extend(found.into_iter().map(|(endpoint, copied)| (peer.clone(), endpoint, copied)));
+                    entries.extend(found.into_iter().map(|(endpoint, copied)| ((peer.clone(), endpoint), copied)));
                 }
                 Err(error) => problems.push(error.to_string()),
             }
         }
         Ok(entries)
-    }
-
-    /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none.
-    pub(crate) fn endpoints(&self, topic: &str, role: Role, problems: &mut Vec<String>) -> Result<Vec<PeerEndpoint>> {
-        let entries = self.entries(Some(topic), problems, |peer| !peer.is_known_dead())?.into_iter();
-        Ok(entries.filter(|(_, it, _)| it.role == role).map(|(peer, endpoint, _)| (peer, endpoint)).collect())
     }
 
     /// An error about an endpoint at the other end of `own`'s topic that has another type, or else QoS that do not match;
@@ -308,7 +297,7 @@ impl Domain {
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
         // A process that cannot be read is no mismatch.
         let others = self.endpoints(&own.topic, other_role, &mut Vec::new()).unwrap_or_default();
-        let ends = || others.iter().map(|(_, other)| if is_publisher { (own, other) } else { (other, own) });
+        let ends = || others.list.iter().map(|(_, it)| if is_publisher { (own, &**it) } else { (&**it, own) });
         let of_types = ends().find_map(|(publisher, subscription)| publisher.type_mismatch(subscription));
         let of_qos = || ends().find_map(|(publisher, subscription)| publisher.mismatch(subscription));
         match of_types {

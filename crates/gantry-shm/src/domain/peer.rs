@@ -6,6 +6,7 @@
 
 use crate::{
     describe::description::{EndpointDescription, MAX_DESCRIPTION_BYTES},
+    domain::process_file,
     error::{Error, Result},
     os::{directory::Directory, file::SharedFile, lock, region::Region},
     protocol::{layout::*, shared::InRegion, sync::acquire},
@@ -35,8 +36,8 @@ pub(crate) struct Peer {
     pub(crate) file_name: String,
     pub(crate) id: [u8; 16],
     pub(crate) pid: u32,
-    /// Inode number of its pid namespace, 0 = not known.
-    pub(crate) pid_namespace: u64,
+    /// Its pid means nothing in the pid namespace of this process.
+    is_elsewhere: bool,
     /// The board that it uses; on another board than ours, its announcements do not reach us.
     pub(crate) board_id: u64,
     /// The program's name.
@@ -58,11 +59,21 @@ struct Contents {
     endpoints: Vec<(usize, usize)>,
     /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version of its block: with many
     /// endpoints on a topic, each of them looks at all others again and again.
-    descriptions: HashMap<usize, (u64, EndpointDescription)>,
-    /// Offsets of blocks of records.
-    record_blocks: Vec<usize>,
-    /// The records that are in use, with the keys of their publishers. They lie in the peer's region.
-    records: Vec<(u64, InRegion<ReaderRecord>)>,
+    descriptions: HashMap<usize, (u64, Arc<EndpointDescription>)>,
+    /// The definitions of their types, by the types' hashes: many endpoints have the same.
+    definitions: HashMap<[u8; 32], Arc<str>>,
+    /// The blocks of records.
+    record_blocks: Vec<RecordBlock>,
+    /// The records that are in use, by the keys of their publishers. They lie in the peer's region.
+    records: HashMap<u64, Vec<InRegion<ReaderRecord>>>,
+}
+
+/// A block of records, as it was when it had a certain version.
+struct RecordBlock {
+    offset: usize,
+    version: Option<u64>,
+    /// The keys of its records, 0 = free.
+    keys: [u64; RECORDS_PER_BLOCK],
 }
 
 impl Peer {
@@ -75,8 +86,8 @@ impl Peer {
         // Control characters are replaced, because the name is printed on terminals.
         let name = String::from_utf8_lossy(&name[..name_bytes.min(name.len())]).replace(char::is_control, "?");
         let (id, board_id, first_block) = (header.id, header.board_id, header.first_block as usize);
-        let (pid, pid_namespace) = (header.pid, header.pid_namespace);
-        if crate::domain::process_file::file_name(&id) != file_name {
+        let (pid, is_elsewhere) = (header.pid, header.pid_namespace != process_file::pid_namespace());
+        if process_file::file_name(&id) != file_name {
             return Err(Error::corrupt(file_name, "its header", "the id of its name", format!("{id:02x?}")));
         }
         // With an impossible one there would seem to be no records, and so no pins.
@@ -85,7 +96,7 @@ impl Peer {
         }
         let file_name = file_name.to_owned();
         let (dead, contents) = (AtomicBool::new(false), Mutex::default());
-        Ok(Peer { region, file_name, id, pid, pid_namespace, board_id, name, first_block, dead, contents })
+        Ok(Peer { region, file_name, id, pid, is_elsewhere, board_id, name, first_block, dead, contents })
     }
 
     /// The board that the owner of a process file uses, without mapping the file.
@@ -124,10 +135,10 @@ impl Peer {
     }
 
     /// Its endpoints, of one topic or of all, each with the number of samples that it copied.
-    pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<(EndpointDescription, u64)>> {
+    pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<(Arc<EndpointDescription>, u64)>> {
         let mut found = Vec::new();
         let mut contents = self.contents()?;
-        let Contents { endpoints, descriptions, .. } = &mut *contents;
+        let Contents { endpoints, descriptions, definitions, .. } = &mut *contents;
         for &(offset, size_bytes) in &*endpoints {
             let block: &BlockHeader = self.region.at(offset)?;
             let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
@@ -138,7 +149,13 @@ impl Peer {
             if let Some((_, known)) = descriptions.get(&offset).filter(|(of_known, _)| *of_known == version) {
                 found.push((known.clone(), header.copied_samples.load(Relaxed)));
             } else if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes, topic_hash)? {
-                let description = EndpointDescription::from_bytes(&bytes, self.region.name())?;
+                let mut description = EndpointDescription::from_bytes(&bytes, self.region.name())?;
+                let definition = &mut description.message_type.definition;
+                let known = definitions.entry(description.message_type.hash).or_insert_with(|| definition.clone());
+                if known == definition {
+                    definition.clone_from(known);
+                }
+                let description = Arc::new(description);
                 // If it changed since the version was read, the version does not fit it, and it is read again.
                 descriptions.insert(offset, (version, description.clone()));
                 found.push((description, copied_samples));
@@ -207,8 +224,8 @@ impl Peer {
     /// Its records that belong to the publisher with that key.
     pub(crate) fn records_of(self: &Arc<Self>, key: u64) -> Result<Vec<PeerRecord>> {
         let contents = self.contents()?;
-        let records = contents.records.iter().filter(|(its_key, _)| *its_key == key);
-        Ok(records.map(|&(_, record)| (record, self.clone())).collect())
+        let records = contents.records.get(&key).into_iter().flatten();
+        Ok(records.map(|&record| (record, self.clone())).collect())
     }
 
     /// The contents of the file; reads what changed since the last call.
@@ -224,16 +241,35 @@ impl Peer {
         Ok(contents)
     }
 
+    /// Reads the blocks of records that changed.
     fn read_records(&self, contents: &mut Contents) -> Result<()> {
-        contents.records.clear();
-        for &offset in &contents.record_blocks {
-            for record in self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)? {
+        let Contents { record_blocks, records, .. } = contents;
+        for block in record_blocks {
+            let version = acquire(&self.region.at::<BlockHeader>(block.offset)?.version); // before the keys
+            if block.version == Some(version) {
+                continue;
+            }
+            block.version = None; // in case of an error
+            let in_block =
+                self.region.slice::<ReaderRecord>(block.offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
+            for (record, known_key) in in_block.iter().zip(&mut block.keys) {
                 let key = acquire(&record.key);
+                let before = std::mem::replace(known_key, key);
+                if before == key {
+                    continue;
+                }
+                if let Some(of_key) = records.get_mut(&before) {
+                    of_key.retain(|known| !std::ptr::eq(&**known, record));
+                    if of_key.is_empty() {
+                        records.remove(&before);
+                    }
+                }
                 if key != 0 {
                     // SAFETY: it is handed out with the peer, which keeps the region.
-                    contents.records.push((key, unsafe { InRegion::new(record) }));
+                    records.entry(key).or_default().push(unsafe { InRegion::new(record) });
                 }
             }
+            block.version = Some(version);
         }
         Ok(())
     }
@@ -260,7 +296,9 @@ impl Peer {
                 return Err(Error::corrupt(self.region.name(), location, "a block", found));
             }
             match kind {
-                BLOCK_RECORDS => contents.record_blocks.push(offset),
+                BLOCK_RECORDS => {
+                    contents.record_blocks.push(RecordBlock { offset, version: None, keys: [0; RECORDS_PER_BLOCK] });
+                }
                 _ => contents.endpoints.push((offset, size_bytes)),
             }
             contents.end += size_bytes;
@@ -278,21 +316,15 @@ pub(crate) fn readable_records(peers: &[Arc<Peer>], key: u64) -> Vec<PeerRecord>
 impl Peer {
     /// Its name in a sentence that this process prints.
     pub(crate) fn as_seen_here(&self) -> String {
-        let is_own = self.pid == std::process::id() && !self.is_elsewhere();
+        let is_own = self.pid == std::process::id() && !self.is_elsewhere;
         if is_own { format!("this process (pid {})", self.pid) } else { self.to_string() }
-    }
-
-    /// Whether its pid means nothing in the pid namespace of this process.
-    fn is_elsewhere(&self) -> bool {
-        self.pid_namespace != crate::domain::process_file::pid_namespace()
     }
 }
 
 /// Program and pid, for a sentence.
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let elsewhere = self.is_elsewhere();
-        let namespace = if elsewhere { " in another pid namespace" } else { "" };
+        let namespace = if self.is_elsewhere { " in another pid namespace" } else { "" };
         write!(f, "{} (pid {}{namespace})", self.name, self.pid)
     }
 }

@@ -36,11 +36,18 @@ pub(crate) struct ProcessFile {
 
 /// The free parts of the file; in private memory, so that no other process can damage them.
 struct FreeParts {
-    records: Vec<InRegion<ReaderRecord>>,
+    records: Vec<OwnRecord>,
     endpoints: Vec<EndpointBlock>,
     endpoints_made: u32,
     /// As in the header, which others read.
     used_bytes: usize,
+}
+
+/// A record of this process's file, with the header of its block; its holder keeps the file.
+#[derive(Clone, Copy)]
+pub(crate) struct OwnRecord {
+    pub(crate) record: InRegion<ReaderRecord>,
+    block: InRegion<BlockHeader>,
 }
 
 /// The block of an endpoint's description; its holder keeps the file.
@@ -196,40 +203,44 @@ impl ProcessFile {
 
     /// A record for the publisher with that key that holds everything (cursor 0). The caller then raises the generation, and keeps
     /// this file for as long as it uses the record.
-    pub(crate) fn take_record(
-        &self,
-        directory: &Directory,
-        key: u64,
-        state: u32,
-        depth: u32,
-    ) -> Result<InRegion<ReaderRecord>> {
+    pub(crate) fn take_record(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<OwnRecord> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         if free.records.is_empty() {
             let offset =
                 self.add_block(&mut free, directory, BLOCK_RECORDS, RECORDS_PER_BLOCK * size_of::<ReaderRecord>())?;
+            // SAFETY: `FreeParts` keeps it no longer than `self` keeps the region; for others it is the caller's promise.
+            let block = unsafe { InRegion::new(self.region.at::<BlockHeader>(offset)?) };
             let records = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
-            // SAFETY: `FreeParts` keeps them no longer than `self` keeps the region; for others it is the caller's promise.
-            free.records.extend(records.iter().rev().map(|record| unsafe { InRegion::new(record) }));
+            // SAFETY: as above.
+            let records = records.iter().rev().map(|record| unsafe { InRegion::new(record) });
+            free.records.extend(records.map(|record| OwnRecord { record, block }));
         }
-        let Some(record) = free.records.pop() else {
+        let Some(own) = free.records.pop() else {
             return Err(Error::corrupt(self.region.name(), "a block of records", "records", "none"));
         };
+        let record = own.record;
         record.cursor.store(0, Relaxed);
         record.depth.store(depth, Relaxed);
         record.state.store(state, Relaxed);
         crash::point(Point::RecordFilled);
         record.key.store(key, Release); // partner: `Peer::read_records`
-        self.count_change();
+        self.count_record_change(own);
         crash::point(Point::RecordTaken);
-        Ok(record)
+        Ok(own)
     }
 
     /// Frees a record; all its pins must be 0.
-    pub(crate) fn free_record(&self, record: InRegion<ReaderRecord>) {
-        record.key.store(0, Release); // the last reads under its pins before the record has another owner
-        self.count_change();
+    pub(crate) fn free_record(&self, own: OwnRecord) {
+        own.record.key.store(0, Release); // the last reads under its pins before the record has another owner
+        self.count_record_change(own);
         crash::point(Point::RecordFreed);
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).records.push(record);
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).records.push(own);
+    }
+
+    /// Called after each change of a record's key.
+    fn count_record_change(&self, own: OwnRecord) {
+        own.block.version.fetch_add(1, Release); // partner: `Peer::read_records`
+        self.count_change();
     }
 
     /// Adds a block and returns its offset (P2).

@@ -14,6 +14,10 @@ pub trait Watcher: Send + Sync + 'static {
     fn update(&self);
     /// When an update is due because of time alone, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64>;
+    /// Whether endpoints of this process that come or go need not wait for its update on their own thread.
+    fn can_wait(&self) -> bool {
+        false
+    }
 }
 
 impl<W: Watcher> ControlTask for W {
@@ -23,6 +27,10 @@ impl<W: Watcher> ControlTask for W {
 
     fn due_ns(&self) -> Option<u64> {
         Watcher::due_ns(self)
+    }
+
+    fn can_wait(&self) -> bool {
+        Watcher::can_wait(self)
     }
 }
 

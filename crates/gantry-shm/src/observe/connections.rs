@@ -3,7 +3,7 @@
 //! Other processes are judged by their files: a subscription that joined a publisher has a reader record for it. Control path.
 
 use crate::{
-    describe::description::Role,
+    describe::description::{NO_PUBLISHER, Role},
     domain::{
         participant::Participant,
         peer::{Peer, readable_records},
@@ -93,6 +93,9 @@ impl Participant {
         }
         if is_joined {
             return ConnectionState::ZeroCopy;
+        }
+        if offered.key == NO_PUBLISHER {
+            return ConnectionState::Unmapped(format!("{} has not made its publisher yet", publisher.process));
         }
         let file_name = publisher_file_name(&home.id, offered.number);
         ConnectionState::Unmapped(match PublisherMapping::open(&self.domain.directory, &file_name, offered.key) {

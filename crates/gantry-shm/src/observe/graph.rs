@@ -5,11 +5,11 @@
 
 use crate::{
     describe::{
-        description::{EndpointDescription, NodeDetails, Role},
+        description::{EndpointDescription, NO_PUBLISHER, NodeDetails, Role},
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{participant::Participant, peer::Peer, process_file::EndpointBlock},
+    domain::{endpoints::PeerEndpoint, participant::Participant, peer::Peer, process_file::EndpointBlock},
     error::Result,
     protocol::{layout::GRAPH_TOPIC, sleep::Side, sync::acquire},
     wait::{interrupt::is_interrupted, waiter::Waiter},
@@ -24,7 +24,7 @@ use std::{
 #[non_exhaustive]
 pub struct GraphEntry {
     /// Its description.
-    pub description: EndpointDescription,
+    pub description: Arc<EndpointDescription>,
     /// Its process, as errors name it.
     pub process: String,
     /// The number of samples that it copied, into its slots or out of others', instead of writing or reading them in place.
@@ -53,7 +53,7 @@ impl Participant {
     pub(crate) fn entries(&self, topic: Option<&str>) -> Result<Vec<(Arc<Peer>, GraphEntry)>> {
         self.domain.epoch.check()?;
         let entries = self.domain.entries(topic, &mut Vec::new(), Peer::is_alive)?.into_iter();
-        let entry = |(peer, description, copied_samples): (Arc<Peer>, _, _)| {
+        let entry = |((peer, description), copied_samples): (PeerEndpoint, _)| {
             let process = peer.to_string();
             (peer, GraphEntry { description, process, copied_samples })
         };
@@ -92,36 +92,56 @@ impl Participant {
     }
 }
 
-/// A node's entry in the graph, until this is dropped or its process ends. Several of one name are several entries.
-pub struct NodeRecord {
+/// An entry in the graph without memory, until this is dropped or its process ends: a node, or a publisher that may come.
+pub struct GraphRecord {
     participant: Arc<Participant>,
     block: EndpointBlock,
 }
 
-impl NodeRecord {
-    /// Adds a node of that full name to the graph.
+impl GraphRecord {
+    /// Adds a node of that full name to the graph. Several of one name are several entries.
     ///
     /// # Errors
     /// Names of more than 1 MiB; no room; the process forked.
-    pub fn new(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<NodeRecord> {
-        let domain = &participant.domain;
-        let NodeDetails { rmw_implementation: name, enclave: definition } = details;
+    pub fn node(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<GraphRecord> {
+        let (name, definition) = (details.rmw_implementation, details.enclave.into());
         // In the place of the type, which a node does not have: readers that do not expect them pass over them.
         let details = TypeDescription { name, definition, ..TypeDescription::default() };
-        let description = domain.describe(Role::Node, node, GRAPH_TOPIC, details, Qos::default())?;
-        let block = domain.process.add_endpoint(&domain.directory, &description)?;
+        let description = participant.domain.describe(Role::Node, node, GRAPH_TOPIC, details, Qos::default())?;
+        GraphRecord::new(participant, &description)
+    }
+
+    /// Adds a publisher that may come to the graph, so that other processes know its topic and type. No subscription joins it.
+    ///
+    /// # Errors
+    /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH); as [`GraphRecord::node`].
+    pub fn publisher(
+        participant: Arc<Participant>,
+        node: &str,
+        topic: &str,
+        message_type: TypeDescription,
+        qos: Qos,
+    ) -> Result<GraphRecord> {
+        let mut description = participant.domain.describe(Role::Publisher, node, topic, message_type, qos)?;
+        description.key = NO_PUBLISHER;
+        GraphRecord::new(participant, &description)
+    }
+
+    fn new(participant: Arc<Participant>, description: &EndpointDescription) -> Result<GraphRecord> {
+        let domain = &participant.domain;
+        let block = domain.process.add_endpoint(&domain.directory, description)?;
         domain.board.graph_changed();
-        Ok(NodeRecord { participant, block })
+        Ok(GraphRecord { participant, block })
     }
 }
 
-impl std::fmt::Debug for NodeRecord {
+impl std::fmt::Debug for GraphRecord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "NodeRecord({:?})", self.participant)
+        write!(f, "GraphRecord({:?})", self.participant)
     }
 }
 
-impl Drop for NodeRecord {
+impl Drop for GraphRecord {
     fn drop(&mut self) {
         let domain = &self.participant.domain;
         if !domain.epoch.is_current() {

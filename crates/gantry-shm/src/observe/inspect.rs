@@ -4,7 +4,7 @@
 //! Control path.
 
 use crate::{
-    describe::description::{EndpointDescription, Role},
+    describe::description::{EndpointDescription, NO_PUBLISHER, Role},
     domain::{
         board::Board,
         holder::holders,
@@ -122,8 +122,10 @@ impl Inspection<'_> {
             Vec::new()
         });
         let waiters = self.board.map_or(0, |board| board.waiters_of(waiter_owner(&peer.id)).len());
-        let (nodes, endpoints): (Vec<_>, Vec<_>) =
-            endpoints.into_iter().map(|(endpoint, _)| endpoint).partition(|endpoint| endpoint.role == Role::Node);
+        let (nodes, endpoints): (Vec<_>, Vec<_>) = endpoints
+            .into_iter()
+            .map(|(endpoint, _)| Arc::unwrap_or_clone(endpoint))
+            .partition(|endpoint| endpoint.role == Role::Node);
         let nodes = nodes.into_iter().map(|node| node.node).collect();
         let (publishers, subscriptions): (Vec<_>, Vec<_>) =
             endpoints.into_iter().partition(|endpoint| endpoint.role == Role::Publisher);
@@ -149,8 +151,8 @@ impl Inspection<'_> {
         });
         let (state, holders) = match read {
             Ok((state, holders)) => (Some(state), holders),
-            // The files of a dead process are removed by others, one after the other.
-            Err(_) if !peer.is_alive() => (None, holders(&records, |_| 0)),
+            // The publisher may come later; or the files of a dead process are removed by others, one after the other.
+            Err(_) if description.key == NO_PUBLISHER || !peer.is_alive() => (None, holders(&records, |_| 0)),
             Err(e) => {
                 self.problems.push(match e.is_not_found() {
                     true => format!(

@@ -5,7 +5,7 @@
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
-    domain::{Domain, publisher_mapping::PublisherMapping},
+    domain::{Domain, endpoints::PeerEndpoint, publisher_mapping::PublisherMapping},
     error::Result,
     protocol::{
         layout::{PUBLISHER_LEFT, PublisherHeader},
@@ -45,7 +45,7 @@ pub struct MatchedPublishers {
     /// Those that are matched; none when the subscription is gone.
     pub matched: Vec<MatchedPublisher>,
     /// All publishers of the topic.
-    pub endpoints: Vec<EndpointDescription>,
+    pub endpoints: Vec<Arc<EndpointDescription>>,
 }
 
 /// A matched publisher; keeps its memory mapped.
@@ -76,17 +76,19 @@ impl SubscriptionMatches {
     ///
     /// # Errors
     /// The endpoints of another process cannot be read; the process forked.
-    pub fn look(&self, before: &BTreeSet<Gid>) -> Result<(BTreeSet<Gid>, Vec<EndpointDescription>)> {
+    pub fn look(&self, before: &BTreeSet<Gid>) -> Result<(BTreeSet<Gid>, Vec<Arc<EndpointDescription>>)> {
         self.domain.epoch.check()?;
         // Records before endpoints: a subscription has its endpoint before its record, and as long.
         let mut records = Vec::new();
         for peer in self.domain.peers()?.iter().filter(|peer| peer.is_alive()) {
             records.extend(peer.records_of(self.description.key)?);
         }
-        let mut there = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut Vec::new())?;
-        there.sort_by_key(|(_, subscription)| !before.contains(&subscription.gid)); // they keep their records
-        let matched = joined(&self.description, records, there.iter().map(|(peer, endpoint)| (peer, endpoint)));
-        Ok((matched, there.into_iter().map(|(_, subscription)| subscription).collect()))
+        let there = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut Vec::new())?;
+        let mut subscriptions: Vec<&PeerEndpoint> = there.list.iter().collect();
+        subscriptions.sort_by_key(|(_, subscription)| !before.contains(&subscription.gid)); // they keep their records
+        let matched =
+            joined(&self.description, records, subscriptions.into_iter().map(|(peer, endpoint)| (peer, endpoint)));
+        Ok((matched, there.list.iter().map(|(_, subscription)| subscription.clone()).collect()))
     }
 }
 
@@ -114,7 +116,7 @@ impl PublisherMatches {
         drop(discovered);
         let topic = &self.discovery.description.topic;
         let there = self.domain.endpoints(topic, Role::Publisher, &mut Vec::new())?;
-        let endpoints = there.into_iter().map(|(_, publisher)| publisher).collect();
+        let endpoints = there.list.iter().map(|(_, publisher)| publisher.clone()).collect();
         Ok(Some(MatchedPublishers { version, matched, endpoints }))
     }
 }
@@ -149,7 +151,7 @@ mod tests {
     use std::time::Duration;
 
     fn bytes_type() -> TypeDescription {
-        TypeDescription { name: "bytes".into(), hash: [0; 32], definition: String::new(), payload_bytes: 64 }
+        TypeDescription { name: "bytes".into(), hash: [0; 32], definition: "".into(), payload_bytes: 64 }
     }
 
     fn publisher(participant: &Arc<Participant>, qos: Qos) -> Publisher {
@@ -198,7 +200,7 @@ mod tests {
         let found = others.look(None).unwrap().unwrap();
         let [matched] = &found.matched[..] else { panic!("{} are matched", found.matched.len()) };
         assert_eq!(matched.gid(), publisher.description().gid);
-        assert_eq!(found.endpoints, [publisher.description().clone()]);
+        assert_eq!(found.endpoints, [Arc::new(publisher.description().clone())]);
         assert!(others.look(Some(found.version)).unwrap().is_none(), "nothing changed");
         let begun = matched.activity();
         assert_eq!((begun.published_ns, own.activity().unwrap()), (0, Some(begun)));

@@ -13,22 +13,27 @@ const CHECKS_PER_CLOCK: usize = 8;
 pub(crate) struct Spin {
     /// `None`: no spin, because it is switched off, or only one CPU is usable and spinning would keep the other side from running.
     bound: Option<Duration>,
+    /// The CPUs were counted, which takes ten times as long as a system call: most threads that may wait never do.
+    is_known: bool,
 }
 
 impl Spin {
-    /// For the calling thread.
+    /// For the thread that spins first.
     pub(crate) fn new() -> Spin {
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        Spin { bound: (cpus > 1).then_some(MAX_SPIN) }
+        Spin { bound: None, is_known: false }
     }
 
     /// Switches spinning on or off; it stays off where only one CPU is usable.
     pub(crate) fn set(&mut self, on: bool) {
-        *self = if on { Spin::new() } else { Spin { bound: None } };
+        *self = Spin { bound: None, is_known: !on };
     }
 
     /// Spins until `is_ready` or the bound; returns whether it was ready. Success doubles the bound, failure halves it.
     pub(crate) fn until(&mut self, is_ready: &mut impl FnMut() -> bool) -> bool {
+        if !std::mem::replace(&mut self.is_known, true) {
+            let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+            self.bound = (cpus > 1).then_some(MAX_SPIN);
+        }
         let Some(bound) = self.bound else { return false };
         let end = Instant::now() + bound;
         loop {
@@ -59,25 +64,33 @@ mod tests {
         let mut one = CpuSet::new();
         one.set(first);
         sched_setaffinity(None, &one).unwrap();
-        assert_eq!(Spin::new().bound, None);
+        let spins = || {
+            let mut looks = 0;
+            Spin::new().until(&mut || {
+                looks += 1;
+                false
+            });
+            looks > 0
+        };
+        assert!(!spins());
         sched_setaffinity(None, &all).unwrap();
         let several = std::thread::available_parallelism().unwrap().get() > 1;
-        assert_eq!(Spin::new().bound, several.then_some(MAX_SPIN));
+        assert_eq!(spins(), several);
     }
 
     #[test]
     fn switched_off_it_does_not_even_check() {
-        let mut spin = Spin { bound: Some(MAX_SPIN) };
+        let mut spin = Spin { bound: Some(MAX_SPIN), is_known: true };
         spin.set(false);
         assert!(!spin.until(&mut || unreachable!("it checked")));
-        assert_eq!(spin.bound, None);
         spin.set(true);
-        assert_eq!(spin.bound, Spin::new().bound);
+        let several = std::thread::available_parallelism().unwrap().get() > 1;
+        assert_eq!(spin.until(&mut || true), several);
     }
 
     #[test]
     fn spins_adapt_and_are_bounded() {
-        let mut spin = Spin { bound: Some(MAX_SPIN) };
+        let mut spin = Spin { bound: Some(MAX_SPIN), is_known: true };
         for _ in 0..20 {
             assert!(!spin.until(&mut || false));
         }

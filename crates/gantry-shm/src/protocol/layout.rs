@@ -108,7 +108,9 @@ shared_structs! {
         readers_generation: AtomicU64 = 8,
         /// Count of joins and leaves of publishers. W: a publisher that joins or leaves. R: subscriptions.
         publishers_generation: AtomicU64 = 16,
-        reserved: [u64; 5] = 24,
+        /// Count of the growths of publishers' files. W: a publisher whose file has grown. R: the control threads of subscriptions.
+        growths: AtomicU64 = 24,
+        reserved: [u64; 4] = 32,
         /// The waiters that sleep until there is a sample, a bit each. W: each waiter its bit (a reaper the bits of the dead,
         /// publishers the bit that many share). R: publishers and their senders.
         sleepers: [AtomicU64; 8] = 64,
@@ -168,7 +170,8 @@ shared_structs! {
         /// [`BLOCK_RECORDS`] or [`BLOCK_ENDPOINT`]; constant after.
         kind: u32 = 8,
         reserved_word: u32 = 12,
-        /// Of an endpoint block: odd while its words change, +2 for each change. Partner: `Peer::endpoints`.
+        /// Of an endpoint block: odd while its words change, +2 for each change. Of a block of records: +1 after each change of a key.
+        /// Partner: `Peer::endpoints` and `Peer::read_records`.
         version: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
     }

@@ -56,7 +56,7 @@ pub(crate) fn each(waiters: &Waiters, mut found: impl FnMut(WaiterIndex)) {
 }
 
 /// The side that joins or leaves: readers concern publishers, publishers concern readers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
     /// Subscriptions, and the records in which they pin.
     Readers,

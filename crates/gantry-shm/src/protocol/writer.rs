@@ -79,8 +79,8 @@ pub(crate) struct RosterChange {
     pub(crate) needed_ring: Option<usize>,
 }
 
-/// The depth for which a publisher's first ring has room if it grows with the history.
-pub(crate) const FIRST_DEPTH: usize = 40;
+/// The depth for which a publisher's first ring has room if it grows with the history: with a batch, 32 entries.
+pub(crate) const FIRST_DEPTH: usize = 15;
 /// A deep history that outgrows its ring gets one for so many times as many samples.
 const RING_GROWTH: usize = 4;
 
@@ -241,11 +241,12 @@ impl<K> Writer<K> {
         let deepest = if self.retention.is_keep_all { usize::MAX } else { self.roster.deepest() };
         self.depth = self.retention.guaranteed.max(deepest.min(self.retention.samples));
         self.wanted_batch = (4 * self.roster.count()).clamp(*BATCH_SAMPLES.start(), *BATCH_SAMPLES.end());
-        let horizon = match self.retention.grows {
-            true => self.depth.min(FIRST_DEPTH.max(self.history.retained())),
-            false => self.depth,
+        // A ring that grows has room for larger batches when the history needs it: many publishers never send as much.
+        let (horizon, batch) = match self.retention.grows {
+            true => (self.depth.min(FIRST_DEPTH.max(self.history.retained())), *BATCH_SAMPLES.start()),
+            false => (self.depth, self.wanted_batch),
         };
-        let entries = ring_entries(horizon, self.wanted_batch, self.retention.is_gated);
+        let entries = ring_entries(horizon, batch, self.retention.is_gated);
         RosterChange { needed_ring: (entries > self.ring.capacity()).then_some(entries) }
     }
 
@@ -290,10 +291,10 @@ impl<K> Writer<K> {
     fn fit_to_ring(&mut self) {
         let room = self.ring.capacity() - ring_entries(0, 0, self.retention.is_gated);
         self.horizon = self.depth.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
-        let is_short = self.retention.grows && self.horizon < self.depth;
-        self.grow_at = if is_short { self.horizon } else { usize::MAX };
         // Saturating: the rings of some models have no room for a batch; those of publishers do.
         self.batch = self.wanted_batch.min(room.saturating_sub(self.horizon));
+        let is_short = self.horizon < self.depth || self.batch < self.wanted_batch;
+        self.grow_at = if self.retention.grows && is_short { self.horizon } else { usize::MAX };
     }
 
     /// Whether there are so many readers that batches are larger.

@@ -82,7 +82,7 @@ impl ControlTask for ReaderDiscovery {
         let generation = acquire(&domain.board.line(self.topic).readers_generation);
         if generation == discovered.generation {
             if !discovered.is_new {
-                discovered.readers.records = Vec::new(); // the publisher's older roster may keep processes mapped that are gone
+                discovered.readers = Roster::new(self.key, 0, Vec::new()); // the publisher's older one may keep processes mapped that are gone
             }
             // It may have held samples although its subscriptions had left: then its reaper does not raise this generation.
             if discovered.processes.iter().any(|peer| peer.is_known_dead()) {
@@ -94,6 +94,7 @@ impl ControlTask for ReaderDiscovery {
         match self.records(domain) {
             Ok(records) => {
                 discovered.processes = records.iter().map(|(_, peer)| peer.clone()).collect();
+                discovered.processes.dedup_by(|one, other| Arc::ptr_eq(one, other));
                 discovered.readers = Roster::new(self.key, generation, records);
                 (discovered.is_new, discovered.generation, discovered.mapping_error) = (true, generation, None);
             }
@@ -107,7 +108,7 @@ impl ControlTask for ReaderDiscovery {
 pub(crate) fn joined<'a>(
     publisher: &EndpointDescription,
     mut records: Vec<PeerRecord>,
-    subscriptions: impl Iterator<Item = (&'a Arc<Peer>, &'a EndpointDescription)>,
+    subscriptions: impl Iterator<Item = (&'a Arc<Peer>, &'a Arc<EndpointDescription>)>,
 ) -> BTreeSet<Gid> {
     let mut has_record = |peer: &Peer, subscription: &EndpointDescription| {
         let words = record_words(&publisher.qos, &subscription.qos);

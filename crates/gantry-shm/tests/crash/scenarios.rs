@@ -7,7 +7,7 @@ use crate::{
     survivors::Others,
 };
 use gantry_shm::{
-    Collector, NodeDetails, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Sleeper, Subscription, WaitSet,
+    Collector, GraphRecord, NodeDetails, Participant, Publisher, PublisherOptions, Qos, Sleeper, Subscription, WaitSet,
     crash,
 };
 use rustix::{
@@ -106,7 +106,7 @@ fn exchange_with_survivors(root: &Path, others: Others) {
 fn make_and_remove_everything(root: &Path) {
     let participants = [0, 7].map(|domain| Participant::join_under(root, domain).unwrap());
     for participant in &participants {
-        let _node = NodeRecord::new(participant.clone(), "/node", NodeDetails::default()).unwrap();
+        let _node = GraphRecord::node(participant.clone(), "/node", NodeDetails::default()).unwrap();
         let (mut publisher, mut subscription) = alone_on_topic(participant, "/chatter");
         match_up(&mut publisher, &mut subscription);
         let (mut talker, mut listener) = (Talker::new(publisher), Listener::new(subscription, 2));
@@ -137,7 +137,7 @@ fn leave_remains(root: &Path) {
 /// Loan, publish, retire, reclaim, take, hold, release.
 fn publish_and_take(root: &Path) {
     let participant = join(root);
-    let _node = NodeRecord::new(participant.clone(), "/node", NodeDetails::default()).unwrap();
+    let _node = GraphRecord::node(participant.clone(), "/node", NodeDetails::default()).unwrap();
     let (mut talker, mut listener) = pair_among(Others::Small, &participant, PublisherOptions::default());
     for _ in 0..6 {
         drop(talker.publisher.loan(64).unwrap());

@@ -2,7 +2,7 @@
 
 use crate::{child::*, support::*};
 use gantry_shm::{
-    ConnectionState, Generation, NodeDetails, NodeRecord, Participant, Publisher, PublisherOptions, Qos, Role, Watcher,
+    ConnectionState, Generation, GraphRecord, NodeDetails, Participant, Publisher, PublisherOptions, Qos, Role, Watcher,
 };
 use rustix::process::{Signal, WaitOptions, kill_process, waitpid};
 use std::{
@@ -77,7 +77,7 @@ fn the_drop_of_a_waker_may_use_what_it_waited_for() {
 
 fn nodes(participant: &Participant) -> Vec<String> {
     let graph = participant.graph().unwrap().into_iter().map(|entry| entry.description);
-    let mut names: Vec<_> = graph.filter(|entry| entry.role == Role::Node).map(|node| node.node).collect();
+    let mut names: Vec<_> = graph.filter(|entry| entry.role == Role::Node).map(|node| node.node.clone()).collect();
     names.sort_unstable();
     names
 }
@@ -92,11 +92,11 @@ fn a_node_is_in_the_graph_as_long_as_its_record() {
     let newest = participant.watch("", Role::Node, |generation| Newest(generation, AtomicU64::new(0))).unwrap();
     let expect_update = |before: u64| eventually("the watcher is updated", || newest.1.load(SeqCst) > before);
     let before = participant.graph_generation().unwrap();
-    let first = NodeRecord::new(participant.clone(), "/eye", NodeDetails::default()).unwrap();
+    let first = GraphRecord::node(participant.clone(), "/eye", NodeDetails::default()).unwrap();
     expect_update(before);
     assert!(participant.wait_for_graph_change(before, Duration::ZERO).unwrap());
     let details = NodeDetails { rmw_implementation: "rmw_gantry".to_owned(), enclave: "/left".to_owned() };
-    let second = NodeRecord::new(participant.clone(), "/eye", details.clone()).unwrap();
+    let second = GraphRecord::node(participant.clone(), "/eye", details.clone()).unwrap();
     let said = participant.endpoints_of("").unwrap().into_iter().map(|entry| entry.description.node_details().unwrap());
     let said: Vec<_> = said.collect();
     assert!(said.len() == 2 && said.contains(&details) && said.contains(&NodeDetails::default()), "{said:?}");

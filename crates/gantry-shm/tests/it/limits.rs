@@ -157,6 +157,9 @@ pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participa
     say("still matched");
 }
 
+/// The samples for which the ring of a deep history has room at first.
+const FIRST_DEPTH: u64 = 15;
+
 /// Role of a child process: a file system with two pages left is enough for small messages.
 pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
     // In slots, so that each message needs memory.
@@ -165,12 +168,12 @@ pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
     let filler = std::fs::File::create(root.join("filler")).unwrap();
     let free_bytes = rustix::fs::statvfs(root).map(|s| s.f_bavail * s.f_frsize).unwrap();
     rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, free_bytes - 8192).unwrap();
-    for number in 1..=40 {
+    for number in 1..=FIRST_DEPTH {
         send_any(&mut publisher, 64, number);
         check_any(subscription.take().unwrap().unwrap().bytes(), number);
     }
     // Samples that the reader does not take are kept, until there is no room.
-    let mut number = 40;
+    let mut number = FIRST_DEPTH;
     let error = loop {
         number += 1;
         match publisher.loan(64) {
@@ -182,6 +185,6 @@ pub fn use_the_last_page(root: &Path, participant: &Arc<Participant>) {
         };
     };
     assert!(matches!(error, Error::NoRoom { .. }), "{error}");
-    assert!(number > 40 && number < 250, "{number}");
+    assert!(number > FIRST_DEPTH && number < 250, "{number}");
     say("used the last page");
 }

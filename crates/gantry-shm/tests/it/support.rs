@@ -64,7 +64,7 @@ pub fn bytes_type(payload_bytes: usize) -> TypeDescription {
     TypeDescription {
         name: "test_msgs/msg/Bytes".into(),
         hash: [0; 32],
-        definition: format!("byte[{payload_bytes}] data"),
+        definition: format!("byte[{payload_bytes}] data").into(),
         payload_bytes,
     }
 }

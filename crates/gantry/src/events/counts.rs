@@ -1,7 +1,7 @@
 //! Counts of an endpoint's events since its [`Events`](super::Events) were made, and as of the last report.
 
 use gantry_shm::{EndpointDescription, Gid, QosPolicy, Role};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// A count, and its value at the last report.
 #[derive(Default)]
@@ -58,10 +58,10 @@ pub(crate) struct EventCounts {
 impl EventCounts {
     /// Counts the endpoints that are incompatible with `own`, by type or by QoS, and were not at the previous call. `others`
     /// are all endpoints of the opposite role on the topic.
-    pub(crate) fn count_incompatible(&mut self, own: &EndpointDescription, others: &[EndpointDescription]) {
+    pub(crate) fn count_incompatible(&mut self, own: &EndpointDescription, others: &[Arc<EndpointDescription>]) {
         let mut present = BTreeSet::new();
         for other in others {
-            let (offered, requested) = if own.role == Role::Publisher { (own, other) } else { (other, own) };
+            let (offered, requested) = if own.role == Role::Publisher { (own, &**other) } else { (&**other, own) };
             let is_type = !offered.message_type.matches(&requested.message_type);
             let policy = offered.qos.incompatible_policy(&requested.qos);
             if (is_type || policy.is_some()) && present.insert(other.gid) && !self.incompatible.contains(&other.gid) {

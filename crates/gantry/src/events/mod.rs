@@ -145,6 +145,10 @@ impl<E: 'static> Watcher for Monitor<E> {
     fn due_ns(&self) -> Option<u64> {
         lock(&self.state).source.due_ns()
     }
+
+    fn can_wait(&self) -> bool {
+        true // a take updates it, too
+    }
 }
 
 impl<E> WaitSource for Events<E> {}

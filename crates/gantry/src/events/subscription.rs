@@ -11,6 +11,7 @@ use crate::{
     time::{limit_ns, monotonic_ns},
 };
 use gantry_shm::{EndpointDescription, MatchedPublisher, PublisherMatches, QosPolicy};
+use std::collections::HashMap;
 
 /// An event of a subscription. Totals count since its [`Events`](crate::Events) were made, changes since the last event
 /// of that kind.
@@ -73,6 +74,8 @@ pub(crate) struct SubscriptionEventSource {
     seen_version: Option<u64>,
     publishers: Vec<(MatchedPublisher, Lease)>,
     deadline: Deadline,
+    /// When an update is due because of the deadline or a lease, CLOCK_MONOTONIC.
+    due_ns: Option<u64>,
     counts: EventCounts,
 }
 
@@ -85,36 +88,40 @@ impl SubscriptionEventSource {
             matches: subscription.matches(),
             seen_version: None,
             publishers: Vec::new(),
+            due_ns: None,
             counts: EventCounts::default(),
         }
     }
 
-    fn update_matched(&mut self, now_ns: u64) -> Result<()> {
-        let Some(found) = self.matches.look(self.seen_version)? else { return Ok(()) };
+    /// Returns whether there are others.
+    fn update_matched(&mut self, now_ns: u64) -> Result<bool> {
+        let Some(found) = self.matches.look(self.seen_version)? else { return Ok(false) };
         self.counts.count_incompatible(&self.description, &found.endpoints);
         if self.publishers.is_empty() {
             self.deadline.restart(now_ns);
         }
-        let mut before = std::mem::take(&mut self.publishers);
+        let before = std::mem::take(&mut self.publishers).into_iter();
+        let mut before: HashMap<_, _> = before.map(|(publisher, lease)| (publisher.gid(), lease)).collect();
         for publisher in found.matched {
-            let known = before.iter().position(|(known, _)| known.gid() == publisher.gid());
-            self.publishers.push(known.map(|index| before.swap_remove(index)).unwrap_or_else(|| {
+            let lease = before.remove(&publisher.gid()).unwrap_or_else(|| {
                 self.counts.matched_total.now += 1;
                 // It is not among the endpoints if it is leaving.
                 let offer = found.endpoints.iter().find(|endpoint| endpoint.gid == publisher.gid());
-                let lease = Lease::of(offer.map(|endpoint| &endpoint.qos));
-                (publisher, lease)
-            }));
+                Lease::of(offer.map(|endpoint| &endpoint.qos))
+            });
+            self.publishers.push((publisher, lease));
         }
         self.counts.matched.now = self.publishers.len() as u64;
         self.seen_version = Some(found.version);
-        Ok(())
+        Ok(true)
     }
 }
 
 impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
     fn update(&mut self, _generation: u64, now_ns: u64) -> Result<()> {
-        self.update_matched(now_ns)?;
+        if !self.update_matched(now_ns)? && self.due_ns.is_none() {
+            return Ok(()); // without deadline and leases, activity changes nothing
+        }
         let (mut newest_ns, mut alive) = (0, 0);
         for (publisher, lease) in &mut self.publishers {
             let activity = publisher.activity();
@@ -125,12 +132,14 @@ impl EventSource<SubscriptionEvent> for SubscriptionEventSource {
         if !self.publishers.is_empty() {
             self.counts.deadlines_missed.now += self.deadline.missed(newest_ns, now_ns);
         }
+        let leases = self.publishers.iter().map(|(_, lease)| lease.due_ns());
+        let due_ns = leases.min().map(|due_ns| due_ns.min(self.deadline.due_ns())); // no deadline while none is matched
+        self.due_ns = due_ns.filter(|due_ns| *due_ns < u64::MAX);
         Ok(())
     }
 
     fn due_ns(&self) -> Option<u64> {
-        let leases = self.publishers.iter().map(|(_, lease)| lease.due_ns());
-        leases.min().map(|due_ns| due_ns.min(self.deadline.due_ns())) // no deadline while none is matched
+        self.due_ns
     }
 
     fn has_news(&self) -> bool {

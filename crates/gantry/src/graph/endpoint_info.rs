@@ -46,23 +46,23 @@ impl TopicEndpointInfo {
     pub(crate) fn new(entry: GraphEntry, nodes: &RmwNodes) -> Option<TopicEndpointInfo> {
         let rmw_implementation = nodes.implementation(&entry.description);
         let GraphEntry { description, process, copied_samples, .. } = entry;
-        let EndpointDescription { role, gid, node, topic, message_type, qos, .. } = description;
+        let EndpointDescription { role, gid, node, topic, message_type, qos, .. } = &*description;
         let endpoint_type = match role {
             Role::Publisher => EndpointType::Publisher,
             Role::Subscription => EndpointType::Subscription,
             Role::Node => return None,
         };
         // The name comes from another process, so it may be anything.
-        let (namespace, name) = node.rsplit_once('/').unwrap_or(("", &node));
+        let (namespace, name) = node.rsplit_once('/').unwrap_or(("", node));
         Some(TopicEndpointInfo {
             node_name: name.to_owned(),
             node_namespace: if namespace.is_empty() { "/".to_owned() } else { namespace.to_owned() },
-            topic_name: topic,
-            topic_type: message_type.name,
+            topic_name: topic.clone(),
+            topic_type: message_type.name.clone(),
             topic_type_hash: message_type.hash,
             endpoint_type,
-            endpoint_gid: gid,
-            qos_profile: qos,
+            endpoint_gid: *gid,
+            qos_profile: *qos,
             process,
             rmw_implementation,
             copied_messages: copied_samples,

@@ -46,7 +46,7 @@ impl GraphEntity {
     /// `None` for the replies' half of a service: the requests' half is shown for both.
     fn new(entry: GraphEntry, nodes: &RmwNodes) -> Option<GraphEntity> {
         if entry.description.role == Role::Node {
-            return Some(GraphEntity::Node(entry.description.node));
+            return Some(GraphEntity::Node(entry.description.node.clone()));
         }
         let endpoint = TopicEndpointInfo::new(entry, nodes)?;
         let node = || endpoint.node_fully_qualified_name();

@@ -27,7 +27,8 @@ impl Node {
     /// The domain cannot be read; the process forked.
     pub fn node_names(&self) -> Result<Vec<String>> {
         let nodes = self.participant().endpoints_of("")?.into_iter().map(|entry| entry.description);
-        let mut names: Vec<_> = nodes.filter(|entry| entry.role == Role::Node).map(|entry| entry.node).collect();
+        let mut names: Vec<_> =
+            nodes.filter(|entry| entry.role == Role::Node).map(|entry| entry.node.clone()).collect();
         names.sort_unstable();
         Ok(names)
     }
@@ -41,7 +42,7 @@ impl Node {
         let nodes = self.participant().endpoints_of("")?.into_iter();
         let named = nodes.filter_map(|entry| {
             let enclave = entry.description.node_details()?.enclave;
-            Some((entry.description.node, if enclave.is_empty() { "/".to_owned() } else { enclave }))
+            Some((entry.description.node.clone(), if enclave.is_empty() { "/".to_owned() } else { enclave }))
         });
         let mut named: Vec<_> = named.collect();
         named.sort_unstable();

@@ -1,7 +1,7 @@
 //! A node's record in the graph.
 
 use crate::{error::Result, log};
-use gantry_shm::{NodeDetails, NodeRecord, Participant, Role};
+use gantry_shm::{GraphRecord, NodeDetails, Participant, Role};
 use std::{
     sync::{
         Arc,
@@ -14,7 +14,7 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Presence {
     participant: Arc<Participant>,
-    _record: NodeRecord,
+    _record: GraphRecord,
     /// The graph's generation at the end of the last wait for a change.
     seen_generation: AtomicU64,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Presence {
 impl Presence {
     /// Adds the node of that full name to the graph.
     pub(crate) fn new(participant: Arc<Participant>, node: &str, details: NodeDetails) -> Result<Presence> {
-        let record = NodeRecord::new(participant.clone(), node, details)?;
+        let record = GraphRecord::node(participant.clone(), node, details)?;
         warn_of_namesake(&participant, node);
         let seen_generation = AtomicU64::new(participant.graph_generation()?);
         Ok(Presence { participant, _record: record, seen_generation })

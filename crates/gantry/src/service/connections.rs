@@ -95,7 +95,7 @@ impl Node {
             }
             state => mismatch(&server, &client).unwrap_or(state),
         };
-        let end = |entry: GraphEntry| (entry.description.node, entry.process);
+        let end = |entry: GraphEntry| (entry.description.node.clone(), entry.process);
         let rmw_implementations = [&client, &server].map(|entry| nodes.implementation(&entry.description));
         let (client, server) = (end(client), end(server));
         Ok(ServiceConnection { service_name: service.to_owned(), client, server, rmw_implementations, state })

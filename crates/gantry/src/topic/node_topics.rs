@@ -166,7 +166,7 @@ impl Node {
             .into_iter()
             .map(|entry| entry.description);
         let publishers = endpoints.filter(|endpoint| endpoint.role == Role::Publisher);
-        let mut types: Vec<_> = publishers.map(|publisher| publisher.message_type).collect();
+        let mut types: Vec<_> = publishers.map(|publisher| publisher.message_type.clone()).collect();
         types.sort_unstable();
         types.dedup();
         Ok(types)
@@ -221,7 +221,7 @@ pub(crate) fn type_description<T: Message>() -> TypeDescription {
     TypeDescription {
         name: T::TYPE_NAME.to_owned(),
         hash: T::TYPE_HASH,
-        definition: T::DEFINITION.to_owned(),
+        definition: T::DEFINITION.into(),
         payload_bytes: T::MAX_BYTES,
     }
 }

@@ -116,7 +116,7 @@ fn another_definition_of_the_type_is_told() {
     let _service = node().create_service::<AddTwoInts>("other_definition").unwrap();
     let mut service_type = add_two_ints();
     service_type.response.hash = [9; 32];
-    service_type.response.definition = "int64 total\n".to_owned();
+    service_type.response.definition = "int64 total\n".into();
     let mut client = node().create_generic_client("other_definition", service_type).unwrap();
     let why = "/other_definition is served by /tester as example_interfaces/srv/AddTwoInts, and you ask with another \
                definition of that type";

@@ -35,7 +35,12 @@ pub fn point() -> TypeDescription {
 pub fn path() -> TypeDescription {
     let definition =
         format!("test_msgs/Point[] points\n{}\nMSG: test_msgs/Point\nfloat64 x\nfloat64 y\n", "=".repeat(80));
-    TypeDescription { name: "test_msgs/msg/Path".into(), hash: [7; 32], definition, payload_bytes: usize::MAX }
+    TypeDescription {
+        name: "test_msgs/msg/Path".into(),
+        hash: [7; 32],
+        definition: definition.into(),
+        payload_bytes: usize::MAX,
+    }
 }
 
 /// A path with that number of points, as CDR.

@@ -15,7 +15,7 @@ tests![
 
 /// A path whose points have another type of y.
 fn path_of_float32() -> TypeDescription {
-    TypeDescription { hash: [8; 32], definition: path().definition.replace("float64 y", "float32 y"), ..path() }
+    TypeDescription { hash: [8; 32], definition: path().definition.replace("float64 y", "float32 y").into(), ..path() }
 }
 
 /// The sentence of a type mismatch.
@@ -73,7 +73,7 @@ fn types_of_other_names_do_not_meet() {
 fn a_known_hash_decides_and_an_unknown_one_does_not() {
     let node = node();
     let mut publisher = node.create_generic_publisher("hashes", path(), Qos::default()).unwrap();
-    let commented = TypeDescription { definition: format!("# A way.\n{}", path().definition), ..path() };
+    let commented = TypeDescription { definition: format!("# A way.\n{}", path().definition).into(), ..path() };
     let of_unknown_hash = |description: TypeDescription| TypeDescription { hash: [0; 32], ..description };
     let meets = [
         (commented.clone(), true),

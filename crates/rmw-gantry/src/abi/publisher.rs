@@ -5,7 +5,7 @@ use crate::{
     entities::Publisher,
     failure::{Failure, Result, run, run_for_pointer},
     handle::{IDENTIFIER, argument, c_string, entity, free, output, text},
-    messages::{MessageType, serialized},
+    messages::{known, serialized},
     names::check_topic,
     qos::{publisher_qos, qos_profile},
 };
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn rmw_create_publisher(
         let node = unsafe { entity(node) }?;
         node.context.check()?;
         // SAFETY: as above.
-        let message_type = unsafe { MessageType::new(type_support) }?;
+        let message_type = unsafe { known::message_type(type_support) }?;
         // SAFETY: as above.
         let topic = unsafe { text("topic_name", topic_name) }?;
         // SAFETY: as above.

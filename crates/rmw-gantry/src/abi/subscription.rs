@@ -6,7 +6,7 @@ use crate::{
     entities::Subscription,
     failure::{run, run_for_pointer},
     handle::{IDENTIFIER, argument, c_string, entity, free, output, text},
-    messages::MessageType,
+    messages::known,
     names::check_topic,
     qos::{qos_profile, subscription_qos},
 };
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn rmw_create_subscription(
         let owner = unsafe { entity(node) }?;
         owner.context.check()?;
         // SAFETY: as above.
-        let message_type = unsafe { MessageType::new(type_support) }?;
+        let message_type = unsafe { known::message_type(type_support) }?;
         // SAFETY: as above.
         let topic = unsafe { text("topic_name", topic_name) }?;
         // SAFETY: as above.

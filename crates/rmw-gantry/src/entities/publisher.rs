@@ -19,7 +19,7 @@ use std::{
 pub struct Publisher {
     pub library: Arc<Library<GenericPublisher>>,
     pub gid: Gid,
-    pub message_type: MessageType,
+    pub message_type: Arc<MessageType>,
     /// As it was granted.
     pub qos: Qos,
     /// As it was given.
@@ -30,7 +30,7 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    pub fn new(library: GenericPublisher, message_type: MessageType, qos: Qos, topic: CString) -> Publisher {
+    pub fn new(library: GenericPublisher, message_type: Arc<MessageType>, qos: Qos, topic: CString) -> Publisher {
         let gid = library.gid();
         let (library, loans) = (Arc::new(Library::new(library)), Mutex::default());
         Publisher { library, gid, message_type, qos, topic, loans, events: EndpointEvents::new() }

@@ -20,7 +20,7 @@ use std::{
 pub struct Subscription {
     pub context: Arc<Context>,
     pub source: Arc<Source<GenericSubscription>>,
-    pub message_type: MessageType,
+    pub message_type: Arc<MessageType>,
     /// As it was granted.
     pub qos: Qos,
     /// As it was given.
@@ -41,7 +41,7 @@ impl Subscription {
     pub fn new(
         context: Arc<Context>,
         library: GenericSubscription,
-        message_type: MessageType,
+        message_type: Arc<MessageType>,
         qos: Qos,
         topic: CString,
         ignores_local_publications: bool,

@@ -14,6 +14,7 @@ mod cpp_string;
 mod cpp_vector;
 mod definition;
 mod fault;
+pub(crate) mod known;
 mod probe;
 mod program;
 mod read;
@@ -71,7 +72,7 @@ impl MessageType {
             name: codec.structure.name.clone(),
             // SAFETY: as this function's; it is not null.
             hash: unsafe { type_support::hash(type_support) },
-            definition: definition::text(&codec.structure),
+            definition: definition::text(&codec.structure).into(),
             payload_bytes: codec.fixed_bytes.unwrap_or(usize::MAX),
         };
         Ok(MessageType { codec, description })

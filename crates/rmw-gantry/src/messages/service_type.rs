@@ -1,17 +1,18 @@
 //! A service's type: its name, and the types of its requests and responses.
 
-use super::{MessageType, structure, type_support};
+use super::{MessageType, known, structure, type_support};
 use crate::{
     bindings::*,
     failure::{Failure, Result},
 };
+use std::sync::Arc;
 
 /// A service type.
 pub(crate) struct ServiceType {
     /// As `std_srvs/srv/SetBool`.
     pub name: String,
-    pub request: MessageType,
-    pub response: MessageType,
+    pub request: Arc<MessageType>,
+    pub response: Arc<MessageType>,
 }
 
 impl ServiceType {
@@ -32,9 +33,9 @@ impl ServiceType {
         let name = unsafe { structure::type_name(members.service_namespace_, members.service_name_) }
             .map_err(|fault| Failure::invalid(format_args!("the service cannot be used: {fault}")))?;
         // SAFETY: as this function's.
-        let request = unsafe { MessageType::new(introspection.request_typesupport) }?;
+        let request = unsafe { known::message_type(introspection.request_typesupport) }?;
         // SAFETY: as this function's.
-        let response = unsafe { MessageType::new(introspection.response_typesupport) }?;
+        let response = unsafe { known::message_type(introspection.response_typesupport) }?;
         Ok(ServiceType { name, request, response })
     }
 

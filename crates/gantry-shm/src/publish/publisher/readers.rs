@@ -4,8 +4,8 @@ use super::Publisher;
 use crate::{
     describe::description::{Gid, Role},
     domain::{
-        PeerEndpoint,
         control::{self, ControlTask},
+        endpoints::{Endpoints, PeerEndpoint},
         pace::Pace,
     },
     error::{Error, Result},
@@ -13,7 +13,11 @@ use crate::{
     publish::discovery::{Discovered, drop_dead_readers, joined, slow_readers},
     wait::interrupt::is_interrupted,
 };
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// Longest time between the creation of a publisher and its end, if subscriptions that are there have not joined it yet.
 const LINGER: Duration = Duration::from_millis(100);
@@ -118,13 +122,13 @@ impl Publisher {
     /// Processes that cannot be read are reasons, too.
     pub(super) fn find_first_readers(&mut self) -> Result<()> {
         let there = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut self.first_mismatches)?;
-        for (_, subscription) in &there {
+        for (_, subscription) in &there.list {
             match self.description.mismatch(subscription) {
                 None => _ = self.first_readers.insert(subscription.gid),
                 Some(why) => self.first_mismatches.push(why),
             }
         }
-        self.forget_first_readers(there);
+        self.forget_first_readers(&there);
         Ok(())
     }
 
@@ -133,25 +137,27 @@ impl Publisher {
     #[cold]
     pub(super) fn check_first_readers(&mut self) {
         match self.created.elapsed() < LINGER {
-            true => self.forget_first_readers(self.subscriptions()),
+            true => self.forget_first_readers(&self.subscriptions()),
             false => self.first_readers.clear(),
         }
     }
 
-    fn forget_first_readers(&mut self, mut there: Vec<PeerEndpoint>) {
-        self.first_readers.retain(|first| there.iter().any(|(_, subscription)| subscription.gid == *first));
+    fn forget_first_readers(&mut self, there: &Endpoints) {
+        let mut there: Vec<&PeerEndpoint> = there.list.iter().collect();
+        let gids: HashSet<Gid> = there.iter().map(|(_, subscription)| subscription.gid).collect();
+        self.first_readers.retain(|first| gids.contains(first));
         // Records do not name their subscriptions: of those that have equal ones, a later subscription has it, so that no first
         // reader is taken for joined that is not.
         there.sort_by_key(|(_, subscription)| self.first_readers.contains(&subscription.gid));
         let records = self.writer.roster.active().cloned().collect();
-        let joined = joined(&self.description, records, there.iter().map(|(peer, endpoint)| (peer, endpoint)));
+        let joined = joined(&self.description, records, there.into_iter().map(|(peer, endpoint)| (peer, endpoint)));
         if self.first_readers.is_subset(&joined) {
             self.first_readers.clear();
         }
     }
 
     /// The topic's subscriptions; none after an error.
-    fn subscriptions(&self) -> Vec<PeerEndpoint> {
+    fn subscriptions(&self) -> Arc<Endpoints> {
         self.domain.endpoints(&self.description.topic, Role::Subscription, &mut Vec::new()).unwrap_or_default()
     }
 
@@ -203,7 +209,7 @@ impl Publisher {
         self.domain.epoch.check()?;
         let mut sentences = Vec::new();
         let others = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut sentences)?;
-        sentences.extend(others.iter().filter_map(|(_, subscription)| self.description.mismatch(subscription)));
+        sentences.extend(others.list.iter().filter_map(|(_, subscription)| self.description.mismatch(subscription)));
         Ok(sentences)
     }
 }
@@ -218,7 +224,7 @@ mod tests {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();
         let bytes =
-            || TypeDescription { name: "bytes".into(), hash: [0; 32], definition: String::new(), payload_bytes: 64 };
+            || TypeDescription { name: "bytes".into(), hash: [0; 32], definition: "".into(), payload_bytes: 64 };
         let domain = &participant.domain;
         // It is there, and does not join.
         let describe = || domain.describe(Role::Subscription, "/tester", "/topic", bytes(), Qos::default()).unwrap();
@@ -229,7 +235,7 @@ mod tests {
             [(); 2].map(|()| Subscription::new(participant.clone(), "/tester", "/topic", bytes(), qos).unwrap());
         publisher.discover();
         let mut awaited = || {
-            publisher.forget_first_readers(publisher.subscriptions());
+            publisher.forget_first_readers(&publisher.subscriptions());
             publisher.first_readers.len()
         };
         assert_eq!(awaited(), 2);

@@ -42,7 +42,7 @@ impl Publisher {
         if let Some(slot) = self.memory.take(region, directory, &what, bytes, 0)? {
             let descriptor = Descriptor { offset: slot.offset, log2_capacity };
             self.writer.change_ring(region.ring(descriptor, self.entry_bytes)?, descriptor);
-            self.domain.board.wake_readers(self.topic); // so that readers bring its pages in
+            self.domain.board.file_has_grown(self.topic);
         }
         Ok(())
     }
@@ -203,7 +203,7 @@ impl Publisher {
             self.writer.history.add_slot(slot);
         }
         if region.length_bytes() > before {
-            self.domain.board.wake_readers(self.topic); // so that readers bring the new pages in
+            self.domain.board.file_has_grown(self.topic);
         }
         Ok(slot)
     }
@@ -268,7 +268,7 @@ mod tests {
         let keeps_many = Qos::default().keep_last(64).transient_local();
         for (qos, held_count) in [(keeps_few, 0), (keeps_few, 40), (keeps_many, 0), (keeps_many, 40)] {
             let bytes =
-                TypeDescription { name: "bytes".into(), hash: [0; 32], definition: String::new(), payload_bytes: 1024 };
+                TypeDescription { name: "bytes".into(), hash: [0; 32], definition: "".into(), payload_bytes: 1024 };
             let (node, topic, options) = ("/tester", "/topic", PublisherOptions::default());
             let mut publisher = Publisher::new(participant.clone(), node, topic, bytes.clone(), qos, options).unwrap();
             let mut subscription = Subscription::new(participant.clone(), node, topic, bytes, qos).unwrap();
@@ -291,7 +291,7 @@ mod tests {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();
         let payload_bytes = super::SINGLE_SLOT_BYTES;
-        let bytes = TypeDescription { name: "bytes".into(), hash: [0; 32], definition: String::new(), payload_bytes };
+        let bytes = TypeDescription { name: "bytes".into(), hash: [0; 32], definition: "".into(), payload_bytes };
         let (node, topic, qos) = ("/tester", "/topic", Qos::default().keep_last(10));
         let options = PublisherOptions::default();
         let mut publisher = Publisher::new(participant.clone(), node, topic, bytes.clone(), qos, options).unwrap();
@@ -326,7 +326,7 @@ mod tests {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();
         let bytes =
-            TypeDescription { name: "bytes".into(), hash: [0; 32], definition: String::new(), payload_bytes: BYTES };
+            TypeDescription { name: "bytes".into(), hash: [0; 32], definition: "".into(), payload_bytes: BYTES };
         let (node, topic, qos) = ("/tester", "/topic", Qos::default().keep_last(2));
         let options = PublisherOptions { max_memory_bytes: Some(8 * BYTES), ..Default::default() };
         let mut publisher = Publisher::new(participant.clone(), node, topic, bytes.clone(), qos, options).unwrap();

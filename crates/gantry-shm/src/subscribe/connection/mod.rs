@@ -10,6 +10,7 @@ pub(crate) use pending::{PendingConnection, record_words};
 
 use crate::{
     crash::{self, Point},
+    describe::description::EndpointDescription,
     domain::{
         Domain,
         board::TopicIndex,
@@ -37,7 +38,7 @@ use std::{ptr::NonNull, sync::Arc};
 pub(crate) struct Connection {
     domain: Arc<Domain>,
     topic: TopicIndex,
-    topic_name: String,
+    publisher: Arc<EndpointDescription>,
     pub(crate) mapping: Arc<PublisherMapping>,
     reader: Reader,
     /// The first is the record with cursor and depth; the others hold more pins when many samples are held.
@@ -148,12 +149,12 @@ impl Connection {
     #[inline(always)]
     fn take_inline(&mut self, word: InlineWord) -> Option<Sample> {
         let owned = self.records.first()?;
-        let index = free_pin(&owned.record)?;
-        let place = owned.places.place(index);
+        let index = free_pin(owned.record())?;
+        let place = owned.place(index);
         // SAFETY: room for the words of an entry (`OwnedRecord::new`); the pin is 0, only this connection sets it, and the sample
         //   ends the use.
         let payload = unsafe { Place::payload(place, self.mapping.inline_bytes() / 8) };
-        let info = self.reader.take_inline(word, &owned.record.pins[index], payload)?;
+        let info = self.reader.take_inline(word, &owned.record().pins[index], payload)?;
         Some(self.copied(&info, place))
     }
 
@@ -290,7 +291,7 @@ impl Drop for Connection {
         }
         self.peeked = None;
         for record in records {
-            record.record.state.store(READER_LEFT, Release); // samples that are still held stay pinned
+            record.record().state.store(READER_LEFT, Release); // samples that are still held stay pinned
             crash::point(Point::RecordLeft);
             record.leave();
         }

@@ -6,7 +6,7 @@ use crate::{
         description::EndpointDescription,
         qos::{Durability, History, MAX_DEPTH, Qos, Reliability, limit_ns},
     },
-    domain::{Domain, board::TopicIndex, publisher_mapping::PublisherMapping},
+    domain::{Domain, board::TopicIndex, process_file::publisher_file_name, publisher_mapping::PublisherMapping},
     error::Result,
     protocol::{
         layout::*,
@@ -27,7 +27,7 @@ pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
 /// A connection before its join: its record is there, but the publisher does not look for it yet. Several are made before the
 /// generation is raised, once.
 pub(crate) struct PendingConnection {
-    topic_name: String,
+    publisher: Arc<EndpointDescription>,
     mapping: Arc<PublisherMapping>,
     record: Arc<OwnedRecord>,
     start: Start,
@@ -37,16 +37,16 @@ pub(crate) struct PendingConnection {
 }
 
 impl PendingConnection {
-    /// Maps the publisher and makes the record, with a cursor that wants everything. `is_older`: the publisher was there before
+    /// Maps the publisher of the process with that id and makes the record, with a cursor that wants everything. `is_older`: the publisher was there before
     /// the subscription, which misses what was published until now. `NotFound` in the error if the publisher left meanwhile.
     pub(crate) fn new(
         domain: &Arc<Domain>,
-        publisher: &EndpointDescription,
-        file_name: &str,
+        process: &[u8; 16],
+        publisher: &Arc<EndpointDescription>,
         qos: &Qos,
         is_older: bool,
     ) -> Result<PendingConnection> {
-        let mapping = domain.publisher_mapping(file_name, publisher.key)?;
+        let mapping = domain.publisher_mapping(&publisher_file_name(process, publisher.number), publisher.key)?;
         mapping.region.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
         // The publisher may have more samples than its depth, for others or not retired yet; a late joiner cannot count on them.
@@ -61,8 +61,13 @@ impl PendingConnection {
         let record = OwnedRecord::new(domain.clone(), mapping.clone(), record);
         let is_gating = state == READER_GATING;
         let lifespan_ns = limit_ns(publisher.qos.lifespan);
-        let topic_name = publisher.topic.clone();
-        Ok(PendingConnection { topic_name, mapping, record, start, depth, is_gating, lifespan_ns })
+        let publisher = publisher.clone();
+        Ok(PendingConnection { publisher, mapping, record, start, depth, is_gating, lifespan_ns })
+    }
+
+    /// The publisher's key.
+    pub(crate) fn key(&self) -> u64 {
+        self.mapping.key
     }
 
     /// Joins: chooses the first sample. `generation` was raised after [`PendingConnection::new`], so that a publisher that
@@ -70,7 +75,7 @@ impl PendingConnection {
     pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Connection> {
         let (ring, newest) = self.mapping.newest()?;
         let limits = (self.depth.into(), self.mapping.inline_bytes().min(self.mapping.payload_bytes));
-        let reader = Reader::new(self.mapping.header, ring, self.record.record, limits, self.start);
+        let reader = Reader::new(self.mapping.header, ring, *self.record.record(), limits, self.start);
         let oldest_kept = reader.oldest_kept();
         let kept_from = (!self.is_gating).then_some(oldest_kept);
         let of_depth = newest.saturating_add(1).saturating_sub(self.depth.into());
@@ -78,7 +83,7 @@ impl PendingConnection {
         let connection = Connection {
             domain: domain.clone(),
             topic,
-            topic_name: self.topic_name,
+            publisher: self.publisher,
             mapping: self.mapping,
             reader,
             records: vec![self.record],

@@ -20,19 +20,19 @@ impl Connection {
         if self.max_held_samples == usize::MAX {
             return Ok(());
         }
-        let pins = self.records.iter().flat_map(|owned| owned.record.pins.iter());
+        let pins = self.records.iter().flat_map(|owned| owned.record().pins.iter());
         // Relaxed: a sample that is dropped on another thread meanwhile may count.
         let held = pins.filter(|pin| !matches!(pin.load(Relaxed), 0 | COPIED)).count();
         if held < self.max_held_samples {
             return Ok(());
         }
-        Err(Error::TooManyHeld { topic: self.topic_name.clone(), limit: self.max_held_samples }.into())
+        Err(Error::TooManyHeld { topic: self.publisher.topic.clone(), limit: self.max_held_samples }.into())
     }
 
     /// The place of a free pin; one more record if all are in use.
     #[inline]
     pub(super) fn free_place(&mut self) -> Result<NonNull<Place>, Box<Error>> {
-        let free_place = |owned: &Arc<OwnedRecord>| Some(owned.places.place(free_pin(&owned.record)?));
+        let free_place = |owned: &Arc<OwnedRecord>| Some(owned.place(free_pin(owned.record())?));
         match self.records.iter().find_map(free_place) {
             Some(place) => Ok(place),
             None => self.add_record(),
@@ -44,7 +44,7 @@ impl Connection {
     fn add_record(&mut self) -> Result<NonNull<Place>, Box<Error>> {
         let record = self.domain.process.take_record(&self.domain.directory, self.mapping.key, READER_EXTENSION, 0)?;
         let owned = OwnedRecord::new(self.domain.clone(), self.mapping.clone(), record);
-        let place = owned.places.place(0);
+        let place = owned.place(0);
         self.records.push(owned);
         self.domain.board.topic_changed(self.topic, Side::Readers);
         Ok(place)

@@ -4,7 +4,7 @@
 use crate::{
     os::fork::Epoch,
     protocol::{
-        layout::{LINE_BYTES, PAYLOAD_OFFSET, PINS_PER_RECORD, ReaderRecord, SlotHeader},
+        layout::{LINE_BYTES, PAYLOAD_OFFSET, SlotHeader},
         shared::InRegion,
         sync::AtomicU64,
     },
@@ -31,7 +31,7 @@ pub(crate) struct Place {
 
 const _: () = assert!(size_of::<Place>() == LINE_BYTES);
 
-/// The places for the samples of one record. The pin with a place's index says whether it is in use.
+/// Places for the samples of some pins of a record. The pin with a place's index says whether it is in use.
 pub(crate) struct Places {
     lines: Box<[Line]>,
     lines_per_place: usize,
@@ -44,18 +44,18 @@ unsafe impl Sync for Places {}
 unsafe impl Send for Places {}
 
 impl Places {
-    /// Places for the pins of `record`, with room for inline payloads of up to `payload_bytes`. The caller keeps the record.
+    /// Places for these pins, with room for inline payloads of up to `payload_bytes`. The caller keeps their record.
     pub(crate) fn new(
-        record: &ReaderRecord,
+        pins: &[AtomicU64],
         payload_bytes: usize,
         (epoch, cell, publisher_gid): (Epoch, &'static OrphanCell, [u8; 16]),
     ) -> Places {
         let lines_per_place = 1 + (PAYLOAD_OFFSET + payload_bytes).div_ceil(LINE_BYTES);
-        let lines = (0..PINS_PER_RECORD * lines_per_place).map(|_| Line(UnsafeCell::default())).collect();
+        let lines = (0..pins.len() * lines_per_place).map(|_| Line(UnsafeCell::default())).collect();
         let places = Places { lines, lines_per_place };
-        for (index, pin) in record.pins.iter().enumerate() {
+        for (index, pin) in pins.iter().enumerate() {
             let place = places.place(index);
-            // SAFETY: the caller keeps the record.
+            // SAFETY: the caller keeps it.
             let pin = unsafe { InRegion::new(pin) };
             let slot = Place::copy(place);
             // SAFETY: the first line of a place that is not in use yet.

@@ -75,7 +75,7 @@ impl GenericService {
     /// As there.
     #[inline]
     pub fn loan_response(&mut self, request: RequestId, length_bytes: usize) -> Result<GenericLoan> {
-        self.replies.of(request.client_gid).loan(length_bytes)
+        self.replies.of(request.client_gid)?.loan(length_bytes)
     }
 
     /// Answers a request, as [`Service::send_response`](crate::Service::send_response).
@@ -99,7 +99,7 @@ impl GenericService {
     /// # Errors
     /// As [`GenericService::loan_response`] and [`GenericService::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &[u8]) -> Result<()> {
-        self.replies.of(request.client_gid).publish_copy_for(request, response).map(drop)
+        self.replies.of(request.client_gid)?.publish_copy_for(request, response).map(drop)
     }
 
     /// The number of requests that came so far, as [`GenericSubscription::received`].

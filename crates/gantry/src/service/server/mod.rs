@@ -171,7 +171,7 @@ impl<S: ServiceType> Service<S> {
         request: RequestId,
         shape: impl Shape<S::Response>,
     ) -> Result<Loan<S::Response>> {
-        self.replies.of(request.client_gid).loan_with(shape)
+        self.replies.of(request.client_gid)?.loan_with(shape)
     }
 
     /// Answers a request, now or later, with a loan for it, in place. It is no error if the client is gone.
@@ -195,7 +195,7 @@ impl<S: ServiceType> Service<S> {
     /// # Errors
     /// As [`Service::loan_response_with`] and [`Service::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &S::Response) -> Result<()> {
-        self.replies.of(request.client_gid).publish_copy_for(request, response).map(drop)
+        self.replies.of(request.client_gid)?.publish_copy_for(request, response).map(drop)
     }
 
     common_methods!(Service);

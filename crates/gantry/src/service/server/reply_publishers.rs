@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{
     error::Result,
-    node::{Node, reply_topic, request_topic},
+    node::{Node, Presence, reply_topic, request_topic},
     topic::GenericPublisher,
 };
-use gantry_shm::{Gid, Role};
+use gantry_shm::{Gid, GraphRecord, Role};
 use std::{
     collections::BTreeMap,
     sync::{Arc, atomic::Ordering::Acquire},
@@ -22,8 +22,11 @@ use std::{
 /// The publishers of one server, as its own thread sees them. `P` is a generic or a typed publisher.
 pub(super) struct ReplyPublishers<P> {
     clients: BTreeMap<Gid, P>,
-    /// For replies to clients that left. Its description tells other processes the type of the replies.
-    unread: P,
+    /// For replies to clients that left; made for the first of them.
+    unread: Option<Box<P>>,
+    /// Tells other processes the type of the replies.
+    _record: GraphRecord,
+    presence: Arc<Presence>,
     watcher: Arc<ReplyWatcher<P>>,
     /// The count of changes to which `clients` belongs.
     seen_changes: u64,
@@ -38,27 +41,39 @@ impl<P: Send + 'static> ReplyPublishers<P> {
         requests: &gantry_shm::Subscription,
         wrap: fn(GenericPublisher) -> P,
     ) -> Result<ReplyPublishers<P>> {
-        let presence = node.presence();
+        let presence = node.presence().clone();
         let maker = Maker {
-            presence: Arc::downgrade(presence),
+            presence: Arc::downgrade(&presence),
             node: node.fully_qualified_name(),
             service: service.to_owned(),
             service_type,
             wrap,
         };
-        let unread = maker.publisher(presence, &reply_topic(service), 1)?;
+        let (participant, response_type) = (node.participant().clone(), maker.service_type.response.clone());
+        let record =
+            GraphRecord::publisher(participant, &maker.node, &reply_topic(service), response_type, Maker::<P>::qos(1))?;
         let watcher = |_| ReplyWatcher::new(requests.matches(), maker);
         let watcher = node.participant().watch(&request_topic(service), Role::Publisher, watcher)?;
-        Ok(ReplyPublishers { clients: BTreeMap::new(), unread, watcher, seen_changes: 0 })
+        Ok(ReplyPublishers {
+            clients: BTreeMap::new(),
+            unread: None,
+            _record: record,
+            presence,
+            watcher,
+            seen_changes: 0,
+        })
     }
 
     /// The publisher for a client's replies, or for those that no client reads if it left.
+    ///
+    /// # Errors
+    /// The client left, and there is no room for a publisher.
     #[inline]
-    pub(super) fn of(&mut self, client: Gid) -> &mut P {
+    pub(super) fn of(&mut self, client: Gid) -> Result<&mut P> {
         self.find(client);
         match self.clients.get_mut(&client) {
-            Some(publisher) => publisher,
-            None => &mut self.unread,
+            Some(publisher) => Ok(publisher),
+            None => unread(&mut self.unread, &self.watcher.maker, &self.presence),
         }
     }
 
@@ -100,6 +115,16 @@ impl<P: Send + 'static> ReplyPublishers<P> {
         self.watcher.wait_until_made(client);
         self.update();
     }
+}
+
+/// The publisher for replies that no client reads, made now if there is none yet.
+#[cold]
+fn unread<'a, P>(unread: &'a mut Option<Box<P>>, maker: &Maker<P>, presence: &Arc<Presence>) -> Result<&'a mut P> {
+    let publisher = match unread.take() {
+        Some(publisher) => publisher,
+        None => Box::new(maker.publisher(presence, &reply_topic(&maker.service), 1)?),
+    };
+    Ok(unread.insert(publisher))
 }
 
 impl<P> Drop for ReplyPublishers<P> {

@@ -20,7 +20,7 @@ fn type_of(plan: &EndpointPlan) -> TypeDescription {
     let length_bytes = plan.message.bytes;
     TypeDescription {
         name: "perf_test_msgs/msg/Raw".to_owned(),
-        definition: format!("uint8[{length_bytes}] message\n"),
+        definition: format!("uint8[{length_bytes}] message\n").into(),
         payload_bytes: length_bytes,
         ..TypeDescription::default()
     }

@@ -34,7 +34,7 @@ fn round_trips<T>(support: Support, fresh: impl Fn() -> T) {
     let description = message_type.description();
     let name: TypeName = description.name.parse().unwrap();
     let definitions = Definitions::from_text(&name, &description.definition).unwrap();
-    assert_eq!(definitions.definition_text(&name).unwrap(), description.definition);
+    assert_eq!(definitions.definition_text(&name).unwrap(), *description.definition);
     let dynamic = gantry_dynamic::MessageType::new(&definitions, &name).unwrap();
     let mut rng = Rng::with_seed(19);
     let mut reused = fresh();
@@ -191,7 +191,7 @@ fn texts_keep_their_bytes() {
 fn an_empty_message_is_a_byte_as_for_gantrys_own_nodes() {
     let placeholder = field(c"structure_needs_at_least_one_member", ROS_TYPE_UINT8, 0);
     let message_type = resolve(support(c"Empty", 1, vec![placeholder]));
-    assert_eq!(message_type.description().definition, std_msgs::msg::Empty::DEFINITION);
+    assert_eq!(&*message_type.description().definition, std_msgs::msg::Empty::DEFINITION);
     assert_eq!(written(&message_type, &0_u8).unwrap(), std_msgs::msg::Empty::default().to_cdr().unwrap()[4..]);
 }
 

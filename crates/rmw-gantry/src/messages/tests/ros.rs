@@ -142,7 +142,7 @@ fn dispatching_type_supports_are_resolved() {
         let service = unsafe { ServiceType::new(call(&library, &symbol)) }.unwrap().description();
         assert_eq!(service.name, "std_srvs/srv/SetBool");
         assert_eq!(service.request.name, "std_srvs/srv/SetBool_Request");
-        assert_eq!(service.request.definition, "bool data\n");
+        assert_eq!(&*service.request.definition, "bool data\n");
         assert_eq!(
             service.request.hash,
             <gantry_msgs::std_srvs::srv::SetBool_Request as gantry_cdr::Message>::TYPE_HASH

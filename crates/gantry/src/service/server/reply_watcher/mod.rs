@@ -92,10 +92,14 @@ struct Making<'a, P>(&'a ReplyWatcher<P>);
 impl<P> Maker<P> {
     pub(super) fn publisher(&self, presence: &Arc<Presence>, topic: &str, depth: u32) -> Result<P> {
         let (participant, response_type) = (presence.participant().clone(), self.service_type.response.clone());
-        let qos = Qos::default().reliable().keep_last(depth);
+        let qos = Maker::<P>::qos(depth);
         let options = PublisherOptions { max_inline_bytes: 0, ..PublisherOptions::default() }; // responses travel in slots
         let engine = gantry_shm::Publisher::new(participant, &self.node, topic, response_type, qos, options)?;
         Ok((self.wrap)(GenericPublisher::new(engine, presence.clone())))
+    }
+
+    pub(super) fn qos(depth: u32) -> Qos {
+        Qos::default().reliable().keep_last(depth)
     }
 
     /// A sentence for each client of another type.

@@ -1,0 +1,153 @@
+//! The result of a subscription's discovery: the publishers that were joined, and the reasons why others were not.
+
+use super::{MAX_GONE_CONNECTIONS, RETRY_AFTER_NS};
+use crate::{
+    domain::{endpoints::Endpoints, joining::JoinBatch, publisher_mapping::PublisherMapping},
+    error::Error,
+    os::{clock::monotonic_ns, event_fd::EventFd},
+    protocol::{
+        entry::Entry,
+        layout::READER_LEFT,
+        sync::{Ordering::Acquire, acquire},
+    },
+    subscribe::{
+        connection::{Connection, PendingConnection},
+        owned_record::OwnedRecord,
+    },
+};
+use std::{collections::HashSet, sync::Arc, task::Waker};
+
+/// Result of the discovery.
+#[derive(Default)]
+pub(crate) struct Discovered {
+    /// Generation of the topic to which this belongs.
+    pub(crate) generation: Option<u64>,
+    /// Counts the discoveries.
+    pub(crate) version: u64,
+    /// Made, and not joined yet.
+    pub(super) pending: Vec<(JoinBatch, PendingConnection)>,
+    /// The newest batch of them.
+    pub(super) batch: JoinBatch,
+    /// The generation to which this belongs when they are joined.
+    pub(super) next_generation: Option<u64>,
+    /// Joined, and not yet taken by the subscription.
+    pub(crate) connections: Vec<Connection>,
+    /// The publishers that were joined and are there, those with corrupt memory too; and those that left and are not drained.
+    pub(super) joined: Vec<Joined>,
+    /// The reasons why publishers of the topic are not matched.
+    pub(crate) mismatches: Vec<String>,
+    /// The first failure to read or join a publisher that is there.
+    pub(crate) failure: Option<String>,
+    /// Not all publishers could be joined: the time of the next attempt, CLOCK_MONOTONIC.
+    pub(super) retry_ns: Option<u64>,
+    /// The keys of the publishers that were there at the first look, so before the subscription, and are not joined yet. It was
+    /// there before all others, and takes their samples from the first on.
+    pub(super) older_publishers: Option<Vec<u64>>,
+    /// The publishers of [`Endpoints`] that were looked at: the epoch and their number. `None`: some could not be joined.
+    pub(super) looked_at: Option<(u64, usize)>,
+    /// The number of joined publishers before the retry that is under way.
+    pub(super) retried_with: Option<usize>,
+    /// The mismatches that the listener knows, and the version that the waker knows.
+    pub(super) announced: Vec<String>,
+    pub(super) notified_version: u64,
+    /// The count of growths of publishers' files when their pages were last brought in.
+    pub(super) growths: u64,
+    pub(crate) listener: Listener,
+    /// The subscription is gone.
+    pub(super) is_closed: bool,
+}
+
+/// The descriptor and the waker by which the control thread notifies the subscription's user of news.
+#[derive(Default)]
+pub(crate) struct Listener {
+    /// The descriptor on which the user waits for samples.
+    pub(crate) event_fd: Option<EventFd>,
+    /// The waker of a task that waits for samples, or for publishers to come or go; woken once.
+    pub(crate) waker: Option<Waker>,
+}
+
+/// A publisher that was joined.
+pub(super) struct Joined {
+    pub(super) mapping: Arc<PublisherMapping>,
+    /// Its record, with the cursor of the subscription for any thread. It belongs to no other connection while it is kept here.
+    pub(super) record: Arc<OwnedRecord>,
+    /// It left, or died.
+    pub(super) is_gone: bool,
+}
+
+impl Discovered {
+    /// Marks the joined publishers that left, and returns the keys of those that are joined or about to be.
+    pub(super) fn look_again(&mut self, there: &Endpoints) -> HashSet<u64> {
+        let present: HashSet<u64> = there.list.iter().map(|(_, publisher)| publisher.key).collect();
+        for joined in &mut self.joined {
+            joined.is_gone = !present.contains(&joined.mapping.key);
+        }
+        let joined = self.joined.iter().map(|joined| joined.mapping.key);
+        joined.chain(self.pending.iter().map(|(_, pending)| pending.key())).collect()
+    }
+
+    /// Forgets publishers that are gone and have nothing to take any more, and the oldest of those that have if they are many and
+    /// the subscription does not look at them: it must not hold the memory of all publishers that ever came.
+    pub(super) fn forget_gone(&mut self) {
+        if !self.joined.iter().any(|joined| joined.is_gone) {
+            return;
+        }
+        self.joined.retain(|joined| !joined.is_gone || joined.has_news());
+        let present = self.present_keys();
+        let gone = self.connections.iter().rev().filter(|connection| !present.contains(&connection.mapping.key));
+        let surplus: HashSet<u64> = gone.skip(MAX_GONE_CONNECTIONS).map(|connection| connection.mapping.key).collect();
+        self.joined.retain(|joined| !surplus.contains(&joined.mapping.key));
+        let joined: HashSet<u64> = self.joined.iter().map(|joined| joined.mapping.key).collect();
+        self.connections.retain(|own| joined.contains(&own.mapping.key));
+    }
+
+    /// Leaves out a publisher that could not be joined.
+    pub(super) fn exclude_failed(&mut self, error: Error) {
+        self.looked_at = None;
+        match error.is_not_found() {
+            // It is leaving just now, and raises the generation; or its file was removed.
+            true => self.exclude(format!("a publisher's file is not there: {error}")),
+            false => self.fail(error.to_string()),
+        }
+    }
+
+    pub(super) fn fail(&mut self, why: String) {
+        self.failure.get_or_insert_with(|| why.clone());
+        self.exclude(why);
+    }
+
+    fn exclude(&mut self, why: String) {
+        self.mismatches.push(why);
+        self.retry_ns = Some(monotonic_ns() + RETRY_AFTER_NS);
+    }
+
+    /// The keys of the publishers that were joined and did not leave.
+    pub(crate) fn present_keys(&self) -> HashSet<u64> {
+        self.present().map(|mapping| mapping.key).collect()
+    }
+
+    /// The publishers that were joined and did not leave.
+    pub(crate) fn present(&self) -> impl Iterator<Item = &Arc<PublisherMapping>> {
+        self.joined.iter().filter(|joined| !joined.is_gone).map(|joined| &joined.mapping)
+    }
+
+    /// The subscription is dropped: forgets all publishers. The caller drops the rest when the discovery is unlocked.
+    #[must_use]
+    pub(crate) fn close(&mut self) -> Discovered {
+        let version = self.version + 1;
+        std::mem::replace(self, Discovered { version, is_closed: true, ..Discovered::default() })
+    }
+}
+
+impl Joined {
+    /// Whether there is a sample that was not taken.
+    pub(super) fn has_news(&self) -> bool {
+        let record = self.record.record();
+        if record.state.load(Acquire) == READER_LEFT {
+            return false; // the subscription does not take from it any more
+        }
+        let next = acquire(&record.cursor);
+        // A take returns the error of a ring that cannot be mapped.
+        self.mapping.ring().is_ok_and(|ring| !matches!(ring.look(next), Entry::NotYet))
+    }
+}

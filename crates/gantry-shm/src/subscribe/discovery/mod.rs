@@ -1,0 +1,239 @@
+//! The discovery of a subscription's publishers, by the control thread, which leaves the result for the subscription.
+
+mod discovered;
+
+pub(crate) use discovered::Discovered;
+use discovered::Joined;
+
+use crate::{
+    describe::description::{EndpointDescription, Gid, NO_PUBLISHER, Role},
+    domain::{
+        Domain,
+        board::TopicIndex,
+        control::ControlTask,
+        joining::{JoinBatch, JoinGeneration},
+    },
+    error::Result,
+    os::{clock::monotonic_ns, event_fd::EventFd},
+    protocol::{sleep::Side, sync::acquire},
+    subscribe::connection::PendingConnection,
+};
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    task::Waker,
+};
+
+/// Time until the next attempt to join a publisher that could not be joined.
+const RETRY_AFTER_NS: u64 = 1_000_000_000;
+
+/// A subscription has places for the samples of so many publishers before they publish. Topics with more publishers are those of
+/// parameters, logs and transforms, where most publish rarely.
+const READY_PUBLISHERS: usize = 8;
+
+/// Publishers that left before the subscription looked, and whose samples are kept for it.
+const MAX_GONE_CONNECTIONS: usize = 16;
+
+type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
+
+/// The discovery of one subscription's publishers.
+pub(crate) struct PublisherDiscovery {
+    pub(crate) description: EndpointDescription,
+    topic: TopicIndex,
+    /// The subscription's user waits for an answer of the matched publishers: the control thread notices soon if one dies.
+    pub(crate) polls_liveness: AtomicBool,
+    /// Called with each new reason in `mismatches`.
+    pub(crate) mismatch_listener: OnceLock<MismatchListener>,
+    pub(crate) discovered: Mutex<Discovered>,
+}
+
+impl PublisherDiscovery {
+    /// No publisher is discovered yet.
+    pub(crate) fn new(description: EndpointDescription, topic: TopicIndex) -> PublisherDiscovery {
+        let (polls_liveness, mismatch_listener) = (AtomicBool::new(false), OnceLock::new());
+        PublisherDiscovery { description, topic, polls_liveness, mismatch_listener, discovered: Mutex::default() }
+    }
+
+    /// The result; waits for a discovery that is under way.
+    pub(crate) fn discovered(&self) -> MutexGuard<'_, Discovered> {
+        self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes connections to the publishers of the topic that are not joined yet. One that cannot be joined is left out, with a sentence
+    /// in `mismatches`, so that the others can be joined.
+    fn connect_present(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Result<()> {
+        let there = domain.endpoints(&self.description.topic, Role::Publisher, &mut discovered.mismatches)?;
+        let looked_at = discovered.looked_at.take().filter(|(epoch, _)| *epoch == there.epoch);
+        if !discovered.mismatches.is_empty() {
+            discovered.retry_ns = Some(monotonic_ns() + RETRY_AFTER_NS);
+        }
+        let all_keys = || there.list.iter().map(|(_, publisher)| publisher.key).collect();
+        discovered.older_publishers.get_or_insert_with(all_keys);
+        let (known, first_new) = match looked_at {
+            Some((_, count)) => (HashSet::new(), count), // those that came since then are not known
+            None => (discovered.look_again(&there), 0),
+        };
+        let is_new = |key| key != NO_PUBLISHER && !known.contains(&key);
+        for (peer, publisher) in there.from(first_new).iter().filter(|(_, publisher)| is_new(publisher.key)) {
+            if let Some(why) = publisher.mismatch(&self.description) {
+                discovered.mismatches.push(why);
+            } else if peer.board_id != domain.board.id() {
+                discovered.fail(format!(
+                    "{peer} uses another board than this process, so its publisher is not joined: the board was removed while \
+                     it was in use; restart the processes that started before that"
+                ));
+            } else {
+                let is_older = discovered.older_publishers.as_ref().is_some_and(|older| older.contains(&publisher.key));
+                match PendingConnection::new(domain, &peer.id, publisher, &self.description.qos, is_older) {
+                    Ok(pending) => discovered.pending.push((discovered.batch, pending)),
+                    Err(error) => discovered.exclude_failed(error),
+                }
+            }
+        }
+        if discovered.mismatches.is_empty() {
+            discovered.looked_at = Some((there.epoch, there.list.len()));
+        }
+        Ok(())
+    }
+
+    /// Joins the publishers of the connections that were made until `batch`; `generation` was raised after that, on this thread.
+    fn join_batch(
+        &self,
+        domain: &Arc<Domain>,
+        discovered: &mut Discovered,
+        batch: JoinBatch,
+        generation: JoinGeneration,
+    ) {
+        let joining: Vec<_> = discovered.pending.extract_if(.., |(made_in, _)| *made_in <= batch).collect();
+        if let Err(error) = domain.check_visible(generation, &self.description.topic) {
+            discovered.exclude_failed(error);
+            return;
+        }
+        for (_, pending) in joining {
+            match pending.join(domain, self.topic, generation.number) {
+                Ok(connection) => {
+                    let (mapping, record) = (connection.mapping.clone(), connection.record());
+                    if discovered.joined.len() < READY_PUBLISHERS {
+                        record.allocate_places(); // so that no take does
+                    }
+                    discovered.joined.push(Joined { mapping, record, is_gone: false });
+                    discovered.connections.push(connection);
+                }
+                Err(error) => discovered.exclude_failed(error),
+            }
+        }
+    }
+
+    /// The first half of an update: makes connections, and returns the batch to which they belong. `None`: there is nothing to
+    /// join, and the update is done.
+    fn begin(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Option<JoinBatch> {
+        if discovered.is_closed {
+            return None;
+        }
+        let line = domain.board.line(self.topic);
+        if discovered.retry_ns.is_some_and(|at_ns| monotonic_ns() >= at_ns) {
+            (discovered.generation, discovered.retried_with) = (None, Some(discovered.joined.len()));
+        }
+        // The generation first: a publisher that appears after it was read raises it again.
+        let generation = acquire(&line.publishers_generation);
+        if discovered.generation == Some(generation) {
+            return None;
+        }
+        discovered.mismatches.clear();
+        (discovered.failure, discovered.retry_ns) = (None, None);
+        discovered.batch.0 += 1;
+        if let Err(error) = self.connect_present(domain, discovered) {
+            discovered.fail(error.to_string());
+        }
+        discovered.next_generation = Some(generation);
+        (!discovered.pending.is_empty()).then_some(discovered.batch)
+    }
+
+    /// The end of an update, and its news for the subscription's user.
+    fn end(&self, domain: &Arc<Domain>, mut guard: MutexGuard<'_, Discovered>) {
+        let discovered = &mut *guard;
+        if discovered.pending.is_empty()
+            && let Some(generation) = discovered.next_generation.take()
+        {
+            discovered.generation = Some(generation);
+            discovered.version += 1;
+            if discovered.looked_at.is_some() {
+                discovered.older_publishers = Some(Vec::new());
+            }
+        }
+        if discovered.retried_with.take().is_some_and(|joined| discovered.joined.len() > joined) {
+            // The subscription saw this generation already, and would not look again.
+            domain.board.topic_changed(self.topic, Side::Publishers);
+        }
+        discovered.forget_gone();
+        let growths = acquire(&domain.board.line(self.topic).growths);
+        let has_grown = std::mem::replace(&mut discovered.growths, growths) != growths;
+        let grown: Vec<_> =
+            discovered.joined.iter().filter(|_| has_grown).map(|joined| joined.mapping.clone()).collect();
+        let is_new = std::mem::replace(&mut discovered.notified_version, discovered.version) != discovered.version;
+        let waker = if is_new { discovered.listener.waker.take() } else { None };
+        let known = std::mem::replace(&mut discovered.announced, discovered.mismatches.clone());
+        let mismatches: Vec<_> = discovered.mismatches.iter().filter(|why| !known.contains(why)).cloned().collect();
+        // The task that wakes up, and the listener, may lock it; a take goes on without the result if system calls are made under it.
+        drop(guard);
+        grown.iter().for_each(|mapping| mapping.region.prefault_new(&domain.directory));
+        waker.into_iter().for_each(Waker::wake);
+        if let Some(listener) = self.mismatch_listener.get() {
+            mismatches.iter().for_each(|why| listener(why));
+        }
+    }
+}
+
+impl ControlTask for PublisherDiscovery {
+    fn update(&self, domain: &Arc<Domain>) {
+        let mut discovered = self.discovered();
+        if let Some(batch) = self.begin(domain, &mut discovered) {
+            let generation = domain.raise_for_joins(self.topic);
+            self.join_batch(domain, &mut discovered, batch, generation);
+        }
+        self.end(domain, discovered);
+    }
+
+    fn connect(&self, domain: &Arc<Domain>) -> Option<JoinBatch> {
+        self.begin(domain, &mut self.discovered())
+    }
+
+    fn join(&self, domain: &Arc<Domain>, batch: JoinBatch, generation: JoinGeneration) {
+        let mut discovered = self.discovered();
+        self.join_batch(domain, &mut discovered, batch, generation);
+        self.end(domain, discovered);
+    }
+
+    fn due_ns(&self) -> Option<u64> {
+        self.discovered().retry_ns
+    }
+
+    fn has_unannounced_death(&self, domain: &Domain) -> Option<bool> {
+        if !self.polls_liveness.load(SeqCst) {
+            return None;
+        }
+        let (Ok(peers), discovered) = (domain.peers(), self.discovered()) else { return Some(false) };
+        let lives = |gid: Gid| peers.iter().any(|peer| gid.is_of_process(&peer.id) && peer.is_alive());
+        Some(discovered.joined.iter().any(|joined| !joined.is_gone && !lives(Gid(joined.mapping.gid))))
+    }
+
+    fn awaits_news(&self) -> bool {
+        let listener = &self.discovered().listener;
+        listener.waker.is_some() || listener.event_fd.as_ref().is_some_and(|event_fd| !event_fd.is_set())
+    }
+
+    fn notify_news(&self) -> bool {
+        let mut discovered = self.discovered();
+        if !discovered.joined.iter().any(Joined::has_news) {
+            return false;
+        }
+        let (event_fd, waker) = (discovered.listener.event_fd.clone(), discovered.listener.waker.take());
+        drop(discovered); // the task that wakes up may lock it
+        event_fd.filter(|event_fd| !event_fd.is_set()).iter().for_each(EventFd::set);
+        waker.into_iter().for_each(Waker::wake);
+        true
+    }
+}
