@@ -1,7 +1,7 @@
 //! The control thread of a participant: it maps new endpoints, brings their pages in, notices deaths and reaps, so that publish
 //! and take never have to.
 //!
-//! Its work are [`ControlTask`]s. It sleeps on its own bell on the board; joining or leaving a topic rings the bells of the topic's
+//! It runs [`ControlTask`]s. It sleeps on its own bell on the board; joining or leaving a topic rings the bells of the topic's
 //! watchers, and the tasks that follow that side of the topic are updated. It probes for deaths every second, or less often where processes are many
 //! ([`Domain::until_probe`]), and every [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the
 //! domain, never the participant, so that dropping a participant can wait for the thread's end.
@@ -135,7 +135,7 @@ impl Control {
         self.shared.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the thread update all its tasks now.
+    /// Ends the thread's sleep: when tasks are due, and what they poll, may have changed.
     pub(crate) fn wake(&self) {
         self.domain.board.bell(self.domain.control_waiter).ring();
     }
@@ -182,19 +182,19 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
         if shared.stop.load(Acquire) {
             return;
         }
-        let now_ns = monotonic_ns();
-        let is_for_all = Instant::now() >= next_probe;
-        let tasks = shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).living(&domain.board);
-        let is_due =
-            |task: &&Task| is_for_all || task.has_changed || task.work.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
-        pace.round(domain, || tasks.iter().filter(is_due).for_each(|task| task.work.update(domain)));
-        if Instant::now() >= next_probe {
+        let (now_ns, is_probe) = (monotonic_ns(), Instant::now() >= next_probe);
+        if is_probe {
             // A failure is tried again at the next probe.
             let _ = domain.reap_dead();
+            domain.forget_old_endpoints();
             next_probe = Instant::now() + domain.until_probe();
-            if !std::mem::replace(&mut is_registered, true) {
-                asymmetric_fence::register(); // takes 15 ms, which must not delay the first discoveries
-            }
+        }
+        let tasks = shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).living(&domain.board);
+        let is_due =
+            |task: &&Task| is_probe || task.has_changed || task.work.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
+        pace.round(domain, || tasks.iter().filter(is_due).for_each(|task| task.work.update(domain)));
+        if is_probe && !std::mem::replace(&mut is_registered, true) {
+            asymmetric_fence::register(); // takes 15 ms, which must not delay the first discoveries
         }
         let is_polling = poll_liveness(domain, shared, &tasks, &mut poll_until);
         let awaiting_news: Vec<&Task> = tasks.iter().filter(|task| task.work.awaits_news()).collect();

@@ -1,14 +1,14 @@
 //! The endpoints of one role on a topic, read once for all endpoints of this process that look at them. Control path.
 
 use crate::{
-    describe::description::{EndpointDescription, Role},
+    describe::description::{EndpointDescription, Gid, Role},
     domain::{Domain, peer::Peer},
     error::Result,
     protocol::{layout::topic_hash, sleep::Side, sync::acquire},
 };
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 /// Fewer endpoints than these are read again at each look, which costs less than their memory.
@@ -17,14 +17,19 @@ const MIN_KEPT: usize = 8;
 /// An endpoint, with its process.
 pub(crate) type PeerEndpoint = (Arc<Peer>, Arc<EndpointDescription>);
 
+/// A process that cannot be read, with the reason, a sentence.
+pub(crate) type UnreadableProcess = (Arc<Peer>, String);
+
 /// The endpoints of one role on a topic.
 #[derive(Default)]
 pub(crate) struct Endpoints {
     /// As long as it is the same, endpoints were only added, at the end.
     pub(crate) epoch: u64,
     pub(crate) list: Vec<PeerEndpoint>,
-    /// The topic's generation before they were read.
-    generation: u64,
+    /// The processes that may have others.
+    pub(crate) unreadable: Vec<UnreadableProcess>,
+    /// The generations before they were read: of the topic's role, and of the processes.
+    generations: (u64, u64),
 }
 
 /// The endpoints of the topics that have many.
@@ -38,51 +43,147 @@ struct Known {
     epochs: u64,
 }
 
+impl KnownEndpoints {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Domain {
-    /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none. A process that cannot be
-    /// read is passed over, with a sentence in `problems`.
-    pub(crate) fn endpoints(&self, topic: &str, role: Role, problems: &mut Vec<String>) -> Result<Arc<Endpoints>> {
-        let side = if role == Role::Publisher { Side::Publishers } else { Side::Readers };
-        let (hash, topic_index) = (topic_hash(topic), self.topic(topic));
-        let mut known = self.endpoints.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Before they are read: one that joins meanwhile raises it again.
-        let generation = acquire(self.board.line(topic_index).generation(side));
+    /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none. One that is just being added
+    /// may be missing until the generation of the topic is raised for it.
+    pub(crate) fn endpoints(&self, topic: &str, role: Role) -> Result<Arc<Endpoints>> {
+        let hash = topic_hash(topic);
+        let mut known = self.known_endpoints.lock();
+        let generations = self.generations(hash, role);
         // Another topic may have the same hash.
         let is_of = |known: &&Arc<Endpoints>| known.list.first().is_some_and(|(_, first)| first.topic == topic);
         if let Some(same) = known.topics.get(&(hash, role)).filter(is_of)
-            && same.generation == generation
+            && same.generations == generations
         {
             return Ok(same.clone());
         }
-        let problems_before = problems.len();
-        let entries = self.entries(Some(topic), problems, |peer| !peer.is_known_dead())?.into_iter();
-        let found: Vec<_> = entries.map(|(entry, _)| entry).filter(|(_, it)| it.role == role).collect();
+        let mut found = self.read_endpoints(topic, role)?;
         let before = known.topics.remove(&(hash, role));
         known.epochs += 1;
-        let endpoints = Arc::new(Endpoints::following(before.as_deref(), found, known.epochs, generation));
-        if problems.len() == problems_before && endpoints.list.len() >= MIN_KEPT {
+        found.follow(before.as_deref(), known.epochs);
+        let endpoints = Arc::new(found);
+        if endpoints.unreadable.is_empty() && endpoints.list.len() >= MIN_KEPT {
             known.topics.insert((hash, role), endpoints.clone());
         }
         Ok(endpoints)
     }
+
+    /// The same, with those that are just being added, read from the files of the processes.
+    pub(crate) fn read_endpoints(&self, topic: &str, role: Role) -> Result<Endpoints> {
+        // Before they are read: one that joins meanwhile raises it again.
+        let generations = self.generations(topic_hash(topic), role);
+        let mut unreadable = Vec::new();
+        let entries = self.entries(Some(topic), &mut unreadable, |peer| !peer.is_known_dead())?.into_iter();
+        let list = entries.map(|(entry, _)| entry).filter(|(_, it)| it.role == role).collect();
+        Ok(Endpoints { epoch: 0, list, unreadable, generations })
+    }
+
+    /// Forgets the endpoints of topics that changed since somebody looked at them: they keep processes mapped that may be gone.
+    pub(crate) fn forget_old_endpoints(&self) {
+        let is_current =
+            |&(hash, role): &(u64, Role), known: &mut Arc<Endpoints>| known.generations == self.generations(hash, role);
+        self.known_endpoints.lock().topics.retain(is_current);
+    }
+
+    fn generations(&self, topic_hash: u64, role: Role) -> (u64, u64) {
+        let side = if role == Role::Publisher { Side::Publishers } else { Side::Readers };
+        let line = self.board.line(self.board.topic(topic_hash));
+        (acquire(line.generation(side)), self.board.processes_generation())
+    }
 }
 
 impl Endpoints {
-    /// Those that were found, in the order of `before` if they are the same and more.
-    fn following(before: Option<&Endpoints>, found: Vec<PeerEndpoint>, epoch: u64, generation: u64) -> Endpoints {
-        let Some(before) = before else { return Endpoints { epoch, list: found, generation } };
+    /// Takes the order and the epoch of `before` if those are there still; else it has the epoch.
+    fn follow(&mut self, before: Option<&Endpoints>, epoch: u64) {
+        self.epoch = epoch;
+        let Some(before) = before else { return };
         let gids: HashSet<_> = before.list.iter().map(|(_, endpoint)| endpoint.gid).collect();
+        let found = std::mem::take(&mut self.list);
         let (stayed, new): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, endpoint)| gids.contains(&endpoint.gid));
-        let (epoch, mut list) = match stayed.len() == before.list.len() {
+        (self.epoch, self.list) = match stayed.len() == before.list.len() {
             true => (before.epoch, before.list.clone()),
             false => (epoch, stayed),
         };
-        list.extend(new);
-        Endpoints { epoch, list, generation }
+        self.list.extend(new);
+    }
+
+    /// Whether the endpoint may be there although it is not in the list.
+    pub(crate) fn may_have(&self, gid: Gid) -> bool {
+        self.unreadable.iter().any(|(peer, _)| gid.is_of_process(&peer.id))
+    }
+
+    /// The reasons why processes are not read, sentences.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
+        self.unreadable.iter().map(|(_, why)| why.clone())
     }
 
     /// The endpoints from the one at `index` on.
     pub(crate) fn from(&self, index: usize) -> &[PeerEndpoint] {
         self.list.get(index..).unwrap_or_default()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Participant, Qos, TypeDescription};
+
+    #[test]
+    fn endpoints_are_added_at_the_end_until_one_leaves() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let domain = &participant.domain;
+        let change = || domain.board.topic_changed(domain.topic("/topic"), Side::Readers);
+        let add = || {
+            let of_type = TypeDescription::default();
+            let endpoint = domain.describe(Role::Subscription, "/node", "/topic", of_type, Qos::default()).unwrap();
+            let block = domain.process.add_endpoint(&domain.directory, &endpoint).unwrap();
+            change();
+            (endpoint.gid, block)
+        };
+        let look = || {
+            let there = domain.endpoints("/topic", Role::Subscription).unwrap();
+            (there.epoch, there.list.iter().map(|(_, endpoint)| endpoint.gid).collect::<Vec<_>>())
+        };
+        let mut added: Vec<_> = (0..MIN_KEPT).map(|_| add()).collect();
+        let (epoch, first) = look();
+        assert_eq!(first, added.iter().map(|(gid, _)| *gid).collect::<Vec<_>>());
+        assert_eq!(look(), (epoch, first.clone()));
+        added.push(add());
+        let more = [&first[..], &[added[MIN_KEPT].0]].concat();
+        assert_eq!(look(), (epoch, more));
+        // Another takes the block of one that left: the number is the same.
+        let (_, block) = added.remove(0);
+        domain.process.remove_endpoint(block).unwrap();
+        domain.process.free_endpoint(block);
+        added.push(add());
+        let (later, left) = look();
+        assert_ne!(later, epoch);
+        assert_eq!(left, added.iter().map(|(gid, _)| *gid).collect::<Vec<_>>());
+    }
+
+    /// They keep processes mapped that may be gone.
+    #[test]
+    fn endpoints_of_topics_that_changed_are_forgotten() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let domain = &participant.domain;
+        for _ in 0..MIN_KEPT {
+            let of_type = TypeDescription::default();
+            let endpoint = domain.describe(Role::Subscription, "/node", "/topic", of_type, Qos::default()).unwrap();
+            domain.process.add_endpoint(&domain.directory, &endpoint).unwrap();
+        }
+        let kept = Arc::downgrade(&domain.endpoints("/topic", Role::Subscription).unwrap());
+        domain.forget_old_endpoints();
+        assert_eq!(kept.strong_count(), 1);
+        domain.board.processes_changed();
+        domain.forget_old_endpoints();
+        assert_eq!(kept.strong_count(), 0);
     }
 }

@@ -6,8 +6,9 @@ use crate::{
     error::{Error, Result},
     protocol::sleep::Side,
 };
+use std::sync::atomic::Ordering::Relaxed;
 
-/// A number of connections that one subscription made together.
+/// The ordinal of the connections that one subscription made together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct JoinBatch(pub(crate) u64);
 
@@ -24,15 +25,26 @@ impl Domain {
     /// Raises the generation of the topic's readers, which wakes the control thread of every process with an endpoint of the topic.
     pub(crate) fn raise_for_joins(&self, topic: TopicIndex) -> JoinGeneration {
         let number = self.board.topic_changed(topic, Side::Readers);
-        JoinGeneration { number, has_name: self.process.has_name(&self.directory) }
+        let has_name = self.process.has_name(&self.directory);
+        if !has_name {
+            self.lost_name.store(true, Relaxed);
+        }
+        JoinGeneration { number, has_name }
     }
 
-    /// An error if publishers could not see this process: its file has no name any more.
+    /// An error if publishers could not see this process: its file had no name any more.
     pub(crate) fn check_visible(&self, generation: JoinGeneration, topic: &str) -> Result<()> {
-        if generation.has_name {
-            return Ok(());
-        }
+        if generation.has_name { Ok(()) } else { Err(self.has_no_name(topic)) }
+    }
+
+    /// An error if a join failed because of that: the name does not come back.
+    pub(crate) fn check_named(&self, topic: &str) -> Result<()> {
+        // Relaxed: the flag only saves connections that could not be joined.
+        if self.lost_name.load(Relaxed) { Err(self.has_no_name(topic)) } else { Ok(()) }
+    }
+
+    fn has_no_name(&self, topic: &str) -> Error {
         let what = format!("joining a publisher of {topic}");
-        Err(Error::Removed { file: self.directory.path().join(self.process.file_name()), what })
+        Error::Removed { file: self.directory.path().join(self.process.file_name()), what }
     }
 }

@@ -32,7 +32,7 @@ use crate::{
     },
     domain::{
         board::{Board, TopicIndex, random_word},
-        endpoints::{KnownEndpoints, PeerEndpoint},
+        endpoints::{KnownEndpoints, PeerEndpoint, UnreadableProcess},
         peer::Peer,
         process_file::{ProcessFile, name_beginning, waiter_owner},
         publisher_mapping::PublisherMapping,
@@ -49,7 +49,7 @@ use std::{
     collections::HashMap,
     io::ErrorKind,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -71,7 +71,9 @@ pub(crate) struct Domain {
     /// The line on which the control thread sleeps.
     pub(crate) control_waiter: WaiterIndex,
     peers: Mutex<Peers>,
-    endpoints: KnownEndpoints,
+    known_endpoints: KnownEndpoints,
+    /// The file of this process was found without its name.
+    lost_name: AtomicBool,
     /// The publishers that subscriptions of this process have mapped, by their files' names.
     publishers: Mutex<HashMap<String, Weak<PublisherMapping>>>,
 }
@@ -146,7 +148,7 @@ impl Domain {
         let control_waiter = board.take_waiter(waiter_owner(process.id()));
         drop(registry);
         let (epoch, peers, publishers) = (Epoch::current()?, Mutex::default(), Mutex::default());
-        let endpoints = KnownEndpoints::default();
+        let known_endpoints = KnownEndpoints::default();
         Ok(Some(Domain {
             directory,
             board,
@@ -156,7 +158,8 @@ impl Domain {
             domain_id,
             control_waiter,
             peers,
-            endpoints,
+            known_endpoints,
+            lost_name: AtomicBool::new(false),
             publishers,
         }))
     }
@@ -270,11 +273,11 @@ impl Domain {
     }
 
     /// The endpoints and nodes of some processes, of one topic or of all, each with its process and the number of samples that it
-    /// copied. A process that cannot be read is passed over, with a sentence in `problems`.
+    /// copied. A process that cannot be read is passed over, with a sentence in `unreadable`.
     pub(crate) fn entries(
         &self,
         topic: Option<&str>,
-        problems: &mut Vec<String>,
+        unreadable: &mut Vec<UnreadableProcess>,
         is_meant: impl Fn(&Peer) -> bool,
     ) -> Result<Vec<(PeerEndpoint, u64)>> {
         let (mut entries, hash) = (Vec::new(), topic.map(topic_hash));
@@ -284,7 +287,7 @@ impl Domain {
                     found.retain(|(endpoint, _)| topic.is_none_or(|topic| endpoint.topic == topic));
                     entries.extend(found.into_iter().map(|(endpoint, copied)| ((peer.clone(), endpoint), copied)));
                 }
-                Err(error) => problems.push(error.to_string()),
+                Err(error) => unreadable.push((peer.clone(), error.to_string())),
             }
         }
         Ok(entries)
@@ -296,7 +299,7 @@ impl Domain {
         let is_publisher = own.role == Role::Publisher;
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
         // A process that cannot be read is no mismatch.
-        let others = self.endpoints(&own.topic, other_role, &mut Vec::new()).unwrap_or_default();
+        let others = self.endpoints(&own.topic, other_role).unwrap_or_default();
         let ends = || others.list.iter().map(|(_, it)| if is_publisher { (own, &**it) } else { (&**it, own) });
         let of_types = ends().find_map(|(publisher, subscription)| publisher.type_mismatch(subscription));
         let of_qos = || ends().find_map(|(publisher, subscription)| publisher.mismatch(subscription));

@@ -151,9 +151,12 @@ impl Peer {
             } else if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes, topic_hash)? {
                 let mut description = EndpointDescription::from_bytes(&bytes, self.region.name())?;
                 let definition = &mut description.message_type.definition;
-                let known = definitions.entry(description.message_type.hash).or_insert_with(|| definition.clone());
-                if known == definition {
-                    definition.clone_from(known);
+                match definitions.get(&description.message_type.hash) {
+                    Some(known) if known == definition => definition.clone_from(known),
+                    _ => {
+                        definitions.retain(|_, known| Arc::strong_count(known) > 1);
+                        definitions.insert(description.message_type.hash, definition.clone());
+                    }
                 }
                 let description = Arc::new(description);
                 // If it changed since the version was read, the version does not fit it, and it is read again.

@@ -338,4 +338,37 @@ mod tests {
         }
         assert_eq!(waiter_owner_of("a stranger's.process"), 0);
     }
+
+    /// It would take the history of publishers that are older than itself, and samples a second time.
+    #[cfg(not(loom))]
+    #[test]
+    fn a_subscription_keeps_the_publishers_of_a_process_that_cannot_be_read_for_a_moment() {
+        use crate::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, protocol::sleep::Side};
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let other_path = std::path::Path::new("/dev/shm/../shm").join(root.path().file_name().unwrap());
+        let [own, other] = [root.path(), &other_path].map(|root| Participant::join_under(root, 0).unwrap());
+        let (options, of_type) = (PublisherOptions::default(), crate::TypeDescription::default());
+        let mut publisher =
+            Publisher::new(other.clone(), "/other", "/topic", of_type.clone(), Qos::default(), options).unwrap();
+        let mut publish = || {
+            let loan = publisher.loan(0).unwrap();
+            publisher.publish(loan, SourceTime::now()).unwrap()
+        };
+        publish();
+        let mut subscription = Subscription::new(own.clone(), "/own", "/topic", of_type, Qos::default()).unwrap();
+        assert_eq!(subscription.take().unwrap().map(|sample| sample.info().sequence), None);
+        let header = other.domain.process.header().unwrap();
+        let changed = |used_bytes| {
+            let before = header.used_bytes.swap(used_bytes, SeqCst);
+            other.domain.process.count_change();
+            own.domain.board.topic_changed(own.domain.topic("/topic"), Side::Publishers);
+            before
+        };
+        let used_bytes = changed(1);
+        assert_eq!((subscription.publisher_count().unwrap(), subscription.mismatches().len()), (1, 1));
+        changed(used_bytes);
+        assert_eq!((subscription.publisher_count().unwrap(), subscription.mismatches().len()), (1, 0));
+        let sequence = publish();
+        assert_eq!(subscription.take().unwrap().map(|sample| sample.info().sequence), Some(sequence));
+    }
 }

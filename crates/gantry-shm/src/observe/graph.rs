@@ -111,7 +111,8 @@ impl GraphRecord {
         GraphRecord::new(participant, &description)
     }
 
-    /// Adds a publisher that may come to the graph, so that other processes know its topic and type. No subscription joins it.
+    /// Adds a publisher that may come to the graph, so that other processes know its topic and type. No subscription joins it, so the
+    /// topic's own generation stays.
     ///
     /// # Errors
     /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH); as [`GraphRecord::node`].

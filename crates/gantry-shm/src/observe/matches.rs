@@ -83,7 +83,7 @@ impl SubscriptionMatches {
         for peer in self.domain.peers()?.iter().filter(|peer| peer.is_alive()) {
             records.extend(peer.records_of(self.description.key)?);
         }
-        let there = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut Vec::new())?;
+        let there = self.domain.endpoints(&self.description.topic, Role::Subscription)?;
         let mut subscriptions: Vec<&PeerEndpoint> = there.list.iter().collect();
         subscriptions.sort_by_key(|(_, subscription)| !before.contains(&subscription.gid)); // they keep their records
         let matched =
@@ -115,7 +115,7 @@ impl PublisherMatches {
         let matched = discovered.present().cloned().map(MatchedPublisher).collect();
         drop(discovered);
         let topic = &self.discovery.description.topic;
-        let there = self.domain.endpoints(topic, Role::Publisher, &mut Vec::new())?;
+        let there = self.domain.endpoints(topic, Role::Publisher)?;
         let endpoints = there.list.iter().map(|(_, publisher)| publisher.clone()).collect();
         Ok(Some(MatchedPublishers { version, matched, endpoints }))
     }

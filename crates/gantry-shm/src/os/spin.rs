@@ -1,6 +1,10 @@
 //! A bounded spin before a sleep, whose bound adapts to its success.
 
-use std::time::{Duration, Instant};
+use rustix::thread::sched_getaffinity;
+use std::{
+    sync::OnceLock,
+    time::{Duration, Instant},
+};
 
 /// Longest spin before a sleep.
 const MAX_SPIN: Duration = Duration::from_micros(20);
@@ -9,31 +13,33 @@ const MIN_SPIN: Duration = Duration::from_nanos(250);
 /// Checks between two readings of the clock.
 const CHECKS_PER_CLOCK: usize = 8;
 
+/// The CPUs that the process may use because of a quota (a container's, for instance); it is looked for once, in several files.
+static QUOTA: OnceLock<usize> = OnceLock::new();
+
 /// The spin of one thread.
 pub(crate) struct Spin {
     /// `None`: no spin, because it is switched off, or only one CPU is usable and spinning would keep the other side from running.
     bound: Option<Duration>,
-    /// The CPUs were counted, which takes ten times as long as a system call: most threads that may wait never do.
-    is_known: bool,
 }
 
 impl Spin {
-    /// For the thread that spins first.
+    /// For the calling thread. One system call, and more in the first call of the process.
     pub(crate) fn new() -> Spin {
-        Spin { bound: None, is_known: false }
+        let allowed = || sched_getaffinity(None).map_or(1, |cpus| cpus.count() as usize);
+        let quota = *QUOTA.get_or_init(|| match std::thread::available_parallelism() {
+            Ok(cpus) if cpus.get() < allowed() => cpus.get(),
+            _ => usize::MAX,
+        });
+        Spin { bound: (quota > 1 && allowed() > 1).then_some(MAX_SPIN) }
     }
 
     /// Switches spinning on or off; it stays off where only one CPU is usable.
     pub(crate) fn set(&mut self, on: bool) {
-        *self = Spin { bound: None, is_known: !on };
+        *self = if on { Spin::new() } else { Spin { bound: None } };
     }
 
     /// Spins until `is_ready` or the bound; returns whether it was ready. Success doubles the bound, failure halves it.
     pub(crate) fn until(&mut self, is_ready: &mut impl FnMut() -> bool) -> bool {
-        if !std::mem::replace(&mut self.is_known, true) {
-            let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-            self.bound = (cpus > 1).then_some(MAX_SPIN);
-        }
         let Some(bound) = self.bound else { return false };
         let end = Instant::now() + bound;
         loop {
@@ -55,7 +61,7 @@ impl Spin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use rustix::thread::{CpuSet, sched_setaffinity};
 
     #[test]
     fn there_is_no_spin_where_one_cpu_is_usable() {
@@ -80,7 +86,7 @@ mod tests {
 
     #[test]
     fn switched_off_it_does_not_even_check() {
-        let mut spin = Spin { bound: Some(MAX_SPIN), is_known: true };
+        let mut spin = Spin { bound: Some(MAX_SPIN) };
         spin.set(false);
         assert!(!spin.until(&mut || unreachable!("it checked")));
         spin.set(true);
@@ -90,7 +96,7 @@ mod tests {
 
     #[test]
     fn spins_adapt_and_are_bounded() {
-        let mut spin = Spin { bound: Some(MAX_SPIN), is_known: true };
+        let mut spin = Spin { bound: Some(MAX_SPIN) };
         for _ in 0..20 {
             assert!(!spin.until(&mut || false));
         }

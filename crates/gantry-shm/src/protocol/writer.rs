@@ -293,8 +293,11 @@ impl<K> Writer<K> {
         self.horizon = self.depth.min(room.saturating_sub(*BATCH_SAMPLES.start()).max(1));
         // Saturating: the rings of some models have no room for a batch; those of publishers do.
         self.batch = self.wanted_batch.min(room.saturating_sub(self.horizon));
-        let is_short = self.horizon < self.depth || self.batch < self.wanted_batch;
-        self.grow_at = if self.retention.grows && is_short { self.horizon } else { usize::MAX };
+        self.grow_at = match self.retention.grows {
+            true if self.horizon < self.depth => self.horizon,
+            true if self.batch < self.wanted_batch => self.horizon + self.batch,
+            _ => usize::MAX,
+        };
     }
 
     /// Whether there are so many readers that batches are larger.

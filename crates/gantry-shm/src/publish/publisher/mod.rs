@@ -194,7 +194,8 @@ impl Publisher {
     ///
     /// # Real-time
     /// A system call for each reader that sleeps, none if the publisher is asynchronous ([`PublishMode`](crate::PublishMode)).
-    /// When deeper or more readers came since the last call, memory may be added here (system calls, allocation).
+    /// When deeper or more readers came since the last call, or the history of a publisher without a memory limit outgrows its ring
+    /// for the first time (from 15 samples on), memory may be added here (system calls, allocation).
     #[inline(always)]
     pub fn publish(&mut self, loan: Loan, time: SourceTime) -> Result<u64, PublishError> {
         self.writer.prefetch_entry();

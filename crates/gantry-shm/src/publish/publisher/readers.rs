@@ -121,7 +121,8 @@ impl Publisher {
     /// Finds the subscriptions that are there: those that may still join, and the reasons why others do not match.
     /// Processes that cannot be read are reasons, too.
     pub(super) fn find_first_readers(&mut self) -> Result<()> {
-        let there = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut self.first_mismatches)?;
+        let there = self.domain.read_endpoints(&self.description.topic, Role::Subscription)?;
+        self.first_mismatches.extend(there.problems());
         for (_, subscription) in &there.list {
             match self.description.mismatch(subscription) {
                 None => _ = self.first_readers.insert(subscription.gid),
@@ -158,7 +159,7 @@ impl Publisher {
 
     /// The topic's subscriptions; none after an error.
     fn subscriptions(&self) -> Arc<Endpoints> {
-        self.domain.endpoints(&self.description.topic, Role::Subscription, &mut Vec::new()).unwrap_or_default()
+        self.domain.endpoints(&self.description.topic, Role::Subscription).unwrap_or_default()
     }
 
     /// Whether subscriptions that were there before this publisher may still join it, and want its first samples. Not longer than
@@ -207,8 +208,8 @@ impl Publisher {
     /// Another process's endpoints cannot be read; the process forked.
     pub fn mismatches(&self) -> Result<Vec<String>> {
         self.domain.epoch.check()?;
-        let mut sentences = Vec::new();
-        let others = self.domain.endpoints(&self.description.topic, Role::Subscription, &mut sentences)?;
+        let others = self.domain.endpoints(&self.description.topic, Role::Subscription)?;
+        let mut sentences: Vec<String> = others.problems().collect();
         sentences.extend(others.list.iter().filter_map(|(_, subscription)| self.description.mismatch(subscription)));
         Ok(sentences)
     }

@@ -285,6 +285,31 @@ mod tests {
         }
     }
 
+    /// Of the topics with many readers, most are of parameters and logs, on which publishers say little.
+    #[test]
+    fn the_ring_grows_for_many_readers_when_the_history_is_full() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let bytes = TypeDescription { name: "bytes".into(), hash: [0; 32], definition: "".into(), payload_bytes: 8 };
+        let (node, topic, qos, options) = ("/tester", "/topic", Qos::default(), PublisherOptions::default());
+        let mut subscriptions: Vec<_> =
+            (0..40).map(|_| Subscription::new(participant.clone(), node, topic, bytes.clone(), qos).unwrap()).collect();
+        let mut publisher = Publisher::new(participant.clone(), node, topic, bytes, qos, options).unwrap();
+        let mut publish = |count| {
+            for _ in 0..count {
+                let loan = publisher.loan(8).unwrap();
+                publisher.publish(loan, SourceTime::now()).unwrap();
+            }
+            publisher.writer.max_useful_slots()
+        };
+        let (first, full) = (publish(20), publish(20));
+        assert!(full > 4 * first, "room for {first} and {full} samples");
+        for subscription in &mut subscriptions {
+            let taken = std::iter::from_fn(|| subscription.take().unwrap()).count();
+            assert_eq!(taken, qos.depth as usize);
+        }
+    }
+
     /// Memory of several megabytes is resident in each process of the topic.
     #[test]
     fn a_large_message_has_one_slot_until_a_reader_keeps_it() {

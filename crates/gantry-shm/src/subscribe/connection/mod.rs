@@ -151,7 +151,7 @@ impl Connection {
         let owned = self.records.first()?;
         let index = free_pin(owned.record())?;
         let place = owned.place(index);
-        // SAFETY: room for the words of an entry (`OwnedRecord::new`); the pin is 0, only this connection sets it, and the sample
+        // SAFETY: room for the words of an entry (`OwnedRecord::place`); the pin is 0, only this connection sets it, and the sample
         //   ends the use.
         let payload = unsafe { Place::payload(place, self.mapping.inline_bytes() / 8) };
         let info = self.reader.take_inline(word, &owned.record().pins[index], payload)?;

@@ -44,6 +44,7 @@ impl Connection {
     fn add_record(&mut self) -> Result<NonNull<Place>, Box<Error>> {
         let record = self.domain.process.take_record(&self.domain.directory, self.mapping.key, READER_EXTENSION, 0)?;
         let owned = OwnedRecord::new(self.domain.clone(), self.mapping.clone(), record);
+        owned.allocate_places(); // together with the record: the next takes need them
         let place = owned.place(0);
         self.records.push(owned);
         self.domain.board.topic_changed(self.topic, Side::Readers);

@@ -2,6 +2,7 @@
 
 use super::{MAX_GONE_CONNECTIONS, RETRY_AFTER_NS};
 use crate::{
+    describe::description::Gid,
     domain::{endpoints::Endpoints, joining::JoinBatch, publisher_mapping::PublisherMapping},
     error::Error,
     os::{clock::monotonic_ns, event_fd::EventFd},
@@ -34,16 +35,19 @@ pub(crate) struct Discovered {
     pub(crate) connections: Vec<Connection>,
     /// The publishers that were joined and are there, those with corrupt memory too; and those that left and are not drained.
     pub(super) joined: Vec<Joined>,
-    /// The reasons why publishers of the topic are not matched.
-    pub(crate) mismatches: Vec<String>,
+    /// The reasons why publishers of the topic do not match, sentences.
+    pub(super) incompatible: Vec<String>,
+    /// The reasons why others could not be read or joined at the last look.
+    pub(super) excluded: Vec<String>,
     /// The first failure to read or join a publisher that is there.
     pub(crate) failure: Option<String>,
     /// Not all publishers could be joined: the time of the next attempt, CLOCK_MONOTONIC.
     pub(super) retry_ns: Option<u64>,
-    /// The keys of the publishers that were there at the first look, so before the subscription, and are not joined yet. It was
-    /// there before all others, and takes their samples from the first on.
+    /// The keys of the publishers that were there at the first look, so before the subscription, until all of them are joined. The
+    /// subscription was there before all others, and takes their samples from the first on.
     pub(super) older_publishers: Option<Vec<u64>>,
-    /// The publishers of [`Endpoints`] that were looked at: the epoch and their number. `None`: some could not be joined.
+    /// The publishers of [`Endpoints`] that were looked at: the epoch and their number. `None`: some could not be read or joined,
+    /// and are looked at again.
     pub(super) looked_at: Option<(u64, usize)>,
     /// The number of joined publishers before the retry that is under way.
     pub(super) retried_with: Option<usize>,
@@ -78,8 +82,9 @@ pub(super) struct Joined {
 impl Discovered {
     /// Marks the joined publishers that left, and returns the keys of those that are joined or about to be.
     pub(super) fn look_again(&mut self, there: &Endpoints) -> HashSet<u64> {
+        self.incompatible.clear();
         let present: HashSet<u64> = there.list.iter().map(|(_, publisher)| publisher.key).collect();
-        for joined in &mut self.joined {
+        for joined in self.joined.iter_mut().filter(|joined| !there.may_have(Gid(joined.mapping.gid))) {
             joined.is_gone = !present.contains(&joined.mapping.key);
         }
         let joined = self.joined.iter().map(|joined| joined.mapping.key);
@@ -102,7 +107,7 @@ impl Discovered {
     }
 
     /// Leaves out a publisher that could not be joined.
-    pub(super) fn exclude_failed(&mut self, error: Error) {
+    pub(super) fn exclude_failed(&mut self, error: &Error) {
         self.looked_at = None;
         match error.is_not_found() {
             // It is leaving just now, and raises the generation; or its file was removed.
@@ -116,9 +121,14 @@ impl Discovered {
         self.exclude(why);
     }
 
-    fn exclude(&mut self, why: String) {
-        self.mismatches.push(why);
+    pub(super) fn exclude(&mut self, why: String) {
+        self.excluded.push(why);
         self.retry_ns = Some(monotonic_ns() + RETRY_AFTER_NS);
+    }
+
+    /// The reasons why publishers of the topic are not matched, sentences.
+    pub(crate) fn mismatches(&self) -> Vec<String> {
+        self.incompatible.iter().chain(&self.excluded).cloned().collect()
     }
 
     /// The keys of the publishers that were joined and did not leave.

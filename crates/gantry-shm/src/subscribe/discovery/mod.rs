@@ -62,14 +62,11 @@ impl PublisherDiscovery {
         self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes connections to the publishers of the topic that are not joined yet. One that cannot be joined is left out, with a sentence
-    /// in `mismatches`, so that the others can be joined.
+    /// Makes connections to the publishers of the topic that are not joined yet. One that cannot be joined is left out, with a sentence,
+    /// so that the others can be joined.
     fn connect_present(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Result<()> {
-        let there = domain.endpoints(&self.description.topic, Role::Publisher, &mut discovered.mismatches)?;
+        let there = domain.endpoints(&self.description.topic, Role::Publisher)?;
         let looked_at = discovered.looked_at.take().filter(|(epoch, _)| *epoch == there.epoch);
-        if !discovered.mismatches.is_empty() {
-            discovered.retry_ns = Some(monotonic_ns() + RETRY_AFTER_NS);
-        }
         let all_keys = || there.list.iter().map(|(_, publisher)| publisher.key).collect();
         discovered.older_publishers.get_or_insert_with(all_keys);
         let (known, first_new) = match looked_at {
@@ -79,7 +76,7 @@ impl PublisherDiscovery {
         let is_new = |key| key != NO_PUBLISHER && !known.contains(&key);
         for (peer, publisher) in there.from(first_new).iter().filter(|(_, publisher)| is_new(publisher.key)) {
             if let Some(why) = publisher.mismatch(&self.description) {
-                discovered.mismatches.push(why);
+                discovered.incompatible.push(why);
             } else if peer.board_id != domain.board.id() {
                 discovered.fail(format!(
                     "{peer} uses another board than this process, so its publisher is not joined: the board was removed while \
@@ -87,13 +84,17 @@ impl PublisherDiscovery {
                 ));
             } else {
                 let is_older = discovered.older_publishers.as_ref().is_some_and(|older| older.contains(&publisher.key));
-                match PendingConnection::new(domain, &peer.id, publisher, &self.description.qos, is_older) {
+                let connection = domain.check_named(&self.description.topic).and_then(|()| {
+                    PendingConnection::new(domain, &peer.id, publisher, &self.description.qos, is_older)
+                });
+                match connection {
                     Ok(pending) => discovered.pending.push((discovered.batch, pending)),
-                    Err(error) => discovered.exclude_failed(error),
+                    Err(error) => discovered.exclude_failed(&error),
                 }
             }
         }
-        if discovered.mismatches.is_empty() {
+        there.problems().for_each(|why| discovered.exclude(why));
+        if discovered.excluded.is_empty() {
             discovered.looked_at = Some((there.epoch, there.list.len()));
         }
         Ok(())
@@ -109,7 +110,7 @@ impl PublisherDiscovery {
     ) {
         let joining: Vec<_> = discovered.pending.extract_if(.., |(made_in, _)| *made_in <= batch).collect();
         if let Err(error) = domain.check_visible(generation, &self.description.topic) {
-            discovered.exclude_failed(error);
+            discovered.exclude_failed(&error);
             return;
         }
         for (_, pending) in joining {
@@ -122,33 +123,31 @@ impl PublisherDiscovery {
                     discovered.joined.push(Joined { mapping, record, is_gone: false });
                     discovered.connections.push(connection);
                 }
-                Err(error) => discovered.exclude_failed(error),
+                Err(error) => discovered.exclude_failed(&error),
             }
         }
     }
 
-    /// The first half of an update: makes connections, and returns the batch to which they belong. `None`: there is nothing to
-    /// join, and the update is done.
-    fn begin(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Option<JoinBatch> {
+    /// Makes connections if publishers came or went, and returns the newest batch that is not joined.
+    fn connect_new(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Option<JoinBatch> {
         if discovered.is_closed {
             return None;
         }
-        let line = domain.board.line(self.topic);
         if discovered.retry_ns.is_some_and(|at_ns| monotonic_ns() >= at_ns) {
-            (discovered.generation, discovered.retried_with) = (None, Some(discovered.joined.len()));
+            (discovered.generation, discovered.next_generation) = (None, None);
+            discovered.retried_with = Some(discovered.joined.len());
         }
         // The generation first: a publisher that appears after it was read raises it again.
-        let generation = acquire(&line.publishers_generation);
-        if discovered.generation == Some(generation) {
-            return None;
+        let generation = acquire(&domain.board.line(self.topic).publishers_generation);
+        if discovered.next_generation.or(discovered.generation) != Some(generation) {
+            discovered.excluded.clear();
+            (discovered.failure, discovered.retry_ns) = (None, None);
+            discovered.batch.0 += 1;
+            if let Err(error) = self.connect_present(domain, discovered) {
+                discovered.fail(error.to_string());
+            }
+            discovered.next_generation = Some(generation);
         }
-        discovered.mismatches.clear();
-        (discovered.failure, discovered.retry_ns) = (None, None);
-        discovered.batch.0 += 1;
-        if let Err(error) = self.connect_present(domain, discovered) {
-            discovered.fail(error.to_string());
-        }
-        discovered.next_generation = Some(generation);
         (!discovered.pending.is_empty()).then_some(discovered.batch)
     }
 
@@ -175,8 +174,9 @@ impl PublisherDiscovery {
             discovered.joined.iter().filter(|_| has_grown).map(|joined| joined.mapping.clone()).collect();
         let is_new = std::mem::replace(&mut discovered.notified_version, discovered.version) != discovered.version;
         let waker = if is_new { discovered.listener.waker.take() } else { None };
-        let known = std::mem::replace(&mut discovered.announced, discovered.mismatches.clone());
-        let mismatches: Vec<_> = discovered.mismatches.iter().filter(|why| !known.contains(why)).cloned().collect();
+        let mut mismatches = discovered.mismatches();
+        let known = std::mem::replace(&mut discovered.announced, mismatches.clone());
+        mismatches.retain(|why| !known.contains(why));
         // The task that wakes up, and the listener, may lock it; a take goes on without the result if system calls are made under it.
         drop(guard);
         grown.iter().for_each(|mapping| mapping.region.prefault_new(&domain.directory));
@@ -190,7 +190,7 @@ impl PublisherDiscovery {
 impl ControlTask for PublisherDiscovery {
     fn update(&self, domain: &Arc<Domain>) {
         let mut discovered = self.discovered();
-        if let Some(batch) = self.begin(domain, &mut discovered) {
+        if let Some(batch) = self.connect_new(domain, &mut discovered) {
             let generation = domain.raise_for_joins(self.topic);
             self.join_batch(domain, &mut discovered, batch, generation);
         }
@@ -198,13 +198,11 @@ impl ControlTask for PublisherDiscovery {
     }
 
     fn connect(&self, domain: &Arc<Domain>) -> Option<JoinBatch> {
-        self.begin(domain, &mut self.discovered())
+        self.connect_new(domain, &mut self.discovered())
     }
 
     fn join(&self, domain: &Arc<Domain>, batch: JoinBatch, generation: JoinGeneration) {
-        let mut discovered = self.discovered();
-        self.join_batch(domain, &mut discovered, batch, generation);
-        self.end(domain, discovered);
+        self.join_batch(domain, &mut self.discovered(), batch, generation);
     }
 
     fn due_ns(&self) -> Option<u64> {

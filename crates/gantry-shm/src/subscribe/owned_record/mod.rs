@@ -56,9 +56,8 @@ fn take_cell() -> &'static OrphanCell {
             let block: &'static [OrphanCell; CELLS_PER_BLOCK] = Box::leak(Box::default());
             cells.extend(block);
         }
-        cells.pop()
+        cells.pop().unwrap_or_else(|| Box::leak(Box::default()))
     })
-    .unwrap_or_else(|| Box::leak(Box::default()))
 }
 
 /// No child begins with the lock taken.

@@ -27,8 +27,8 @@ use std::sync::Arc;
 
 /// A subscription: it takes samples of all matched publishers of its topic, in place.
 ///
-/// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. (With more than eight publishers, it allocates
-/// once or twice for each one beyond these, when it publishes first and when several of its samples are held first.) The waits spin for a bounded time (not at
+/// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. (It allocates once or
+/// twice for a publisher that comes while eight others are there: for its first sample, and when several of its samples are held.) The waits spin for a bounded time (not at
 /// all where only one CPU is usable), then sleep by a futex call. All other operations are on the control path, unless they say
 /// otherwise.
 // Aligned as `Publisher`, and for the same reason.
@@ -191,7 +191,7 @@ impl Subscription {
         if !self.domain.epoch.is_current() {
             return Vec::new(); // the control thread may have held the lock at the fork
         }
-        self.discovery.discovered().mismatches.clone()
+        self.discovery.discovered().mismatches()
     }
 
     /// Calls `listener` with each reason of [`Subscription::mismatches`]: with those of now at once, and with later ones in the

@@ -99,7 +99,10 @@ impl GenericService {
     /// # Errors
     /// As [`GenericService::loan_response`] and [`GenericService::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &[u8]) -> Result<()> {
-        self.replies.of(request.client_gid)?.publish_copy_for(request, response).map(drop)
+        match self.replies.of_present(request.client_gid) {
+            Some(publisher) => publisher.publish_copy_for(request, response).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// The number of requests that came so far, as [`GenericSubscription::received`].

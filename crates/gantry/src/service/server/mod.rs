@@ -195,7 +195,10 @@ impl<S: ServiceType> Service<S> {
     /// # Errors
     /// As [`Service::loan_response_with`] and [`Service::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &S::Response) -> Result<()> {
-        self.replies.of(request.client_gid)?.publish_copy_for(request, response).map(drop)
+        match self.replies.of_present(request.client_gid) {
+            Some(publisher) => publisher.publish_copy_for(request, response).map(drop),
+            None => Ok(()),
+        }
     }
 
     common_methods!(Service);

@@ -22,14 +22,18 @@ use std::{
 /// The publishers of one server, as its own thread sees them. `P` is a generic or a typed publisher.
 pub(super) struct ReplyPublishers<P> {
     clients: BTreeMap<Gid, P>,
-    /// For replies to clients that left; made for the first of them.
-    unread: Option<Box<P>>,
-    /// Tells other processes the type of the replies.
-    _record: GraphRecord,
+    unread: Unread<P>,
     presence: Arc<Presence>,
     watcher: Arc<ReplyWatcher<P>>,
     /// The count of changes to which `clients` belongs.
     seen_changes: u64,
+}
+
+/// The publisher for replies to clients that left, which is made for the first of them.
+struct Unread<P> {
+    publisher: Option<Box<P>>,
+    /// Tells other processes the type of the replies until the publisher does.
+    record: Option<GraphRecord>,
 }
 
 impl<P: Send + 'static> ReplyPublishers<P> {
@@ -56,8 +60,7 @@ impl<P: Send + 'static> ReplyPublishers<P> {
         let watcher = node.participant().watch(&request_topic(service), Role::Publisher, watcher)?;
         Ok(ReplyPublishers {
             clients: BTreeMap::new(),
-            unread: None,
-            _record: record,
+            unread: Unread { publisher: None, record: Some(record) },
             presence,
             watcher,
             seen_changes: 0,
@@ -73,7 +76,7 @@ impl<P: Send + 'static> ReplyPublishers<P> {
         self.find(client);
         match self.clients.get_mut(&client) {
             Some(publisher) => Ok(publisher),
-            None => unread(&mut self.unread, &self.watcher.maker, &self.presence),
+            None => self.unread.publisher(&self.watcher.maker, &self.presence),
         }
     }
 
@@ -117,14 +120,16 @@ impl<P: Send + 'static> ReplyPublishers<P> {
     }
 }
 
-/// The publisher for replies that no client reads, made now if there is none yet.
-#[cold]
-fn unread<'a, P>(unread: &'a mut Option<Box<P>>, maker: &Maker<P>, presence: &Arc<Presence>) -> Result<&'a mut P> {
-    let publisher = match unread.take() {
-        Some(publisher) => publisher,
-        None => Box::new(maker.publisher(presence, &reply_topic(&maker.service), 1)?),
-    };
-    Ok(unread.insert(publisher))
+impl<P> Unread<P> {
+    #[cold]
+    fn publisher(&mut self, maker: &Maker<P>, presence: &Arc<Presence>) -> Result<&mut P> {
+        let publisher = match self.publisher.take() {
+            Some(publisher) => publisher,
+            None => Box::new(maker.publisher(presence, &reply_topic(&maker.service), 1)?),
+        };
+        self.record = None;
+        Ok(self.publisher.insert(publisher))
+    }
 }
 
 impl<P> Drop for ReplyPublishers<P> {
