@@ -31,6 +31,7 @@ pub mod interrupt;
 pub mod listing;
 pub mod measure;
 pub mod messages;
+mod nearest;
 pub mod program;
 pub mod repeat;
 pub mod report;
