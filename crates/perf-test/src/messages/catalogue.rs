@@ -46,9 +46,9 @@ catalogue!(BOTH, run_both:
         BoundedSequence64k BoundedSequence256k BoundedSequence1m BoundedSequence2m BoundedSequence4m BoundedSequence8m
         UnboundedSequence UnboundedString }
     irobot_interfaces_plugin {
-        Stamped10b Stamped100b Stamped250b Stamped1kb Stamped10kb Stamped50kb Stamped100kb Stamped250kb Stamped500kb
-        Stamped600kb Stamped1mb Stamped4mb Stamped5mb Stamped8mb Stamped3Float32 Stamped4Float32 Stamped9Float32
-        Stamped12Float32 Stamped4Int32 StampedInt64 StampedVector }
+        Stamped10b Stamped50b Stamped100b Stamped250b Stamped1kb Stamped5kb Stamped10kb Stamped25kb Stamped50kb
+        Stamped100kb Stamped250kb Stamped500kb Stamped600kb Stamped1mb Stamped4mb Stamped5mb Stamped8mb
+        Stamped3Float32 Stamped4Float32 Stamped9Float32 Stamped12Float32 Stamped4Int32 StampedInt64 StampedVector }
     performance_test_msgs { Sample });
 
 fn names(layout: Layout) -> impl Iterator<Item = &'static str> {
