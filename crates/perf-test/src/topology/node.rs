@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::{
     endpoints,
-    object::Object,
+    object::{Object, at},
     process::{Node, Process},
 };
 
@@ -13,7 +13,8 @@ const KEYS: &[&str] =
     &["node_name", "node_namespace", "number", "executor_id", "publishers", "subscribers", "clients", "servers"];
 /// Keys of newer files of iRobot.
 const ACTION_KEYS: &[&str] = &["action_servers", "action_clients"];
-const MAX_COPIES: u32 = 100_000;
+/// The most nodes of a process, which bound the memory for them.
+const MAX_NODES: u32 = 100_000;
 
 /// The names of a node.
 #[derive(Clone, Debug)]
@@ -49,6 +50,11 @@ pub fn read(name: &str, file: &str, text: &str, notes: &mut Vec<String>) -> Resu
     for (place, value) in root.list("nodes").map_err(in_file)? {
         let node = Object::read(place, value, &[KEYS, ACTION_KEYS]).map_err(in_file)?;
         nodes.extend(copies(&node, file, notes).map_err(in_file)?);
+        if nodes.len() > MAX_NODES as usize {
+            let sentence =
+                format!("with this entry there are {} nodes, and a process has at most {MAX_NODES}", nodes.len());
+            return Err(in_file(at(&node.place, &sentence)));
+        }
     }
     if nodes.is_empty() {
         return Err(in_file(root.problem("nodes", "there is no node: give at least one")));
@@ -61,7 +67,7 @@ fn copies(object: &Object<'_>, file: &str, notes: &mut Vec<String>) -> Result<Ve
     if let Some(key) = ACTION_KEYS.iter().find(|key| object.has(key)) {
         return Err(object.problem(key, "perf_test measures topics and services, and no actions: remove it"));
     }
-    match object.whole("number", 0..=MAX_COPIES)? {
+    match object.whole("number", 0..=MAX_NODES)? {
         None => Ok(vec![node(object, "", file, notes)?]),
         Some(count) => (1..=count).map(|copy| node(object, &format!("_{copy}"), file, notes)).collect(),
     }

@@ -54,6 +54,11 @@ fn a_value_of_another_kind_is_refused() {
         ),
         (node(r#""number": 2.5"#), "nodes[0].number: ", "it is `2.5`, and must be a whole number from 0 to 100000"),
         (node(r#""number": 100001"#), "nodes[0].number: ", "from 0 to 100000"),
+        (
+            r#"{ "nodes": [{ "node_name": "a", "number": 60000 }, { "node_name": "b", "number": 60000 }] }"#.to_owned(),
+            "nodes[1]: ",
+            "with this entry there are 120000 nodes",
+        ),
         (node(r#""executor_id": -1"#), "nodes[0].executor_id: ", "it is `-1`"),
         (node(r#""publishers": [[]]"#), "nodes[0].publishers[0]: ", "it is `[]`, and must be an object"),
         (topic(r#""freq_hz": "100""#, ""), "nodes[0].publishers[0].freq_hz: ", "it is `\"100\"`, and must be a number"),
