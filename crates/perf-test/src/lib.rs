@@ -10,7 +10,8 @@
 //!  repeat, result_analysis ◄─┘             orders▼    │
 //!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
-//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `comparison` compares the logs of several runs, `results` shows a folder of them as a page, `conformance` checks a back end by short runs, `listing` shows the middlewares and messages.
+//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `comparison` compares the logs of several runs, `results` shows a folder of them as a page, `conformance` checks a back end by short runs, `listing` shows the middlewares, messages and topologies.
+//! `topology` reads systems of many nodes; runs do not use it yet.
 //! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
 //! latencies are differences of one clock.
 #![deny(unsafe_code)]
@@ -31,6 +32,7 @@ pub mod interrupt;
 pub mod listing;
 pub mod measure;
 pub mod messages;
+mod nearest;
 pub mod program;
 pub mod repeat;
 pub mod report;
@@ -41,6 +43,7 @@ pub mod row;
 pub mod runner;
 pub mod system;
 pub mod topic;
+pub mod topology;
 pub mod units;
 pub mod verdict;
 pub mod versus;

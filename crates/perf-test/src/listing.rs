@@ -1,4 +1,5 @@
-//! The list of everything that can be measured (`perf_test list`): middlewares with their settings, and messages.
+//! The list of everything that can be measured (`perf_test list`): middlewares with their settings, messages,
+//! topologies.
 
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use crate::{
     backend::BUILT_IN,
     communicator::{Communicator, FOREIGN, Program, worker_file},
     messages,
+    topology::{self, Counts, Named, Topology},
 };
 use perf_worker::choice::Choice;
 use perf_worker::{
@@ -30,6 +32,8 @@ pub struct Listing {
     message_layout: String,
     /// The messages that `-m` takes.
     messages: Vec<Message>,
+    /// The topologies that come with the tool.
+    topologies: Vec<NamedTopology>,
 }
 
 /// A middleware that `-c` finds.
@@ -60,6 +64,15 @@ struct Message {
     size_bytes: usize,
 }
 
+/// A topology that comes with the tool.
+#[derive(Debug, Serialize)]
+struct NamedTopology {
+    name: String,
+    description: String,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
 impl Listing {
     /// As of now.
     #[must_use]
@@ -83,7 +96,12 @@ impl Listing {
         let built_in = BUILT_IN.into_iter().map(|backend| (backend.name().to_owned(), Program::This(backend)));
         let middlewares = built_in.chain(others).map(|(name, program)| Communicator { name, program, setting: None });
         let middlewares = middlewares.map(Middleware::of).collect();
-        Listing { middlewares, missing, message_layout: layout.name().to_owned(), messages }
+        let topologies = topology::all_named().into_iter().filter_map(|Named { name, description }| {
+            let counts = Topology::read_named(&name)?.counts();
+            Some(NamedTopology { name, description, counts })
+        });
+        let topologies = topologies.collect();
+        Listing { middlewares, missing, message_layout: layout.name().to_owned(), messages, topologies }
     }
 
     /// The list as lines of text.
@@ -113,6 +131,30 @@ impl Listing {
         }
         lines.push(format!("{HOW_TO_ADD}."));
         lines.push(String::new());
+        lines
+    }
+
+    /// The topologies as lines of text.
+    #[must_use]
+    pub fn topology_lines(&self) -> Vec<String> {
+        let row = |name: &str, cells: &[String; 9], description: &str| {
+            let cells: String = cells.iter().map(|cell| format!("{cell:>11}")).collect();
+            format!("  {name:<34}{cells}  {description}").trim_end().to_owned()
+        };
+        let header = ["nodes", "topics", "pubs", "subs", "services", "clients", "sent/s", "received/s", "requests/s"];
+        let mut lines = vec![
+            String::new(),
+            "topologies, with their messages per second; --topology NAME shows the nodes:".to_owned(),
+            row("", &header.map(str::to_owned), ""),
+        ];
+        lines.extend(self.topologies.iter().map(|NamedTopology { name, description, counts: of }| {
+            let counts = [of.nodes, of.topics, of.publishers, of.subscriptions, of.services, of.clients];
+            let [nodes, topics, publishers, subscriptions, services, clients] = counts.map(|count| count.to_string());
+            let rates_hz = [of.sent_hz, of.received_hz, of.requests_hz];
+            let [sent, received, requests] = rates_hz.map(|rate_hz| format!("{rate_hz:.0}"));
+            let cells = [nodes, topics, publishers, subscriptions, services, clients, sent, received, requests];
+            row(name, &cells, description)
+        }));
         lines
     }
 }

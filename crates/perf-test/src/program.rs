@@ -26,6 +26,7 @@ use crate::{
     results,
     runner::Runner,
     system::{self, Description, Noise, System},
+    topology::Topology,
     versus::Versus,
 };
 use perf_worker::worker;
@@ -55,7 +56,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Compare(options)) => compare_logs(&options),
         Some(Command::Versus(options)) => compare_contestants(&options),
         Some(Command::Conformance(options)) => check_conformance(&options),
-        Some(Command::List(options)) => list(options),
+        Some(Command::List(options)) => list(&options),
         Some(Command::Idl(options)) => print_idl(&options),
         None => one_run(&cli.options),
     };
@@ -204,13 +205,17 @@ fn check_conformance(options: &ConformanceOptions) -> Result<(), Failure> {
     conformance.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
-fn list(options: ListOptions) -> Result<(), Failure> {
+fn list(options: &ListOptions) -> Result<(), Failure> {
+    if !options.topology.is_empty() {
+        let topology = Topology::read(&options.topology).map_err(Failure::Usage)?;
+        return print_lines(&if options.json { vec![as_json(&topology)?] } else { topology.lines() });
+    }
     let layout = options.message_layout.unwrap_or_default();
     let listing = Listing::new(layout);
     print_lines(&if options.json {
         vec![as_json(&listing)?]
     } else {
-        [listing.lines(), message_lines(layout, 0)].concat()
+        [listing.lines(), message_lines(layout, 0), listing.topology_lines()].concat()
     })
 }
 

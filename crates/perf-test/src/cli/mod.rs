@@ -103,7 +103,7 @@ pub enum Command {
     /// counted, that a late subscription gets what it should, that settings have an effect, and that a killed process leaves nothing.
     #[command(after_help = conforming::AFTER_HELP)]
     Conformance(Box<ConformanceOptions>),
-    /// Lists the middlewares that can be measured, those that are missing, and the messages.
+    /// Lists the middlewares that can be measured, those that are missing, the messages, and the topologies.
     List(ListOptions),
     /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.
     Idl(IdlOptions),
@@ -152,11 +152,15 @@ pub struct IdlOptions {
 }
 
 /// The options of `list`.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ListOptions {
-    /// Prints one JSON object (middlewares, missing, messages) instead of text
+    /// Prints one JSON object (middlewares, missing, messages, topologies; or processes, notes) instead of text
     #[arg(long)]
     pub json: bool,
+    /// Checks topology files in iRobot's JSON, or named topologies, and lists only their nodes, as they are resolved; several are the
+    /// processes of one system [example: --topology robot.json debug.json]
+    #[arg(long, value_name = "FILE|NAME", num_args = 1.., conflicts_with = "message_layout")]
+    pub topology: Vec<String>,
     /// performance_test version whose messages are listed [default: 2.x]
     #[arg(long, value_name = "LAYOUT", value_parser = choice::<Layout>(), ignore_case = true)]
     pub message_layout: Option<Layout>,

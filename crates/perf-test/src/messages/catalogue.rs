@@ -8,8 +8,9 @@ use gantry_msgs::{
 };
 
 use super::Benchmark;
+use crate::nearest::nearest;
 use perf_worker::choice::Choice;
-use perf_worker::run_spec::{Content, Layout};
+use perf_worker::run_spec::{Content, Layout, MessageSpec};
 
 /// Work for a message type that is known only at run time.
 pub trait WithType {
@@ -45,9 +46,9 @@ catalogue!(BOTH, run_both:
         BoundedSequence64k BoundedSequence256k BoundedSequence1m BoundedSequence2m BoundedSequence4m BoundedSequence8m
         UnboundedSequence UnboundedString }
     irobot_interfaces_plugin {
-        Stamped10b Stamped100b Stamped250b Stamped1kb Stamped10kb Stamped50kb Stamped100kb Stamped250kb Stamped500kb
-        Stamped600kb Stamped1mb Stamped4mb Stamped5mb Stamped8mb Stamped3Float32 Stamped4Float32 Stamped9Float32
-        Stamped12Float32 Stamped4Int32 StampedInt64 StampedVector }
+        Stamped10b Stamped50b Stamped100b Stamped250b Stamped1kb Stamped5kb Stamped10kb Stamped25kb Stamped50kb
+        Stamped100kb Stamped250kb Stamped500kb Stamped600kb Stamped1mb Stamped4mb Stamped5mb Stamped8mb
+        Stamped3Float32 Stamped4Float32 Stamped9Float32 Stamped12Float32 Stamped4Int32 StampedInt64 StampedVector }
     performance_test_msgs { Sample });
 
 fn names(layout: Layout) -> impl Iterator<Item = &'static str> {
@@ -84,6 +85,22 @@ pub struct MessageChoice {
     pub last_id: u64,
 }
 
+impl MessageChoice {
+    /// The messages of a run, with `unbounded_bytes` if they are of variable size; the same as they were described with.
+    #[must_use]
+    pub fn spec(&self, layout: Layout, unbounded_bytes: u32) -> MessageSpec {
+        MessageSpec {
+            name: self.name.to_owned(),
+            type_name: self.type_name.to_owned(),
+            layout,
+            content: self.content,
+            bytes: self.bytes,
+            last_id: self.last_id,
+            unbounded_bytes,
+        }
+    }
+}
+
 struct Describe {
     name: &'static str,
     unbounded_bytes: usize,
@@ -118,9 +135,6 @@ pub fn is_message(name: &str) -> bool {
     [Layout::V1, Layout::V2].into_iter().flat_map(names).any(|known| known == name)
 }
 
-/// The similarity of two names, of 1, from which one counts as a misspelling of the other.
-const MIN_SIMILARITY: f64 = 0.85;
-
 /// The message with the name `name`, with `unbounded_bytes` if it is of variable size: in any mixture of cases, in ROS 2's full form (`performance_test/msg/Array4m`), or as topologies spell it (`irobot_interfaces_plugin::stamped_vector`).
 ///
 /// # Errors
@@ -133,11 +147,8 @@ pub fn find(name: &str, layout: Layout, unbounded_bytes: usize) -> Result<Messag
     {
         return Ok(found);
     }
-    let nearest = names(layout)
-        .map(|known| (strsim::jaro_winkler(&wanted, &known.to_lowercase()), known))
-        .filter(|(likeness, _)| *likeness >= MIN_SIMILARITY)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or(String::new(), |(_, nearest)| format!("; the nearest is `{nearest}`"));
+    let nearest =
+        nearest(&wanted, names(layout)).map_or(String::new(), |nearest| format!("; the nearest is `{nearest}`"));
     let layout = layout.name();
     Err(format!(
         "there is no message `{name}` in the {layout} layout{nearest}. \

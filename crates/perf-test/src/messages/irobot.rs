@@ -104,9 +104,10 @@ macro_rules! padded {
     };
 }
 
-plain!(Stamped100b Stamped1kb Stamped10kb Stamped50kb Stamped100kb Stamped250kb Stamped500kb Stamped600kb Stamped1mb
-       Stamped4mb Stamped5mb Stamped8mb Stamped3Float32 Stamped4Float32 Stamped9Float32 Stamped12Float32 Stamped4Int32);
-padded!(plugin::Stamped10b plugin::Stamped250b plugin::StampedInt64 base::Sample);
+plain!(Stamped100b Stamped1kb Stamped5kb Stamped10kb Stamped25kb Stamped50kb Stamped100kb Stamped250kb Stamped500kb
+       Stamped600kb Stamped1mb Stamped4mb Stamped5mb Stamped8mb Stamped3Float32 Stamped4Float32 Stamped9Float32
+       Stamped12Float32 Stamped4Int32);
+padded!(plugin::Stamped10b plugin::Stamped50b plugin::Stamped250b plugin::StampedInt64 base::Sample);
 
 impl Benchmark for plugin::StampedVector {
     const CONTENT: Content = Content::Sequence;

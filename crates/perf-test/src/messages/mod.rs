@@ -56,6 +56,9 @@ use in_place;
 pub use catalogue::{MessageChoice, WithType, find, is_message, list, with_type};
 pub use idl::idl;
 
+/// The largest payload of a message of variable size, bytes.
+pub const MAX_UNBOUNDED_BYTES: u32 = 1 << 30;
+
 /// A message that carries its time of sending and its id.
 pub trait Benchmark: Message {
     /// Its content.

@@ -10,10 +10,13 @@ use perf_worker::run_spec::Layout;
 /// The originals' `sizeof`, and our bytes where they are fewer: C ends a struct with padding, CDR does not.
 const IROBOT: &[(&str, usize, usize)] = &[
     ("Stamped10b", 32, 30),
+    ("Stamped50b", 72, 70),
     ("Stamped100b", 120, 120),
     ("Stamped250b", 272, 270),
     ("Stamped1kb", 1044, 1044),
+    ("Stamped5kb", 5020, 5020),
     ("Stamped10kb", 10260, 10260),
+    ("Stamped25kb", 25_020, 25_020),
     ("Stamped50kb", 51220, 51220),
     ("Stamped100kb", 102_420, 102_420),
     ("Stamped250kb", 256_020, 256_020),

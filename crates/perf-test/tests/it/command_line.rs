@@ -11,6 +11,7 @@ test_support::tests![
     a_wrong_domain_in_the_environment_is_named,
     unusable_shared_memory_is_reported_first,
     help_and_lists_need_no_run,
+    a_topology_is_checked_and_listed_as_it_is_resolved,
     a_worker_is_started_by_the_program_alone,
     the_list_has_what_can_be_measured_and_how_to_add_the_rest,
     a_subscription_without_samples_is_a_failed_measurement,
@@ -79,6 +80,28 @@ fn a_worker_is_started_by_the_program_alone() {
     assert!(sentence.contains("only perf_test starts workers"), "{sentence}");
 }
 
+fn a_topology_is_checked_and_listed_as_it_is_resolved() {
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("robot.json");
+    let list = |key: &str, options: &str| {
+        let publisher = format!(r#"{{ "topic_name": "/amazon", "msg_type": "stamped9_float32", "{key}": 5 }}"#);
+        let text = format!(r#"{{ "nodes": [{{ "node_name": "second", "publishers": [{publisher}] }}] }}"#);
+        std::fs::write(&path, text).unwrap();
+        memory.run(&format!("list --topology {} sierra_nevada {options}", path.display()))
+    };
+    let good = list("freq_hz", "");
+    good.assert_good();
+    assert!(good.stdout.contains("2 processes, 2 executors, 11 nodes, 13 topics"), "{}", good.stdout);
+    let json: serde_json::Value = serde_json::from_str(&list("period_ms", "--json").stdout).unwrap();
+    let publisher = &json["processes"][0]["nodes"][0]["publishers"][0];
+    assert_eq!((&publisher["topic"], &publisher["rate_hz"]), (&"/amazon".into(), &200.0.into()));
+    let wrong = list("frequency", "");
+    assert_eq!((wrong.status.code(), &*wrong.stdout), (Some(2), ""), "{}", wrong.everything());
+    let place = format!("{}: nodes[0].publishers[0].frequency: ", path.display());
+    assert!(wrong.stderr.contains(&place) && wrong.stderr.contains("there is no key `frequency`"), "{}", wrong.stderr);
+    memory.assert_empty();
+}
+
 fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     let description = Description {
         version: "1.9".to_owned(),
@@ -117,6 +140,8 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     assert_eq!(described(0)["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(described(0)["settings"][1]["name"], "publishing");
     assert_eq!(*described(3), serde_json::from_str::<serde_json::Value>(&description).unwrap());
+    let robot = &json["topologies"][0];
+    assert_eq!((&robot["name"], &robot["nodes"]), (&"sierra_nevada".into(), &10.into()));
     let array = json["messages"].as_array().unwrap().iter().find(|message| message["name"] == "Array4m").unwrap();
     assert_eq!(array["size_bytes"], 4_194_320);
     for words in [
@@ -125,6 +150,7 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
         "worker-protocol.md",
         "messages of the 2.x layout",
         "Array4m ",
+        "mont_blanc ",
     ] {
         assert!(text.contains(words), "no {words:?} in {text}");
     }

@@ -2,11 +2,11 @@
 
 use clap::Args;
 
-use crate::cli::values::{choice, within};
+use crate::{
+    cli::values::{choice, within},
+    messages::MAX_UNBOUNDED_BYTES,
+};
 use perf_worker::run_spec::{Layout, Touch};
-
-/// The largest payload of a message type of unbounded size.
-const LARGEST_PAYLOAD_BYTES: u32 = 1 << 30;
 
 /// Messages and their payload.
 #[derive(Clone, Debug, Default, Args)]
@@ -24,7 +24,7 @@ pub struct MessageOptions {
     /// Payload size of message types of unbounded size, bytes, 0 to 1073741824 [default: 0]
     ///
     /// Applies to UnboundedSequence, UnboundedString and StampedVector. Example: -m UnboundedSequence --unbounded-msg-size 65536
-    #[arg(long, value_name = "BYTES", value_parser = within(0..=LARGEST_PAYLOAD_BYTES), allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = within(0..=MAX_UNBOUNDED_BYTES), allow_hyphen_values = true)]
     pub unbounded_msg_size: Option<u32>,
     /// performance_test version whose message layouts are used: Array1k is 1040 bytes in 1.x, 1024 in 2.x [default: 2.x]
     ///

@@ -21,7 +21,7 @@ use perf_worker::backend::{Description, Settings};
 use perf_worker::choice::Choice;
 use perf_worker::raw::RAW_HEADER_BYTES;
 use perf_worker::run_spec::{
-    Content, Durability, History, Layout, MessageSpec, Qos, Reliability, Roundtrip, RunSpec, Threshold, Touch, Wait,
+    Content, Durability, History, Layout, Qos, Reliability, Roundtrip, RunSpec, Threshold, Touch, Wait,
 };
 
 /// The values of options that are not given.
@@ -137,7 +137,7 @@ fn spec(
         communicator: communicator.name.clone(),
         middleware_version: description.version.clone(),
         capabilities: mock.limit(description.capabilities),
-        message: message_spec(&message, options, layout),
+        message: message.spec(layout, options.messages.unbounded_msg_size.unwrap_or(0)),
         topic: endpoints::topic(&options.endpoints, options.messages.msg.is_some())?,
         domain_id: endpoints::domain_id(options.endpoints.dds_domain_id)?,
         rate_hz: options.time.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
@@ -224,18 +224,6 @@ fn raw(message: MessageChoice) -> Result<MessageChoice, String> {
         ));
     };
     Ok(MessageChoice { content: Content::Plain, payload_bytes, last_id: u64::MAX, ..message })
-}
-
-fn message_spec(message: &MessageChoice, options: &RunOptions, layout: Layout) -> MessageSpec {
-    MessageSpec {
-        name: message.name.to_owned(),
-        type_name: message.type_name.to_owned(),
-        layout,
-        content: message.content,
-        bytes: message.bytes,
-        last_id: message.last_id,
-        unbounded_bytes: options.messages.unbounded_msg_size.unwrap_or(0),
-    }
 }
 
 /// The part of the payload that is touched, and the notes for the heading if it is not the requested one.

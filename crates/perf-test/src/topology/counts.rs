@@ -1,0 +1,76 @@
+//! The numbers of a topology: its size and its messages per second.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::process::Process;
+use perf_worker::clock::SECOND_NS;
+
+/// The numbers of a topology.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Counts {
+    /// Processes.
+    pub processes: usize,
+    /// Executors of all processes.
+    pub executors: usize,
+    /// Nodes.
+    pub nodes: usize,
+    /// Topics.
+    pub topics: usize,
+    /// Publishers.
+    pub publishers: usize,
+    /// Subscriptions.
+    pub subscriptions: usize,
+    /// Services.
+    pub services: usize,
+    /// Clients.
+    pub clients: usize,
+    /// Messages that all publishers send per second.
+    pub sent_hz: f64,
+    /// Messages that all subscriptions receive per second.
+    pub received_hz: f64,
+    /// Requests that all clients send per second.
+    pub requests_hz: f64,
+    /// Payload that all publishers send per second, bytes.
+    pub sent_bytes_per_s: f64,
+}
+
+impl Counts {
+    /// Those of the processes.
+    #[must_use]
+    pub fn of(processes: &[Process]) -> Counts {
+        let nodes = || processes.iter().flat_map(|process| &process.nodes);
+        let publishers = || nodes().flat_map(|node| &node.publishers);
+        let subscriptions = || nodes().flat_map(|node| &node.subscriptions);
+        let (clients, servers) = (|| nodes().flat_map(|node| &node.clients), || nodes().flat_map(|node| &node.servers));
+        let mut rates_hz: BTreeMap<&str, f64> = BTreeMap::new();
+        for publisher in publishers() {
+            *rates_hz.entry(&publisher.topic).or_default() += publisher.rate_hz;
+        }
+        let received_hz = |topic: &str| rates_hz.get(topic).copied().unwrap_or_default();
+        let topics = publishers().map(|of| &of.topic).chain(subscriptions().map(|of| &of.topic));
+        let services = clients().map(|of| &of.service).chain(servers().map(|of| &of.service));
+        let executors =
+            |process: &Process| process.nodes.iter().map(|node| node.executor).collect::<BTreeSet<u32>>().len();
+        Counts {
+            processes: processes.len(),
+            executors: processes.iter().map(executors).sum(),
+            nodes: nodes().count(),
+            topics: topics.collect::<BTreeSet<_>>().len(),
+            publishers: publishers().count(),
+            subscriptions: subscriptions().count(),
+            services: services.collect::<BTreeSet<_>>().len(),
+            clients: clients().count(),
+            sent_hz: total(publishers().map(|publisher| publisher.rate_hz)),
+            received_hz: total(subscriptions().map(|subscription| received_hz(&subscription.topic))),
+            requests_hz: total(clients().map(|client| SECOND_NS as f64 / client.pace.per_ns as f64)),
+            sent_bytes_per_s: total(publishers().map(|of| of.rate_hz * of.payload.payload_bytes as f64)),
+        }
+    }
+}
+
+/// The sum; 0 of nothing, where `sum` has -0.
+fn total(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| sum + value)
+}

@@ -1,0 +1,200 @@
+//! The publishers, subscriptions, clients and servers of a node, in iRobot's schema.
+//!
+//! One key is not iRobot's: `triggered_by`, the topics whose messages make a publisher publish, in place of a rate.
+
+use serde_json::value::RawValue;
+
+use super::{
+    node::NodeName,
+    object::{Object, at},
+    process::{Client, PassBy, Payload, Publisher, Server, Subscription, Trigger},
+    qos,
+};
+use crate::messages::{self, MAX_UNBOUNDED_BYTES};
+use perf_worker::{pacing::Pace, run_spec::Layout};
+
+const FREQUENCY: &str = "freq_hz";
+const PERIOD: &str = "period_ms";
+const TRIGGERS: &str = "triggered_by";
+const SIZE: &str = "msg_size";
+const PASS_BY: &str = "msg_pass_by";
+const TOPIC: &str = "topic_name";
+const MESSAGE: &str = "msg_type";
+const SERVICE: &str = "service_name";
+const SERVICE_TYPE: &str = "srv_type";
+
+const PUBLISHER_KEYS: &[&str] = &[TOPIC, MESSAGE, FREQUENCY, PERIOD, TRIGGERS, SIZE, PASS_BY];
+const SUBSCRIPTION_KEYS: &[&str] = &[TOPIC, MESSAGE, PASS_BY];
+const CLIENT_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE, FREQUENCY, PERIOD];
+const SERVER_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE];
+
+/// iRobot's messages are the same in both.
+const LAYOUT: Layout = Layout::V2;
+
+const MICROSECOND_NS: i64 = 1000;
+/// One day.
+const MAX_PERIOD_US: f64 = 86_400e6;
+/// A period that is so little less than a whole number of microseconds is that number: the rest is the error of a
+/// binary fraction.
+const ROUNDING_US: f64 = 1e-6;
+
+/// The reader of a node's endpoints.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    /// The node.
+    pub node: &'a NodeName,
+    /// The file, for sentences.
+    pub file: &'a str,
+    /// Sentences about keys without effect.
+    pub notes: &'a mut Vec<String>,
+}
+
+impl Reader<'_> {
+    /// An entry of `publishers`.
+    ///
+    /// # Errors
+    /// A sentence that begins with the place in the file, as of the others.
+    pub fn publisher(&mut self, place: String, value: &RawValue) -> Result<Publisher, String> {
+        let object = Object::read(place, value, &[PUBLISHER_KEYS, qos::KEYS])?;
+        let topic = self.name(&object, TOPIC)?;
+        let size_bytes = object.whole(SIZE, 0..=MAX_UNBOUNDED_BYTES)?;
+        let payload = payload(&object, MESSAGE, size_bytes.unwrap_or(0))?;
+        if let Some(size_bytes) = size_bytes.filter(|size_bytes| u64::from(*size_bytes) != payload.payload_bytes) {
+            let (name, bytes) = (&payload.message.name, payload.payload_bytes);
+            let sentence = format!("{size_bytes} has no effect: {name} always has a payload of {bytes} bytes");
+            self.note(&object, SIZE, &sentence);
+        }
+        Ok(Publisher {
+            topic,
+            payload,
+            trigger: self.trigger(&object)?,
+            // All files decide.
+            rate_hz: 0.0,
+            pass_by: object.choice(PASS_BY, &PassBy::ALL)?.unwrap_or(PassBy::UniquePtr),
+            qos: qos::read(&object)?,
+            place: self.place(&object),
+        })
+    }
+
+    /// An entry of `subscribers`.
+    pub fn subscription(&mut self, place: String, value: &RawValue) -> Result<Subscription, String> {
+        let object = Object::read(place, value, &[SUBSCRIPTION_KEYS, qos::KEYS])?;
+        let mut pass_by = object.choice(PASS_BY, &PassBy::ALL)?.unwrap_or(PassBy::SharedPtr);
+        if pass_by == PassBy::LoanedMsg {
+            // As iRobot's subscriptions, which warn.
+            self.note(&object, PASS_BY, "a subscription has no `loaned_msg`, and this one has `shared_ptr`");
+            pass_by = PassBy::SharedPtr;
+        }
+        Ok(Subscription {
+            topic: self.name(&object, TOPIC)?,
+            payload: payload(&object, MESSAGE, 0)?,
+            pass_by,
+            qos: qos::read(&object)?,
+            place: self.place(&object),
+        })
+    }
+
+    /// An entry of `clients`.
+    pub fn client(&mut self, place: String, value: &RawValue) -> Result<Client, String> {
+        let object = Object::read(place, value, &[CLIENT_KEYS, qos::KEYS])?;
+        let pace = pace(&object)?.ok_or_else(|| no_rate(&object, ""))?;
+        Ok(Client {
+            service: self.name(&object, SERVICE)?,
+            payload: payload(&object, SERVICE_TYPE, 0)?,
+            pace,
+            qos: qos::read(&object)?,
+            place: self.place(&object),
+        })
+    }
+
+    /// An entry of `servers`.
+    pub fn server(&mut self, place: String, value: &RawValue) -> Result<Server, String> {
+        let object = Object::read(place, value, &[SERVER_KEYS, qos::KEYS])?;
+        Ok(Server {
+            service: self.name(&object, SERVICE)?,
+            payload: payload(&object, SERVICE_TYPE, 0)?,
+            qos: qos::read(&object)?,
+            place: self.place(&object),
+        })
+    }
+
+    /// The full name of a topic or a service.
+    fn name(&self, object: &Object<'_>, key: &str) -> Result<String, String> {
+        let name = object.text(key)?.ok_or_else(|| object.missing(key))?;
+        self.node.expand(&name).map_err(|sentence| object.problem(key, &sentence))
+    }
+
+    fn trigger(&self, object: &Object<'_>) -> Result<Trigger, String> {
+        match (pace(object)?, object.has(TRIGGERS)) {
+            (Some(pace), false) => Ok(Trigger::Timer(pace)),
+            (None, true) => self.triggers(object).map(Trigger::Topics),
+            (None, false) => Err(no_rate(object, ", or `triggered_by` with the topics on whose messages it publishes")),
+            (Some(_), true) => Err(object.problem(TRIGGERS, "the publisher has a rate, too: remove one of them")),
+        }
+    }
+
+    fn triggers(&self, object: &Object<'_>) -> Result<Vec<String>, String> {
+        let mut topics = Vec::new();
+        for (place, value) in object.list(TRIGGERS)? {
+            let topic: String =
+                serde_json::from_str(value.get()).map_err(|_| at(&place, "it must be the name of a topic"))?;
+            let topic = self.node.expand(&topic).map_err(|sentence| at(&place, &sentence))?;
+            if topics.contains(&topic) {
+                return Err(at(&place, "the topic is given twice: remove one"));
+            }
+            topics.push(topic);
+        }
+        if topics.is_empty() {
+            return Err(object.problem(TRIGGERS, "there is no topic: give at least one"));
+        }
+        Ok(topics)
+    }
+
+    fn place(&self, object: &Object<'_>) -> String {
+        format!("{}: {}", self.file, object.place)
+    }
+
+    /// Adds a note; copies of a node share it.
+    fn note(&mut self, object: &Object<'_>, key: &str, sentence: &str) {
+        let note = format!("{}: {}", self.file, object.problem(key, sentence));
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+/// The messages of a topic or of a service, whose requests and responses are the message of that name.
+fn payload(object: &Object<'_>, key: &str, size_bytes: u32) -> Result<Payload, String> {
+    let name = object.text(key)?.ok_or_else(|| object.missing(key))?;
+    let found =
+        messages::find(&name, LAYOUT, size_bytes as usize).map_err(|sentence| object.problem(key, &sentence))?;
+    let (unbounded_bytes, payload_bytes) = match found.payload_bytes {
+        _ if found.content.is_unbounded() => (size_bytes, size_bytes as usize),
+        // Of a message of single fields all is payload.
+        0 => (0, found.bytes),
+        payload_bytes => (0, payload_bytes),
+    };
+    let payload_bytes = payload_bytes as u64;
+    Ok(Payload { message: found.spec(LAYOUT, unbounded_bytes), payload_bytes })
+}
+
+/// The pace of `freq_hz`, or of `period_ms` without it; the period in whole microseconds, cut off as iRobot's.
+fn pace(object: &Object<'_>) -> Result<Option<Pace>, String> {
+    let of_period_us = |key: &str, what: &str, period_us: f64| {
+        // Also infinite ones.
+        if !(1.0..=MAX_PERIOD_US).contains(&period_us) {
+            return Err(object.wrong(key, &format!("{what} from a microsecond to a day")));
+        }
+        Ok(Some(Pace { messages: 1, per_ns: (period_us + ROUNDING_US) as i64 * MICROSECOND_NS }))
+    };
+    // The frequency wins, as iRobot's.
+    match (object.number(FREQUENCY)?, object.number(PERIOD)?) {
+        (Some(frequency_hz), _) => of_period_us(FREQUENCY, "a frequency with a period", 1e6 / frequency_hz),
+        (None, Some(period_ms)) => of_period_us(PERIOD, "a period", period_ms * 1e3),
+        (None, None) => Ok(None),
+    }
+}
+
+fn no_rate(object: &Object<'_>, alternative: &str) -> String {
+    at(&object.place, &format!("it has no rate: give `freq_hz` or `period_ms`{alternative}"))
+}

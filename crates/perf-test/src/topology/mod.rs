@@ -1,0 +1,99 @@
+//! Topologies: systems of nodes, from files in iRobot's JSON or by the names of those that come with the tool.
+//!
+//! A file is a process. [`Topology::read`] reads all files of a system, checks that they fit together, and resolves
+//! names, periods, sizes and QoS. Nothing here starts a process or knows a middleware.
+//!
+//! ```text
+//! text ─► node ─► endpoints, qos ─► object    one file: places, keys, values
+//!   └───► topics, rates, counts ─► process     all files
+//! named ─► the files that come with the tool
+//! ```
+
+mod counts;
+mod endpoints;
+mod named;
+mod node;
+mod object;
+mod process;
+mod qos;
+mod rates;
+mod text;
+mod topics;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::nearest::nearest;
+pub use counts::Counts;
+pub use named::{Named, all as all_named};
+pub use process::{
+    Client, Liveliness, Node, NodeQos, PassBy, Payload, Process, Publisher, Server, Subscription, Trigger,
+};
+
+/// A system of nodes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Topology {
+    /// Its processes, one for each file.
+    pub processes: Vec<Process>,
+    /// Sentences about keys without effect, and about endpoints without the other side.
+    pub notes: Vec<String>,
+}
+
+impl Topology {
+    /// Reads the processes of a system, each from a file or, if there is no such file, by its name.
+    ///
+    /// # Errors
+    /// A sentence that begins with the file and the place in it, as `robot.json: nodes[3].publishers[0].freq_hz: `; or
+    /// there is neither such a file nor such a name.
+    pub fn read(sources: &[String]) -> Result<Topology, String> {
+        let texts = sources.iter().map(|source| text_of(source)).collect::<Result<Vec<_>, _>>()?;
+        let texts: Vec<(&str, &str)> =
+            sources.iter().zip(&texts).map(|(source, text)| (source.as_str(), text.as_str())).collect();
+        Topology::of_texts(&texts)
+    }
+
+    /// The named process alone; none if there is none of that name.
+    #[must_use]
+    pub fn read_named(name: &str) -> Option<Topology> {
+        Topology::of_texts(&[(name, &named::text(name)?)]).ok()
+    }
+
+    /// The system of files with these names and texts.
+    ///
+    /// # Errors
+    /// A sentence, as of [`Topology::read`].
+    pub fn of_texts(files: &[(&str, &str)]) -> Result<Topology, String> {
+        let (mut processes, mut notes) = (Vec::new(), Vec::new());
+        for (file, text) in files {
+            let name = Path::new(file).file_stem().map_or_else(|| (*file).into(), |stem| stem.to_string_lossy());
+            processes.push(node::read(&name, file, text, &mut notes)?);
+        }
+        topics::connect(&mut processes, &mut notes)?;
+        rates::set(&mut processes)?;
+        Ok(Topology { processes, notes })
+    }
+
+    /// Its size and its messages per second.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts::of(&self.processes)
+    }
+}
+
+/// The text of a file, or of the named process.
+fn text_of(source: &str) -> Result<String, String> {
+    match std::fs::read_to_string(source) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => named::text(source).ok_or_else(|| {
+            let names: Vec<String> = named::all().into_iter().map(|named| named.name).collect();
+            let near = nearest(source, names.iter().map(String::as_str));
+            let near = near.map_or(String::new(), |name| format!("; the nearest name is `{name}`"));
+            format!("there is neither a file nor a topology `{source}`{near}. `perf_test list` lists them")
+        }),
+        Err(error) => Err(format!("{source}: it cannot be read: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

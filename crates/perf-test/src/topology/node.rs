@@ -1,0 +1,100 @@
+//! The nodes of a file, in iRobot's schema. `number` copies of a node have the names `<node_name>_1` and so on.
+
+use serde_json::value::RawValue;
+
+use super::{
+    endpoints,
+    object::{Object, at},
+    process::{Node, Process},
+};
+
+const ROOT_KEYS: &[&str] = &["nodes"];
+const KEYS: &[&str] =
+    &["node_name", "node_namespace", "number", "executor_id", "publishers", "subscribers", "clients", "servers"];
+/// Keys of newer files of iRobot.
+const ACTION_KEYS: &[&str] = &["action_servers", "action_clients"];
+/// The most nodes of a process, which bound the memory for them.
+const MAX_NODES: u32 = 100_000;
+
+/// The names of a node.
+#[derive(Clone, Debug)]
+pub struct NodeName {
+    /// Its own name.
+    pub name: String,
+    /// Its namespace, as `/` or `/robot`.
+    pub namespace: String,
+}
+
+impl NodeName {
+    /// The full name of a topic or a service of the node.
+    ///
+    /// # Errors
+    /// A sentence with the rule of ROS 2 that it breaks.
+    pub fn expand(&self, topic: &str) -> Result<String, String> {
+        gantry::expand_topic_name(topic, &self.name, &self.namespace).map_err(|error| error.to_string())
+    }
+}
+
+/// Reads the text of a file. `notes` gets sentences about keys without effect.
+///
+/// # Errors
+/// A sentence that begins with the place in the file.
+pub fn read(name: &str, file: &str, text: &str, notes: &mut Vec<String>) -> Result<Process, String> {
+    let value: &RawValue = serde_json::from_str(text).map_err(|error| format!("{file}: it is no JSON: {error}"))?;
+    let in_file = |sentence: String| format!("{file}: {sentence}");
+    let root = Object::read(String::new(), value, &[ROOT_KEYS]).map_err(in_file)?;
+    if !root.has("nodes") {
+        return Err(in_file(root.missing("nodes")));
+    }
+    let mut nodes = Vec::new();
+    for (place, value) in root.list("nodes").map_err(in_file)? {
+        let node = Object::read(place, value, &[KEYS, ACTION_KEYS]).map_err(in_file)?;
+        nodes.extend(copies(&node, file, notes).map_err(in_file)?);
+        if nodes.len() > MAX_NODES as usize {
+            let sentence =
+                format!("with this entry there are {} nodes, and a process has at most {MAX_NODES}", nodes.len());
+            return Err(in_file(at(&node.place, &sentence)));
+        }
+    }
+    if nodes.is_empty() {
+        return Err(in_file(root.problem("nodes", "there is no node: give at least one")));
+    }
+    Ok(Process { name: name.to_owned(), nodes })
+}
+
+/// The copies of a node.
+fn copies(object: &Object<'_>, file: &str, notes: &mut Vec<String>) -> Result<Vec<Node>, String> {
+    if let Some(key) = ACTION_KEYS.iter().find(|key| object.has(key)) {
+        return Err(object.problem(key, "perf_test measures topics and services, and no actions: remove it"));
+    }
+    match object.whole("number", 0..=MAX_NODES)? {
+        None => Ok(vec![node(object, "", file, notes)?]),
+        Some(count) => (1..=count).map(|copy| node(object, &format!("_{copy}"), file, notes)).collect(),
+    }
+}
+
+fn node(object: &Object<'_>, suffix: &str, file: &str, notes: &mut Vec<String>) -> Result<Node, String> {
+    let name = object.text("node_name")?.ok_or_else(|| object.missing("node_name"))? + suffix;
+    let namespace = object.text("node_namespace")?.map_or("/".to_owned(), |namespace| namespace + suffix);
+    let of_key = |key: &'static str| move |error: gantry::Error| object.problem(key, &error.to_string());
+    gantry::expand_topic_name("topic", "node", &namespace).map_err(of_key("node_namespace"))?;
+    let full_name = gantry::expand_topic_name("~", &name, &namespace).map_err(of_key("node_name"))?;
+    let node_name = NodeName { name, namespace };
+    let mut reader = endpoints::Reader { node: &node_name, file, notes };
+    Ok(Node {
+        name: full_name,
+        executor: object.whole("executor_id", 0..=u32::MAX)?.unwrap_or(0),
+        publishers: each(object, "publishers", |place, value| reader.publisher(place, value))?,
+        subscriptions: each(object, "subscribers", |place, value| reader.subscription(place, value))?,
+        clients: each(object, "clients", |place, value| reader.client(place, value))?,
+        servers: each(object, "servers", |place, value| reader.server(place, value))?,
+    })
+}
+
+fn each<T>(
+    object: &Object<'_>,
+    key: &str,
+    mut read: impl FnMut(String, &RawValue) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    object.list(key)?.into_iter().map(|(place, value)| read(place, value)).collect()
+}

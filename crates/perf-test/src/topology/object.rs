@@ -1,0 +1,182 @@
+//! An object of a topology file: its keys with their values as they are written, and its place.
+//!
+//! Every error begins with the place of the wrong value, as `nodes[3].publishers[0].freq_hz: `.
+
+use std::ops::RangeInclusive;
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::nearest::nearest;
+
+/// Characters shown of a wrong value.
+const MAX_SHOWN_CHARS: usize = 40;
+
+/// An object of the file. Keys are unique and known.
+#[derive(Debug)]
+pub struct Object<'a> {
+    /// Its place, as `nodes[3].publishers[0]`; empty for the whole file.
+    pub place: String,
+    entries: Vec<(String, &'a RawValue)>,
+}
+
+impl<'a> Object<'a> {
+    /// The object at `place`, which may have these lists of `keys`.
+    ///
+    /// # Errors
+    /// A sentence: it is no object, or has an unknown key, or a key twice.
+    pub fn read(place: String, value: &'a RawValue, keys: &[&[&str]]) -> Result<Object<'a>, String> {
+        let Ok(Entries(entries)) = serde_json::from_str(value.get()) else {
+            return Err(at(&place, &format!("it is `{}`, and must be an object in braces", shown(value.get()))));
+        };
+        for (index, (key, _)) in entries.iter().enumerate() {
+            let place = inside(&place, key);
+            if !keys.iter().any(|list| list.contains(&key.as_str())) {
+                return Err(at(&place, &unknown_key(key, keys)));
+            }
+            if entries.iter().take(index).any(|(earlier, _)| earlier == key) {
+                return Err(at(&place, "the key is given twice: remove one"));
+            }
+        }
+        Ok(Object { place, entries })
+    }
+
+    /// Whether it has the key.
+    pub fn has(&self, key: &str) -> bool {
+        self.raw(key).is_some()
+    }
+
+    /// The value of a text.
+    ///
+    /// # Errors
+    /// A sentence: it is no text.
+    pub fn text(&self, key: &str) -> Result<Option<String>, String> {
+        self.value(key, "a text in quotation marks")
+    }
+
+    /// The value of a number.
+    ///
+    /// # Errors
+    /// A sentence: it is no number.
+    pub fn number(&self, key: &str) -> Result<Option<f64>, String> {
+        self.value(key, "a number")
+    }
+
+    /// The value of a whole number within a range.
+    ///
+    /// # Errors
+    /// A sentence: it is no whole number, or is out of range.
+    pub fn whole(&self, key: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, String> {
+        let expected = format!("a whole number from {} to {}", range.start(), range.end());
+        match self.value::<u32>(key, &expected)? {
+            Some(value) if !range.contains(&value) => Err(self.wrong(key, &expected)),
+            value => Ok(value),
+        }
+    }
+
+    /// The value of a text that is one of several.
+    ///
+    /// # Errors
+    /// A sentence with the nearest one and all others.
+    pub fn choice<T: Copy>(&self, key: &str, values: &[(&str, T)]) -> Result<Option<T>, String> {
+        let Some(given) = self.text(key)? else { return Ok(None) };
+        if let Some((_, value)) = values.iter().find(|(name, _)| *name == given) {
+            return Ok(Some(*value));
+        }
+        let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+        let near = nearest(&given, names.iter().copied());
+        let near = near.map_or(String::new(), |name| format!("; the nearest is `{name}`"));
+        let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
+        Err(self.problem(key, &format!("it is `{}`{near}. Give {names}", shown(&given))))
+    }
+
+    /// The values of a list.
+    ///
+    /// # Errors
+    /// A sentence: it is no list.
+    pub fn list(&self, key: &str) -> Result<Vec<(String, &'a RawValue)>, String> {
+        let Some(raw) = self.raw(key) else { return Ok(Vec::new()) };
+        let values: Vec<&RawValue> =
+            serde_json::from_str(raw.get()).map_err(|_| self.wrong(key, "a list in brackets"))?;
+        let place = inside(&self.place, key);
+        Ok(values.into_iter().enumerate().map(|(index, value)| (format!("{place}[{index}]"), value)).collect())
+    }
+
+    /// A sentence about a key that must be given.
+    pub fn missing(&self, key: &str) -> String {
+        at(&self.place, &format!("the key `{key}` is missing"))
+    }
+
+    /// A sentence about the value of a key.
+    pub fn problem(&self, key: &str, sentence: &str) -> String {
+        at(&inside(&self.place, key), sentence)
+    }
+
+    /// A sentence about the value of a key, which must be something else.
+    pub fn wrong(&self, key: &str, expected: &str) -> String {
+        let given = self.raw(key).map_or("", RawValue::get);
+        self.problem(key, &format!("it is `{}`, and must be {expected}", shown(given)))
+    }
+
+    fn value<T: DeserializeOwned>(&self, key: &str, expected: &str) -> Result<Option<T>, String> {
+        let read = |raw: &RawValue| serde_json::from_str(raw.get()).map_err(|_| self.wrong(key, expected));
+        self.raw(key).map(read).transpose()
+    }
+
+    fn raw(&self, key: &str) -> Option<&'a RawValue> {
+        self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
+    }
+}
+
+/// A sentence about the value at `place`.
+pub fn at(place: &str, sentence: &str) -> String {
+    if place.is_empty() { sentence.to_owned() } else { format!("{place}: {sentence}") }
+}
+
+fn inside(place: &str, key: &str) -> String {
+    if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") }
+}
+
+fn unknown_key(key: &str, keys: &[&[&str]]) -> String {
+    let known = || keys.iter().flat_map(|list| list.iter().copied());
+    match nearest(key, known()) {
+        Some(near) => format!("there is no key `{}` here; the nearest is `{near}`", shown(key)),
+        None => {
+            let known: Vec<String> = known().map(|key| format!("`{key}`")).collect();
+            format!("there is no key `{}` here. The keys are {}", shown(key), known.join(", "))
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    let shown: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match shown.char_indices().nth(MAX_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", shown.get(..end).unwrap_or_default()),
+        None => shown,
+    }
+}
+
+/// The keys of an object in their order, those that are given twice included.
+struct Entries<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Keys;
+        impl<'de> Visitor<'de> for Keys {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(entries)
+            }
+        }
+        deserializer.deserialize_map(Keys).map(Entries)
+    }
+}

@@ -1,0 +1,161 @@
+//! The nodes of a topology as they are run: full names, periods in nanoseconds, messages with their sizes.
+//!
+//! Invariants: all endpoints of a topic have one message type, and those of a service one service type. Publishers and
+//! subscriptions of a topic have compatible QoS.
+
+use serde::Serialize;
+
+use perf_worker::{
+    pacing::Pace,
+    run_spec::{MessageSpec, Qos},
+};
+
+/// The nodes of one process: those of one file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Process {
+    /// The name of the file without folder and extension.
+    pub name: String,
+    /// Its nodes, in the order of the file; at least one.
+    pub nodes: Vec<Node>,
+}
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Node {
+    /// Its full name, as `/namespace/name`.
+    pub name: String,
+    /// The number of its executor: the nodes of a process with the same number share an executor.
+    pub executor: u32,
+    /// Its publishers.
+    pub publishers: Vec<Publisher>,
+    /// Its subscriptions.
+    pub subscriptions: Vec<Subscription>,
+    /// Its clients.
+    pub clients: Vec<Client>,
+    /// Its servers.
+    pub servers: Vec<Server>,
+}
+
+/// The messages of an endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Payload {
+    /// Type, layout and true size.
+    pub message: MessageSpec,
+    /// The size of the payload alone, without the header and the encoding, bytes.
+    pub payload_bytes: u64,
+}
+
+/// A publisher.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Publisher {
+    /// The full name of its topic.
+    pub topic: String,
+    /// Its messages.
+    pub payload: Payload,
+    /// The event on which it publishes.
+    pub trigger: Trigger,
+    /// Messages per second: of its timer, or of the slowest topic that triggers it; 0 if that has no publisher.
+    pub rate_hz: f64,
+    /// The way in which it hands messages over.
+    pub pass_by: PassBy,
+    /// Its QoS.
+    pub qos: NodeQos,
+    /// Its place in the file, for sentences.
+    #[serde(skip)]
+    pub place: String,
+}
+
+/// The event on which a publisher publishes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// A timer.
+    Timer(Pace),
+    /// A message of each of these topics, full names, has come to its node since it published last. The node
+    /// subscribes to them.
+    Topics(Vec<String>),
+}
+
+/// A subscription.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Subscription {
+    /// The full name of its topic.
+    pub topic: String,
+    /// The messages; the largest of its publishers.
+    pub payload: Payload,
+    /// The way in which its callback gets messages.
+    pub pass_by: PassBy,
+    /// Its QoS.
+    pub qos: NodeQos,
+    /// Its place in the file, for sentences.
+    #[serde(skip)]
+    pub place: String,
+}
+
+/// A client.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Client {
+    /// The full name of its service.
+    pub service: String,
+    /// Its requests and responses.
+    pub payload: Payload,
+    /// The pace of its requests.
+    pub pace: Pace,
+    /// Its QoS.
+    pub qos: NodeQos,
+    /// Its place in the file, for sentences.
+    #[serde(skip)]
+    pub place: String,
+}
+
+/// A server.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Server {
+    /// The full name of its service.
+    pub service: String,
+    /// Its requests and responses.
+    pub payload: Payload,
+    /// Its QoS.
+    pub qos: NodeQos,
+    /// Its place in the file, for sentences.
+    #[serde(skip)]
+    pub place: String,
+}
+
+/// The QoS of an endpoint of a node. Deadline and lifespan have no limit, and the lease of liveliness never ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct NodeQos {
+    /// Reliability, durability, history and depth.
+    #[serde(flatten)]
+    pub qos: Qos,
+    /// Liveliness, which decides about matching only.
+    pub liveliness: Liveliness,
+}
+
+/// QoS policy of liveliness, the weaker one first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Liveliness {
+    /// The middleware asserts it.
+    Automatic,
+    /// The publisher asserts it.
+    ManualByTopic,
+}
+
+/// The way in which a message is handed over between a callback and the middleware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PassBy {
+    /// An owned message is handed over.
+    UniquePtr,
+    /// A message that others may read is handed over.
+    SharedPtr,
+    /// A message in the middleware's memory is handed over.
+    LoanedMsg,
+}
+
+impl PassBy {
+    /// All, with their names in files.
+    pub const ALL: [(&'static str, PassBy); 3] =
+        [("unique_ptr", PassBy::UniquePtr), ("shared_ptr", PassBy::SharedPtr), ("loaned_msg", PassBy::LoanedMsg)];
+}

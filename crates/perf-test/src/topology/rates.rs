@@ -1,0 +1,63 @@
+//! The rates of publishers: of a timer, or of the topics that trigger them.
+
+use std::collections::BTreeMap;
+
+use super::process::{Process, Publisher, Trigger};
+use perf_worker::clock::SECOND_NS;
+
+/// Sets the rate of each publisher.
+///
+/// # Errors
+/// A sentence that begins with the place in the file: publishers wait for each other's messages.
+pub fn set(processes: &mut [Process]) -> Result<(), String> {
+    let publishers = processes.iter_mut().flat_map(|process| &mut process.nodes).flat_map(|node| &mut node.publishers);
+    let mut open: Vec<&mut Publisher> = publishers.collect();
+    // Of each topic, the rate of its publishers that are known, and the number of the others.
+    let mut topics: BTreeMap<String, (f64, usize)> = BTreeMap::new();
+    for publisher in &open {
+        topics.entry(publisher.topic.clone()).or_default().1 += 1;
+    }
+    while !open.is_empty() {
+        let before = open.len();
+        let mut waiting = Vec::new();
+        for publisher in open {
+            match rate_hz(&publisher.trigger, &topics) {
+                None => waiting.push(publisher),
+                Some(rate_hz) => {
+                    publisher.rate_hz = rate_hz;
+                    if let Some((sum_hz, unknown)) = topics.get_mut(&publisher.topic) {
+                        *sum_hz += rate_hz;
+                        *unknown -= 1;
+                    }
+                }
+            }
+        }
+        if let Some(publisher) = waiting.first().filter(|_| waiting.len() == before) {
+            return Err(format!(
+                "{}.triggered_by: the publisher of {} waits for messages that are published only after its own: give \
+                 one of the publishers in this circle a rate",
+                publisher.place, publisher.topic
+            ));
+        }
+        open = waiting;
+    }
+    Ok(())
+}
+
+/// The rate of a publisher; none if that of a topic which triggers it is not known yet.
+fn rate_hz(trigger: &Trigger, topics: &BTreeMap<String, (f64, usize)>) -> Option<f64> {
+    match trigger {
+        Trigger::Timer(pace) => Some(f64::from(pace.messages) * SECOND_NS as f64 / pace.per_ns as f64),
+        Trigger::Topics(names) => {
+            let mut slowest_hz = f64::INFINITY;
+            for name in names {
+                let (sum_hz, unknown) = topics.get(name).copied().unwrap_or_default();
+                if unknown > 0 {
+                    return None;
+                }
+                slowest_hz = slowest_hz.min(sum_hz);
+            }
+            Some(slowest_hz)
+        }
+    }
+}

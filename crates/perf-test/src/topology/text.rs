@@ -1,0 +1,105 @@
+//! A topology as lines of text: its nodes with their endpoints, its numbers, and the notes.
+
+use super::{
+    Counts, Topology,
+    process::{Liveliness, Node, NodeQos, PassBy, Payload, Process, Trigger},
+};
+use perf_worker::pacing::Pace;
+
+impl Topology {
+    /// The nodes of all processes, the numbers and the notes.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.processes.iter().flat_map(Process::lines).collect();
+        lines.push(self.counts().sentence());
+        lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        lines
+    }
+}
+
+impl Process {
+    fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("process {}:", self.name)];
+        lines.extend(self.nodes.iter().flat_map(Node::lines));
+        lines.push(String::new());
+        lines
+    }
+}
+
+impl Node {
+    fn lines(&self) -> Vec<String> {
+        let line = |verb: &str, name: &str, payload: &Payload, rest: String| {
+            let Payload { message, payload_bytes } = payload;
+            let message = format!("{} ({payload_bytes} B)", message.name);
+            format!("    {verb:<11}{name:<28}{message:<28}{rest}")
+        };
+        let mut lines = vec![format!("  {}, executor {}", self.name, self.executor)];
+        lines.extend(self.publishers.iter().map(|of| {
+            let when = match &of.trigger {
+                Trigger::Timer(pace) => every(pace),
+                Trigger::Topics(topics) => format!("after {} ({:.1} Hz)", topics.join(" and "), of.rate_hz),
+            };
+            line("publishes", &of.topic, &of.payload, format!("{when}, {}, {}", of.pass_by.name(), of.qos))
+        }));
+        lines.extend(
+            self.subscriptions
+                .iter()
+                .map(|of| line("subscribes", &of.topic, &of.payload, format!("{}, {}", of.pass_by.name(), of.qos))),
+        );
+        lines.extend(
+            self.clients
+                .iter()
+                .map(|of| line("calls", &of.service, &of.payload, format!("{}, {}", every(&of.pace), of.qos))),
+        );
+        lines.extend(self.servers.iter().map(|of| line("serves", &of.service, &of.payload, of.qos.to_string())));
+        lines
+    }
+}
+
+impl PassBy {
+    fn name(self) -> &'static str {
+        PassBy::ALL.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl std::fmt::Display for NodeQos {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.liveliness {
+            Liveliness::Automatic => self.qos.fmt(f),
+            Liveliness::ManualByTopic => write!(f, "{}, MANUAL_BY_TOPIC", self.qos),
+        }
+    }
+}
+
+impl Counts {
+    /// The numbers as one line.
+    fn sentence(&self) -> String {
+        let Counts { processes, executors, nodes, topics, publishers, subscriptions, services, clients, .. } = self;
+        let mut parts = vec![
+            several(*processes, "process", "processes"),
+            several(*executors, "executor", "executors"),
+            several(*nodes, "node", "nodes"),
+            several(*topics, "topic", "topics"),
+            several(*publishers, "publisher", "publishers"),
+            several(*subscriptions, "subscription", "subscriptions"),
+        ];
+        if *services > 0 {
+            parts.push(several(*services, "service", "services"));
+            parts.push(several(*clients, "client", "clients"));
+        }
+        let mut rates = format!("{:.0} messages/s sent, {:.0} received", self.sent_hz, self.received_hz);
+        if *clients > 0 {
+            rates.push_str(&format!(", {:.0} requests/s", self.requests_hz));
+        }
+        format!("{}; {rates}", parts.join(", "))
+    }
+}
+
+/// A pace of one message in each period.
+fn every(pace: &Pace) -> String {
+    format!("every {} ms", pace.per_ns as f64 / 1e6)
+}
+
+fn several(count: usize, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
