@@ -165,6 +165,9 @@ fn grow(root: &Path) {
     let theirs: usize = ask("deeper").parse().unwrap();
     eventually("the deep reader is matched", || talker.publisher.subscription_count().unwrap() == theirs + 1);
     send(4, large, &mut talker);
+    // More than the ring of a deep history has room for at first.
+    send(8, 64, &mut talker);
+    send(8, 64, &mut talker);
     ask("shallower");
     send(10, 64, &mut talker);
 }
