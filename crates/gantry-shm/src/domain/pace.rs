@@ -13,6 +13,10 @@ pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
 /// The longest one.
 const MAX_PAUSE: Duration = Duration::from_millis(50);
 
+/// A round pauses for so many times its CPU time at least: while a process creates many endpoints, its control thread waits for the
+/// last of them rather than compete with the thread that creates them.
+const MIN_SHARES: usize = 8;
+
 /// The rounds of one thread.
 pub(crate) struct Pace {
     pause_until: Instant,
@@ -27,7 +31,8 @@ impl Pace {
     pub(crate) fn round(&mut self, domain: &Domain, discover: impl FnOnce()) {
         let (start, start_cpu) = (Instant::now(), thread_cpu_time());
         discover();
-        let pause = thread_cpu_time().saturating_sub(start_cpu) * domain.known_peers() as u32;
+        let shares = domain.known_peers().max(MIN_SHARES) as u32;
+        let pause = thread_cpu_time().saturating_sub(start_cpu) * shares;
         self.pause_until = start + pause.clamp(MIN_PAUSE, MAX_PAUSE);
     }
 
