@@ -259,7 +259,9 @@ impl<K> Writer<K> {
     /// Capacity of the next larger ring.
     pub(crate) fn larger_ring(&self) -> usize {
         let horizon = self.depth.min(RING_GROWTH * self.horizon);
-        ring_entries(horizon, self.wanted_batch, self.retention.is_gated)
+        // Room for a batch also while there are no readers, who want one.
+        let batch = self.wanted_batch.max(*BATCH_SAMPLES.start());
+        ring_entries(horizon, batch, self.retention.is_gated)
     }
 
     /// Uses the room of a larger ring.

@@ -369,4 +369,23 @@ mod tests {
             }
         });
     }
+
+    #[test]
+    fn a_history_of_any_depth_is_kept_for_a_late_subscription() {
+        for depth in (1..70).chain([100, 300, 1000]) {
+            let root = tempfile::tempdir_in("/dev/shm").unwrap();
+            let participant = Participant::join_under(root.path(), 0).unwrap();
+            let bytes = TypeDescription { payload_bytes: 8, ..TypeDescription::default() };
+            let qos = Qos::default().keep_last(depth).transient_local();
+            let (node, topic, options) = ("/tester", "/topic", PublisherOptions::default());
+            let mut publisher = Publisher::new(participant.clone(), node, topic, bytes.clone(), qos, options).unwrap();
+            for _ in 0..2 * depth {
+                let loan = publisher.loan(8).unwrap();
+                publisher.publish(loan, SourceTime::now()).unwrap();
+            }
+            let mut subscription = Subscription::new(participant.clone(), node, topic, bytes, qos).unwrap();
+            let taken = std::iter::from_fn(|| subscription.take().unwrap()).count();
+            assert_eq!(taken, depth as usize);
+        }
+    }
 }
