@@ -113,12 +113,18 @@ impl Best {
         }
     }
 
-    /// The mark of a condition: best, tied with it, or nothing.
+    /// The mark of a condition: best, lowest without a verdict, tied with it, or nothing.
     #[must_use]
     pub fn mark(&self, condition: &str) -> &'static str {
         let is_best = self.condition.as_deref() == Some(condition);
         match self.ties.iter().any(|tie| tie == condition) {
-            _ if is_best && self.ties.is_empty() => " *",
+            _ if is_best && self.ties.is_empty() => {
+                if self.is_confident {
+                    " *"
+                } else {
+                    " ?"
+                }
+            }
             is_tie if is_tie || is_best => " =",
             _ => "",
         }
@@ -160,6 +166,7 @@ mod tests {
         assert_eq!(Best::of(metric, &[("fast", fast), ("alike", alike)]).words(2), "no difference shown");
         assert_eq!(Best::of(metric, &[("fast", fast)]).words(1), "-");
         let few = Interval::of(vec![1.0, 1.1]).unwrap();
-        assert_eq!(Best::of(metric, &[("few", few), ("slow", slow)]).words(2), "few ?");
+        let doubtful = Best::of(metric, &[("few", few), ("slow", slow)]);
+        assert_eq!((doubtful.words(2).as_str(), doubtful.mark("few")), ("few ?", " ?"));
     }
 }
