@@ -8,7 +8,7 @@
 //! - The settings are the kernel's and end with the boot: a journal of an earlier boot is dropped.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -70,6 +70,8 @@ pub struct Journal {
     file: File,
     path: PathBuf,
     root: Root,
+    /// The length of the first line.
+    head_bytes: u64,
     changes: Vec<Change>,
 }
 
@@ -110,7 +112,8 @@ impl Journal {
         let head = Head { format: FORMAT.to_owned(), boot_id, pid: std::process::id() };
         let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| append(&mut file, &head));
         written.map_err(|error| refused(&path, &error))?;
-        Ok(Journal { file, path, root, changes: Vec::new() })
+        let head_bytes = file.stream_position().map_err(|error| refused(&path, &error))?;
+        Ok(Journal { file, path, root, head_bytes, changes: Vec::new() })
     }
 
     /// Writes `value` into a file of the machine, and checks that the file has it. `affected` are files that the kernel changes along.
@@ -168,7 +171,12 @@ impl Journal {
     pub fn restore(&mut self) -> Result<(), String> {
         let (kept, sentences) = undo(&self.root, std::mem::take(&mut self.changes));
         self.changes = kept;
-        if sentences.is_empty() { Ok(()) } else { Err(sentences.join("; ")) }
+        if !sentences.is_empty() {
+            return Err(sentences.join("; "));
+        }
+        // Lines that are undone would claim a later change of somebody else that happens to have the same value.
+        let emptied = self.file.set_len(self.head_bytes).and_then(|()| self.file.seek(SeekFrom::End(0)));
+        emptied.map(drop).map_err(|error| refused(&self.path, &error))
     }
 
     fn note(&mut self, change: Change) -> Result<(), String> {
@@ -427,6 +435,19 @@ mod tests {
         fs::write(root.path().join(preference), "performance\n").unwrap();
         drop(journal);
         assert_eq!(fs::read_to_string(root.path().join(preference)).unwrap().trim(), "balance_power");
+    }
+
+    #[test]
+    fn changes_that_are_undone_leave_the_journal() {
+        let root = machine();
+        let mut journal = Journal::open(root.path()).unwrap();
+        for _ in 0..2 {
+            journal.write(GOVERNOR, "performance", &[]).unwrap();
+            assert_eq!(parsed(&fs::read_to_string(&journal.path).unwrap()).1.len(), 1);
+            journal.restore().unwrap();
+            assert!(parsed(&fs::read_to_string(&journal.path).unwrap()).1.is_empty());
+        }
+        assert_eq!(governor(&root), "schedutil");
     }
 
     #[test]
