@@ -202,8 +202,9 @@ impl Machine {
     pub fn restore(&mut self) -> Result<(), String> {
         self.condition = None;
         self.awake = None;
+        // The priority, because a control group may take no real-time thread; the CPUs once more after the group is left.
+        self.scheduling.as_ref().map(Scheduling::restore).into_iter().for_each(drop);
         let files = self.journal.restore();
-        // After the control group is left, which changes the CPUs.
         let own = self.scheduling.as_ref().map_or(Ok(()), Scheduling::restore);
         if own.is_ok() {
             self.scheduling = None;

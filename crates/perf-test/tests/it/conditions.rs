@@ -1,10 +1,13 @@
 //! `perf_test conditions`: settings are applied, recorded and always restored; results of several boots are put together.
 
 use std::fs::{self, OpenOptions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use perf_test::system::System;
 use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -197,6 +200,11 @@ fn scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored() {
         eprintln!("SKIPPED: this user may not set real-time priorities, or {DEVICE} cannot be used");
         return;
     }
+    let usable = System::read(Path::new("/")).cpu.usable_cpus.unwrap();
+    if !usable.contains(&0) {
+        eprintln!("SKIPPED: this process may not use CPU 0");
+        return;
+    }
     let memory = Memory::new();
     let settings = "taskset: 0, chrt: rr 1, cpu_dma_latency_us: 7";
     let folder = plan(&format!("rounds: 2\n{RUN}conditions: [baseline, {{name: rt, {settings}}}]\n"));
@@ -210,7 +218,7 @@ fn scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored() {
         assert_eq!(rt["cpu_idle"]["latency_limit_us"], 7);
         let baseline = environment(&format!("baseline/mock-round{round}.json"));
         assert_eq!(baseline["process"]["rt_priority"], 0, "round {round}");
-        assert_eq!(baseline["cpu"]["usable_cpus"], baseline["cpu"]["online_cpus"], "round {round}");
+        assert_eq!(baseline["cpu"]["usable_cpus"], serde_json::json!(usable), "round {round}");
         assert_ne!(baseline["cpu_idle"]["latency_limit_us"], 7, "round {round}");
     }
     assert_ne!(limit_us(), 7);
@@ -274,6 +282,26 @@ fn results_of_several_boots_are_put_together() {
     }
 }
 
+/// Another user is told what to do.
+fn no_permission(memory: &Memory) {
+    const NOBODY: u32 = 65_534;
+    let is_root = rustix::process::geteuid().is_root();
+    let folder = plan(&format!("{RUN}conditions: [{{name: a, chrt: rr 1}}]\n"));
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = memory.command(&format!("conditions {}/plan.yaml", folder.path().display()));
+    let output = if is_root { command.uid(NOBODY).gid(NOBODY).output() } else { command.output() };
+    let Ok(output) = output else {
+        eprintln!("SKIPPED: the user nobody cannot start this program");
+        return;
+    };
+    let said = String::from_utf8(output.stderr).unwrap();
+    if !is_root && output.status.success() {
+        eprintln!("SKIPPED: this user may have real-time priorities");
+        return;
+    }
+    assert!(output.status.code() == Some(2) && said.contains("Run perf_test as root"), "{said}");
+}
+
 fn wrong_plans_are_refused_before_a_run() {
     let (memory, fake) = (Memory::new(), machine());
     for (conditions, words) in [
@@ -288,6 +316,7 @@ fn wrong_plans_are_refused_before_a_run() {
         assert!(refused.stderr.contains(words), "{words:?} is not in {}", refused.everything());
         assert!(!folder.path().join("plan-results").exists());
     }
+    no_permission(&memory);
     // A machine that lacks all of it skips all, and says so.
     let bare = Fake::empty();
     let folder =

@@ -2,6 +2,8 @@
 //!
 //! Invariant: names are there once, values have their ranges. The machine is not looked at here.
 
+mod yaml;
+
 use std::path::Path;
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
@@ -10,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     batch::{Contestant, contestants, file_name, refuse},
     cli,
-    system::root::{cpu_list, list_text},
+    system::root::list_text,
 };
 use perf_worker::run_spec::RunSpec;
+use yaml::{Node, cpus, entries, number, text_of, unknown};
 
 /// Rounds without the key: from six on an interval holds its median with 95 %.
 const ROUNDS: u32 = 6;
@@ -170,8 +173,6 @@ impl RunEntry {
     }
 }
 
-type Node<'a> = MarkedYaml<'a>;
-
 fn runs(node: &Node<'_>) -> Result<Vec<RunEntry>, String> {
     let run = |(label, value): (String, &Node<'_>)| {
         let line = value.span.start.line();
@@ -274,59 +275,6 @@ fn chrt(text: &str) -> Result<Chrt, String> {
     Ok(Chrt { policy, priority })
 }
 
-/// CPUs as the kernel writes them, or a list of numbers; the order of numbers with commas is kept.
-fn cpus(node: &Node<'_>, key: &str) -> Result<Vec<u32>, String> {
-    let line = node.span.start.line();
-    let text = match &node.data {
-        YamlData::Sequence(items) => {
-            items.iter().map(text_of).collect::<Option<Vec<String>>>().map(|all| all.join(","))
-        }
-        _ => text_of(node),
-    };
-    let found = text.as_deref().and_then(|text| {
-        let parts: Option<Vec<Vec<u32>>> =
-            text.split(',').map(|part| cpu_list(part).filter(|list| !list.is_empty())).collect();
-        Some(parts?.concat())
-    });
-    found.ok_or_else(|| format!("line {line}: {key} must be CPUs, as 0-3 or 0,2"))
-}
-
-fn number(node: &Node<'_>, key: &str, range: std::ops::RangeInclusive<u32>) -> Result<u32, String> {
-    let found = text_of(node).and_then(|text| text.parse().ok()).filter(|number| range.contains(number));
-    found.ok_or_else(|| {
-        let (line, first, last) = (node.span.start.line(), range.start(), range.end());
-        format!("line {line}: {key} must be a whole number from {first} to {last}")
-    })
-}
-
-fn entries<'a, 'b>(node: &'b Node<'a>, of: &str) -> Result<Vec<(String, &'b Node<'a>)>, String> {
-    let YamlData::Mapping(entries) = &node.data else {
-        return Err(format!("line {}: {of} must be a map", node.span.start.line()));
-    };
-    let entry = |(key, value): (&Node<'_>, &'b Node<'a>)| {
-        let line = key.span.start.line();
-        text_of(key).map(|key| (key, value)).ok_or_else(|| format!("line {line}: a key of {of} must be a word"))
-    };
-    entries.iter().map(entry).collect()
-}
-
-/// A scalar as text; none of another node, or of one without a value.
-fn text_of(node: &Node<'_>) -> Option<String> {
-    match &node.data {
-        YamlData::Value(Scalar::String(text)) => Some(text.to_string()),
-        YamlData::Value(Scalar::Integer(number)) => Some(number.to_string()),
-        YamlData::Value(Scalar::FloatingPoint(number)) => Some(number.to_string()),
-        YamlData::Value(Scalar::Boolean(is_true)) => Some(is_true.to_string()),
-        _ => None,
-    }
-}
-
-fn unknown(line: usize, key: &str, known: &[&str]) -> String {
-    let nearest = known.iter().max_by(|a, b| strsim::jaro(key, a).total_cmp(&strsim::jaro(key, b)));
-    let nearest = nearest.map_or(String::new(), |nearest| format!(", the nearest is `{nearest}`"));
-    format!("line {line}: there is no key `{key}`{nearest}: the keys are {}", known.join(", "))
-}
-
 fn unique<'a>(names: impl Iterator<Item = &'a str>, of: &str) -> Result<(), String> {
     let mut known: Vec<String> = Vec::new();
     for name in names {
@@ -341,58 +289,4 @@ fn unique<'a>(names: impl Iterator<Item = &'a str>, of: &str) -> Result<(), Stri
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RUNS: &str = "runs: {mock: -c Mock -m Array1k}\n";
-
-    #[test]
-    fn a_plan_has_runs_conditions_and_rounds() {
-        let text = "rounds: 2\nruns:\n  gantry: -m Array1k -r 1000\n  copies: [-c, Gantry, -m, Array4k]\nconditions:\n  - baseline\n  \
-                    - {name: rt, governor: performance, cpu_dma_latency_us: 0, taskset: 0-1, chrt: rr 1, pin: [1, 0]}\n  \
-                    - name: boot\n    boot: isolcpus=0-11 idle=poll\n    driver: amd-pstate\n    kernel: lowlatency\n";
-        let plan = Plan::parse(text).unwrap();
-        assert_eq!((plan.rounds, plan.runs.len(), plan.runs[1].arguments.len()), (2, 2, 4));
-        let [baseline, rt, boot] = &plan.conditions[..] else { panic!("{plan:?}") };
-        assert_eq!(*baseline, Condition { name: BASELINE.to_owned(), ..Condition::default() });
-        assert_eq!((rt.taskset.as_slice(), rt.pin.as_slice()), (&[0, 1][..], &[1, 0][..]));
-        assert_eq!(rt.chrt.map(|chrt| chrt.to_string()).as_deref(), Some("rr 1"));
-        assert_eq!(boot.boot, ["isolcpus=0-11", "idle=poll"]);
-        let (label, spec) = plan.runs[0].resolve(rt).unwrap();
-        let spec = spec.unwrap();
-        assert_eq!((label.as_str(), spec.pins, spec.max_runtime_s), ("gantry", vec![1, 0], 3));
-        assert_eq!(Plan::parse(&format!("{RUNS}conditions: [baseline]")).unwrap().rounds, ROUNDS);
-    }
-
-    #[test]
-    fn a_wrong_plan_is_an_error_with_its_line() {
-        for (text, words) in [
-            ("", "it is empty"),
-            ("conditions: [baseline]", "it has no runs"),
-            (RUNS, "it has no conditions"),
-            ("round: 3\n", "line 1: there is no key `round`, the nearest is `rounds`"),
-            ("rounds: 0\n", "rounds must be a whole number from 1"),
-            ("conditions: [baseline, performance]\n", "line 1: there is no condition `performance`"),
-            (
-                "conditions:\n- name: a\n  govenor: performance\n",
-                "line 3: there is no key `govenor`, the nearest is `governor`",
-            ),
-            ("conditions:\n- governor: performance\n", "the condition has no name"),
-            ("conditions:\n- {name: a, chrt: rr}\n", "chrt cannot be `rr`"),
-            ("conditions:\n- {name: a, chrt: fifo 100}\n", "a priority from 1 to 99"),
-            ("conditions:\n- {name: a, taskset: 3-1}\n", "taskset must be CPUs"),
-            ("conditions:\n- {name: a, cpu_dma_latency_us: -1}\n", "must be a whole number from 0"),
-            ("conditions:\n- {name: a, taskset: 0-1, isolate: 1-2}\n", "taskset 0-1 is not within isolate 1-2"),
-            ("runs: {a: -m Arry1k}\n", "line 1: the run a"),
-            ("runs: {a: --speed 3}\n", "line 1: the run a"),
-            ("runs: {a: '-c Mock,Gantry'}\n", "has several contestants"),
-            ("runs: {a: '--runs 3'}\n", "give --rounds"),
-            ("runs: [a]\n", "`runs` must be a map"),
-        ] {
-            let error = Plan::parse(text).unwrap_err();
-            assert!(error.contains(words), "{text:?}: {error}");
-        }
-        let twice = format!("{RUNS}conditions: [baseline, {{name: Baseline, pin: 0}}]\n");
-        assert!(Plan::parse(&twice).unwrap_err().contains("`Baseline` is there twice"));
-    }
-}
+mod tests;
