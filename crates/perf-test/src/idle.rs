@@ -1,4 +1,4 @@
-//! The guard against deep sleep of CPUs (`--prevent-cpu-idle`), held for the length of a run.
+//! The guard against deep sleep of CPUs (`--prevent-cpu-idle`, and the conditions of an experiment), held while runs last.
 //!
 //! A CPU in deep sleep needs up to hundreds of microseconds to wake up, which would count in the latency of a subscription that
 //! waits; the CPUs of a busy robot do not sleep deeply. The kernel accepts a bound on that time through `/dev/cpu_dma_latency` and
@@ -22,13 +22,22 @@ impl Awake {
     /// # Errors
     /// A sentence, if the machine has no such device, or this user must not use it.
     pub fn hold() -> Result<Awake, String> {
-        Awake::hold_by(Path::new(DEVICE))
+        Awake::hold_by(Path::new(DEVICE), 0).map_err(|error| {
+            format!(
+                "--prevent-cpu-idle: {error}. Without it: boot with `cpuidle.off=1`, disable deep states with `sudo cpupower \
+                 idle-set -D 0`, or keep the readers' CPUs busy with `--wait spin`"
+            )
+        })
     }
 
-    fn hold_by(device: &Path) -> Result<Awake, String> {
+    /// Holds a bound of `limit_us` microseconds on the time in which a CPU wakes up, through this device.
+    ///
+    /// # Errors
+    /// A sentence, as [`Awake::hold`].
+    pub fn hold_by(device: &Path, limit_us: i32) -> Result<Awake, String> {
         let mut file = OpenOptions::new().write(true).open(device).map_err(|error| refused(device, &error))?;
-        // Binary: as text, the kernel reads hexadecimal. Microseconds.
-        file.write_all(&0_i32.to_ne_bytes()).map_err(|error| refused(device, &error))?;
+        // Binary: as text, the kernel reads hexadecimal.
+        file.write_all(&limit_us.to_ne_bytes()).map_err(|error| refused(device, &error))?;
         Ok(Awake { _device: file })
     }
 }
@@ -42,11 +51,7 @@ fn refused(device: &Path, error: &std::io::Error) -> String {
         ErrorKind::NotFound => format!("a container needs it passed in: --device {device}"),
         _ => "the kernel refused the bound".to_owned(),
     };
-    format!(
-        "--prevent-cpu-idle: CPUs cannot be kept awake through {device}: {error} ({way}). Without it: boot with \
-         `cpuidle.off=1`, disable deep states with `sudo cpupower idle-set -D 0`, or keep the readers' CPUs busy with \
-          `--wait spin`"
-    )
+    format!("CPUs cannot be kept awake through {device}: {error} ({way})")
 }
 
 #[cfg(test)]
@@ -71,14 +76,14 @@ mod tests {
     #[test]
     fn zero_is_written_in_binary() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let _held = Awake::hold_by(file.path()).unwrap();
+        let _held = Awake::hold_by(file.path(), 0).unwrap();
         assert_eq!(std::fs::read(file.path()).unwrap(), [0; 4]);
     }
 
     #[test]
-    fn the_error_names_the_alternatives() {
-        let sentence = Awake::hold_by(Path::new("/nowhere/cpu_dma_latency")).unwrap_err();
-        for part in ["/nowhere/cpu_dma_latency", "No such file", "--device", "cpupower", "--wait spin"] {
+    fn the_error_names_the_reason_and_the_way() {
+        let sentence = Awake::hold_by(Path::new("/nowhere/cpu_dma_latency"), 0).unwrap_err();
+        for part in ["/nowhere/cpu_dma_latency", "No such file", "--device"] {
             assert!(sentence.contains(part), "{part} is not in: {sentence}");
         }
         let denied = refused(Path::new(DEVICE), &std::io::Error::from(ErrorKind::PermissionDenied));

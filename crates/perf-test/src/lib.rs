@@ -10,7 +10,8 @@
 //!  repeat, result_analysis ◄─┘             orders▼    │
 //!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
-//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `comparison` compares the logs of several runs, `results` shows a folder of them as a page, `conformance` checks a back end by short runs, `listing` shows the middlewares, messages and topologies.
+//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `conditions` does one experiment under several settings of the machine.
+//! `comparison` compares the logs of several runs, `results` shows a folder of them as a page, `conformance` checks a back end by short runs, `listing` shows the middlewares, messages and topologies.
 //! `topology` reads systems of many nodes; runs do not use it yet.
 //! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
 //! latencies are differences of one clock.
@@ -22,6 +23,7 @@ pub mod change;
 pub mod cli;
 pub mod communicator;
 pub mod comparison;
+pub mod conditions;
 pub mod conformance;
 pub mod coordinator;
 pub mod error;

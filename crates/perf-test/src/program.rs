@@ -9,10 +9,11 @@ use serde::Serialize;
 use crate::{
     backend::BUILT_IN,
     cli::{
-        self, Command, CompareOptions, ConformanceOptions, Defaults, IdlOptions, ListOptions, PlotOptions, Question,
-        ReportOptions, Resolved, RunOptions, SystemOptions, VersusOptions,
+        self, Command, CompareOptions, ConditionsCommand, ConditionsOptions, ConformanceOptions, Defaults, IdlOptions,
+        ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, SystemOptions, VersusOptions,
     },
     comparison::Comparison,
+    conditions,
     conformance::Conformance,
     coordinator::daemon::become_daemon,
     error::Failure,
@@ -47,9 +48,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    if !matches!(cli.command, Some(Command::Daemon { .. })) {
+        restore_settings();
+    }
     let done = match cli.command {
         Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
         Some(Command::Experiment(question)) => experiment(question),
+        Some(Command::Conditions(options)) => compare_conditions(&options),
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),
         Some(Command::Report(options)) => report(&options),
@@ -66,6 +71,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             let _ = writeln!(std::io::stderr().lock(), "perf_test: {failure}");
             ExitCode::from(failure.exit_code())
         }
+    }
+}
+
+/// Restores settings of the machine that a killed process has left.
+fn restore_settings() {
+    for sentence in conditions::restore_left(&system::root_folder()) {
+        let _ = writeln!(std::io::stderr().lock(), "perf_test: {sentence}");
     }
 }
 
@@ -194,6 +206,20 @@ fn compare_contestants(options: &VersusOptions) -> Result<(), Failure> {
     let versus = Versus::measure(options)?;
     print_lines(&versus.lines())?;
     versus.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+}
+
+fn compare_conditions(options: &ConditionsOptions) -> Result<(), Failure> {
+    let results = match &options.command {
+        Some(ConditionsCommand::Merge(options)) => conditions::merge(options),
+        None => conditions::measure(options),
+    }?;
+    print_lines(&results.comparison.iter().flat_map(conditions::Comparison::lines).collect::<Vec<String>>())?;
+    print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
+    match (results.failure, results.comparison) {
+        (Some(sentence), _) => Err(Failure::Measurement(sentence)),
+        (None, None) => Err(Failure::Measurement("no run was measured".to_owned())),
+        (None, Some(_)) => Ok(()),
+    }
 }
 
 fn check_conformance(options: &ConformanceOptions) -> Result<(), Failure> {

@@ -123,6 +123,19 @@ impl Batch {
     /// # Errors
     /// [`Failure::Usage`], before the first run: the folder cannot be written, or a log in it is of a run with other conditions.
     pub fn run_all(&self, runs: &[PlannedRun]) -> Result<Vec<Outcome>, Failure> {
+        self.run_all_after(runs, |_| Ok(()))
+    }
+
+    /// Does the runs in order, each after `before`, which gets its index and is not called of a run that is not done. The sentence of its
+    /// error is the refusal of that run.
+    ///
+    /// # Errors
+    /// As [`Batch::run_all`].
+    pub fn run_all_after(
+        &self,
+        runs: &[PlannedRun],
+        mut before: impl FnMut(usize) -> Result<(), String>,
+    ) -> Result<Vec<Outcome>, Failure> {
         let mut earlier = Vec::new();
         for run in runs {
             earlier.push(self.earlier(run));
@@ -148,7 +161,7 @@ impl Batch {
             } else {
                 progress.begin(index, &run.title, found.reason());
                 let began = Instant::now();
-                let outcome = self.run(run);
+                let outcome = before(index).map_or_else(|sentence| self.refuse(run, sentence), |()| self.run(run));
                 progress.end(index, &run.title, shortfall_of(&outcome), began.elapsed());
                 outcome
             };
@@ -188,6 +201,10 @@ impl Batch {
             Err(failure) => (ShortfallKind::Failed, failure.to_string()),
         };
         self.keep(run, Shortfall { kind, sentence, ..Shortfall::of(run) })
+    }
+
+    fn refuse(&self, run: &PlannedRun, sentence: String) -> Outcome {
+        self.keep(run, Shortfall { kind: ShortfallKind::Refused, sentence, ..Shortfall::of(run) })
     }
 
     /// Keeps the sentence of a run without figures in the folder.

@@ -4,6 +4,7 @@
 //! `resolve` turns all into one checked [`Resolved`].
 
 mod comparing;
+mod conditions;
 mod conforming;
 mod experiments;
 mod legacy;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use comparing::CompareOptions;
+pub use conditions::{ConditionsCommand, ConditionsMergeOptions, ConditionsOptions};
 pub use conforming::ConformanceOptions;
 pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptions, ZeroCopyOptions};
 pub use options::{Output, RunOptions};
@@ -61,6 +63,7 @@ Examples:
   perf_test report results                        writes results/report.html from the logs in this folder
   perf_test experiment sizes -c Gantry,zenoh      latency over the size of the message, with the caches
   perf_test experiment matrix -m Array1k,Array4m -r 100,1000      every combination
+  perf_test conditions plan.yaml                  runs under several settings of the machine
   perf_test conformance -c NAME                   before the first measurement of another middleware
   perf_test --roundtrip-mode Both -m Array64 --max-runtime 10
   perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
@@ -74,6 +77,13 @@ pub enum Command {
     /// Compares several runs to answer one question.
     #[command(subcommand, disable_help_subcommand = true)]
     Experiment(Question),
+    /// Measures runs under several conditions of this machine (governor, idle states, isolated CPUs, priorities), and compares them.
+    ///
+    /// Settings that can be changed while the machine runs are changed, and always restored: after a kill, the next start of perf_test does
+    /// it and says so. Settings that need a boot are recognised. Each round has every run under every condition. The results are CPU,
+    /// memory, mean latency, late, too late and lost messages of each run under each condition, with intervals, and the best conditions.
+    #[command(after_help = conditions::AFTER_HELP)]
+    Conditions(ConditionsOptions),
     /// Describes this machine, measures its noise, and recommends settings for measurements.
     System(SystemOptions),
     /// Draws logs as SVG: latency over time and by percentile, CPU and memory over time.

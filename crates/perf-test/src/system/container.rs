@@ -57,6 +57,38 @@ impl Container {
     }
 }
 
+/// The mount of version 2 whose groups can have CPUs of their own.
+pub(crate) fn cpuset_mount(root: &Root) -> Option<&'static str> {
+    let has_cpuset = |mount: &&str| {
+        let controllers = root.line(&format!("{mount}/cgroup.controllers"));
+        controllers.is_some_and(|names| names.split_whitespace().any(|name| name == "cpuset"))
+    };
+    NEW_MOUNTS.into_iter().find(has_cpuset)
+}
+
+/// The CPUs of isolated partitions: those of the kernel's own list, else of the groups below the root.
+pub(super) fn partition_cpus(root: &Root) -> Option<Vec<u32>> {
+    let mount = cpuset_mount(root)?;
+    if let Some(cpus) = root.list(&format!("{mount}/cpuset.cpus.isolated")) {
+        return Some(cpus);
+    }
+    let of_group = |name: String| {
+        let file = |file: &str| format!("{mount}/{name}/{file}");
+        let is_isolated = root.line(&file("cpuset.cpus.partition")).is_some_and(|kind| kind == "isolated");
+        root.list(&file("cpuset.cpus")).filter(|_| is_isolated)
+    };
+    let mut cpus: Vec<u32> = root.names(mount, "").into_iter().filter_map(of_group).flatten().collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    Some(cpus)
+}
+
+/// The group of version 2 of this process, as a path below its mount that begins with `/`.
+pub(crate) fn own_group(root: &Root) -> Option<String> {
+    let text = root.text("proc/self/cgroup")?;
+    text.lines().find_map(|line| line.strip_prefix("0::")).and_then(printable)
+}
+
 /// How often the control groups of this process were stopped by an exhausted quota; `None` if there is no such count.
 pub(super) fn throttled(root: &Root) -> Option<u64> {
     let count = |folder: String| -> Option<u64> {

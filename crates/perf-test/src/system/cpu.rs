@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::cpu_model;
 use super::root::{Root, cpu_list, field};
+use super::{container, cpu_model};
 
 /// The folder of all CPUs.
-pub(super) const CPUS: &str = "sys/devices/system/cpu";
+pub(crate) const CPUS: &str = "sys/devices/system/cpu";
 
 /// The CPUs. An unreadable value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub struct Cpu {
     pub isolated_cpus: Option<Vec<u32>>,
     /// CPUs without a periodic tick while one thread runs.
     pub nohz_full_cpus: Option<Vec<u32>>,
+    /// CPUs of isolated partitions of control groups, which are made while the machine runs; `None` if the kernel shows no partitions.
+    #[serde(default)]
+    pub partition_cpus: Option<Vec<u32>>,
 }
 
 /// Equal caches.
@@ -75,6 +78,7 @@ impl Cpu {
             numa_nodes: some(root.list("sys/devices/system/node/online")).map(|nodes| nodes.len()),
             isolated_cpus: root.list(&format!("{CPUS}/isolated")),
             nohz_full_cpus: root.list(&format!("{CPUS}/nohz_full")),
+            partition_cpus: container::partition_cpus(root),
         }
     }
 

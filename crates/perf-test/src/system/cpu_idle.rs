@@ -7,6 +7,11 @@ use super::{cpu::CPUS, root::Root};
 /// A state with a longer wake-up time is deep: a message takes less.
 pub(super) const DEEP_LATENCY_US: u64 = 10;
 
+/// The device through which programs limit the wake-up time of CPUs.
+pub(crate) const LATENCY_DEVICE: &str = "dev/cpu_dma_latency";
+/// The limit that the kernel reports if no program sets one, microseconds.
+const NO_LATENCY_LIMIT_US: i32 = 2_000_000_000;
+
 /// The idle states of the CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuIdle {
@@ -16,6 +21,10 @@ pub struct CpuIdle {
     pub governor: Option<String>,
     /// The states, the lightest first; empty if the kernel shows none.
     pub states: Vec<SleepState>,
+    /// The longest wake-up time that holders of /dev/cpu_dma_latency allow now, microseconds; `None` without a limit, and for users
+    /// that may not read it.
+    #[serde(default)]
+    pub latency_limit_us: Option<i32>,
 }
 
 /// One sleep state.
@@ -40,6 +49,7 @@ impl CpuIdle {
             driver: root.word(&format!("{CPUS}/cpuidle/current_driver")),
             governor: governor.iter().find_map(|file| root.word(&format!("{CPUS}/cpuidle/{file}"))),
             states: states(root),
+            latency_limit_us: root.binary_number(LATENCY_DEVICE).filter(|us| (0..NO_LATENCY_LIMIT_US).contains(us)),
         }
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::root::Root;
 
-pub(super) const POLICIES: &str = "sys/devices/system/cpu/cpufreq";
+pub(crate) const POLICIES: &str = "sys/devices/system/cpu/cpufreq";
 pub(super) const DEVICES: &str = "sys/class/devfreq";
 /// The file in which Intel's driver turns turbo off, and the file in which other drivers turn it on.
 const NO_TURBO: &str = "sys/devices/system/cpu/intel_pstate/no_turbo";
@@ -78,7 +78,7 @@ impl Frequency {
 }
 
 /// The CPUs' policies.
-pub(super) fn policies(root: &Root) -> Vec<Policy> {
+pub(crate) fn policies(root: &Root) -> Vec<Policy> {
     root.numbered(POLICIES, "policy").into_iter().map(|name| Policy::read(root, name)).collect()
 }
 

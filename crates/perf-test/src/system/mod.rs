@@ -24,7 +24,7 @@ pub mod machine;
 pub mod memory;
 pub mod noise;
 pub mod process;
-mod root;
+pub(crate) mod root;
 pub mod text;
 mod watch;
 

@@ -17,46 +17,58 @@ const MAX_CPU: u32 = 16_383;
 
 /// The folder that replaces `/`.
 #[derive(Clone, Debug)]
-pub(super) struct Root(PathBuf);
+pub(crate) struct Root(PathBuf);
 
 impl Root {
-    pub(super) fn new(root: &Path) -> Root {
+    pub(crate) fn new(root: &Path) -> Root {
         Root(root.to_owned())
     }
 
     /// The real path of `path`, which does not begin with `/`.
-    pub(super) fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.0.join(path)
     }
 
-    pub(super) fn exists(&self, path: &str) -> bool {
+    /// Whether it is `/`, not a folder that replaces it.
+    pub(crate) fn is_machine(&self) -> bool {
+        self.0 == Path::new("/")
+    }
+
+    pub(crate) fn exists(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
     /// A whole file, if it is text.
-    pub(super) fn text(&self, path: &str) -> Option<String> {
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
         let mut bytes = Vec::new();
         File::open(self.path(path)).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
         String::from_utf8(bytes).ok()
     }
 
     /// A file of one line, without the white space and the NULs around it; `None` if nothing is left.
-    pub(super) fn line(&self, path: &str) -> Option<String> {
+    pub(crate) fn line(&self, path: &str) -> Option<String> {
         printable(&self.text(path)?)
     }
 
     /// The first word of a file.
-    pub(super) fn word(&self, path: &str) -> Option<String> {
+    pub(crate) fn word(&self, path: &str) -> Option<String> {
         Some(self.line(path)?.split_whitespace().next()?.to_owned())
     }
 
     /// A file that holds one number.
-    pub(super) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
+    pub(crate) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.line(path)?.parse().ok()
     }
 
+    /// A device that holds one number in the machine's own byte order.
+    pub(crate) fn binary_number(&self, path: &str) -> Option<i32> {
+        let mut bytes = [0; 4];
+        File::open(self.path(path)).ok()?.read_exact(&mut bytes).ok()?;
+        Some(i32::from_ne_bytes(bytes))
+    }
+
     /// A file that holds 0 or 1.
-    pub(super) fn flag(&self, path: &str) -> Option<bool> {
+    pub(crate) fn flag(&self, path: &str) -> Option<bool> {
         match self.number::<u8>(path)? {
             0 => Some(false),
             1 => Some(true),
@@ -65,19 +77,19 @@ impl Root {
     }
 
     /// A file that holds a list of CPUs or nodes as the kernel writes it; empty if it says that there are none.
-    pub(super) fn list(&self, path: &str) -> Option<Vec<u32>> {
+    pub(crate) fn list(&self, path: &str) -> Option<Vec<u32>> {
         cpu_list(&self.text(path)?)
     }
 
     /// The choice between these brackets: `never` of `always madvise [never]`.
-    pub(super) fn chosen_in(&self, path: &str, (opening, closing): (char, char)) -> Option<String> {
+    pub(crate) fn chosen_in(&self, path: &str, (opening, closing): (char, char)) -> Option<String> {
         let line = self.line(path)?;
         let (_, after) = line.split_once(opening)?;
         Some(after.split_once(closing)?.0.to_owned())
     }
 
     /// The names in a folder that begin with `prefix`, those with numbers in the order of the numbers.
-    pub(super) fn names(&self, folder: &str, prefix: &str) -> Vec<String> {
+    pub(crate) fn names(&self, folder: &str, prefix: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.path(folder)) else { return Vec::new() };
         let names = entries.flatten().filter_map(|entry| printable(entry.file_name().to_str()?));
         let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
@@ -86,7 +98,7 @@ impl Root {
     }
 
     /// The names of the folders `prefix` and a number: `cpu0`, not `cpufreq`.
-    pub(super) fn numbered(&self, folder: &str, prefix: &str) -> Vec<String> {
+    pub(crate) fn numbered(&self, folder: &str, prefix: &str) -> Vec<String> {
         let mut names = self.names(folder, prefix);
         names.retain(|name| name[prefix.len()..].parse::<u32>().is_ok());
         names
@@ -94,19 +106,19 @@ impl Root {
 }
 
 /// One line of text without the white space and the NULs around it; `None` if nothing is left, or what no line should hold.
-pub(super) fn printable(text: &str) -> Option<String> {
+pub(crate) fn printable(text: &str) -> Option<String> {
     let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\0');
     let good = !text.is_empty() && text.len() <= MAX_LINE_BYTES && !text.chars().any(char::is_control);
     good.then(|| text.to_owned())
 }
 
 /// The value after `name:` in lines like those of `/proc/self/status`.
-pub(super) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':')).map(str::trim)
 }
 
 /// `0-3,8` as numbers.
-pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
+pub(crate) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     let text = text.trim();
     if text.is_empty() || text == "(null)" {
         return Some(Vec::new());
@@ -126,7 +138,7 @@ pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
 }
 
 /// Numbers as `0-3,8`.
-pub(super) fn list_text(numbers: &[u32]) -> String {
+pub(crate) fn list_text(numbers: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
     for number in numbers {
         match parts.last_mut() {

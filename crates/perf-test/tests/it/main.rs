@@ -7,6 +7,7 @@
 
 mod command_line;
 mod comparison;
+mod conditions;
 mod conformance;
 mod ends;
 mod experiment;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         mock::plans::TESTS,
         command_line::TESTS,
         comparison::TESTS,
+        conditions::TESTS,
         system::TESTS,
         system::advice::TESTS,
         system::reading::TESTS,

@@ -46,7 +46,13 @@ fn speed(system: &System) -> Group {
     group.line("turbo", system.frequency.turbo.as_ref().map(|turbo| values::on_or_off(turbo.on)));
     group.line("SMT", values::smt(&system.cpu));
     group.line("C-states", values::sleep(&system.cpu_idle));
+    if let Some(limit_us) = system.cpu_idle.latency_limit_us {
+        group.line("wake-up", Some(format!("within {limit_us} µs, by a program that holds /dev/cpu_dma_latency")));
+    }
     group.line("isolated", system.cpu.isolated_cpus.as_deref().map(values::cpu_list));
+    if let Some(cpus) = system.cpu.partition_cpus.as_deref().filter(|cpus| !cpus.is_empty()) {
+        group.line("partitions", Some(values::cpu_list(cpus)));
+    }
     group.line("nohz_full", system.cpu.nohz_full_cpus.as_deref().map(values::cpu_list));
     group
 }

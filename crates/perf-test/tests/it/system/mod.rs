@@ -1,7 +1,7 @@
 //! `perf_test system` and the watch over a run, on machines built of files.
 
 pub mod advice;
-mod fake;
+pub mod fake;
 pub mod reading;
 pub mod watch;
 

@@ -1,0 +1,189 @@
+//! The part of a condition that a boot decides: parameters of the kernel's command line, the frequency driver, the kernel itself.
+//!
+//! It is recognised, never changed. A parameter that any condition of the plan names must be there as the condition has it, and must not
+//! be there if the condition does not name it: otherwise `baseline` would be measured under `idle=poll`, too.
+
+use super::plan::Condition;
+use crate::system::{
+    System,
+    root::{cpu_list, list_text},
+};
+
+/// Parameters whose values are CPUs, after flags.
+const OF_CPUS: [&str; 4] = ["isolcpus", "nohz_full", "rcu_nocbs", "irqaffinity"];
+/// Frequency drivers, and the parameters that choose them where the CPU has them.
+const DRIVERS: [(&str, &str); 6] = [
+    ("amd-pstate", "amd_pstate=passive"),
+    ("amd-pstate-epp", "amd_pstate=active"),
+    ("intel_pstate", "intel_pstate=active"),
+    ("intel_cpufreq", "intel_pstate=passive"),
+    ("acpi-cpufreq", "amd_pstate=disable intel_pstate=disable"),
+    ("cpufreq-dt", ""),
+];
+
+/// The reason why this boot is not the condition's, with the way to one that is; `None` if it is.
+#[must_use]
+pub fn needs(condition: &Condition, all: &[Condition], system: &System) -> Option<String> {
+    let line = system.kernel.command_line.as_deref().unwrap_or_default();
+    let present: Vec<&str> = line.split_whitespace().collect();
+    let mut problems = Vec::new();
+    let missing: Vec<&str> = condition.boot.iter().map(String::as_str).filter(|one| !has(&present, one)).collect();
+    let named = |name: &str| all.iter().flat_map(|other| &other.boot).any(|one| name_of(one) == name);
+    let wanted = |parameter: &str| {
+        condition
+            .boot
+            .iter()
+            .any(|one| one == parameter || (name_of(one) == name_of(parameter) && same(one, parameter)))
+    };
+    let surplus: Vec<&str> =
+        present.iter().copied().filter(|parameter| named(name_of(parameter)) && !wanted(parameter)).collect();
+    if !missing.is_empty() {
+        problems.push(format!("with the kernel parameters `{}`", missing.join(" ")));
+    }
+    if !surplus.is_empty() {
+        problems.push(format!("without the kernel parameters `{}`", surplus.join(" ")));
+    }
+    if let Some(driver) = &condition.driver {
+        problems.extend(other_driver(driver, system));
+    }
+    if let Some(part) = &condition.kernel {
+        let release = system.kernel.release.as_deref().unwrap_or("not known");
+        if !release.contains(part.as_str()) {
+            problems.push(format!("of a kernel whose release contains `{part}` (this one is {release})"));
+        }
+    }
+    if problems.is_empty() {
+        return None;
+    }
+    let place = if missing.is_empty() && surplus.is_empty() {
+        String::new()
+    } else if system.kernel.has_grub {
+        " (GRUB_CMDLINE_LINUX in /etc/default/grub, then `sudo update-grub && sudo reboot`)".to_owned()
+    } else {
+        " (the kernel's command line, in the settings of the boot loader)".to_owned()
+    };
+    Some(format!("it needs a boot {}{place}", problems.join(" and ")))
+}
+
+/// The frequency drivers of all policies, each once.
+#[must_use]
+pub fn drivers(system: &System) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    for driver in system.frequency.policies.iter().filter_map(|policy| policy.driver.as_deref()) {
+        if !found.contains(&driver) {
+            found.push(driver);
+        }
+    }
+    found
+}
+
+fn other_driver(driver: &str, system: &System) -> Option<String> {
+    let found = drivers(system);
+    if found == [driver] {
+        return None;
+    }
+    let now = if found.is_empty() { "this machine shows none".to_owned() } else { format!("now {}", found.join(", ")) };
+    let parameters = DRIVERS.iter().find(|(name, parameters)| *name == driver && !parameters.is_empty());
+    let way = parameters.map_or(String::new(), |(_, parameters)| format!(": kernel parameters `{parameters}`"));
+    Some(format!("with the frequency driver {driver} ({now}{way})"))
+}
+
+fn has(present: &[&str], parameter: &str) -> bool {
+    present.iter().any(|other| name_of(other) == name_of(parameter) && same(other, parameter))
+}
+
+fn name_of(parameter: &str) -> &str {
+    parameter.split_once('=').map_or(parameter, |(name, _)| name)
+}
+
+/// Whether two parameters of one name have the same value; lists of CPUs may be written in several ways.
+fn same(one: &str, other: &str) -> bool {
+    let value = |parameter: &str| {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        if !OF_CPUS.contains(&name) {
+            return value.to_owned();
+        }
+        let is_flag = |part: &&str| !part.starts_with(|c: char| c.is_ascii_digit());
+        let mut flags: Vec<&str> = value.split(',').filter(is_flag).collect();
+        flags.sort_unstable();
+        let cpus: Vec<&str> = value.split(',').filter(|part| !is_flag(part)).collect();
+        let cpus = cpu_list(&cpus.join(",")).map_or_else(|| cpus.join(","), |cpus| list_text(&cpus));
+        format!("{} {cpus}", flags.join(","))
+    };
+    value(one) == value(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system::frequency::Policy;
+
+    fn booted(line: &str) -> System {
+        let mut system = System::default();
+        system.kernel.command_line = Some(line.to_owned());
+        system.kernel.release = Some("5.19.0-45-generic".to_owned());
+        system.frequency.policies = vec![Policy { driver: Some("acpi-cpufreq".to_owned()), ..Policy::default() }; 2];
+        system
+    }
+
+    fn condition(name: &str, boot: &str) -> Condition {
+        let boot = boot.split_whitespace().map(str::to_owned).collect();
+        Condition { name: name.to_owned(), boot, ..Condition::default() }
+    }
+
+    #[test]
+    fn each_boot_is_the_boot_of_one_condition() {
+        let all = [
+            condition("baseline", ""),
+            condition("idle_poll", "idle=poll"),
+            condition("isolcpus", "idle=poll isolcpus=0-3"),
+            condition("isolcpus_nohz", "idle=poll isolcpus=0-3 nohz_full=0-3"),
+        ];
+        for (line, name) in [
+            ("ro quiet", "baseline"),
+            ("ro idle=poll", "idle_poll"),
+            ("isolcpus=0,1,2-3 ro idle=poll", "isolcpus"),
+            ("idle=poll nohz_full=0-3 isolcpus=0-3", "isolcpus_nohz"),
+        ] {
+            let ready: Vec<&str> = all
+                .iter()
+                .filter(|one| needs(one, &all, &booted(line)).is_none())
+                .map(|one| one.name.as_str())
+                .collect();
+            assert_eq!(ready, [name], "{line}");
+        }
+        let sentence = needs(&all[3], &all, &booted("ro idle=halt")).unwrap();
+        for words in [
+            "with the kernel parameters `idle=poll isolcpus=0-3 nohz_full=0-3`",
+            "without the kernel parameters `idle=halt`",
+        ] {
+            assert!(sentence.contains(words), "{sentence}");
+        }
+        let mut grub = booted("idle=poll");
+        grub.kernel.has_grub = true;
+        assert!(needs(&all[2], &all, &grub).unwrap().contains("GRUB_CMDLINE_LINUX in /etc/default/grub"));
+    }
+
+    #[test]
+    fn flags_before_cpus_are_part_of_the_value() {
+        assert!(same("isolcpus=domain,managed_irq,2-3", "isolcpus=managed_irq,domain,2,3"));
+        assert!(!same("isolcpus=domain,2-3", "isolcpus=2-3"));
+        assert!(!same("idle=poll", "idle=halt") && same("quiet", "quiet"));
+    }
+
+    #[test]
+    fn driver_and_kernel_are_recognised() {
+        let mut wanted = condition("amd", "");
+        wanted.driver = Some("amd-pstate".to_owned());
+        wanted.kernel = Some("lowlatency".to_owned());
+        let all = [wanted];
+        let sentence = needs(&all[0], &all, &booted("")).unwrap();
+        for words in ["(now acpi-cpufreq: kernel parameters `amd_pstate=passive`)", "this one is 5.19.0-45-generic"] {
+            assert!(sentence.contains(words), "{sentence}");
+        }
+        let mut here = condition("here", "");
+        here.driver = Some("acpi-cpufreq".to_owned());
+        here.kernel = Some("generic".to_owned());
+        assert_eq!(needs(&here, &[], &booted("")), None);
+    }
+}

@@ -1,0 +1,208 @@
+//! The journal of changed settings: every change of the machine stands in it, on disk, before it is made.
+//!
+//! Invariants:
+//! - A line is written and synchronised before the change that it describes. A torn last line is of a change that was not made.
+//! - The process that holds the lock of the file owns the changes. The kernel frees the lock when the process ends, however it ends, so
+//!   a journal without a lock is one of a process that was killed, and any later start of the program restores from it.
+//! - Lines are undone in the opposite order. A setting that has been changed since by somebody else is left alone.
+//! - The settings are the kernel's and end with the boot: a journal of an earlier boot is dropped.
+
+mod change;
+mod file;
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use change::Change;
+use change::{put, undo};
+use file::{Head, append, locked, parsed, path};
+
+use crate::system::root::Root;
+
+const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
+/// The look of another start at the journal is short; an experiment that runs holds it for long.
+const TRIES_TO_LOCK: u32 = 200;
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
+
+/// An open journal, whose lock this process holds.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    root: Root,
+    /// The length of the first line.
+    head_bytes: u64,
+    changes: Vec<Change>,
+}
+
+impl Journal {
+    /// Opens the journal of this user, which is empty.
+    ///
+    /// # Errors
+    /// A sentence: another process changes the settings now, settings of an earlier process could not be restored, or the file cannot
+    /// be written.
+    pub fn open(root: &Path) -> Result<Journal, String> {
+        let path = path(root);
+        if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
+            fs::create_dir_all(folder).map_err(|error| refused(&path, &error))?;
+        }
+        let mut found = locked(&path, true);
+        for _ in 0..TRIES_TO_LOCK {
+            // Another start of the program may look at the file just now.
+            if !matches!(found, Ok(None)) {
+                break;
+            }
+            std::thread::sleep(BETWEEN_TRIES);
+            found = locked(&path, true);
+        }
+        let Some((mut file, content)) = found.map_err(|error| refused(&path, &error))? else {
+            return Err(format!(
+                "another perf_test changes the settings of this machine now (it holds {}): wait until it has ended",
+                path.display()
+            ));
+        };
+        if !parsed(&content).1.is_empty() {
+            return Err(format!(
+                "settings of an earlier run are not restored yet ({}): restore them first, as the sentence above says",
+                path.display()
+            ));
+        }
+        let root = Root::new(root);
+        let boot_id = root.line(BOOT_ID).unwrap_or_default();
+        let head = Head::new(boot_id, std::process::id());
+        let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| append(&mut file, &head));
+        written.map_err(|error| refused(&path, &error))?;
+        let head_bytes = file.stream_position().map_err(|error| refused(&path, &error))?;
+        Ok(Journal { file, path, root, head_bytes, changes: Vec::new() })
+    }
+
+    /// Writes `value` into a file of the machine, and checks that the file has it. `affected` are files that the kernel changes along.
+    ///
+    /// # Errors
+    /// A sentence: the file cannot be read or written, or the kernel does not take the value.
+    pub fn write(&mut self, path: &str, value: &str, affected: &[String]) -> Result<(), String> {
+        let before = self.root.line(path).ok_or_else(|| format!("/{path} cannot be read"))?;
+        if before == value {
+            return Ok(());
+        }
+        for other in affected {
+            if let Some(before) = self.root.line(other) {
+                self.note(Change::File { path: other.clone(), before, after: None })?;
+            }
+        }
+        self.note(Change::File { path: path.to_owned(), before, after: Some(value.to_owned()) })?;
+        self.put(path, value)?;
+        match self.root.line(path) {
+            Some(now) if now == value => Ok(()),
+            now => Err(format!("/{path} is `{}` after `{value}` was written", now.unwrap_or_default())),
+        }
+    }
+
+    /// Enables a controller for the children of a control group.
+    ///
+    /// # Errors
+    /// A sentence, as [`Journal::write`].
+    pub fn enable_controller(&mut self, path: &str, name: &str) -> Result<(), String> {
+        if self.root.line(path).is_some_and(|enabled| enabled.split_whitespace().any(|one| one == name)) {
+            return Ok(());
+        }
+        self.note(Change::Controller { path: path.to_owned(), name: name.to_owned() })?;
+        self.put(path, &format!("+{name}"))
+    }
+
+    /// Makes a control group with these files, in order, and moves this process into it.
+    ///
+    /// # Errors
+    /// A sentence, as [`Journal::write`].
+    pub fn enter_group(&mut self, path: &str, home: &str, files: &[(&str, &str)]) -> Result<(), String> {
+        self.note(Change::Group { path: path.to_owned(), home: home.to_owned() })?;
+        let made = fs::create_dir(self.root.path(path));
+        made.map_err(|error| format!("the control group /{path} cannot be made: {error}"))?;
+        for (name, value) in files {
+            self.put(&format!("{path}/{name}"), value)?;
+        }
+        self.put(&format!("{path}/cgroup.procs"), &std::process::id().to_string())
+    }
+
+    /// Undoes all changes.
+    ///
+    /// # Errors
+    /// A sentence with each setting that could not be restored and the command that does it; the journal keeps them.
+    pub fn restore(&mut self) -> Result<(), String> {
+        let (kept, sentences) = undo(&self.root, std::mem::take(&mut self.changes));
+        self.changes = kept;
+        if !sentences.is_empty() {
+            return Err(sentences.join("; "));
+        }
+        // Lines that are undone would claim a later change of somebody else that happens to have the same value.
+        let emptied = self.file.set_len(self.head_bytes).and_then(|()| self.file.seek(SeekFrom::End(0)));
+        emptied.map(drop).map_err(|error| refused(&self.path, &error))
+    }
+
+    fn note(&mut self, change: Change) -> Result<(), String> {
+        append(&mut self.file, &change).map_err(|error| refused(&self.path, &error))?;
+        self.changes.push(change);
+        Ok(())
+    }
+
+    fn put(&self, path: &str, value: &str) -> Result<(), String> {
+        put(&self.root, path, value).map_err(|error| format!("/{path} cannot be set to `{value}`: {error}"))
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        match self.restore() {
+            Ok(()) => drop(fs::remove_file(&self.path)),
+            // Fails only if the console has gone.
+            Err(sentence) => drop(writeln!(io::stderr().lock(), "perf_test: not restored: {sentence}")),
+        }
+    }
+}
+
+/// Restores settings that a killed process has left. Returns sentences for the user; none if nothing was left.
+#[must_use]
+pub fn restore_left(root: &Path) -> Vec<String> {
+    let path = path(root);
+    let (mut file, content) = match locked(&path, false) {
+        Ok(Some(found)) => found,
+        // Its process lives and restores by itself.
+        Ok(None) => return Vec::new(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
+        Err(error) => return vec![refused(&path, &error)],
+    };
+    let (head, changes) = parsed(&content);
+    let root = Root::new(root);
+    let boot_id = root.line(BOOT_ID).unwrap_or_default();
+    let pid = head.as_ref().map_or(0, |head| head.pid);
+    if changes.is_empty() || head.is_none_or(|head| head.boot_id != boot_id) {
+        drop(fs::remove_file(&path));
+        return Vec::new();
+    }
+    let begin = format!("process {pid}, which had changed settings of this machine, was killed");
+    let all: Vec<String> = changes.iter().map(Change::undone).collect();
+    let (kept, sentences) = undo(&root, changes);
+    if kept.is_empty() {
+        drop(fs::remove_file(&path));
+        return vec![format!("{begin}; restored: {}", all.join(", "))];
+    }
+    // The journal shrinks to the remaining changes: those were undone that stand behind them.
+    let head = Head::new(boot_id, pid);
+    let kept_on_disk = file
+        .set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| append(&mut file, &head))
+        .and_then(|()| kept.iter().try_for_each(|change| append(&mut file, change)));
+    let lost = kept_on_disk.err().map(|error| refused(&path, &error));
+    let not_restored = sentences.into_iter().map(|sentence| format!("not restored: {sentence}"));
+    std::iter::once(begin).chain(not_restored).chain(lost).collect()
+}
+
+fn refused(path: &Path, error: &io::Error) -> String {
+    format!("the journal of changed settings, {}, cannot be used: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests;

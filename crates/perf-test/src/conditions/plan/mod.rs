@@ -1,0 +1,292 @@
+//! The plan of an experiment under conditions: `runs`, `conditions` and `rounds`, read from YAML.
+//!
+//! Invariant: names are there once, values have their ranges. The machine is not looked at here.
+
+mod yaml;
+
+use std::path::Path;
+
+use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    batch::{Contestant, contestants, file_name, refuse},
+    cli,
+    system::root::list_text,
+};
+use perf_worker::run_spec::RunSpec;
+use yaml::{Node, cpus, entries, number, text_of, unknown};
+
+/// Rounds without the key: from six on an interval holds its median with 95 %.
+const ROUNDS: u32 = 6;
+/// Seconds of warm-up and of measurement of a run without these options.
+const LENGTHS_S: (u32, u32) = (1, 3);
+/// The condition without settings.
+pub const BASELINE: &str = "baseline";
+/// Keys of a condition.
+const KEYS: [&str; 10] =
+    ["name", "governor", "driver", "kernel", "boot", "cpu_dma_latency_us", "taskset", "isolate", "chrt", "pin"];
+
+/// An experiment.
+#[derive(Debug)]
+pub struct Plan {
+    /// How often each run is done under each condition.
+    pub rounds: u32,
+    /// The runs.
+    pub runs: Vec<RunEntry>,
+    /// The conditions.
+    pub conditions: Vec<Condition>,
+}
+
+/// One run, by its label.
+#[derive(Clone, Debug)]
+pub struct RunEntry {
+    /// The label, as `events` or `gantry`.
+    pub label: String,
+    /// The arguments of the same single run.
+    pub arguments: Vec<String>,
+}
+
+/// The settings of one condition. A setting that is not given stays as the machine has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// Its name.
+    pub name: String,
+    /// The governor of all frequency policies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+    /// The frequency driver, which a boot chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
+    /// A part of the kernel's release, as `lowlatency`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Parameters of the kernel's command line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boot: Vec<String>,
+    /// The limit on the wake-up time of idle CPUs, µs; 0 keeps them from sleeping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_dma_latency_us: Option<i32>,
+    /// CPUs on which the program and its workers run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taskset: Vec<u32>,
+    /// CPUs of an isolated partition, in which the program and its workers run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub isolate: Vec<u32>,
+    /// The scheduling policy of the program and its workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chrt: Option<Chrt>,
+    /// CPUs to which the endpoints' threads are pinned in turn (`--pin`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pin: Vec<u32>,
+}
+
+/// A real-time policy with its priority, 1 to 99.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chrt {
+    /// The policy.
+    pub policy: RtPolicy,
+    /// The priority.
+    pub priority: u8,
+}
+
+/// A real-time policy of sched(7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RtPolicy {
+    /// SCHED_FIFO.
+    Fifo,
+    /// SCHED_RR.
+    Rr,
+}
+
+impl std::fmt::Display for Chrt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", if self.policy == RtPolicy::Fifo { "fifo" } else { "rr" }, self.priority)
+    }
+}
+
+impl Plan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// A sentence with the file and the line.
+    pub fn read(path: &Path) -> Result<Plan, String> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read the plan {name}: {error}"))?;
+        Plan::parse(&text).map_err(|why| format!("{name}: {why}"))
+    }
+
+    fn parse(text: &str) -> Result<Plan, String> {
+        let documents = MarkedYaml::load_from_str(text)
+            .map_err(|error| format!("line {}: it is no YAML: {}", error.marker().line(), error.info()))?;
+        let root = documents.first().ok_or("it is empty: give `conditions` and `runs`")?;
+        let mut plan = Plan { rounds: ROUNDS, runs: Vec::new(), conditions: Vec::new() };
+        for (key, value) in entries(root, "the plan")? {
+            let line = value.span.start.line();
+            match key.as_str() {
+                "rounds" => plan.rounds = number(value, "rounds", 1..=1000)?,
+                "runs" => plan.runs = runs(value)?,
+                "conditions" => plan.conditions = conditions(value)?,
+                other => return Err(unknown(line, other, &["rounds", "runs", "conditions"])),
+            }
+        }
+        if plan.runs.is_empty() {
+            return Err(
+                "it has no runs: give `runs:` with a map from labels to arguments, as `gantry: -m Array1k -r 1000`"
+                    .into(),
+            );
+        }
+        if plan.conditions.is_empty() {
+            return Err(format!("it has no conditions: give `conditions:` with a list, as `[{BASELINE}]`"));
+        }
+        unique(plan.runs.iter().map(|run| run.label.as_str()), "label of a run")?;
+        unique(plan.conditions.iter().map(|condition| condition.name.as_str()), "condition")?;
+        Ok(plan)
+    }
+}
+
+impl RunEntry {
+    /// The contestant and the run under a condition; the second is the sentence of its refusal where the middleware refuses it.
+    ///
+    /// # Errors
+    /// A sentence: an argument is wrong.
+    pub fn resolve(&self, condition: &Condition) -> Result<(String, Result<RunSpec, String>), String> {
+        let wrong = |why: String| format!("the run {}: {why}", self.label);
+        let mut arguments = self.arguments.clone();
+        if !condition.pin.is_empty() {
+            let cpus: Vec<String> = condition.pin.iter().map(u32::to_string).collect();
+            arguments.push(format!("--pin={}", cpus.join(",")));
+        }
+        let mut options = cli::run_options(&arguments).map_err(wrong)?;
+        refuse(&options, "conditions").map_err(wrong)?;
+        let spelling = options.endpoints.communicator.take().unwrap_or_else(|| "Gantry".to_owned());
+        let mut found = contestants(&spelling).map_err(wrong)?;
+        let Some(contestant) = found.pop().filter(|_| found.is_empty()) else {
+            return Err(wrong(format!(
+                "-c {spelling} has several contestants: give each a run with a label of its own"
+            )));
+        };
+        options.time.warmup = options.time.warmup.or(Some(LENGTHS_S.0));
+        options.time.max_runtime = options.time.max_runtime.or(Some(LENGTHS_S.1));
+        Ok((contestant.label.clone(), Contestant::exact_spec(&contestant, &options)))
+    }
+}
+
+fn runs(node: &Node<'_>) -> Result<Vec<RunEntry>, String> {
+    let run = |(label, value): (String, &Node<'_>)| {
+        let line = value.span.start.line();
+        let arguments = match &value.data {
+            YamlData::Sequence(items) => items.iter().map(text_of).collect::<Option<Vec<String>>>(),
+            YamlData::Value(Scalar::Null) => Some(Vec::new()),
+            _ => text_of(value).map(|text| text.split_whitespace().map(str::to_owned).collect()),
+        };
+        let arguments = arguments.ok_or_else(|| {
+            format!("line {line}: the run {label} must be arguments of perf_test, as `-m Array1k -r 1000`")
+        })?;
+        let run = RunEntry { label, arguments };
+        // Checked here for the line.
+        let (_, spec) = run.resolve(&Condition::default()).map_err(|why| format!("line {line}: {why}"))?;
+        spec.map_err(|why| format!("line {line}: the run {}: {why}", run.label))?;
+        Ok(run)
+    };
+    entries(node, "`runs`")?.into_iter().map(run).collect()
+}
+
+fn conditions(node: &Node<'_>) -> Result<Vec<Condition>, String> {
+    let YamlData::Sequence(items) = &node.data else {
+        return Err(format!("line {}: `conditions` must be a list, as `[{BASELINE}]`", node.span.start.line()));
+    };
+    items.iter().map(condition).collect()
+}
+
+fn condition(node: &Node<'_>) -> Result<Condition, String> {
+    let line = node.span.start.line();
+    if let Some(name) = text_of(node) {
+        if name != BASELINE {
+            return Err(format!(
+                "line {line}: there is no condition `{name}`: without settings there is only `{BASELINE}`; give settings, as `{{name: {name}, governor: performance}}`. \
+                 Their keys are {}",
+                KEYS.join(", ")
+            ));
+        }
+        return Ok(Condition { name, ..Condition::default() });
+    }
+    let mut found = Condition::default();
+    for (key, value) in entries(node, "a condition")? {
+        found.set(&key, value)?;
+    }
+    if found.name.is_empty() {
+        return Err(format!("line {line}: the condition has no name: give `name: …`"));
+    }
+    if !found.taskset.is_empty()
+        && !found.isolate.is_empty()
+        && found.taskset.iter().any(|cpu| !found.isolate.contains(cpu))
+    {
+        return Err(format!(
+            "line {line}: {}: taskset {} is not within isolate {}: a process in a partition runs on its CPUs alone",
+            found.name,
+            list_text(&found.taskset),
+            list_text(&found.isolate)
+        ));
+    }
+    Ok(found)
+}
+
+impl Condition {
+    fn set(&mut self, key: &str, value: &Node<'_>) -> Result<(), String> {
+        let line = value.span.start.line();
+        let text = || {
+            let found = text_of(value).filter(|text| !text.trim().is_empty());
+            found.ok_or_else(|| format!("line {line}: {key} must be a word or a number"))
+        };
+        match key {
+            "name" => self.name = text()?,
+            "governor" => self.governor = Some(text()?),
+            "driver" => self.driver = Some(text()?),
+            "kernel" => self.kernel = Some(text()?),
+            "boot" => self.boot = text()?.split_whitespace().map(str::to_owned).collect(),
+            "cpu_dma_latency_us" => self.cpu_dma_latency_us = i32::try_from(number(value, key, 0..=1_000_000)?).ok(),
+            "taskset" => self.taskset = cpus(value, key)?,
+            "isolate" => self.isolate = cpus(value, key)?,
+            "pin" => self.pin = cpus(value, key)?,
+            "chrt" => self.chrt = Some(chrt(&text()?).map_err(|why| format!("line {line}: {why}"))?),
+            other => return Err(unknown(line, other, &KEYS)),
+        }
+        Ok(())
+    }
+
+    /// Its name as a part of a file name.
+    #[must_use]
+    pub fn folder(&self) -> String {
+        file_name(&self.name)
+    }
+}
+
+fn chrt(text: &str) -> Result<Chrt, String> {
+    let wrong = || format!("chrt cannot be `{text}`: give `fifo` or `rr` and a priority from 1 to 99, as `rr 1`");
+    let (policy, priority) = text.split_once(' ').ok_or_else(wrong)?;
+    let policy = match policy {
+        "fifo" => RtPolicy::Fifo,
+        "rr" => RtPolicy::Rr,
+        _ => return Err(wrong()),
+    };
+    let priority = priority.trim().parse().ok().filter(|priority| (1..=99).contains(priority)).ok_or_else(wrong)?;
+    Ok(Chrt { policy, priority })
+}
+
+fn unique<'a>(names: impl Iterator<Item = &'a str>, of: &str) -> Result<(), String> {
+    let mut known: Vec<String> = Vec::new();
+    for name in names {
+        // Names of folders and files, too.
+        let file = file_name(name).to_lowercase();
+        if known.contains(&file) {
+            return Err(format!("the {of} `{name}` is there twice: give each a name of its own"));
+        }
+        known.push(file);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

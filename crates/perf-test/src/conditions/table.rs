@@ -1,0 +1,207 @@
+//! The comparison: runs × conditions × figures, with the best condition of each figure and the machine under each condition.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::metric::{Best, METRICS};
+use super::plan::Condition;
+use super::record::{Gap, Measured};
+use super::setup::Setup;
+use crate::{batch::Warnings, measure::interval::Interval, report::full::SummaryEntry};
+
+/// The format of `conditions.json`.
+const SCHEMA: &str = "gantry.perf_test.conditions/1";
+
+/// The comparison; serialises as `conditions.json`.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    schema: &'static str,
+    /// The conditions, in the order of the plan.
+    pub conditions: Vec<ConditionEntry>,
+    /// The runs.
+    pub runs: Vec<RunResults>,
+    /// Conditions and runs without figures.
+    pub missing: Vec<Gap>,
+}
+
+/// A condition.
+#[derive(Debug, Serialize)]
+pub struct ConditionEntry {
+    /// Its name, with the difference if several boots had one of that name.
+    pub name: String,
+    /// Its settings.
+    pub settings: Condition,
+    /// The machine under it.
+    pub machine: Setup,
+}
+
+/// A run under all conditions.
+#[derive(Debug, Serialize)]
+pub struct RunResults {
+    /// Its label.
+    pub label: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Its figures under each condition that has some.
+    pub cells: Vec<Cell>,
+    /// The best condition of each figure.
+    pub best: Vec<Best>,
+}
+
+/// A run under one condition.
+#[derive(Debug, Serialize)]
+pub struct Cell {
+    /// The name of the condition.
+    pub condition: String,
+    /// The logs of its rounds.
+    pub logs: Vec<PathBuf>,
+    /// Messages received, late and too late in each round.
+    pub counts: Vec<Counts>,
+    /// The figures, by their names.
+    pub figures: Vec<CellFigure>,
+    /// The warnings of its runs.
+    pub warnings: Warnings,
+}
+
+/// The counts of a round.
+#[derive(Debug, Serialize)]
+pub struct Counts {
+    received: u64,
+    late: u64,
+    too_late: u64,
+    lost: u64,
+}
+
+/// A figure of a cell.
+#[derive(Debug, Serialize)]
+pub struct CellFigure {
+    /// Its name with its unit.
+    pub metric: &'static str,
+    /// The values of the rounds.
+    pub values: Vec<f64>,
+    /// Their median with its interval; null without values.
+    pub interval: Option<Interval>,
+}
+
+impl Comparison {
+    /// Of measured runs, which may come from several folders.
+    ///
+    /// # Errors
+    /// A sentence: runs of one label have different arguments.
+    pub fn of(mut measured: Vec<Measured>, mut gaps: Vec<Gap>) -> Result<Comparison, String> {
+        measured.sort_by_key(|one| one.position);
+        gaps.sort_by_key(|gap| gap.position);
+        let mut keys: Vec<(&Condition, &Setup)> = Vec::new();
+        for one in &measured {
+            if !keys.iter().any(|(known, setup)| known.name == one.condition.name && **setup == one.setup) {
+                keys.push((&one.condition, &one.setup));
+            }
+        }
+        let names = names(&keys);
+        let name_of = |one: &Measured| {
+            let index = keys.iter().position(|(known, setup)| known.name == one.condition.name && **setup == one.setup);
+            index.and_then(|index| names.get(index)).cloned().unwrap_or_default()
+        };
+        let mut runs: Vec<(String, Vec<String>, Vec<Pool>)> = Vec::new();
+        for one in &measured {
+            let index = runs.iter().position(|(label, ..)| *label == one.label).unwrap_or_else(|| {
+                runs.push((one.label.clone(), one.arguments.clone(), Vec::new()));
+                runs.len() - 1
+            });
+            let Some((label, arguments, pools)) = runs.get_mut(index) else { continue };
+            if *arguments != one.arguments {
+                return Err(format!(
+                    "the run {label} has the arguments `{}` in one place and `{}` in another: only equal runs are compared",
+                    arguments.join(" "),
+                    one.arguments.join(" ")
+                ));
+            }
+            let name = name_of(one);
+            let place = pools.iter().position(|pool| pool.condition == name).unwrap_or_else(|| {
+                pools.push(Pool { condition: name, ..Pool::default() });
+                pools.len() - 1
+            });
+            if let Some(pool) = pools.get_mut(place) {
+                pool.logs.extend(one.logs.iter().cloned());
+                pool.rounds.extend(one.rounds.iter().cloned());
+            }
+        }
+        let runs = runs.into_iter().map(|(label, arguments, pools)| RunResults::of(label, arguments, pools)).collect();
+        let entry = |((condition, setup), name): (&(&Condition, &Setup), String)| ConditionEntry {
+            name,
+            settings: (*condition).clone(),
+            machine: (*setup).clone(),
+        };
+        let conditions: Vec<ConditionEntry> = keys.iter().zip(names.clone()).map(entry).collect();
+        // A condition that one boot had to skip may come from another.
+        let is_there = |gap: &Gap| gap.label.is_none() && keys.iter().any(|(known, _)| known.name == gap.condition);
+        let mut missing: Vec<Gap> = Vec::new();
+        for gap in gaps {
+            if !is_there(&gap) && !missing.contains(&gap) {
+                missing.push(gap);
+            }
+        }
+        Ok(Comparison { schema: SCHEMA, conditions, runs, missing })
+    }
+}
+
+/// The rounds of a run under one condition.
+#[derive(Default)]
+struct Pool {
+    condition: String,
+    logs: Vec<PathBuf>,
+    rounds: Vec<SummaryEntry>,
+}
+
+/// The names of conditions; several of one name have their kernels or numbers with them.
+fn names(keys: &[(&Condition, &Setup)]) -> Vec<String> {
+    let name = |(index, (condition, setup)): (usize, &(&Condition, &Setup))| {
+        let alike = || keys.iter().enumerate().filter(|(_, (other, _))| other.name == condition.name);
+        if alike().count() == 1 {
+            return condition.name.clone();
+        }
+        let has_own_kernel = alike().all(|(other, (_, machine))| other == index || machine.kernel != setup.kernel);
+        let number = alike().take_while(|(other, _)| *other != index).count() + 1;
+        if has_own_kernel {
+            format!("{} ({})", condition.name, setup.kernel)
+        } else {
+            format!("{} ({number})", condition.name)
+        }
+    };
+    keys.iter().enumerate().map(name).collect()
+}
+
+impl RunResults {
+    fn of(label: String, arguments: Vec<String>, pools: Vec<Pool>) -> RunResults {
+        let cells: Vec<Cell> = pools.into_iter().map(Cell::of).collect();
+        let best = |(index, metric)| {
+            let interval = |cell: &'_ Cell| cell.figures.get(index).and_then(|figure: &CellFigure| figure.interval);
+            let found: Vec<(&str, Interval)> =
+                cells.iter().filter_map(|cell| Some((cell.condition.as_str(), interval(cell)?))).collect();
+            Best::of(metric, &found)
+        };
+        let best = METRICS.iter().enumerate().map(best).collect();
+        RunResults { label, arguments, cells, best }
+    }
+}
+
+impl Cell {
+    fn of(pool: Pool) -> Cell {
+        let counts = |run: &SummaryEntry| {
+            let received = &run.total.received;
+            Counts { received: received.samples, late: received.late, too_late: received.too_late, lost: run.lost }
+        };
+        let figures = METRICS.iter().map(|metric| {
+            let values = metric.values(&pool.rounds);
+            CellFigure { metric: metric.key, interval: Interval::of(values.clone()), values }
+        });
+        Cell {
+            figures: figures.collect(),
+            counts: pool.rounds.iter().map(counts).collect(),
+            warnings: Warnings::of(&pool.rounds),
+            condition: pool.condition,
+            logs: pool.logs,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The comparison as text, and as CSV.
+
+use super::metric::{METRICS, Metric};
+use super::record::Gap;
+use super::setup::Setup;
+use super::table::{Cell, Comparison, RunResults};
+use crate::{measure::interval::CONFIDENCE, report::tables::table};
+
+impl Comparison {
+    /// As lines of text: a table for each run, the best conditions, and the machine under each condition.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for run in &self.runs {
+            lines.extend(self.of_run(run));
+            lines.push(String::new());
+        }
+        if self.conditions.len() > 1 {
+            lines.extend(self.best());
+            lines.push(String::new());
+        }
+        lines.extend(self.machines());
+        lines.extend(self.notes());
+        lines
+    }
+
+    fn of_run(&self, run: &RunResults) -> Vec<String> {
+        let mut header = vec!["condition".to_owned(), "n".to_owned()];
+        header.extend(METRICS.iter().map(|metric| metric.name.to_owned()));
+        let mut rows = vec![header];
+        for cell in &run.cells {
+            let mut row = vec![cell.condition.clone(), cell.logs.len().to_string()];
+            let figures = METRICS.iter().zip(&cell.figures).zip(&run.best);
+            row.extend(figures.map(|((metric, figure), best)| {
+                let shown = figure.interval.as_ref().map(|found| metric.show(found));
+                shown.map_or("-".to_owned(), |shown| shown + best.mark(&cell.condition))
+            }));
+            rows.push(row);
+        }
+        for gap in self.missing.iter().filter(|gap| gap.label.as_ref().is_none_or(|label| *label == run.label)) {
+            if run.cells.iter().all(|cell| cell.condition != gap.condition) {
+                let word = if gap.label.is_none() { "skipped" } else { "missing" };
+                rows.push(vec![gap.condition.clone(), word.to_owned()]);
+            }
+        }
+        let title = format!(
+            "{}: {}",
+            run.label,
+            if run.arguments.is_empty() { "defaults".to_owned() } else { run.arguments.join(" ") }
+        );
+        table(&title, &rows)
+    }
+
+    fn best(&self) -> Vec<String> {
+        let mut header = vec!["run".to_owned()];
+        header.extend(METRICS.iter().map(|metric| metric.name.to_owned()));
+        let mut rows = vec![header];
+        for run in &self.runs {
+            let words = run.best.iter().map(|best| best.words(run.cells.len()));
+            rows.push(std::iter::once(run.label.clone()).chain(words).collect());
+        }
+        table("Best conditions", &rows)
+    }
+
+    fn machines(&self) -> Vec<String> {
+        let mut rows = vec![std::iter::once("condition").chain(Setup::COLUMNS).map(str::to_owned).collect::<Vec<_>>()];
+        for condition in &self.conditions {
+            let values = condition.machine.columns();
+            rows.push(std::iter::once(condition.name.as_str()).chain(values).map(str::to_owned).collect());
+        }
+        let mut lines = table("Conditions", &rows);
+        let mut known: Vec<(&str, Vec<&str>)> = Vec::new();
+        for condition in &self.conditions {
+            let line = condition.machine.command_line.as_str();
+            match known.iter_mut().find(|(other, _)| *other == line) {
+                Some((_, names)) => names.push(&condition.name),
+                None => known.push((line, vec![&condition.name])),
+            }
+        }
+        lines.extend(known.into_iter().map(|(line, names)| format!("command line of {}: {line}", names.join(", "))));
+        lines
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = self.missing.iter().map(gap).collect();
+        let mut machines: Vec<&str> =
+            self.conditions.iter().map(|condition| condition.machine.machine.as_str()).collect();
+        machines.sort_unstable();
+        machines.dedup();
+        if machines.len() > 1 {
+            notes.push(format!(
+                "these are several machines ({}): conditions of one machine compare",
+                machines.join("; ")
+            ));
+        }
+        let of_cell = |run: &RunResults, cell: &Cell| cell.warnings.note(&format!("{}, {}", run.label, cell.condition));
+        notes.extend(self.runs.iter().flat_map(|run| run.cells.iter().filter_map(move |cell| of_cell(run, cell))));
+        let intervals = self.runs.iter().flat_map(|run| &run.cells).flat_map(|cell| &cell.figures);
+        let confidence =
+            intervals.filter_map(|figure| figure.interval).map(|found| found.confidence).fold(1.0, f64::min);
+        notes.push(format!(
+            "Medians of n rounds; the interval in parentheses holds the true median with {:.1} %. * is the best condition, = are \
+             conditions whose intervals overlap with that of the lowest median.",
+            confidence * 100.0
+        ));
+        if confidence < CONFIDENCE {
+            notes.push("? too few rounds for a verdict with 95 %: give `rounds: 6` or more".to_owned());
+        }
+        notes
+    }
+
+    /// As CSV: a line for each run and condition.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let of_metric = |metric: &Metric| ["median", "low", "high"].map(|part| format!("{}_{part}", metric.key));
+        let mut header = ["run", "condition", "rounds"].map(str::to_owned).to_vec();
+        header.extend(METRICS.iter().flat_map(of_metric));
+        header.extend(
+            ["machine"].into_iter().chain(Setup::COLUMNS).chain(["command_line", "arguments"]).map(str::to_owned),
+        );
+        let mut text = row(&header);
+        for run in &self.runs {
+            for cell in &run.cells {
+                let mut values = vec![run.label.clone(), cell.condition.clone(), cell.logs.len().to_string()];
+                for figure in &cell.figures {
+                    let found = figure
+                        .interval
+                        .map(|found| [found.median, found.low, found.high].map(|value| value.to_string()));
+                    values.extend(found.unwrap_or_default());
+                }
+                let Some(condition) = self.conditions.iter().find(|one| one.name == cell.condition) else { continue };
+                let machine = &condition.machine;
+                values.push(machine.machine.clone());
+                values.extend(machine.columns().map(str::to_owned));
+                values.extend([machine.command_line.clone(), run.arguments.join(" ")]);
+                text.push_str(&row(&values));
+            }
+        }
+        text
+    }
+}
+
+fn gap(gap: &Gap) -> String {
+    match &gap.label {
+        None => format!("{}: skipped: {}", gap.condition, gap.reason),
+        Some(label) => format!("{label}, {}: rounds are missing: {}", gap.condition, gap.reason),
+    }
+}
+
+fn row(values: &[String]) -> String {
+    let quoted = |value: &String| match value.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", value.replace('"', "\"\"")),
+        false => value.clone(),
+    };
+    values.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
+}
