@@ -46,7 +46,7 @@ pub struct TopologyOptions {
     /// unique_ptr subscriptions get copies, otherwise they read in place [example: --pass-by loaned_msg]
     #[arg(long, value_name = "WAY", value_parser = choice::<PassBy>())]
     pub pass_by: Option<PassBy>,
-    /// Percent of the period above which a message is late, 1 to 1000; seed studies use 25 [default: 20]
+    /// Percent of the period above which a message is late, 1 to 1000; other runs have 25 [default: 20]
     #[arg(long, value_name = "PERCENT", default_value_t = 20, hide_default_value = true,
           value_parser = within(1..=1000), allow_hyphen_values = true)]
     pub late_percentage: u32,

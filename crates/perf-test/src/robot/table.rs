@@ -6,6 +6,7 @@ use super::heading::{late, pass_by_name};
 use crate::{
     measure::percentiles::has_tail_samples,
     report::summary::{PublisherFigures, SubscriptionFigures, Summary},
+    topology::several,
     units::format_ns,
 };
 use perf_worker::{
@@ -16,13 +17,14 @@ use perf_worker::{
 
 const PUBLISHER_COLUMNS: [&str; 11] =
     ["topic", "publisher", "pass by", "bytes", "Hz", "sent", "skipped", "refused", "unsent", "late by: p50", "max"];
-const SUBSCRIPTION_COLUMNS: [&str; 12] = [
+const SUBSCRIPTION_COLUMNS: [&str; 13] = [
     "topic",
     "subscription",
     "sent",
     "received",
     "overwritten",
     "lost",
+    "unreported",
     "late",
     "too late",
     "mean",
@@ -30,6 +32,9 @@ const SUBSCRIPTION_COLUMNS: [&str; 12] = [
     "p99",
     "max",
 ];
+/// The line about subscriptions that could not report.
+const UNREPORTED: &str =
+    "  unreported: sent, and the process of the subscription ended before it could report them as received or lost";
 /// Columns of names, which are left-aligned.
 const NAME_COLUMNS: usize = 2;
 
@@ -54,11 +59,11 @@ pub fn lines(endpoints: &[EndpointPlan], run_id: &str, summary: &Summary) -> Vec
     let mut lines = vec![
         String::new(),
         format!(
-            "summary of {:.1} s: {} over {}, executor {executor}, {} processes, executors wait in the middleware's own way",
+            "summary of {:.1} s: {} over {}, executor {executor}, {}, executors wait in the middleware's own way",
             summary.measured_s,
             spec.topic,
             spec.communicator,
-            summary.workers.len()
+            several(summary.workers.len(), "process", "processes")
         ),
         format!("late: {}", late(&spec.late, &spec.too_late)),
         String::new(),
@@ -66,6 +71,9 @@ pub fn lines(endpoints: &[EndpointPlan], run_id: &str, summary: &Summary) -> Vec
     lines.extend(table(&PUBLISHER_COLUMNS, publishers));
     lines.push(String::new());
     lines.extend(table(&SUBSCRIPTION_COLUMNS, subscriptions));
+    if unreported(summary) > 0 {
+        lines.push(UNREPORTED.to_owned());
+    }
     lines.push(
         "  lost: sent, not received, and not overwritten (dropped from the history before the callback ran)".to_owned(),
     );
@@ -87,12 +95,22 @@ fn publisher(topic: String, plan: &EndpointPlan, figures: &PublisherFigures) -> 
 fn subscription(topic: String, plan: &EndpointPlan, figures: &SubscriptionFigures) -> Vec<String> {
     let SubscriptionFigures { sent, received, lost, latencies, .. } = figures;
     let overwritten = received.overwritten.min(*lost);
-    let counts = [*sent, received.samples, overwritten, lost - overwritten, received.late, received.too_late];
+    let (samples, lost) = (received.samples, lost - overwritten);
+    let counts = [*sent, samples, overwritten, lost, unreported_of(figures), received.late, received.too_late];
     let n = received.latency_ns.n;
     let mean = if n == 0 { String::new() } else { format_ns(received.latency_ns.mean) };
     let times = times(&received.latency_ns, latencies);
     let names = [topic, plan.node.clone()].into_iter();
     names.chain(counts.map(|count| count.to_string())).chain([mean]).chain(times).collect()
+}
+
+/// Messages that were sent to a subscription whose process ended before it could report them.
+fn unreported_of(figures: &SubscriptionFigures) -> u64 {
+    figures.sent.saturating_sub(figures.received.samples + figures.lost)
+}
+
+fn unreported(summary: &Summary) -> u64 {
+    summary.subscriptions.iter().map(unreported_of).sum()
 }
 
 /// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
@@ -133,11 +151,12 @@ fn totals(summary: &Summary) -> Vec<String> {
             "sent", summary.sent_at_least, sent.skipped, sent.refused, sent.unsent
         ),
         format!(
-            "  {:<13} {} of {expected} that were sent to subscriptions; missing {} ({of_expected:.3} %): {overwritten} overwritten, {} lost",
+            "  {:<13} {} of {expected} that were sent to subscriptions; missing {} ({of_expected:.3} %): {overwritten} overwritten, {} lost; {} unreported",
             "received",
             received.samples,
             summary.lost,
-            summary.unexplained()
+            summary.unexplained(),
+            unreported(summary)
         ),
         format!(
             "  {:<13} {} ({:.3} %); too late {} ({:.3} %); of {} received",

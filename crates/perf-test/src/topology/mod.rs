@@ -30,6 +30,7 @@ pub use counts::Counts;
 pub use named::{Named, all as all_named};
 pub use plans::Processes;
 pub use process::{Client, Liveliness, Node, NodeQos, Payload, Process, Publisher, Server, Subscription, Trigger};
+pub(crate) use text::several;
 
 /// A system of nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]

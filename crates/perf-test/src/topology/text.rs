@@ -95,6 +95,8 @@ fn every(pace: &Pace) -> String {
     format!("every {} ms", pace.per_ns as f64 / 1e6)
 }
 
-fn several(count: usize, one: &str, more: &str) -> String {
+/// A count with its noun.
+#[must_use]
+pub fn several(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }

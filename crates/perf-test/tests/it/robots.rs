@@ -5,7 +5,9 @@ use std::fs;
 
 use perf_test::report::full::{Log, SummaryEntry};
 
-use crate::program::{Finished, Memory};
+use rustix::process::Signal;
+
+use crate::program::{Finished, Memory, send, sleeps_of, wait_for_thread, wait_until_it_has_slept};
 
 test_support::tests![
     every_message_of_a_stalled_executor_is_accounted_for,
@@ -13,6 +15,8 @@ test_support::tests![
     the_processes_are_those_of_files_or_nodes_or_one,
     a_topology_that_cannot_run_says_why_and_starts_nothing,
     thresholds_are_those_of_the_options,
+    an_interrupted_robot_has_its_figures,
+    a_killed_process_costs_no_figure_of_the_others,
 ];
 
 /// Two nodes on one executor and a third on another; `/fast` has two subscriptions.
@@ -110,15 +114,13 @@ fn every_executor_of_gantry_delivers_every_message() {
 }
 
 fn the_processes_are_those_of_files_or_nodes_or_one() {
-    let other = r#"{ "nodes": [ { "node_name": "debug", "subscribers": [
-        { "topic_name": "fast", "msg_type": "stamped10b" }, { "topic_name": "slow", "msg_type": "stamped1kb" } ] } ] }"#;
     let labels = [
         ("file", vec!["robot0", "robot1"]),
         ("node", vec!["/driver", "/filter", "/logger", "/debug"]),
         ("one", vec!["all nodes"]),
     ];
     for (by, expected) in BTreeMap::from(labels) {
-        let (_, log) = run(&[ROBOT, other], &format!("--processes {by}"));
+        let (_, log) = run(&[ROBOT, DEBUG], &format!("--processes {by}"));
         let summary = log.summary.as_ref().unwrap();
         let found: Vec<&str> = summary.workers.iter().map(|worker| worker.label.as_str()).collect();
         assert_eq!(found, expected, "{by}");
@@ -147,6 +149,58 @@ fn a_topology_that_cannot_run_says_why_and_starts_nothing() {
         assert!(run.stderr.contains(words), "{options}: {}", run.stderr);
     }
     memory.assert_empty();
+}
+
+/// A second process, with subscriptions to both topics.
+const DEBUG: &str = r#"{ "nodes": [ { "node_name": "debug", "subscribers": [
+    { "topic_name": "fast", "msg_type": "stamped10b" }, { "topic_name": "slow", "msg_type": "stamped1kb" } ] } ] }"#;
+
+/// Runs the robot in two processes, and sends the signal to the program or to the second process once it has received messages.
+#[track_caller]
+fn signal(signal: Signal, to_program: bool) -> (Finished, Log) {
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for (name, text) in [("robot.json", ROBOT), ("debug.json", DEBUG)] {
+        fs::write(path(name), text).unwrap();
+    }
+    let length_s = if to_program { 60 } else { 3 };
+    let [robot, debug, log] = ["robot.json", "debug.json", "full.json"].map(path);
+    let run = memory.start(&format!("topology {robot} {debug} -t {length_s} --full-logfile {log}"));
+    let worker = run.wait_for_worker("debug");
+    wait_for_thread(worker, "executor");
+    // It sleeps for each of 200 messages a second.
+    wait_until_it_has_slept(worker, sleeps_of(worker) + 250);
+    send(if to_program { run.pid() } else { worker }, signal);
+    let run = run.finish();
+    run.assert_good();
+    let log = Log::read(log.as_ref()).unwrap_or_else(|why| panic!("{why}\n{}", run.everything()));
+    (run, log)
+}
+
+fn an_interrupted_robot_has_its_figures() {
+    let (finished, log) = signal(Signal::INT, true);
+    let summary = log.summary.as_ref().unwrap();
+    assert!(summary.stopped_early, "{}", finished.everything());
+    for (subscription, sender) in summary.subscriptions.iter().zip([0, 1, 0, 0, 1]) {
+        assert_eq!(subscription.sent, summary.publishers[sender].sent.samples);
+        assert_eq!((subscription.sent, subscription.lost), (subscription.received.samples, 0), "{subscription:?}");
+    }
+    // Of 50 ms: nothing was due that an order to stop could leave out.
+    assert_eq!(summary.publishers[1].sent.unsent, 0, "{}", finished.everything());
+}
+
+fn a_killed_process_costs_no_figure_of_the_others() {
+    let (finished, log) = signal(Signal::KILL, false);
+    let summary = log.summary.as_ref().unwrap();
+    for (subscription, sender) in summary.subscriptions.iter().zip([0, 1, 0]) {
+        assert_eq!(subscription.sent, summary.publishers[sender].sent.samples);
+        assert_eq!(subscription.sent, subscription.received.samples + subscription.lost, "{subscription:?}");
+    }
+    let killed = &summary.subscriptions[3..];
+    assert!(killed.iter().all(|of| of.sent > of.received.samples + of.lost), "{}", finished.everything());
+    for words in ["unreported: sent, and the process", "the process of debug (pid"] {
+        assert!(finished.stdout.contains(words), "{words}: {}", finished.everything());
+    }
 }
 
 fn thresholds_are_those_of_the_options() {

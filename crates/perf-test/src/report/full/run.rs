@@ -140,9 +140,9 @@ pub struct Conditions {
     /// The time for which each subscription, or on a round trip the relay or the server, is busy with each message, ns.
     #[serde(default)]
     pub work_ns: i64,
-    /// The latency above which a sample is late, ns; null if none is.
+    /// The latency above which a sample is late, ns; null if none is. In a topology less for short periods.
     pub late_above_ns: Option<u64>,
-    /// The latency above which a sample is too late instead of late, ns; null if none is.
+    /// The latency above which a sample is too late instead of late, ns; null if none is. In a topology less for short periods.
     pub too_late_above_ns: Option<u64>,
     /// Real-time priority (SCHED_FIFO) of the threads in `rt_scope`; 0 is none.
     pub rt_priority: u32,

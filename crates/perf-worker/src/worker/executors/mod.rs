@@ -61,12 +61,14 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     let mut ends: Vec<(&Context, End<'_>)> = members.iter_mut().filter_map(Member::end).collect();
     let Some(start) = wait_for_start(&mut ends)? else { return Ok(()) };
     drop(ends);
+    // From here on this thread only works for the instrument.
+    let created = Usage::of_this_thread()?;
     members.iter_mut().for_each(|member| member.start(&start));
     let mut spins = Spins(Vec::new());
     for (number, executor) in executors {
         spins.start(number, executor, start.start_ns)?;
     }
-    keep(&mut members, &mut spins)?;
+    keep(&mut members, &spins, &created);
     if let Some(context) = contexts.first() {
         // Others may still read this process's memory; the middleware's threads live on, so that their cost can be read.
         context.wait_for_end();
@@ -98,10 +100,8 @@ fn create(context: &Context, executor: &mut dyn Executor) -> Result<Part, String
     }
 }
 
-/// Hands over the rows of all members until each has finished or failed.
-fn keep(members: &mut [Member<'_>], spins: &mut Spins) -> Result<(), String> {
-    // From here on this thread only reports.
-    let created = Usage::of_this_thread()?;
+/// Hands over the rows of all members until each has finished or failed. So much of this thread's usage was the middleware's.
+fn keep(members: &mut [Member<'_>], spins: &Spins, created: &Usage) {
     loop {
         let now_ns = now_ns();
         let ended = spins.ended();
@@ -120,11 +120,11 @@ fn keep(members: &mut [Member<'_>], spins: &mut Spins) -> Result<(), String> {
                 }
             }
         }
-        let Some(member) = members.iter().find(|member| !member.is_over) else { return Ok(()) };
+        let Some(member) = members.iter().find(|member| !member.is_over) else { return };
         if member.context.flags.is_abandoned() {
-            return Ok(());
+            return;
         }
-        member.context.account.update(&created);
+        member.context.account.update(created);
         let sleep_ns = (next_ns - now_ns).max(SHORTEST_SLEEP_NS);
         std::thread::sleep(Duration::from_nanos(sleep_ns.unsigned_abs()));
     }

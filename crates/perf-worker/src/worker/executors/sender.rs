@@ -119,6 +119,10 @@ impl Sending {
 
     fn expired(&mut self) {
         let awake_ns = now_ns();
+        if self.is_stopped() {
+            // Nothing is due any more from here on.
+            self.end_ns = self.end_ns.min(awake_ns);
+        }
         // Those due now and before; none after the end.
         let due = self.schedule.due_before(awake_ns.saturating_add(1).min(self.end_ns));
         if due <= self.next || self.failure.is_some() || self.is_done(awake_ns) {
