@@ -19,18 +19,18 @@ test_support::tests![
     a_killed_process_costs_no_figure_of_the_others,
 ];
 
-/// Two nodes on one executor and a third on another; `/fast` has two subscriptions.
+/// Two nodes on one executor and a third on another; `/fast` has two subscriptions. The histories bridge every delay of a busy machine.
 const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "driver",
     "publishers": [
-      { "topic_name": "fast", "msg_type": "stamped10b", "freq_hz": 200 },
-      { "topic_name": "slow", "msg_type": "stamped1kb", "freq_hz": 20, "msg_pass_by": "loaned_msg" } ] },
+      { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b", "freq_hz": 200 },
+      { "topic_name": "slow", "qos_depth": 1000, "msg_type": "stamped1kb", "freq_hz": 20, "msg_pass_by": "loaned_msg" } ] },
   { "node_name": "filter",
     "subscribers": [
-      { "topic_name": "fast", "msg_type": "stamped10b" },
-      { "topic_name": "slow", "msg_type": "stamped1kb", "msg_pass_by": "unique_ptr" } ] },
+      { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b" },
+      { "topic_name": "slow", "qos_depth": 1000, "msg_type": "stamped1kb", "msg_pass_by": "unique_ptr" } ] },
   { "node_name": "logger", "executor_id": 1,
-    "subscribers": [ { "topic_name": "fast", "msg_type": "stamped10b" } ] }
+    "subscribers": [ { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b" } ] }
 ] }"#;
 const RUN_S: u64 = 2;
 /// Messages that are due before the end of each publisher: the first one a period after the start.
@@ -153,7 +153,7 @@ fn a_topology_that_cannot_run_says_why_and_starts_nothing() {
 
 /// A second process, with subscriptions to both topics.
 const DEBUG: &str = r#"{ "nodes": [ { "node_name": "debug", "subscribers": [
-    { "topic_name": "fast", "msg_type": "stamped10b" }, { "topic_name": "slow", "msg_type": "stamped1kb" } ] } ] }"#;
+    { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b" }, { "topic_name": "slow", "qos_depth": 1000, "msg_type": "stamped1kb" } ] } ] }"#;
 
 /// Runs the robot in two processes, and sends the signal to the program or to the second process once it has received messages.
 #[track_caller]
