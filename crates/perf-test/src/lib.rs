@@ -12,7 +12,7 @@
 //! ```
 //! `batch` does many runs of several contestants into one folder, and `versus` compares them. `conditions` does one experiment under several settings of the machine.
 //! `comparison` compares the logs of several runs, `results` shows a folder of them as a page, `conformance` checks a back end by short runs, `listing` shows the middlewares, messages and topologies.
-//! `topology` reads systems of many nodes; runs do not use it yet.
+//! `topology` reads systems of many nodes, and `robot` runs them: the same coordinator, with endpoints in the middleware's executors.
 //! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
 //! latencies are differences of one clock.
 #![deny(unsafe_code)]
@@ -41,6 +41,7 @@ pub mod report;
 pub mod requirement;
 pub mod result_analysis;
 pub mod results;
+pub mod robot;
 pub mod row;
 pub mod runner;
 pub mod system;

@@ -181,6 +181,9 @@ fn capabilities(of: &Capabilities) -> String {
         ("phases", of.phases),
     ];
     parts.extend(others.into_iter().filter(|(_, is_so)| *is_so).map(|(name, _)| name.to_owned()));
+    if !of.executors.is_empty() {
+        parts.push(format!("executors: {}", of.executors.join("|")));
+    }
     parts.join("; ")
 }
 

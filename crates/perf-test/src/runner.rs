@@ -62,12 +62,13 @@ impl Runner {
 
     fn measure(&self, spec: &RunSpec, outputs: &Outputs, title: &[String]) -> Result<(Summary, Vec<Verdict>), Failure> {
         let (communicator, run_id, topic) = begin(spec)?;
-        let mut reports = Reports::open(outputs, spec, &run_id, &topic)?;
+        let mut reports = Reports::open(outputs, spec, &run_id, &topic, None)?;
         reports.lines(title)?;
         reports.lines(&heading(spec, &topic, &own_process()))?;
         name_logs(&mut reports, outputs)?;
         reports.lines(&legend(outputs.tables))?;
-        let mut summary = coordinator::run(spec, &communicator, &topic, &mut reports, &self.interrupt)?;
+        let mut summary =
+            coordinator::run(spec, &communicator, coordinator::plans(spec, &topic), &mut reports, &self.interrupt)?;
         let ending =
             if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
         reports.lines(&[ending.to_owned()])?;
@@ -99,7 +100,7 @@ impl Runner {
 /// The run could not begin or failed.
 pub fn measure_quietly(spec: &RunSpec, interrupt: &Interrupt, rows: Option<Sender<u64>>) -> Result<Summary, Failure> {
     let (communicator, _, topic) = begin(spec)?;
-    coordinator::run(spec, &communicator, &topic, &mut Reports::quiet(rows), interrupt)
+    coordinator::run(spec, &communicator, coordinator::plans(spec, &topic), &mut Reports::quiet(rows), interrupt)
 }
 
 /// Measures one run whose only output is the full log at `log`, if one is named.
@@ -109,8 +110,8 @@ pub fn measure_quietly(spec: &RunSpec, interrupt: &Interrupt, rows: Option<Sende
 pub fn measure_to_log(spec: &RunSpec, log: Option<PathBuf>, interrupt: &Interrupt) -> Result<Summary, Failure> {
     let (communicator, run_id, topic) = begin(spec)?;
     let outputs = Outputs { full: log, ..Outputs::default() };
-    let mut reports = Reports::open(&outputs, spec, &run_id, &topic)?;
-    let mut summary = coordinator::run(spec, &communicator, &topic, &mut reports, interrupt)?;
+    let mut reports = Reports::open(&outputs, spec, &run_id, &topic, None)?;
+    let mut summary = coordinator::run(spec, &communicator, coordinator::plans(spec, &topic), &mut reports, interrupt)?;
     summary.run_warnings.extend(reports.finish(&summary, Vec::new()));
     Ok(summary)
 }

@@ -91,6 +91,7 @@ pub unsafe fn describe(backend: &abi::Backend) -> Result<Description, String> {
         services: backend.create_client.is_some(),
         raw: of.raw != 0,
         phases: of.phases != 0,
+        executors: Vec::new(),
     };
     if !capabilities.copies && capabilities.zero_copy.is_empty() {
         return Err("capabilities.copies is false and zero_copy is 0: it must have one of them".to_owned());

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     backend::OtherClock,
     pacing::Pace,
-    run_spec::{MessageSpec, Qos, RunSpec},
+    run_spec::{MessageSpec, PassBy, Qos, RunSpec},
 };
 
 /// A publisher, a subscription or a relay of a run, by its index.
@@ -58,10 +58,16 @@ pub struct EndpointPlan {
     pub publishers: u32,
     /// All endpoints of its topic belong to this run.
     pub private: bool,
+    /// The full name of its node, as `/namespace/name`; empty: the middleware chooses.
+    #[serde(default)]
+    pub node: String,
+    /// The way in which the callback of a node hands over messages; without effect outside of executors.
+    #[serde(default)]
+    pub pass_by: PassBy,
     /// Its index among the endpoints of the run, publishers first, which selects its CPU of `--pin`.
     pub index: u32,
     /// Endpoints of a process with the same number share a thread: one publisher and any number of subscriptions, to which the
-    /// thread turns after each message and while none is due; or a client.
+    /// thread turns after each message and while none is due; or a client. In a run with [`RunSpec::executor`] they share an executor.
     pub executor: u32,
     /// The messages.
     pub message: MessageSpec,
@@ -94,6 +100,8 @@ impl EndpointPlan {
             service: false,
             publishers: spec.publishers,
             private: spec.is_private(),
+            node: String::new(),
+            pass_by: PassBy::default(),
             index: 0,
             executor: 0,
             message: spec.message.clone(),

@@ -11,6 +11,7 @@ mod legacy;
 mod options;
 mod reporting;
 mod resolve;
+mod topology;
 mod values;
 mod versus;
 
@@ -27,6 +28,7 @@ pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
 pub use resolve::{Defaults, Resolved, check_message, check_shared, resolve, resolve_for, with_zero_copy};
+pub use topology::TopologyOptions;
 use values::{choice, within};
 pub use versus::VersusOptions;
 
@@ -60,6 +62,7 @@ Examples:
   perf_test --runs 5 --max-runtime 10 -l run.csv --plot
   perf_test compare --base main-*.json --new branch-*.json --fail-above 'p50=10%'
   perf_test versus -c Gantry,zenoh,fastdds:best   several middlewares side by side
+  perf_test topology sierra_nevada -x events      a whole robot: ten nodes, in an executor
   perf_test report results                        writes results/report.html from the logs in this folder
   perf_test experiment sizes -c Gantry,zenoh      latency over the size of the message, with the caches
   perf_test experiment matrix -m Array1k,Array4m -r 100,1000      every combination
@@ -113,6 +116,11 @@ pub enum Command {
     /// counted, that a late subscription gets what it should, that settings have an effect, and that a killed process leaves nothing.
     #[command(after_help = conforming::AFTER_HELP)]
     Conformance(Box<ConformanceOptions>),
+    /// Runs a system of nodes with their topics and rates, from iRobot's JSON, and measures every topic and subscription.
+    ///
+    /// The nodes run in executors of the middleware: timers publish, callbacks receive. Services cannot run yet.
+    #[command(after_help = topology::AFTER_HELP)]
+    Topology(Box<TopologyOptions>),
     /// Lists the middlewares that can be measured, those that are missing, the messages, and the topologies.
     List(ListOptions),
     /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.

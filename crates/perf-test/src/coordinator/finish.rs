@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{EndpointFailure, KINDS, Run};
+use super::{EndpointFailure, KINDS, Run, ledger::EndpointSums};
 use crate::{
     measure::calibration::Calibrations,
-    report::summary::{SubscriptionFigures, Summary, WorkerUsage},
+    report::summary::{PublisherFigures, SubscriptionFigures, Summary, WorkerUsage},
     units::format_ns,
     warning::{Warning, WarningKind},
 };
@@ -42,13 +42,8 @@ impl Run<'_> {
         let daemons = std::mem::take(&mut self.daemon_usages);
         let measured = self.ledger.measured();
         let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
-        let subscriptions = self.subscriptions().map(|endpoint| SubscriptionFigures {
-            endpoint,
-            received: self.ledger.received_by(endpoint),
-            lost: self.lost_by(endpoint),
-            latencies: self.ledger.latencies_of(endpoint),
-        });
-        let subscriptions = subscriptions.collect();
+        let subscriptions = self.subscriptions().map(|endpoint| self.subscription_figures(endpoint)).collect();
+        let publishers = self.ledger.publishers().map(|endpoint| self.publisher_figures(endpoint)).collect();
         let sums = self.ledger.sums();
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint)).sum();
         // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last samples leave none.
@@ -72,6 +67,7 @@ impl Run<'_> {
             responses: sums.responses.clone(),
             lateness: sums.lateness.clone(),
             subscriptions,
+            publishers,
             workers,
             daemons,
             measured,
@@ -84,6 +80,23 @@ impl Run<'_> {
             own_cost: own_cost::measure(self.spec),
             run_warnings: std::mem::take(&mut self.warnings),
         }
+    }
+
+    fn subscription_figures(&self, endpoint: Endpoint) -> SubscriptionFigures {
+        let sums = self.ledger.sums_of(endpoint);
+        let sent = self.sent_at_least(self.ledger.senders_of(endpoint));
+        SubscriptionFigures {
+            endpoint,
+            sent,
+            received: sums.received,
+            lost: self.lost_by(endpoint),
+            latencies: sums.latencies,
+        }
+    }
+
+    fn publisher_figures(&self, endpoint: Endpoint) -> PublisherFigures {
+        let EndpointSums { sent, lateness, .. } = self.ledger.sums_of(endpoint);
+        PublisherFigures { endpoint, sent, lateness }
     }
 
     /// Samples that publishers of this run sent after the seconds left out, including the last ones of a killed publisher that a

@@ -63,9 +63,8 @@ impl Fleet {
         let (sender, events) = mpsc::channel();
         let mut fleet = Fleet { workers: Vec::new(), events };
         for (index, plan) in plans.into_iter().enumerate() {
-            let worker = start_worker(program, index, &plan, &sender).map_err(|error| {
-                format!("cannot start the worker process for {}: {error}", label(&endpoints_of(&plan)))
-            })?;
+            let worker = start_worker(program, index, &plan, &sender)
+                .map_err(|error| format!("cannot start the worker process for {}: {error}", label(&plan)))?;
             fleet.workers.push(worker);
         }
         Ok(fleet)
@@ -164,8 +163,10 @@ pub fn how_it_exited(status: ExitStatus) -> String {
     }
 }
 
-fn label(endpoints: &[Endpoint]) -> String {
-    match endpoints {
+/// The name of a worker in reports.
+fn label(plan: &Plan) -> String {
+    match endpoints_of(plan).as_slice() {
+        _ if !plan.name.is_empty() => plan.name.clone(),
         [one] => one.to_string(),
         [first, .., last] => format!("{first} to {last}"),
         [] => "nothing".to_owned(),
@@ -183,7 +184,7 @@ fn start_worker(
     events: &Sender<(usize, Event)>,
 ) -> std::io::Result<Worker> {
     let endpoints = endpoints_of(plan);
-    let label = label(&endpoints);
+    let label = label(plan);
     let mut command = match program {
         // This executable, even if the file has been replaced meanwhile.
         Program::This(_) => Command::new("/proc/self/exe"),

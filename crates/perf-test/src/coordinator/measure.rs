@@ -114,12 +114,12 @@ impl Run<'_> {
             let exit = self.exit_of(&daemon);
             self.end_daemon(daemon, exit);
         }
-        let Run { ledger, failed_endpoints, stopped_ns, fleet, .. } = self;
+        let Run { ledger, failed_endpoints, stopped_ns, fleet, spec, .. } = self;
         let relay_lost = failed_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));
         let expected = |endpoint: Endpoint| {
             let senders = ledger.senders_of(endpoint);
-            if senders.is_empty() && stopped_ns.is_some() {
-                // Publishers of other programs do not stop, and the run ends here.
+            if senders.is_empty() && (stopped_ns.is_some() || spec.is_private()) {
+                // Publishers of other programs do not stop, and the run ends here; a private topic has none.
                 0
             } else if senders.is_empty() || relay_lost || senders.iter().any(|of| failed_endpoints.contains_key(of)) {
                 UNKNOWN

@@ -50,14 +50,14 @@ const SHOWN_CHARS: usize = 80;
 /// The longest wait for an event before the clock and Ctrl-C are checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Measures one run, reporting its rows on the way.
+/// Measures the run of these workers, reporting its rows on the way.
 ///
 /// # Errors
 /// [`Failure::Measurement`] if the run cannot begin or its reports cannot be written; [`Failure::Hung`] if a process was not ready in time.
 pub fn run(
     spec: &RunSpec,
     communicator: &Communicator,
-    topic: &str,
+    plans: Vec<Plan>,
     reports: &mut Reports,
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
@@ -83,7 +83,6 @@ pub fn run(
         daemons.push(Daemon::started(daemon.pid, &daemon.name));
         started.push(daemon);
     }
-    let plans = plans(spec, topic);
     let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
     let ledger = Ledger::new(senders(&plans), plans.len(), spec.left_out_s());
     let fleet = Fleet::start(&communicator.program, plans).map_err(Failure::Measurement)?;
@@ -126,7 +125,9 @@ pub fn run(
     Ok(Summary { phases_ns, ..run.finish(Calibrations { before, after }) })
 }
 
-fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
+/// The workers of a run over one topic, with its full name.
+#[must_use]
+pub fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     let there = format!("{topic}_main");
     let back = format!("{topic}_relay");
     let (to, from) = match spec.roundtrip {
@@ -172,6 +173,7 @@ fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
     let row_delay_ns = spec.gap_ns().map_or(ROW_DELAY_NS, |gap_ns| ROW_DELAY_NS.min(gap_ns / 2));
     let plan = |endpoints: &[EndpointPlan]| Plan {
         protocol: PROTOCOL,
+        name: String::new(),
         spec: spec.clone(),
         row_delay_ns,
         endpoints: endpoints.to_vec(),

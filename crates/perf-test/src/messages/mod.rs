@@ -8,7 +8,7 @@ mod idl;
 mod irobot;
 mod performance_test;
 
-use gantry::{Loan, Message, Sample, gantry_cdr::Shape};
+use gantry::{GenericSample, Loan, Message, Sample, gantry_cdr::Shape};
 
 use perf_worker::{
     run_spec::Content,
@@ -59,8 +59,8 @@ pub use idl::idl;
 /// The largest payload of a message of variable size, bytes.
 pub const MAX_UNBOUNDED_BYTES: u32 = 1 << 30;
 
-/// A message that carries its time of sending and its id.
-pub trait Benchmark: Message {
+/// A message that carries its time of sending and its id. Its samples may be taken on any thread, as executors do.
+pub trait Benchmark: Message<View<GenericSample>: Send> {
     /// Its content.
     const CONTENT: Content;
     /// The largest id that it can carry, all ones; the next one is carried as 0.

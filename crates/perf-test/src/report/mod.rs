@@ -22,6 +22,7 @@ use std::sync::mpsc::Sender;
 use crate::error::Failure;
 use crate::row::Row;
 use crate::system::{System, root_folder};
+use crate::topology::Topology;
 use crate::verdict::Verdict;
 use crate::warning::{Warning, WarningKind};
 use outputs::Outputs;
@@ -54,11 +55,17 @@ impl Reports {
         self.quiet
     }
 
-    /// Opens the outputs; existing logs are replaced.
+    /// Opens the outputs; existing logs are replaced. The full log has the `topology` of the run, if it has one.
     ///
     /// # Errors
     /// [`Failure::Usage`] if a log cannot be created, or `APEX_PERFORMANCE_TEST` is malformed.
-    pub fn open(outputs: &Outputs, spec: &RunSpec, run_id: &str, full_topic: &str) -> Result<Reports, Failure> {
+    pub fn open(
+        outputs: &Outputs,
+        spec: &RunSpec,
+        run_id: &str,
+        full_topic: &str,
+        topology: Option<&Topology>,
+    ) -> Result<Reports, Failure> {
         let refused = |kind: &str, path: &Path, error: &io::Error| {
             let path = path.display();
             Failure::Usage(format!(
@@ -74,6 +81,7 @@ impl Reports {
         });
         let full = outputs.full.as_deref().map(|path| {
             let run = full::RunEntry::now(spec, run_id, full_topic, &external);
+            let run = full::RunEntry { topology: topology.and_then(full::resolved), ..run };
             let environment = System::read(&root_folder());
             let head = full::Head { schema: full::SCHEMA, run, environment };
             full::FullLog::create(path, &head).map_err(|error| refused("full", path, &error))

@@ -17,6 +17,9 @@ pub enum Tables {
     /// Without the loop reserve.
     #[value(name = "2.x")]
     V2,
+    /// No tables of single seconds, only the progress.
+    #[value(skip)]
+    None,
 }
 
 /// The outputs of a run.

@@ -58,6 +58,11 @@ impl Folder {
                 described.extend(machine(&file));
             } else {
                 match Log::read_as(&file, &name) {
+                    Ok(log) if log.run.topology.is_some() => {
+                        folder
+                            .skipped
+                            .push(format!("{name} is the log of a topology, which the page does not show yet"));
+                    }
                     Ok(log) => folder.runs.push(Run::of(log, name)),
                     Err(why) => match ratios::read(&file) {
                         Some(Ok(ratios)) if ratios.is_empty() => {}

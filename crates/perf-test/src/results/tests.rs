@@ -55,6 +55,19 @@ fn data(page: &str) -> Value {
 }
 
 #[test]
+fn the_log_of_a_topology_is_in_no_group() {
+    let folder = folder();
+    let path = folder.path().join("robot.json");
+    log(&path, LARGE, "", 1_000_000, true);
+    let mut robot: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    robot["run"]["topology"] = serde_json::json!({ "processes": [] });
+    std::fs::write(&path, robot.to_string()).unwrap();
+    let found = Folder::read(folder.path()).unwrap();
+    assert_eq!(found.runs.len(), 5);
+    assert_eq!(found.skipped, ["robot.json is the log of a topology, which the page does not show yet"]);
+}
+
+#[test]
 fn equal_settings_are_a_group_with_the_median_of_its_runs() {
     let folder = folder();
     let found = Folder::read(folder.path()).unwrap();

@@ -7,11 +7,14 @@ use serde_json::value::RawValue;
 use super::{
     node::NodeName,
     object::{Object, at},
-    process::{Client, PassBy, Payload, Publisher, Server, Subscription, Trigger},
+    process::{Client, Payload, Publisher, Server, Subscription, Trigger},
     qos,
 };
 use crate::messages::{self, MAX_UNBOUNDED_BYTES};
-use perf_worker::{pacing::Pace, run_spec::Layout};
+use perf_worker::{
+    pacing::Pace,
+    run_spec::{Layout, PassBy},
+};
 
 const FREQUENCY: &str = "freq_hz";
 const PERIOD: &str = "period_ms";
@@ -27,6 +30,10 @@ const PUBLISHER_KEYS: &[&str] = &[TOPIC, MESSAGE, FREQUENCY, PERIOD, TRIGGERS, S
 const SUBSCRIPTION_KEYS: &[&str] = &[TOPIC, MESSAGE, PASS_BY];
 const CLIENT_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE, FREQUENCY, PERIOD];
 const SERVER_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE];
+
+/// The values of `msg_pass_by`.
+const PASS_BY_VALUES: [(&str, PassBy); 3] =
+    [("unique_ptr", PassBy::UniquePtr), ("shared_ptr", PassBy::SharedPtr), ("loaned_msg", PassBy::LoanedMsg)];
 
 /// iRobot's messages are the same in both.
 const LAYOUT: Layout = Layout::V2;
@@ -70,7 +77,7 @@ impl Reader<'_> {
             trigger: self.trigger(&object)?,
             // All files decide.
             rate_hz: 0.0,
-            pass_by: object.choice(PASS_BY, &PassBy::ALL)?.unwrap_or(PassBy::UniquePtr),
+            pass_by: object.choice(PASS_BY, &PASS_BY_VALUES)?.unwrap_or(PassBy::UniquePtr),
             qos: qos::read(&object)?,
             place: self.place(&object),
         })
@@ -79,7 +86,7 @@ impl Reader<'_> {
     /// An entry of `subscribers`.
     pub fn subscription(&mut self, place: String, value: &RawValue) -> Result<Subscription, String> {
         let object = Object::read(place, value, &[SUBSCRIPTION_KEYS, qos::KEYS])?;
-        let mut pass_by = object.choice(PASS_BY, &PassBy::ALL)?.unwrap_or(PassBy::SharedPtr);
+        let mut pass_by = object.choice(PASS_BY, &PASS_BY_VALUES)?.unwrap_or(PassBy::SharedPtr);
         if pass_by == PassBy::LoanedMsg {
             // As iRobot's subscriptions, which warn.
             self.note(&object, PASS_BY, "a subscription has no `loaned_msg`, and this one has `shared_ptr`");

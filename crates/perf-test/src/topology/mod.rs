@@ -14,6 +14,7 @@ mod endpoints;
 mod named;
 mod node;
 mod object;
+mod plans;
 mod process;
 mod qos;
 mod rates;
@@ -27,9 +28,9 @@ use serde::Serialize;
 use crate::nearest::nearest;
 pub use counts::Counts;
 pub use named::{Named, all as all_named};
-pub use process::{
-    Client, Liveliness, Node, NodeQos, PassBy, Payload, Process, Publisher, Server, Subscription, Trigger,
-};
+pub use plans::Processes;
+pub use process::{Client, Liveliness, Node, NodeQos, Payload, Process, Publisher, Server, Subscription, Trigger};
+pub(crate) use text::several;
 
 /// A system of nodes.
 #[derive(Clone, Debug, PartialEq, Serialize)]

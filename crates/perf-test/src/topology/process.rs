@@ -3,11 +3,12 @@
 //! Invariants: all endpoints of a topic have one message type, and those of a service one service type. Publishers and
 //! subscriptions of a topic have compatible QoS.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use perf_worker::{
+    choice::Choice,
     pacing::Pace,
-    run_spec::{MessageSpec, Qos},
+    run_spec::{MessageSpec, PassBy, Qos},
 };
 
 /// The nodes of one process: those of one file.
@@ -57,6 +58,7 @@ pub struct Publisher {
     /// Messages per second: of its timer, or of the slowest topic that triggers it; 0 if that has no publisher.
     pub rate_hz: f64,
     /// The way in which it hands messages over.
+    #[serde(serialize_with = "pass_by")]
     pub pass_by: PassBy,
     /// Its QoS.
     pub qos: NodeQos,
@@ -84,6 +86,7 @@ pub struct Subscription {
     /// The messages; the largest of its publishers.
     pub payload: Payload,
     /// The way in which its callback gets messages.
+    #[serde(serialize_with = "pass_by")]
     pub pass_by: PassBy,
     /// Its QoS.
     pub qos: NodeQos,
@@ -142,20 +145,7 @@ pub enum Liveliness {
     ManualByTopic,
 }
 
-/// The way in which a message is handed over between a callback and the middleware.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PassBy {
-    /// An owned message is handed over.
-    UniquePtr,
-    /// A message that others may read is handed over.
-    SharedPtr,
-    /// A message in the middleware's memory is handed over.
-    LoanedMsg,
-}
-
-impl PassBy {
-    /// All, with their names in files.
-    pub const ALL: [(&'static str, PassBy); 3] =
-        [("unique_ptr", PassBy::UniquePtr), ("shared_ptr", PassBy::SharedPtr), ("loaned_msg", PassBy::LoanedMsg)];
+/// Writes a way by its name in files.
+fn pass_by<S: Serializer>(pass_by: &PassBy, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(pass_by.name())
 }

@@ -2,9 +2,9 @@
 
 use super::{
     Counts, Topology,
-    process::{Liveliness, Node, NodeQos, PassBy, Payload, Process, Trigger},
+    process::{Liveliness, Node, NodeQos, Payload, Process, Trigger},
 };
-use perf_worker::pacing::Pace;
+use perf_worker::{choice::Choice, pacing::Pace};
 
 impl Topology {
     /// The nodes of all processes, the numbers and the notes.
@@ -56,12 +56,6 @@ impl Node {
     }
 }
 
-impl PassBy {
-    fn name(self) -> &'static str {
-        PassBy::ALL.iter().find(|(_, value)| *value == self).map_or("", |(name, _)| name)
-    }
-}
-
 impl std::fmt::Display for NodeQos {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.liveliness {
@@ -73,7 +67,8 @@ impl std::fmt::Display for NodeQos {
 
 impl Counts {
     /// The numbers as one line.
-    fn sentence(&self) -> String {
+    #[must_use]
+    pub fn sentence(&self) -> String {
         let Counts { processes, executors, nodes, topics, publishers, subscriptions, services, clients, .. } = self;
         let mut parts = vec![
             several(*processes, "process", "processes"),
@@ -100,6 +95,8 @@ fn every(pace: &Pace) -> String {
     format!("every {} ms", pace.per_ns as f64 / 1e6)
 }
 
-fn several(count: usize, one: &str, more: &str) -> String {
+/// A count with its noun.
+#[must_use]
+pub fn several(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }

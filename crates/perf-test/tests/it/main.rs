@@ -19,6 +19,7 @@ mod mock;
 mod page;
 mod parser;
 mod program;
+mod robots;
 mod runs;
 mod system;
 mod terminal;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         footprint::TESTS,
         page::TESTS,
         logs::TESTS,
+        robots::TESTS,
         runs::TESTS,
         messages::TESTS,
         terminal::TESTS,

@@ -228,6 +228,15 @@ pub fn sleeps_of(pid: u32) -> u64 {
     fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().filter_map(slept).sum()
 }
 
+/// Waits until a process has a thread whose name begins so.
+pub fn wait_for_thread(pid: u32, name: &str) {
+    let is_named =
+        |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.starts_with(name));
+    while !fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().any(is_named) {
+        std::thread::sleep(POLL);
+    }
+}
+
 /// Waits until a process has slept so often.
 pub fn wait_until_it_has_slept(pid: u32, times: u64) {
     while sleeps_of(pid) < times {

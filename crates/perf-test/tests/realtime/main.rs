@@ -77,7 +77,7 @@ fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
     let of_endpoint = |endpoint: &Endpoint| EndpointPlan::of_run(&spec, *endpoint, "/topic");
     let endpoints: Vec<EndpointPlan> = endpoints.iter().map(of_endpoint).collect();
     let mut unmatched = endpoints.len();
-    let plan = Plan { protocol: PROTOCOL, spec, row_delay_ns: 1, endpoints };
+    let plan = Plan { protocol: PROTOCOL, name: String::new(), spec, row_delay_ns: 1, endpoints };
     let mut command = Command::new(std::env::current_exe().unwrap());
     // The trap prints its line on standard output, between the reports.
     let (reports, its_end) = pipe().unwrap();

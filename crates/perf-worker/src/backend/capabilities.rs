@@ -38,6 +38,9 @@ pub struct Capabilities {
     pub raw: bool,
     /// It marks the phases of a message's way (`--phases`), all or some.
     pub phases: bool,
+    /// The executors in which it runs the callbacks of nodes, the default first; without any, it runs no topology.
+    #[serde(default)]
+    pub executors: Vec<String>,
 }
 
 impl Capabilities {
@@ -69,6 +72,7 @@ impl Capabilities {
             services: true,
             raw: true,
             phases: false,
+            executors: Vec::new(),
         }
     }
 
@@ -93,11 +97,32 @@ impl Capabilities {
         } else {
             has(name, "--wait", wait, &self.wait)?;
         }
+        self.check_executor(name, spec)?;
         let publishers = spec.publishers.max(spec.expected_publishers);
         if !self.sources && publishers > 1 {
             return Err(format!(
                 "{name} does not tell the publishers of a topic apart, and this run has {publishers}: give -p 1, or \
                  --expected-num-pubs 1 for those of another program"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether the callbacks of nodes can run as the run asks.
+    fn check_executor(&self, name: &str, spec: &RunSpec) -> Result<(), String> {
+        let Some(executor) = &spec.executor else { return Ok(()) };
+        if self.executors.is_empty() {
+            return Err(format!("{name} has no executors, in which the nodes of a topology run: give another -c"));
+        }
+        if !self.executors.contains(executor) {
+            let others: Vec<String> = self.executors.iter().map(|other| format!("-x {other}")).collect();
+            return Err(format!("{name} has no executor `{executor}`: give {}", others.join(" or ")));
+        }
+        if self.matching != MatchingKind::Count {
+            let kind = self.matching.name();
+            return Err(format!(
+                "{name} does not count the endpoints that are matched (its matching is `{kind}`), and a topology waits \
+                 until all of them are: give another -c"
             ));
         }
         Ok(())
@@ -237,6 +262,20 @@ mod tests {
             let sentence = capabilities.check(&run).unwrap_err();
             assert!(sentence.starts_with("echo ") && sentence.contains(words), "{sentence}");
         }
+    }
+
+    #[test]
+    fn an_executor_is_one_that_the_middleware_has_and_needs_matching_by_count() {
+        let capabilities =
+            Capabilities { executors: vec!["single".to_owned(), "multi".to_owned()], ..Capabilities::all() };
+        let run = |executor: &str| RunSpec { executor: Some(executor.to_owned()), ..example() };
+        assert_eq!((capabilities.check(&run("multi")), Capabilities::all().check(&example())), (Ok(()), Ok(())));
+        let none = Capabilities::all().check(&run("single")).unwrap_err();
+        assert!(none.starts_with("echo has no executors"), "{none}");
+        let other = capabilities.check(&run("events")).unwrap_err();
+        assert!(other.ends_with("no executor `events`: give -x single or -x multi"), "{other}");
+        let unknown = Capabilities { matching: MatchingKind::Any, ..capabilities }.check(&run("single")).unwrap_err();
+        assert!(unknown.contains("its matching is `any`"), "{unknown}");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 mod capabilities;
 mod daemon;
 mod description;
+mod executor;
 mod matched;
 mod publisher;
 mod subscription;
@@ -19,6 +20,7 @@ use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 pub use capabilities::{Capabilities, DeliveryKind, MatchingKind};
 pub use daemon::{DaemonCommand, Readiness};
 pub use description::{Description, Setting, Settings};
+pub use executor::{Executor, Received};
 pub use matched::{Matched, Matching, OtherClock};
 pub use publisher::{Draft, Publisher, Sent};
 pub use subscription::{Delivery, Listener, Sink, Subscription, Taken};
@@ -87,6 +89,14 @@ pub trait Session: Send + Sync {
     /// A sentence, as it is by default: the middleware has no services.
     fn server(&self, _spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
         Err(format!("this middleware has no services, and {} is one", plan.topic))
+    }
+
+    /// An executor of the kind [`RunSpec::executor`], by its number in this process. May block.
+    ///
+    /// # Errors
+    /// A sentence, as it is by default: the middleware has no executors.
+    fn executor(&self, spec: &RunSpec, _number: u32) -> Result<Box<dyn Executor>, String> {
+        Err(format!("{} has no executors, in which the nodes of a topology run", spec.communicator))
     }
 
     /// The memory of the device that is measured, if it is not this process. Called at the end, when all endpoints have finished.

@@ -27,6 +27,8 @@ pub struct Sent {
     pub refused: u64,
     /// Messages that were due before the end and were not sent.
     pub unsent: u64,
+    /// Messages that the timer of a node passed over, because it was late by more than its period: not sent, and not lost.
+    pub skipped: u64,
     /// Samples that were copied although they were to be loaned.
     pub copied: u64,
     /// Time left until the next message was due, seen after each publish; negative when late.
@@ -65,6 +67,7 @@ impl Sent {
         self.unmatched += other.unmatched;
         self.refused += other.refused;
         self.unsent += other.unsent;
+        self.skipped += other.skipped;
         self.copied += other.copied;
         self.reserve_ns.merge(&other.reserve_ns);
         self.lateness_ns.merge(&other.lateness_ns);
@@ -281,6 +284,13 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// An empty one whose distributions have two digits.
+    #[must_use]
+    pub fn coarse() -> Tally {
+        let [lateness, latencies, responses] = [(); 3].map(|()| Latencies::coarse());
+        Tally { lateness, latencies, responses, ..Tally::default() }
+    }
+
     /// The counts as they are reported.
     #[must_use]
     pub fn counts(&self) -> Counts {

@@ -20,7 +20,7 @@ pub use message::{Content, Layout, MessageSpec};
 pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
 pub use qos::{Durability, History, Qos, Reliability};
 pub use threshold::Threshold;
-pub use ways::{Phase, Roundtrip, RtScope, Strategy, Touch, Wait};
+pub use ways::{PassBy, Phase, Roundtrip, RtScope, Strategy, Touch, Wait};
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,6 +100,10 @@ pub struct RunSpec {
     /// The daemons that the run starts, by the check of the middleware. Workers do not get them.
     #[serde(skip)]
     pub daemon_commands: Vec<DaemonCommand>,
+    /// The executor in which the endpoints run as callbacks of nodes, one of [`Capabilities::executors`]; none: the endpoints have
+    /// threads of the instrument.
+    #[serde(default)]
+    pub executor: Option<String>,
     /// The script of the mock.
     pub mock: MockScript,
     /// Notes about options that have no effect in this run, or are always in effect. The heading prints them.

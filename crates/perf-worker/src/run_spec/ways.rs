@@ -46,6 +46,19 @@ choice! {
 }
 
 choice! {
+    /// The way in which a node's callback and the middleware hand over a message.
+    pub enum PassBy {
+        /// The message is owned: a publisher copies it in, a subscription gets a copy.
+        UniquePtr = "unique_ptr",
+        /// The message is shared: a publisher copies it in, a subscription reads it in place where the middleware can.
+        SharedPtr = "shared_ptr",
+        /// The message lies in the middleware's memory.
+        LoanedMsg = "loaned_msg",
+    }
+    default UniquePtr
+}
+
+choice! {
     /// The way in which a subscription waits for samples.
     pub enum Wait {
         /// It polls and never sleeps.

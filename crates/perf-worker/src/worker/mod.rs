@@ -9,8 +9,10 @@
 mod account;
 mod channel;
 mod drain;
+mod executors;
 mod listener;
 mod matching;
+mod message;
 mod orders;
 pub mod own_cost;
 pub mod placement;
@@ -24,6 +26,7 @@ mod relay;
 mod reporter;
 mod rows;
 mod sample_recorder;
+mod shared_recorder;
 mod shared_thread;
 mod sources;
 mod subscriber;
@@ -149,13 +152,15 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     let (outgoing, reports) = mpsc::sync_channel(OUTGOING_CAPACITY);
     let account = InstrumentAccount::default();
     let mut ways = Vec::new();
-    let mut executors: BTreeMap<u32, Vec<Context>> = BTreeMap::new();
+    let mut threads_of: BTreeMap<u32, Vec<Context>> = BTreeMap::new();
     let endpoints = plan.endpoints.len();
     for plan in plan.endpoints {
         let (sender, orders) = mpsc::channel();
         let expected = Arc::new(AtomicU64::new(NOT_DRAINING));
         ways.push(Way { endpoint: plan.endpoint, sender, expected: expected.clone() });
-        executors.entry(plan.executor).or_default().push(Context {
+        // The keeper of the executors is one thread.
+        let thread = if spec.executor.is_some() { 0 } else { plan.executor };
+        threads_of.entry(thread).or_default().push(Context {
             plan,
             placement: placement.clone(),
             spec: spec.clone(),
@@ -169,7 +174,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     }
     let orders = Arc::new(Orders { ways, flags });
     let mut threads = Threads { running: Vec::new(), orders: orders.clone() };
-    executors.into_values().try_for_each(|contexts| threads.start(contexts, session.clone()))?;
+    threads_of.into_values().try_for_each(|contexts| threads.start(contexts, session.clone()))?;
     if let Some(scheduling) = own_scheduling {
         scheduling.restore()?;
     }
@@ -191,7 +196,10 @@ struct Threads {
 impl Threads {
     /// Starts the thread of one endpoint, or of all that share it.
     fn start(&mut self, contexts: Vec<Context>, session: Arc<dyn Session>) -> Result<(), String> {
-        let name = contexts.first().map(|context| context.plan.endpoint.to_string()).unwrap_or_default();
+        let name = match contexts.first() {
+            Some(context) if context.spec.executor.is_some() => "keeper".to_owned(),
+            first => first.map(|context| context.plan.endpoint.to_string()).unwrap_or_default(),
+        };
         let thread = std::thread::Builder::new().name(name.clone());
         let thread = thread.spawn(move || run_endpoints(&contexts, &*session));
         self.running.push(thread.map_err(|error| format!("cannot start a thread for {name}: {error}"))?);
@@ -258,6 +266,7 @@ fn run_endpoints(contexts: &[Context], session: &dyn Session) {
     let _guards: Vec<ExitGuard> = contexts.iter().map(guard).collect();
     let Some(context) = contexts.first() else { return };
     let result = match (contexts, context.plan.endpoint) {
+        _ if context.spec.executor.is_some() => executors::run(contexts, session),
         ([alone], Endpoint::Publisher(_)) if !alone.plan.service => publisher::run(alone, session),
         ([alone], Endpoint::Subscription(_)) if !alone.plan.service => subscriber::run(alone, session),
         ([alone], Endpoint::Relay(_)) => relay::run(alone, session),

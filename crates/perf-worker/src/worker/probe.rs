@@ -14,7 +14,7 @@ use super::{
     relay::{Ends, Passed},
 };
 use crate::{
-    backend::{Listener, Matched, Matching, Publisher, Sent, Stamp, Subscription, Taken},
+    backend::{Listener, Matched, Matching, Publisher, Received, Sent, Stamp, Subscription, Taken},
     clock::{now_ns, work},
     endpoint::EndpointPlan,
     run_spec::Touch,
@@ -91,6 +91,8 @@ pub enum End<'a> {
     Subscription(&'a mut dyn Subscription),
     /// The middleware delivers to it, and the sink records.
     Listener(&'a mut dyn Listener, &'a Mutex<Heard>),
+    /// A callback of an executor gets its messages, after the start only. There are no probes.
+    Received(&'a mut dyn Received),
     /// It takes and sends on.
     Relay(&'a mut Ends),
 }
@@ -102,6 +104,7 @@ impl End<'_> {
             End::Publisher(publisher) => *publisher,
             End::Subscription(subscription) => *subscription,
             End::Listener(listener, _) => *listener,
+            End::Received(received) => *received,
             End::Relay(ends) => *ends,
         }
     }
@@ -138,7 +141,7 @@ impl Probes {
         for _ in 0..MOST_AT_ONCE {
             let heard = &mut self.heard;
             let taken = match end {
-                End::Publisher(_) => return,
+                End::Publisher(_) | End::Received(_) => return,
                 End::Listener(_, shared) => {
                     let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
                     heard.sources.clone_from(&shared.sources);

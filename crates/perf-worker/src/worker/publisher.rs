@@ -9,18 +9,17 @@ use std::sync::atomic::Ordering;
 use super::{
     Context,
     matching::wait_for_start,
+    message::{Message, NO_STAMP, SentMessage},
     probe::End,
     protocol::{EndpointReport, times::CATCH_UP_NS},
     refusals::Refusals,
     rows::Rows,
 };
 use crate::{
-    backend::{Draft, Publisher, Session, Stamp},
+    backend::{Publisher, Session, Stamp},
     clock::{SECOND_NS, now_ns, sleep_until},
     measure::allocations::counted,
     pacing::Schedule,
-    payload,
-    run_spec::Touch,
 };
 
 /// The longest delay until the end of the run is noticed.
@@ -150,24 +149,14 @@ impl<'a> PublisherLoop<'a> {
         };
         let sent_ns = draft.stamp.time_ns;
         if sent_ns == 0 {
-            return Err("the back end sent a message without a stamp: it must call Draft::stamp for each".to_owned());
+            return Err(NO_STAMP.to_owned());
         }
         self.refusals.reset();
         self.rows.until(sent_ns);
         let row = &mut self.rows.open;
-        row.sent.samples += 1;
-        row.sent.bytes += self.context.plan.message.bytes as u64;
-        row.sent.wire_bytes += sent.wire_bytes;
         row.sent.unmatched += u64::from(!self.matched);
-        row.sent.copied += u64::from(spec.zero_copy && !sent.loaned);
-        row.sent.prepare_ns.add((sent_ns - awake_ns) as f64);
-        if let Some(serialised_ns) = sent.serialised_ns {
-            row.sent.serialise_ns.add(serialised_ns.saturating_sub(sent_ns) as f64);
-        }
-        if let Some(due_ns) = due_ns {
-            row.sent.lateness_ns.add((sent_ns - due_ns) as f64);
-            row.lateness.record(u64::try_from(sent_ns - due_ns).unwrap_or(0));
-        }
+        let (bytes, is_loan) = (self.context.plan.message.bytes as u64, spec.zero_copy);
+        SentMessage { sent, sent_ns, awake_ns, due_ns, bytes, is_loan }.count(row);
         Ok(())
     }
 
@@ -212,23 +201,5 @@ impl<'a> PublisherLoop<'a> {
     /// The report at the end.
     pub fn report(&mut self) -> EndpointReport {
         EndpointReport { mismatches: std::mem::take(&mut self.mismatches), ..EndpointReport::default() }
-    }
-}
-
-/// A message that is due.
-struct Message {
-    /// The time is set by [`Draft::stamp`].
-    stamp: Stamp,
-    touch: Touch,
-}
-
-impl Draft for Message {
-    fn write(&mut self, bytes: &mut [u8]) {
-        payload::write(bytes, self.touch, self.stamp.id);
-    }
-
-    fn stamp(&mut self) -> Stamp {
-        self.stamp.time_ns = now_ns();
-        self.stamp
     }
 }

@@ -32,6 +32,10 @@ pub struct Reporter {
     start_delay: Duration,
     /// Work of this thread for each row, in a test of the accounts.
     row_work_ns: i64,
+    /// The rows of a second come together, from the keeper of executors.
+    rows_come_together: bool,
+    /// The last second of a row, and the resources of its rows.
+    second: Option<(u64, Resources)>,
 }
 
 impl Reporter {
@@ -45,7 +49,19 @@ impl Reporter {
     ) -> Reporter {
         let start_delay = Duration::from_nanos(u64::try_from(spec.mock.start_ns).unwrap_or(0));
         let row_work_ns = spec.mock.report_ns;
-        Reporter { reports, account, session, opening, threads_before: Vec::new(), start_delay, row_work_ns }
+        let rows_come_together = spec.executor.is_some();
+        let (threads_before, second) = (Vec::new(), None);
+        Reporter {
+            reports,
+            account,
+            session,
+            opening,
+            threads_before,
+            start_delay,
+            row_work_ns,
+            rows_come_together,
+            second,
+        }
     }
 
     /// Sends reports over `channel` until the threads of all `endpoints` have ended.
@@ -72,7 +88,8 @@ impl Reporter {
                     tally.clear();
                     // Fails if the endpoint has ended; then the memory is not needed again.
                     let _ = recycle.try_send(tally);
-                    Report::Row { endpoint, second, whole, counts, resources: self.resources()? }
+                    let resources = if whole { self.resources_of_row(second) } else { self.resources() }?;
+                    Report::Row { endpoint, second, whole, counts, resources }
                 }
                 Outgoing::Finished { endpoint, report } => {
                     unfinished = unfinished.saturating_sub(1);
@@ -88,6 +105,18 @@ impl Reporter {
             channel.send(&report)?;
         }
         Ok(())
+    }
+
+    /// The resources for a whole row. Rows that come together have those of the first: reading them costs more than a row.
+    fn resources_of_row(&mut self, second: u64) -> Result<Resources, String> {
+        if let Some((of, resources)) = self.second.filter(|_| self.rows_come_together)
+            && of == second
+        {
+            return Ok(resources);
+        }
+        let resources = self.resources()?;
+        self.second = Some((second, resources));
+        Ok(resources)
     }
 
     fn resources(&self) -> Result<Resources, String> {

@@ -61,31 +61,43 @@ pub struct Rows {
     next_ns: i64,
     recycle: SyncSender<Box<Tally>>,
     empty: Receiver<Box<Tally>>,
+    /// Makes an empty one.
+    tally: fn() -> Tally,
 }
 
 impl Rows {
     /// The rows of an endpoint in a run that starts at `start_ns`.
     pub fn new(context: &Context, start_ns: i64) -> Self {
-        Rows::delayed(context.plan.endpoint, context.outgoing.clone(), start_ns, context.row_delay_ns)
+        let (endpoint, outgoing) = (context.plan.endpoint, context.outgoing.clone());
+        // Executors have many endpoints.
+        let tally = if context.spec.executor.is_some() { Tally::coarse } else { Tally::default };
+        Rows::delayed(endpoint, outgoing, start_ns, context.row_delay_ns, tally)
     }
 
     /// Rows counted from `start_ns`, handed over this long after their seconds.
-    fn delayed(endpoint: Endpoint, outgoing: SyncSender<Outgoing>, start_ns: i64, delay_ns: i64) -> Self {
+    fn delayed(
+        endpoint: Endpoint,
+        outgoing: SyncSender<Outgoing>,
+        start_ns: i64,
+        delay_ns: i64,
+        tally: fn() -> Tally,
+    ) -> Self {
         let (recycle, empty) = mpsc::sync_channel(TALLIES);
         for _ in 1..TALLIES {
-            let _ = recycle.try_send(Box::default());
+            let _ = recycle.try_send(Box::new(tally()));
         }
         let seconds = Seconds::new(start_ns);
         Rows {
             endpoint,
             outgoing,
             seconds,
-            open: Box::default(),
+            open: Box::new(tally()),
             ended: VecDeque::with_capacity(TALLIES),
             delay_ns,
             next_ns: seconds.end_ns(),
             recycle,
             empty,
+            tally,
         }
     }
 
@@ -130,14 +142,20 @@ impl Rows {
         while let Some((second, tally)) = self.ended.pop_front() {
             self.send(second, true, tally);
         }
-        let tally = std::mem::take(&mut self.open);
+        let tally = self.replace_open();
         self.send(self.seconds.open(), false, tally);
     }
 
     fn end(&mut self, second: u64) {
+        let ended = self.replace_open();
+        self.ended.push_back((second, ended));
+    }
+
+    /// Puts an empty tally in place of the open one.
+    fn replace_open(&mut self) -> Box<Tally> {
         // Allocates only if the reporting thread is seconds behind, so that the measurement is not delayed.
-        let empty = self.empty.try_recv().unwrap_or_default();
-        self.ended.push_back((second, std::mem::replace(&mut self.open, empty)));
+        let empty = self.empty.try_recv().unwrap_or_else(|_| Box::new((self.tally)()));
+        std::mem::replace(&mut self.open, empty)
     }
 
     fn send(&self, second: u64, whole: bool, tally: Box<Tally>) {
@@ -179,7 +197,7 @@ mod tests {
     #[test]
     fn handing_over_rows_allocates_nothing_however_many_they_are() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::delayed(Endpoint::Subscription(0), outgoing, 0, DELAY_NS);
+        let mut rows = Rows::delayed(Endpoint::Subscription(0), outgoing, 0, DELAY_NS, Tally::default);
         for number in 0..100 {
             assert_eq!(second(&mut rows, number), Allocated::default(), "in second {number}");
             let Ok(Outgoing::Row { second, whole, mut tally, recycle, .. }) = reports.try_recv() else {
@@ -195,7 +213,7 @@ mod tests {
     #[test]
     fn a_reporting_thread_that_is_behind_costs_memory_and_no_row() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::delayed(Endpoint::Subscription(0), outgoing, 0, DELAY_NS);
+        let mut rows = Rows::delayed(Endpoint::Subscription(0), outgoing, 0, DELAY_NS, Tally::default);
         rows.until(5 * SECOND_NS + DELAY_NS);
         assert_eq!(seconds_of(&reports), [0, 1, 2, 3, 4]);
     }
@@ -203,7 +221,7 @@ mod tests {
     #[test]
     fn a_row_goes_out_between_two_messages_and_has_only_its_own_second() {
         let (outgoing, reports) = mpsc::sync_channel(8);
-        let mut rows = Rows::delayed(Endpoint::Publisher(0), outgoing, 0, DELAY_NS);
+        let mut rows = Rows::delayed(Endpoint::Publisher(0), outgoing, 0, DELAY_NS, Tally::default);
         rows.open.sent.samples = 7;
         rows.until(SECOND_NS);
         rows.open.sent.samples = 3;

@@ -7,6 +7,7 @@
 //! Of the phases of a message only one is seen: a take that copies out. A message in shared memory has arrived when it is published,
 //! and with zero copy nothing is serialised or deserialised.
 
+mod executor;
 mod raw;
 mod service;
 
@@ -14,12 +15,14 @@ use std::time::Duration;
 
 use ::gantry::{EngineError, Node, PublishMode, PublisherOptions};
 
+use executor::NodeExecutor;
+
 use crate::messages::{Benchmark, WithType, with_type};
 use perf_worker::choice::Choice;
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, Draft, Matched, Matching, Publisher, Sent,
-        Server, Session, Setting, Settings, Subscription, Taken,
+        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, Draft, Executor, Matched, Matching,
+        Publisher, Sent, Server, Session, Setting, Settings, Subscription, Taken,
     },
     clock::now_ns,
     endpoint::EndpointPlan,
@@ -52,7 +55,11 @@ impl Backend for Gantry {
         // Gantry and perf_test have one version.
         Description {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            capabilities: Capabilities { phases: true, ..Capabilities::all() },
+            capabilities: Capabilities {
+                phases: true,
+                executors: executor::NAMES.map(str::to_owned).into(),
+                ..Capabilities::all()
+            },
             settings,
         }
     }
@@ -105,13 +112,19 @@ impl Session for GantrySession {
         if spec.raw {
             return raw::publisher(spec, plan, self.publish_mode);
         }
-        for_message(plan, MakePublisher(spec, plan, self.publish_mode))
+        let (node, publish_mode, zero_copy) = (node(spec, plan)?, self.publish_mode, spec.zero_copy);
+        let publisher = for_message(plan, MakePublisher { node, plan, publish_mode, zero_copy })?;
+        Ok(publisher)
     }
 
     fn subscription(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
         let made =
             if spec.raw { raw::subscription(spec, plan) } else { for_message(plan, MakeSubscription(spec, plan)) };
         made.map(Delivery::Pull)
+    }
+
+    fn executor(&self, spec: &RunSpec, _number: u32) -> Result<Box<dyn Executor>, String> {
+        Ok(Box::new(NodeExecutor::new(spec, self.publish_mode)?))
     }
 
     fn client(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
@@ -173,19 +186,25 @@ fn waited(result: ::gantry::Result<bool>) -> Result<(), String> {
     }
 }
 
-struct MakePublisher<'a>(&'a RunSpec, &'a EndpointPlan, PublishMode);
+struct MakePublisher<'a> {
+    node: Node,
+    plan: &'a EndpointPlan,
+    publish_mode: PublishMode,
+    /// Messages are loaned.
+    zero_copy: bool,
+}
 
 impl WithType for MakePublisher<'_> {
-    type Output = Result<Box<dyn Publisher>, String>;
+    type Output = Result<Box<dyn Publisher + Send>, String>;
 
     fn run<M: Benchmark>(self) -> Self::Output {
-        let MakePublisher(spec, plan, publish_mode) = self;
+        let MakePublisher { node, plan, publish_mode, zero_copy } = self;
         let options = PublisherOptions { publish_mode, ..PublisherOptions::default() };
-        let created = node(spec, plan)?.create_publisher_with_options::<M>(&plan.topic, qos(plan), options);
-        let message = if spec.zero_copy { M::prepared(plan.message.unbounded_bytes as usize) } else { touched(plan) };
+        let created = node.create_publisher_with_options::<M>(&plan.topic, qos(plan), options);
+        let message = if zero_copy { M::prepared(plan.message.unbounded_bytes as usize) } else { touched(plan) };
         let is_inline = plan.message.bytes <= options.max_inline_bytes;
         let publisher = created.map_err(sentence)?;
-        Ok(Box::new(TypedPublisher { publisher, message, zero_copy: spec.zero_copy, is_inline }))
+        Ok(Box::new(TypedPublisher { publisher, message, zero_copy, is_inline }))
     }
 }
 

@@ -6,6 +6,7 @@
 //! not available before that time.
 
 mod daemon;
+mod executor;
 mod in_flight;
 mod listener;
 mod message;
@@ -19,13 +20,15 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use executor::MockExecutor;
 use in_flight::InFlight;
 use listener::MockListener;
 use message::{LONGEST_BYTES, Message, PAYLOAD_BYTES};
 use perf_worker::{
     backend::{
-        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, DeviceMemory, Draft, Matched, Matching,
-        MatchingKind, OtherClock, Publisher, Sent, Server, Session, Setting, Settings, Stamp, Subscription, Taken,
+        Backend, Capabilities, Client, DaemonCommand, Delivery, Description, DeviceMemory, Draft, Executor, Matched,
+        Matching, MatchingKind, OtherClock, Publisher, Sent, Server, Session, Setting, Settings, Stamp, Subscription,
+        Taken,
     },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::{Endpoint, EndpointPlan},
@@ -53,7 +56,8 @@ impl Backend for Mock {
 
     fn describe(&self) -> Description {
         let colour = Setting::new("colour", &["blue", "red"], "has no effect: it tests that settings arrive");
-        let capabilities = Capabilities { phases: true, ..Capabilities::all() };
+        let executors = vec!["single".to_owned()];
+        let capabilities = Capabilities { phases: true, executors, ..Capabilities::all() };
         Description { version: env!("CARGO_PKG_VERSION").to_owned(), capabilities, settings: vec![colour] }
     }
 
@@ -106,6 +110,10 @@ impl Session for MockSession {
             return Ok(Delivery::Push(Box::new(MockListener::new(subscription))));
         }
         Ok(Delivery::Pull(Box::new(subscription)))
+    }
+
+    fn executor(&self, _: &RunSpec, _: u32) -> Result<Box<dyn Executor>, String> {
+        Ok(Box::new(MockExecutor::default()))
     }
 
     fn client(&self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {

@@ -172,6 +172,7 @@ fn spec(
         daemons: options.measuring.daemon.clone(),
         daemon_commands: Vec::new(),
         prevent_cpu_idle: options.machine.prevent_cpu_idle,
+        executor: None,
         mock,
         heading_notes,
     };

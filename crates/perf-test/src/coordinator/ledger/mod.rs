@@ -17,7 +17,7 @@ use perf_worker::{
         memory::Memory,
         moments::Moments,
         resources::{Measured, Resources},
-        tally::{Counts, Received, Tally},
+        tally::{Counts, Received, Sent, Tally},
         usage::Usage,
     },
 };
@@ -56,7 +56,7 @@ struct OpenRow {
     sums: Tally,
     reported: BTreeSet<Endpoint>,
     resources: BTreeMap<usize, Resources>,
-    /// Refused messages, by publisher.
+    /// Messages that were refused or passed over, by publisher.
     refused: BTreeMap<Endpoint, u64>,
     /// The time of the last report that is not empty.
     until_ns: i64,
@@ -69,10 +69,23 @@ pub struct SentBy {
     pub counted: u64,
     /// Sent from the first second on.
     pub ever: u64,
-    /// Ids used for them and for refused messages.
+    /// Ids used for them and for messages that were refused or passed over.
     pub ids_ever: u64,
-    /// Refused after the seconds left out.
+    /// Refused or passed over after the seconds left out.
     pub refused: u64,
+}
+
+/// The sums of one endpoint, after the seconds left out.
+#[derive(Clone, Debug, Default)]
+pub struct EndpointSums {
+    /// Of a publisher.
+    pub sent: Sent,
+    /// The delays of its messages from due time to send time.
+    pub lateness: Cells,
+    /// Of a subscription.
+    pub received: Received,
+    /// Its latencies from the send time.
+    pub latencies: Cells,
 }
 
 /// The ledger.
@@ -88,7 +101,7 @@ pub struct Ledger {
     rows_end: u64,
     tail: OpenRow,
     accounts: Vec<Account>,
-    by_endpoint: BTreeMap<Endpoint, (Received, Cells)>,
+    by_endpoint: BTreeMap<Endpoint, EndpointSums>,
     sums: Tally,
     sent: BTreeMap<Endpoint, SentBy>,
     /// Messages of the whole seconds within the run: received, and sent or passed on.
@@ -162,17 +175,19 @@ impl Ledger {
         if is_publisher(&entry.endpoint) {
             let sent = self.sent.entry(entry.endpoint).or_default();
             sent.ever += counts.sent.samples;
-            sent.ids_ever += counts.sent.samples + counts.sent.refused;
+            sent.ids_ever += counts.sent.samples + unsent_ids(&counts.sent);
             if entry.second >= self.left_out_s {
                 sent.counted += counts.sent.samples;
-                sent.refused += counts.sent.refused;
+                sent.refused += unsent_ids(&counts.sent);
             }
         }
-        let (received, latencies) = self.by_endpoint.entry(entry.endpoint).or_default();
-        received.merge(&counts.received);
-        latencies.add(&counts.latencies);
+        let of = self.by_endpoint.entry(entry.endpoint).or_default();
+        of.received.merge(&counts.received);
+        of.latencies.add(&counts.latencies);
         self.sums.add_received(counts);
         if entry.second >= self.left_out_s {
+            of.sent.merge(&counts.sent);
+            of.lateness.add(&counts.lateness);
             self.sums.add_sent(counts);
         }
         if !entry.whole || entry.second >= self.rows_end {
@@ -309,12 +324,12 @@ impl Ledger {
 
     /// The counts of one subscription, after the seconds left out.
     pub fn received_by(&self, endpoint: Endpoint) -> Received {
-        self.by_endpoint.get(&endpoint).map(|(received, _)| *received).unwrap_or_default()
+        self.by_endpoint.get(&endpoint).map(|of| of.received).unwrap_or_default()
     }
 
-    /// The latencies of one subscription, after the seconds left out.
-    pub fn latencies_of(&self, endpoint: Endpoint) -> Cells {
-        self.by_endpoint.get(&endpoint).map(|(_, latencies)| latencies.clone()).unwrap_or_default()
+    /// The sums of one endpoint.
+    pub fn sums_of(&self, endpoint: Endpoint) -> EndpointSums {
+        self.by_endpoint.get(&endpoint).cloned().unwrap_or_default()
     }
 
     /// The resources of a worker since it started.
@@ -346,14 +361,20 @@ impl Ledger {
     }
 }
 
+/// Ids that a publisher used up without sending: of refused messages, and of those that its timer passed over.
+fn unsent_ids(sent: &Sent) -> u64 {
+    sent.refused + sent.skipped
+}
+
 impl OpenRow {
     fn enter(&mut self, entry: Entry) {
         if !entry.counts.is_empty() {
             self.until_ns = self.until_ns.max(entry.resources.usage.taken_ns);
         }
         self.sums.add(&entry.counts);
-        if entry.counts.sent.refused > 0 {
-            *self.refused.entry(entry.endpoint).or_default() += entry.counts.sent.refused;
+        let gaps = unsent_ids(&entry.counts.sent);
+        if gaps > 0 {
+            *self.refused.entry(entry.endpoint).or_default() += gaps;
         }
         self.reported.insert(entry.endpoint);
         // The endpoints of one process report in turn: the last account covers all.

@@ -22,7 +22,7 @@ use crate::{row::Row, system::System, verdict::Verdict};
 pub use build::Build;
 pub use distribution::{Distribution, Spread};
 pub use row::{RowEntry, TotalEntry, UsedEntry};
-pub use run::{Conditions, RunEntry};
+pub use run::{Conditions, RunEntry, resolved};
 pub use summary::{SummaryEntry, WarningEntry};
 
 /// The version of the log.

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::Build;
 use crate::report::external_info::ExternalInfo;
+use crate::topology::Topology;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{RunSpec, Threshold};
 
@@ -32,6 +34,19 @@ pub struct RunEntry {
     pub build: Build,
     /// The conditions of the run, defaults included.
     pub spec: Conditions,
+    /// The resolved topology, as `perf_test list --topology NAME --json` prints it; its publishers and its subscriptions are numbered in
+    /// this order. Absent in other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<Map<String, Value>>,
+}
+
+/// A topology as it is in the log.
+#[must_use]
+pub fn resolved(topology: &Topology) -> Option<Map<String, Value>> {
+    match serde_json::to_value(topology) {
+        Ok(Value::Object(topology)) => Some(topology),
+        _ => None,
+    }
 }
 
 impl RunEntry {
@@ -49,6 +64,7 @@ impl RunEntry {
             external_info: external_info.clone(),
             build: Build::now(&spec.communicator),
             spec: Conditions::of(spec),
+            topology: None,
         }
     }
 }
@@ -124,9 +140,9 @@ pub struct Conditions {
     /// The time for which each subscription, or on a round trip the relay or the server, is busy with each message, ns.
     #[serde(default)]
     pub work_ns: i64,
-    /// The latency above which a sample is late, ns; null if none is.
+    /// The latency above which a sample is late, ns; null if none is. In a topology less for short periods.
     pub late_above_ns: Option<u64>,
-    /// The latency above which a sample is too late instead of late, ns; null if none is.
+    /// The latency above which a sample is too late instead of late, ns; null if none is. In a topology less for short periods.
     pub too_late_above_ns: Option<u64>,
     /// Real-time priority (SCHED_FIFO) of the threads in `rt_scope`; 0 is none.
     pub rt_priority: u32,
@@ -145,6 +161,10 @@ pub struct Conditions {
     pub started_daemons: Vec<String>,
     /// Whether the CPUs were kept out of deep sleep.
     pub prevent_cpu_idle: bool,
+    /// The executor that ran the nodes of a topology; null in other runs. The endpoints of a topology have their own messages, rates and
+    /// QoS: `message` is the largest one, and `rate_hz` is 0.
+    #[serde(default)]
+    pub executor: Option<String>,
 }
 
 impl Conditions {
@@ -195,6 +215,7 @@ impl Conditions {
             daemons: spec.daemons.clone(),
             started_daemons: spec.daemon_commands.iter().map(|daemon| daemon.command.join(" ")).collect(),
             prevent_cpu_idle: spec.prevent_cpu_idle,
+            executor: spec.executor.clone(),
         }
     }
 }

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::{Spread, TotalEntry, row::UsedEntry};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
-use crate::report::summary::{SubscriptionFigures, Summary, WorkerUsage};
+use crate::report::summary::{PublisherFigures, SubscriptionFigures, Summary, WorkerUsage};
 use crate::verdict::Verdict;
 use crate::warning::Warning;
 use perf_worker::backend::DeviceMemory;
 use perf_worker::endpoint::Endpoint;
 use perf_worker::measure::memory::{Footprint, Memory};
 use perf_worker::measure::own_cost::OwnCost;
-use perf_worker::measure::tally::Received;
+use perf_worker::measure::tally::{Received, Sent};
 use perf_worker::measure::threads::ThreadUsage;
 
 /// The whole run, without the seconds of --warmup and --ignore.
@@ -57,6 +57,9 @@ pub struct SummaryEntry {
     pub cores: u64,
     /// Each subscription of this run.
     pub subscriptions: Vec<SubscriptionEntry>,
+    /// Each publisher of this run; empty in older logs.
+    #[serde(default)]
+    pub publishers: Vec<PublisherEntry>,
     /// The worker processes.
     pub workers: Vec<WorkerEntry>,
     /// The daemons of the middleware.
@@ -81,6 +84,9 @@ pub struct SummaryEntry {
 pub struct SubscriptionEntry {
     /// Its index.
     pub index: u32,
+    /// Samples that its publishers sent; 0 if they belong to another program, and in older logs.
+    #[serde(default)]
+    pub sent: u64,
     /// Its counts.
     pub received: Received,
     /// Samples sent after matching that it did not receive.
@@ -95,19 +101,53 @@ pub struct SubscriptionEntry {
 
 impl SubscriptionEntry {
     fn of(figures: &SubscriptionFigures) -> SubscriptionEntry {
-        let SubscriptionFigures { endpoint, received, lost, latencies } = figures;
-        let index = match endpoint {
-            Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index) => *index,
-        };
+        let SubscriptionFigures { endpoint, sent, received, lost, latencies } = figures;
         let quantile_ns = |quantile| (received.latency_ns.n > 0).then(|| latencies.quantile_ns(quantile));
         SubscriptionEntry {
-            index,
+            index: index(*endpoint),
+            sent: *sent,
             received: received.counts(),
             lost: *lost,
             latency: Spread::of(&received.latency_ns),
             p50_ns: quantile_ns(0.5),
             p99_ns: quantile_ns(0.99),
         }
+    }
+}
+
+/// One publisher.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PublisherEntry {
+    /// Its index.
+    pub index: u32,
+    /// Its counts.
+    pub sent: Sent,
+    /// The delays of its messages from due time to send time.
+    pub lateness: Spread,
+    /// The median of it, ns; null without samples, as the next.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile, ns; reliable from 1000 samples on.
+    pub p99_ns: Option<u64>,
+}
+
+impl PublisherEntry {
+    fn of(figures: &PublisherFigures) -> PublisherEntry {
+        let PublisherFigures { endpoint, sent, lateness } = figures;
+        let quantile_ns = |quantile| (sent.lateness_ns.n > 0).then(|| lateness.quantile_ns(quantile));
+        PublisherEntry {
+            index: index(*endpoint),
+            sent: sent.counts(),
+            lateness: Spread::of(&sent.lateness_ns),
+            p50_ns: quantile_ns(0.5),
+            p99_ns: quantile_ns(0.99),
+        }
+    }
+}
+
+fn index(endpoint: Endpoint) -> u32 {
+    match endpoint {
+        Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index) => index,
     }
 }
 
@@ -195,6 +235,7 @@ impl SummaryEntry {
             cpu_per_message_ns: summary.cpu_per_message_ns(),
             cores: summary.cores as u64,
             subscriptions: summary.subscriptions.iter().map(SubscriptionEntry::of).collect(),
+            publishers: summary.publishers.iter().map(PublisherEntry::of).collect(),
             workers: summary.workers.iter().map(WorkerEntry::of).collect(),
             daemons: summary.daemons.clone(),
             coordinator_used: UsedEntry::of(&summary.own_usage),

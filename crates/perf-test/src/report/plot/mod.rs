@@ -97,12 +97,17 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
         rate_hz => format!("{} Hz", thousands(u64::from(rate_hz))),
     };
     let path = if conditions.zero_copy { "zero copy" } else { "copy" };
-    let title = format!(
-        "{}, {} bytes, {rate}, {path} over {}",
-        conditions.message,
-        thousands(conditions.message_bytes),
-        conditions.communicator
-    );
+    let title = match &conditions.executor {
+        Some(executor) => {
+            format!("topology {}, executor {executor}, over {}", conditions.topic, conditions.communicator)
+        }
+        None => format!(
+            "{}, {} bytes, {rate}, {path} over {}",
+            conditions.message,
+            thousands(conditions.message_bytes),
+            conditions.communicator
+        ),
+    };
     let mut parts = vec![
         format!("payload touched: {}", conditions.touch),
         format!("readers wait: {}", conditions.wait),
@@ -133,10 +138,12 @@ fn machine(log: &Log) -> String {
 fn endpoints(conditions: &Conditions) -> String {
     let publishers = if conditions.publishers == 1 { "publisher" } else { "publishers" };
     let subscriptions = if conditions.subscriptions == 1 { "subscription" } else { "subscriptions" };
-    format!(
-        "{} {publishers}, {} {subscriptions}, {}",
-        conditions.publishers, conditions.subscriptions, conditions.execution_strategy
-    )
+    let counts = format!("{} {publishers}, {} {subscriptions}", conditions.publishers, conditions.subscriptions);
+    match conditions.executor {
+        // Its nodes are in processes of their own choice.
+        Some(_) => counts,
+        None => format!("{counts}, {}", conditions.execution_strategy),
+    }
 }
 
 /// A count with commas between its thousands.

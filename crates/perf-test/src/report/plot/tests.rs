@@ -21,6 +21,15 @@ fn log(rows: u32, with_summary: bool) -> Log {
 }
 
 #[test]
+fn a_picture_of_a_topology_names_it_and_its_executor() {
+    let mut log = log(3, true);
+    (log.run.spec.executor, log.run.spec.topic) = (Some("events".to_owned()), "sierra_nevada".to_owned());
+    let picture = draw(&log).unwrap();
+    assert!(picture.contains("topology sierra_nevada, executor events, over Gantry"), "{picture}");
+    assert!(!picture.contains("INTER_PROCESS"));
+}
+
+#[test]
 fn a_picture_says_what_was_run_and_names_axes_lines_and_units() {
     let picture = draw(&log(30, true)).unwrap();
     for words in [

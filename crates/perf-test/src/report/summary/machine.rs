@@ -16,7 +16,7 @@ const MAX_SHOWN_WORKERS: usize = 8;
 const MIN_SHOWN_FRACTION: f64 = 0.01;
 
 impl Summary {
-    pub(super) fn machine_lines(&self) -> Vec<String> {
+    pub(crate) fn machine_lines(&self) -> Vec<String> {
         let mut lines = self.cpu_lines();
         lines.extend(self.memory_lines());
         if self.workers.len() <= MAX_SHOWN_WORKERS {
@@ -100,7 +100,8 @@ impl Summary {
         let found = self.calibrations.mean();
         let own = &self.own_cost;
         // A publisher has one histogram, a subscription two.
-        let distribution_kib = Latencies::default().memory_bytes() / 1024;
+        let distribution = if self.spec.executor.is_some() { Latencies::coarse() } else { Latencies::default() };
+        let distribution_kib = distribution.memory_bytes() / 1024;
         let (of_publisher, of_subscription) = (TALLIES * distribution_kib, 2 * TALLIES * distribution_kib);
         vec![
             labelled!(

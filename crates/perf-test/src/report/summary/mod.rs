@@ -55,12 +55,25 @@ pub struct WorkerEnd {
 pub struct SubscriptionFigures {
     /// The subscription.
     pub endpoint: Endpoint,
+    /// Samples that its publishers sent; 0 if they belong to another program.
+    pub sent: u64,
     /// Its counts.
     pub received: Received,
     /// Samples sent after matching that it did not receive.
     pub lost: u64,
     /// Its latencies from the send time.
     pub latencies: Cells,
+}
+
+/// The figures of one publisher, without the seconds that `--ignore` leaves out.
+#[derive(Clone, Debug)]
+pub struct PublisherFigures {
+    /// The publisher.
+    pub endpoint: Endpoint,
+    /// Its counts.
+    pub sent: Sent,
+    /// The delays of its messages from due time to send time.
+    pub lateness: Cells,
 }
 
 /// The summary of a run, without the seconds that `--ignore` leaves out.
@@ -100,6 +113,8 @@ pub struct Summary {
     pub lateness: Latencies,
     /// Each subscription: the figures above hide one that is slow or gets nothing.
     pub subscriptions: Vec<SubscriptionFigures>,
+    /// Each publisher of this run.
+    pub publishers: Vec<PublisherFigures>,
     /// The workers.
     pub workers: Vec<WorkerUsage>,
     /// The daemons of the middleware.

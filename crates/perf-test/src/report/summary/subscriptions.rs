@@ -28,7 +28,7 @@ impl Summary {
 }
 
 fn line(of: &SubscriptionFigures) -> String {
-    let SubscriptionFigures { endpoint, received, lost, latencies } = of;
+    let SubscriptionFigures { endpoint, received, lost, latencies, .. } = of;
     let n = received.latency_ns.n;
     let percentile = |percentile: f64| {
         let mark = if has_tail_samples(n, percentile) { "" } else { "*" };

@@ -128,7 +128,7 @@ impl Summary {
         lines
     }
 
-    fn latency_lines(&self) -> Vec<String> {
+    pub(crate) fn latency_lines(&self) -> Vec<String> {
         let latency = &self.received.latency_ns;
         if self.spec.subscriptions == 0 {
             return Vec::new();

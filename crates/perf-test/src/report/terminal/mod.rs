@@ -56,7 +56,9 @@ impl Terminal {
     /// If standard output cannot be written.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         let tables = row_tables::lines(row, self.tables);
-        let Some(window) = window() else { return write_lines(&tables) };
+        let Some(window) = window() else {
+            return if tables.is_empty() { Ok(()) } else { write_lines(&tables) };
+        };
         let progress: Vec<String> = self.progress.line(row, usize::from(window.ws_col)).into_iter().collect();
         let fits = fits(&window, &tables, progress.len());
         let over = self.drawn.progress + if fits { self.drawn.tables } else { 0 };

@@ -8,6 +8,9 @@ use perf_worker::measure::{moments::Moments, tally::Received, usage::FIELDS};
 /// All tables of a row.
 #[must_use]
 pub fn lines(row: &Row, tables: Tables) -> Vec<String> {
+    if tables == Tables::None {
+        return Vec::new();
+    }
     let run_time =
         ["T_experiment".to_owned(), seconds(row.t_experiment_s()), "T_loop".to_owned(), seconds(row.t_loop_s())];
     let mut lines = table("run time", &[run_time.into()]);

@@ -1,10 +1,11 @@
 mod named;
+mod plans;
 mod wrong;
 
-use super::{PassBy, Topology, Trigger};
+use super::{Topology, Trigger};
 use perf_worker::{
     pacing::Pace,
-    run_spec::{Durability, History, Qos, Reliability},
+    run_spec::{Durability, History, PassBy, Qos, Reliability},
 };
 
 /// The system of one file.

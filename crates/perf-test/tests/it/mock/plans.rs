@@ -72,7 +72,7 @@ fn plan(communicator: &str) -> Plan {
     let publisher = EndpointPlan { expected: 2, ..on_second(PUBLISHERS[1], 1) };
     // The publisher of a shared thread need not be the first.
     let endpoints = vec![on_first(PUBLISHERS[0], 0), working, publisher, late, on_first(SUBSCRIPTIONS[0], 2)];
-    Plan { protocol: PROTOCOL, spec, row_delay_ns: 1, endpoints }
+    Plan { protocol: PROTOCOL, name: String::new(), spec, row_delay_ns: 1, endpoints }
 }
 
 /// A worker and its reports.
@@ -241,7 +241,8 @@ fn a_late_order_to_go_costs_a_shared_thread_no_sample() {
         let plan = EndpointPlan::of_run(&spec, endpoint, topic);
         EndpointPlan { expected, publishers: 1, ..plan }
     };
-    let plan = |endpoints| Plan { protocol: PROTOCOL, spec: spec.clone(), row_delay_ns: 1, endpoints };
+    let plan =
+        |endpoints| Plan { protocol: PROTOCOL, name: String::new(), spec: spec.clone(), row_delay_ns: 1, endpoints };
     let memory = Memory::new();
     let shared = vec![of(PUBLISHERS[1], "/second", 0), of(SUBSCRIPTIONS[0], "/first", 1)];
     let mut late = Driven::start(&memory, &plan(shared));
@@ -265,7 +266,8 @@ fn matched(memory: &Memory) -> Driven {
     let endpoints = [PUBLISHERS[0], SUBSCRIPTIONS[0]].into_iter().zip(0..);
     let of = |(endpoint, executor)| EndpointPlan { executor, ..EndpointPlan::of_run(&spec, endpoint, "/topic") };
     let endpoints = endpoints.map(of).collect();
-    let mut driven = Driven::start(memory, &Plan { protocol: PROTOCOL, spec, row_delay_ns: 1, endpoints });
+    let mut driven =
+        Driven::start(memory, &Plan { protocol: PROTOCOL, name: String::new(), spec, row_delay_ns: 1, endpoints });
     driven.wait_until_matched(2);
     driven
 }

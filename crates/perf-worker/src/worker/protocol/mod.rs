@@ -50,6 +50,9 @@ pub const REPORTS_FD: i32 = 3;
 pub struct Plan {
     /// [`PROTOCOL`].
     pub protocol: u32,
+    /// The name of the process in reports; empty: the first and the last endpoint name it.
+    #[serde(default)]
+    pub name: String,
     /// The run.
     pub spec: RunSpec,
     /// Rows are handed over this long after their seconds, nanoseconds: in the middle between two messages, at most

@@ -14,7 +14,8 @@ use crate::{
         tally::{Received, Relayed, Sent},
     },
     run_spec::{
-        Durability, History, Layout, Phase, Reliability, Roundtrip, RtScope, Strategy, Touch, Wait, tests::example,
+        Durability, History, Layout, PassBy, Phase, Reliability, Roundtrip, RtScope, Strategy, Touch, Wait,
+        tests::example,
     },
 };
 
@@ -22,7 +23,7 @@ const PAGE: &str = include_str!("../../../../../docs/internals/worker-protocol.m
 
 fn plan() -> Plan {
     let endpoint = EndpointPlan::of_run(&example(), Endpoint::Relay(0), "/test_topic");
-    Plan { protocol: PROTOCOL, spec: example(), row_delay_ns: 1, endpoints: vec![endpoint] }
+    Plan { protocol: PROTOCOL, name: String::new(), spec: example(), row_delay_ns: 1, endpoints: vec![endpoint] }
 }
 
 /// One of each order and report, with every field.
@@ -112,7 +113,7 @@ fn the_page_has_every_field_and_every_value() {
     everything().iter().for_each(|value| names(value, &mut found));
     found.extend(values::<Layout>().chain(values::<Strategy>()).chain(values::<Roundtrip>()).chain(values::<Wait>()));
     found.extend(values::<Touch>().chain(values::<Reliability>()).chain(values::<Durability>()));
-    found.extend(values::<History>().chain(values::<RtScope>()).chain(values::<Phase>()));
+    found.extend(values::<History>().chain(values::<RtScope>()).chain(values::<Phase>()).chain(values::<PassBy>()));
     found.extend(values::<DeliveryKind>().chain(values::<MatchingKind>()));
     let (rules, _) = PAGE.split_once("## Example").unwrap();
     let missing: Vec<&String> = found

@@ -27,6 +27,7 @@ fn nothing(_: &mut RunSpec) {}
 
 fn mock(run: &mut RunSpec) {
     (run.communicator, run.shared_memory) = ("Mock".to_owned(), false);
+    run.capabilities.executors = vec!["single".to_owned()];
     run.settings = [("colour".to_owned(), "blue".to_owned())].into();
 }
 

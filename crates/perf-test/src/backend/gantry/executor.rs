@@ -1,0 +1,231 @@
+//! Gantry's executors: nodes with timers and subscriptions, whose callbacks run on the executor's threads.
+//!
+//! A subscription keeps to `msg_pass_by`: with `unique_ptr` its callback gets an owned message, a copy; otherwise it reads the message in
+//! place. A publisher loans with `loaned_msg`, and copies an owned message in otherwise.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ::gantry::{
+    CallbackIsolatedExecutor, EventsExecutor, Executor as GantryExecutor, MultiThreadedExecutor, Node, PublishMode,
+    Sample, SingleThreadedExecutor, Subscription, Timer,
+};
+
+use super::{MakePublisher, for_message, qos, sentence};
+use crate::messages::{Benchmark, WithType};
+use perf_worker::{
+    backend::{Executor, Matched, Matching, Publisher, Received, Sink, Taken},
+    clock::{now_ns, sleep_until},
+    endpoint::EndpointPlan,
+    run_spec::{PassBy, RunSpec},
+    stamp::Stamped,
+};
+
+/// The executors by their names for `-x`, the default first.
+pub const NAMES: [&str; 4] = ["single", "multi", "events", "isolated"];
+
+/// An executor with its nodes.
+pub struct NodeExecutor {
+    executor: Box<dyn GantryExecutor + Send>,
+    nodes: BTreeMap<String, Node>,
+    timers: Vec<Timer>,
+    subscriptions: Vec<Slot>,
+    publish_mode: PublishMode,
+}
+
+/// A subscription until the spin gives it to its node.
+type Slot = Arc<Mutex<Option<Box<dyn Waiting>>>>;
+
+/// A subscription that no executor has yet.
+trait Waiting: Send {
+    fn matched(&mut self) -> Result<Matching, String>;
+    fn mismatches(&mut self) -> Vec<String>;
+    /// Gives it to its node with its callback.
+    fn start(self: Box<Self>);
+}
+
+impl NodeExecutor {
+    /// The executor of the run, without nodes.
+    ///
+    /// # Errors
+    /// A sentence: there is no executor of that name.
+    pub fn new(spec: &RunSpec, publish_mode: PublishMode) -> Result<NodeExecutor, String> {
+        let executor: Box<dyn GantryExecutor + Send> = match spec.executor.as_deref() {
+            Some("single") => Box::new(SingleThreadedExecutor::new()),
+            Some("multi") => Box::new(MultiThreadedExecutor::new()),
+            Some("events") => Box::new(EventsExecutor::new()),
+            Some("isolated") => Box::new(CallbackIsolatedExecutor::new()),
+            other => return Err(format!("Gantry has no executor {other:?}: give one of {}", NAMES.join(", "))),
+        };
+        let (nodes, timers, subscriptions) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Ok(NodeExecutor { executor, nodes, timers, subscriptions, publish_mode })
+    }
+
+    /// The node of an endpoint, which is made for its first endpoint.
+    fn node(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Node, String> {
+        if let Some(node) = self.nodes.get(&plan.node) {
+            return Ok(node.clone());
+        }
+        let (namespace, name) = plan.node.rsplit_once('/').unwrap_or_default();
+        let namespace = if namespace.is_empty() { "/" } else { namespace };
+        let node = Node::builder(name).namespace(namespace).domain_id(spec.domain_id).build().map_err(sentence)?;
+        self.executor.add_node(&node).map_err(sentence)?;
+        self.nodes.insert(plan.node.clone(), node.clone());
+        Ok(node)
+    }
+}
+
+impl Executor for NodeExecutor {
+    fn publisher(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String> {
+        let node = self.node(spec, plan)?;
+        let (publish_mode, zero_copy) = (self.publish_mode, plan.pass_by == PassBy::LoanedMsg);
+        for_message(plan, MakePublisher { node, plan, publish_mode, zero_copy })
+    }
+
+    fn timer(&mut self, plan: &EndpointPlan, mut expired: Box<dyn FnMut() + Send>) -> Result<(), String> {
+        let node = self.nodes.get(&plan.node).ok_or("a timer belongs to the node of a publisher")?;
+        let period_ns = plan.pace.period_ns().and_then(|period_ns| u64::try_from(period_ns).ok());
+        let period = Duration::from_nanos(period_ns.ok_or("a timer needs a period")?);
+        self.timers.push(node.create_timer_with_callback(period, move |_| expired()).map_err(sentence)?);
+        Ok(())
+    }
+
+    fn subscription(
+        &mut self,
+        spec: &RunSpec,
+        plan: &EndpointPlan,
+        sink: Arc<dyn Sink>,
+    ) -> Result<Box<dyn Received + Send>, String> {
+        let node = self.node(spec, plan)?;
+        let overwritten = Arc::new(AtomicU64::new(0));
+        let waiting = for_message(plan, MakeWaiting { node, plan, sink, overwritten: overwritten.clone() })?;
+        let waiting = Arc::new(Mutex::new(Some(waiting)));
+        self.subscriptions.push(waiting.clone());
+        Ok(Box::new(NodeSubscription { waiting, overwritten }))
+    }
+
+    fn spin(&mut self, start_ns: i64) -> Result<(), String> {
+        for slot in self.subscriptions.drain(..) {
+            if let Some(waiting) = slot.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                waiting.start();
+            }
+        }
+        sleep_until(start_ns);
+        self.timers.iter().for_each(Timer::reset);
+        self.executor.spin().map_err(sentence)
+    }
+
+    fn stop(&mut self) -> Box<dyn Fn() + Send + Sync> {
+        let handle = self.executor.handle();
+        Box::new(move || handle.cancel())
+    }
+}
+
+/// A subscription of a node: the end that stays with the instrument.
+struct NodeSubscription {
+    waiting: Slot,
+    overwritten: Arc<AtomicU64>,
+}
+
+impl NodeSubscription {
+    fn waiting<T>(&self, of: impl FnOnce(&mut dyn Waiting) -> T) -> Option<T> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.as_mut().map(|waiting| of(&mut **waiting))
+    }
+}
+
+impl Matched for NodeSubscription {
+    fn matched(&mut self) -> Result<Matching, String> {
+        self.waiting(|waiting| waiting.matched()).unwrap_or(Ok(Matching::Count(0)))
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.waiting(|waiting| waiting.mismatches()).unwrap_or_default()
+    }
+}
+
+impl Received for NodeSubscription {
+    fn overwritten(&self) -> u64 {
+        self.overwritten.load(Ordering::Relaxed)
+    }
+}
+
+struct MakeWaiting<'a> {
+    node: Node,
+    plan: &'a EndpointPlan,
+    sink: Arc<dyn Sink>,
+    overwritten: Arc<AtomicU64>,
+}
+
+impl WithType for MakeWaiting<'_> {
+    type Output = Result<Box<dyn Waiting>, String>;
+
+    fn run<M: Benchmark>(self) -> Self::Output {
+        let MakeWaiting { node, plan, sink, overwritten } = self;
+        let subscription = node.create_subscription::<M>(&plan.topic, qos(plan)).map_err(sentence)?;
+        let is_owned = plan.pass_by == PassBy::UniquePtr;
+        Ok(Box::new(WaitingSubscription { subscription, node, is_owned, sink, overwritten }))
+    }
+}
+
+struct WaitingSubscription<M: Benchmark> {
+    subscription: Subscription<M>,
+    node: Node,
+    /// The callback gets an owned message.
+    is_owned: bool,
+    sink: Arc<dyn Sink>,
+    overwritten: Arc<AtomicU64>,
+}
+
+impl<M: Benchmark> Waiting for WaitingSubscription<M> {
+    fn matched(&mut self) -> Result<Matching, String> {
+        self.subscription.publisher_count().map(Matching::Count).map_err(sentence)
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.subscription.mismatches()
+    }
+
+    fn start(self: Box<Self>) {
+        let WaitingSubscription { subscription, node, is_owned, sink, overwritten } = *self;
+        node.add_callback(subscription, move |subscription, sample| {
+            let left = subscription.overwritten();
+            overwritten.store(left, Ordering::Relaxed);
+            if is_owned { receive_copy(&*sink, &sample, left) } else { receive_in_place(&*sink, &sample, left) }
+        });
+    }
+}
+
+/// A message that is read where it lies.
+fn receive_in_place<M: Benchmark>(sink: &dyn Sink, sample: &Sample<M>, overwritten: u64) {
+    let received_ns = now_ns();
+    let (stamped, payload) = (M::stamped_sample(sample), M::payload_of_sample(sample));
+    sink.taken(&Taken { loaned: !sample.is_inline(), payload, ..taken(sample, stamped, received_ns, overwritten) });
+}
+
+/// A message that the callback owns.
+fn receive_copy<M: Benchmark>(sink: &dyn Sink, sample: &Sample<M>, overwritten: u64) {
+    match sample.to_message() {
+        Ok(message) => {
+            let received_ns = now_ns();
+            let payload = message.payload();
+            sink.taken(&Taken { payload, ..taken(sample, message.stamped(), received_ns, overwritten) });
+        }
+        Err(error) => sink.failed(format!("a message cannot be copied out: {error}")),
+    }
+}
+
+fn taken<M: Benchmark>(sample: &Sample<M>, stamped: Stamped, received_ns: i64, overwritten: u64) -> Taken<'static> {
+    let info = sample.message_info();
+    Taken {
+        source: info.publisher_gid.0,
+        time_ns: stamped.time_ns,
+        id: stamped.id,
+        received_ns,
+        length_bytes: info.length_bytes as u64,
+        overwritten,
+        ..Taken::default()
+    }
+}

@@ -1,0 +1,129 @@
+//! The executor of the mock: one thread, which runs the timers that are due in turn, and after each takes all messages.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{MockPublisher, MockSubscription};
+use perf_worker::{
+    backend::{Executor, Matched, Matching, OtherClock, Publisher, Received, Sink, Subscription},
+    clock::{SECOND_NS, now_ns, sleep_until},
+    endpoint::EndpointPlan,
+    run_spec::RunSpec,
+};
+
+/// The longest sleep. The times in messages do not depend on it.
+const INTERVAL_NS: i64 = SECOND_NS / 1000;
+
+/// The executor.
+#[derive(Default)]
+pub struct MockExecutor {
+    timers: Vec<MockTimer>,
+    subscriptions: Vec<(Shared, Arc<dyn Sink>)>,
+    stop: Arc<AtomicBool>,
+}
+
+struct MockTimer {
+    period_ns: i64,
+    next_ns: i64,
+    expired: Box<dyn FnMut() + Send>,
+}
+
+/// A subscription, which the executor and the instrument share.
+#[derive(Clone)]
+struct Shared(Arc<Mutex<MockSubscription>>);
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, MockSubscription> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MockExecutor {
+    /// Takes all messages that have come.
+    fn take_all(&self) -> Result<(), String> {
+        for (subscription, sink) in &self.subscriptions {
+            while subscription.lock().take(&mut |taken| sink.taken(taken))? {}
+        }
+        Ok(())
+    }
+}
+
+impl Executor for MockExecutor {
+    fn publisher(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String> {
+        Ok(Box::new(MockPublisher::new(spec, plan)?))
+    }
+
+    fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut() + Send>) -> Result<(), String> {
+        let period_ns = plan.pace.period_ns().ok_or("a timer needs a period")?;
+        self.timers.push(MockTimer { period_ns, next_ns: 0, expired });
+        Ok(())
+    }
+
+    fn subscription(
+        &mut self,
+        spec: &RunSpec,
+        plan: &EndpointPlan,
+        sink: Arc<dyn Sink>,
+    ) -> Result<Box<dyn Received + Send>, String> {
+        let subscription = Shared(Arc::new(Mutex::new(MockSubscription::new(spec, plan)?)));
+        self.subscriptions.push((subscription.clone(), sink));
+        Ok(Box::new(subscription))
+    }
+
+    fn spin(&mut self, start_ns: i64) -> Result<(), String> {
+        self.timers.iter_mut().for_each(|timer| timer.next_ns = start_ns + timer.period_ns);
+        sleep_until(start_ns);
+        while !self.stop.load(Ordering::Relaxed) {
+            self.take_all()?;
+            for index in 0..self.timers.len() {
+                if let Some(timer) = self.timers.get_mut(index)
+                    && timer.is_due()
+                {
+                    (timer.expired)();
+                    self.take_all()?;
+                }
+            }
+            let now_ns = now_ns();
+            let next_ns = self.timers.iter().map(|timer| timer.next_ns).min().unwrap_or(i64::MAX);
+            sleep_until(next_ns.min(now_ns + INTERVAL_NS));
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Box<dyn Fn() + Send + Sync> {
+        let stop = self.stop.clone();
+        Box::new(move || stop.store(true, Ordering::Relaxed))
+    }
+}
+
+impl MockTimer {
+    /// Whether it is due; then the next time is a whole number of periods later.
+    fn is_due(&mut self) -> bool {
+        let now_ns = now_ns();
+        let is_due = now_ns >= self.next_ns;
+        if is_due {
+            self.next_ns += (1 + (now_ns - self.next_ns) / self.period_ns) * self.period_ns;
+        }
+        is_due
+    }
+}
+
+impl Matched for Shared {
+    fn matched(&mut self) -> Result<Matching, String> {
+        self.lock().matched()
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        self.lock().mismatches()
+    }
+
+    fn clock(&self) -> Option<OtherClock> {
+        self.lock().clock()
+    }
+}
+
+impl Received for Shared {
+    fn overwritten(&self) -> u64 {
+        Subscription::overwritten(&*self.lock())
+    }
+}

@@ -1,0 +1,116 @@
+//! The heading of a run of a topology: its conditions, the thresholds and the waiting among them.
+
+use super::Robot;
+use crate::{
+    report::summary::Summary,
+    topology::{Liveliness, Processes},
+    units::format_ns,
+    warning::{Warning, WarningKind},
+};
+use perf_worker::{
+    choice::Choice,
+    run_spec::{PassBy, Threshold},
+    worker::protocol::Plan,
+};
+
+impl Robot {
+    /// The heading as lines of text.
+    pub(super) fn heading(&self, plans: &[Plan]) -> Vec<String> {
+        let spec = &self.spec;
+        let middleware = match spec.communicator.as_str() {
+            "Mock" => format!("Mock, no middleware: {}", spec.mock),
+            name => format!("{name} {}", spec.middleware_version),
+        };
+        let settings: Vec<String> = spec.settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let settings = if settings.is_empty() { "none".to_owned() } else { settings.join(", ") };
+        let executor = spec.executor.as_deref().unwrap_or_default();
+        let lines = [
+            ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
+            ("topology", format!("{}: {}", spec.topic, self.topology.counts().sentence())),
+            ("middleware", middleware),
+            ("settings", settings),
+            ("executor", format!("{executor}; timers publish and subscriptions receive in callbacks on its threads")),
+            (
+                "waiting",
+                "executors wait in the middleware's own way; threads have the system's default priority".to_owned(),
+            ),
+            ("processes", self.processes(plans)),
+            ("path", self.path().to_owned()),
+            (
+                "payload",
+                "the header (time, id) is written right before publish and read on reception; no other byte".to_owned(),
+            ),
+            (
+                "schedule",
+                "a timer expires first one period after the start, and skips periods that it misses".to_owned(),
+            ),
+            ("runtime", format!("{} s in domain {}", spec.max_runtime_s, spec.domain_id)),
+            ("late", late(&spec.late, &spec.too_late)),
+        ];
+        let lines = lines.into_iter().map(|(name, value)| format!("{name:<12}{value}"));
+        let notes = self.topology.notes.iter().cloned().chain(self.liveliness());
+        let notes = notes.map(|note| format!("{:<12}{note}", "note"));
+        lines.chain(notes).chain([String::new()]).collect()
+    }
+
+    fn processes(&self, plans: &[Plan]) -> String {
+        let by = match self.processes {
+            Processes::File => "one for each file",
+            Processes::Node => "one for each node",
+            Processes::One => "one for all nodes",
+        };
+        format!("{}: {by}", plans.len())
+    }
+
+    fn path(&self) -> &'static str {
+        match self.pass_by {
+            None => {
+                "msg_pass_by of the files: loaned_msg publishes in place, pointers copy in; unique_ptr receives a copy, \
+                 shared_ptr reads in place"
+            }
+            Some(PassBy::UniquePtr) => "unique_ptr everywhere: messages are copied in, and callbacks get copies",
+            Some(PassBy::SharedPtr) => "shared_ptr everywhere: messages are copied in, and callbacks read in place",
+            Some(PassBy::LoanedMsg) => "loaned_msg everywhere: messages are written and read in place",
+        }
+    }
+
+    /// The note about liveliness, which has no effect.
+    fn liveliness(&self) -> Option<String> {
+        let nodes = || self.topology.processes.iter().flat_map(|process| &process.nodes);
+        let publishers = nodes().flat_map(|node| &node.publishers).map(|of| of.qos.liveliness);
+        let subscriptions = nodes().flat_map(|node| &node.subscriptions).map(|of| of.qos.liveliness);
+        let mut all = publishers.chain(subscriptions);
+        all.any(|of| of == Liveliness::ManualByTopic)
+            .then(|| "qos_liveliness manual_by_topic was checked in the files; the endpoints have automatic".to_owned())
+    }
+
+    /// The warning about messages that timers passed over.
+    pub(super) fn skipped(&self, summary: &Summary) -> Option<Warning> {
+        let skipped = summary.sent.skipped;
+        let sentence = format!("timers passed over {skipped} messages, because they were late by more than a period");
+        let executor = self.spec.executor.as_deref().unwrap_or_default();
+        let hint = format!(
+            "Callbacks of the executor `{executor}` held them up, or the cores are full: see `skipped` of each publisher"
+        );
+        (skipped > 0).then(|| Warning::new(WarningKind::RateNotHeld, sentence, hint))
+    }
+}
+
+/// The thresholds in words.
+pub fn late(late: &Threshold, too_late: &Threshold) -> String {
+    let above = |threshold: &Threshold| {
+        let part = threshold.part_of_period.map(|part| format!("{:.0} % of the period", part * 100.0));
+        let absolute = threshold.absolute_ns.map(|ns| format_ns(ns as f64));
+        part.into_iter().chain(absolute).collect::<Vec<String>>().join(" or ")
+    };
+    format!(
+        "latency from send above {}, the smaller; too late above {}; both stay in all statistics",
+        above(late),
+        above(too_late)
+    )
+}
+
+/// The way of an endpoint, by its name in files.
+pub fn pass_by_name(pass_by: PassBy) -> &'static str {
+    pass_by.name()
+}

@@ -1,0 +1,104 @@
+//! The conversion of the options of `topology` into one checked run.
+
+use std::collections::BTreeSet;
+
+use super::Robot;
+use crate::{
+    cli::{self, Defaults, RunOptions, TopologyOptions},
+    communicator::Communicator,
+    report::outputs::{Outputs, Tables},
+    topology::Topology,
+};
+use perf_worker::run_spec::{RunSpec, Strategy, Threshold};
+
+/// Seconds of a row, and so the only sampling period, ms.
+const SAMPLING_MS: u32 = 1000;
+/// The executors of iRobot by their numbers. Its second one is a single-threaded one, too.
+const NUMBERS: [(&str, &str); 3] = [("1", "single"), ("2", "single"), ("3", "events")];
+
+impl Robot {
+    /// The run that the options describe.
+    ///
+    /// # Errors
+    /// A sentence: the topology or an option is wrong, or the middleware does not carry it out.
+    pub(super) fn of(options: &TopologyOptions) -> Result<Robot, String> {
+        if options.sampling != SAMPLING_MS {
+            let asked = options.sampling;
+            return Err(format!("-s {asked}: CPU and memory are read once a second: leave it out, or give -s 1000"));
+        }
+        let topology = Topology::read(&options.topology)?;
+        topology.check_runnable()?;
+        let communicator = Communicator::find(&options.communicator)?;
+        let spec = spec(options, &topology, &communicator)?;
+        let robot = Robot {
+            processes: options.processes,
+            pass_by: options.pass_by,
+            outputs: Outputs {
+                console: true,
+                tables: Tables::None,
+                full: options.full_logfile.clone(),
+                ..Outputs::default()
+            },
+            topology,
+            spec,
+            communicator,
+        };
+        robot.check_endpoints()?;
+        Ok(robot)
+    }
+
+    /// Checks whether the middleware has the messages and the QoS of all endpoints.
+    fn check_endpoints(&self) -> Result<(), String> {
+        let mut checked = BTreeSet::new();
+        let plans = self.topology.plans(&self.spec, self.processes, self.pass_by, "");
+        for plan in plans.into_iter().flat_map(|plan| plan.endpoints) {
+            let spec = RunSpec { message: plan.message.clone(), qos: plan.qos, ..self.spec.clone() };
+            if checked.insert(format!("{:?} {:?}", spec.message, spec.qos)) {
+                let refused = |sentence| format!("{} of {}: {sentence}", plan.endpoint, plan.node);
+                self.communicator.check(&spec).map_err(refused)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn spec(options: &TopologyOptions, topology: &Topology, communicator: &Communicator) -> Result<RunSpec, String> {
+    let description = communicator.describe()?;
+    let capabilities = &description.capabilities;
+    let asked = options.executor.as_deref();
+    let asked = asked.map(|asked| NUMBERS.iter().find(|(number, _)| *number == asked).map_or(asked, |(_, name)| name));
+    let default = capabilities.executors.first().map(String::as_str);
+    // Without any, the check of the capabilities says so.
+    let executor = asked.or(default).unwrap_or("single").to_owned();
+    let mut run = RunOptions::default();
+    run.endpoints.communicator = Some(communicator.name.clone());
+    run.endpoints.set.clone_from(&options.set);
+    run.endpoints.mock.clone_from(&options.mock);
+    run.endpoints.dds_domain_id = options.dds_domain_id;
+    run.time.max_runtime = Some(options.time);
+    let resolved = cli::resolve_for(communicator, description, &run, Defaults::Run);
+    let spec = resolved.map_err(|failure| failure.to_string())?.spec;
+    let nodes = || topology.processes.iter().flat_map(|process| &process.nodes);
+    let largest = nodes().flat_map(|node| &node.publishers).max_by_key(|of| of.payload.message.bytes);
+    let (publishers, subscriptions) = topology.endpoint_counts();
+    let limit = |percent: u32, absolute_us: u32| Threshold {
+        part_of_period: Some(f64::from(percent) / 100.0),
+        absolute_ns: Some(u64::from(absolute_us) * 1000),
+    };
+    Ok(RunSpec {
+        message: largest.map_or(spec.message, |of| of.payload.message.clone()),
+        qos: largest.map_or(spec.qos, |of| of.qos.qos),
+        topic: options.topology.join(", "),
+        // Each publisher has its own.
+        rate_hz: 0,
+        publishers,
+        subscriptions,
+        expected_publishers: publishers,
+        expected_subscriptions: subscriptions,
+        strategy: Strategy::InterProcess,
+        late: limit(options.late_percentage, options.late_absolute),
+        too_late: limit(options.too_late_percentage, options.too_late_absolute),
+        executor: Some(executor),
+        ..spec
+    })
+}

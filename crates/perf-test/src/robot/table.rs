@@ -1,0 +1,181 @@
+//! The tables of a run of a topology: each topic with its publishers and its subscriptions, and the totals.
+
+use std::collections::BTreeMap;
+
+use super::heading::{late, pass_by_name};
+use crate::{
+    measure::percentiles::has_tail_samples,
+    report::summary::{PublisherFigures, SubscriptionFigures, Summary},
+    topology::several,
+    units::format_ns,
+};
+use perf_worker::{
+    clock::SECOND_NS,
+    endpoint::{Endpoint, EndpointPlan},
+    measure::{cells::Cells, moments::Moments},
+};
+
+const PUBLISHER_COLUMNS: [&str; 11] =
+    ["topic", "publisher", "pass by", "bytes", "Hz", "sent", "skipped", "refused", "unsent", "late by: p50", "max"];
+const SUBSCRIPTION_COLUMNS: [&str; 13] = [
+    "topic",
+    "subscription",
+    "sent",
+    "received",
+    "overwritten",
+    "lost",
+    "unreported",
+    "late",
+    "too late",
+    "mean",
+    "p50",
+    "p99",
+    "max",
+];
+/// The line about subscriptions that could not report.
+const UNREPORTED: &str =
+    "  unreported: sent, and the process of the subscription ended before it could report them as received or lost";
+/// Columns of names, which are left-aligned.
+const NAME_COLUMNS: usize = 2;
+
+/// The tables and the totals as lines of text. The topics are shown without the id of the run in their names.
+pub fn lines(endpoints: &[EndpointPlan], run_id: &str, summary: &Summary) -> Vec<String> {
+    let plans: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
+    let topic = |plan: &EndpointPlan| plan.topic.split_once(run_id).map_or(&*plan.topic, |(_, rest)| rest).to_owned();
+    let mut publishers: Vec<Vec<String>> = Vec::new();
+    for figures in &summary.publishers {
+        let Some(plan) = plans.get(&figures.endpoint) else { continue };
+        publishers.push(publisher(topic(plan), plan, figures));
+    }
+    let mut subscriptions: Vec<Vec<String>> = Vec::new();
+    for figures in &summary.subscriptions {
+        let Some(plan) = plans.get(&figures.endpoint) else { continue };
+        subscriptions.push(subscription(topic(plan), plan, figures));
+    }
+    publishers.sort();
+    subscriptions.sort();
+    let spec = &summary.spec;
+    let executor = spec.executor.as_deref().unwrap_or_default();
+    let mut lines = vec![
+        String::new(),
+        format!(
+            "summary of {:.1} s: {} over {}, executor {executor}, {}, executors wait in the middleware's own way",
+            summary.measured_s,
+            spec.topic,
+            spec.communicator,
+            several(summary.workers.len(), "process", "processes")
+        ),
+        format!("late: {}", late(&spec.late, &spec.too_late)),
+        String::new(),
+    ];
+    lines.extend(table(&PUBLISHER_COLUMNS, publishers));
+    lines.push(String::new());
+    lines.extend(table(&SUBSCRIPTION_COLUMNS, subscriptions));
+    if unreported(summary) > 0 {
+        lines.push(UNREPORTED.to_owned());
+    }
+    lines.push(
+        "  lost: sent, not received, and not overwritten (dropped from the history before the callback ran)".to_owned(),
+    );
+    lines.push(String::new());
+    lines.extend(totals(summary));
+    lines
+}
+
+fn publisher(topic: String, plan: &EndpointPlan, figures: &PublisherFigures) -> Vec<String> {
+    let sent = &figures.sent;
+    let rate_hz = f64::from(plan.pace.messages) * SECOND_NS as f64 / plan.pace.per_ns as f64;
+    let [p50, _, max] = times(&sent.lateness_ns, &figures.lateness);
+    let counts = [sent.samples, sent.skipped, sent.refused, sent.unsent].map(|count| count.to_string());
+    let names = [topic, plan.node.clone(), pass_by_name(plan.pass_by).to_owned()];
+    let message = [plan.message.bytes.to_string(), format!("{rate_hz:.0}")];
+    names.into_iter().chain(message).chain(counts).chain([p50, max]).collect()
+}
+
+fn subscription(topic: String, plan: &EndpointPlan, figures: &SubscriptionFigures) -> Vec<String> {
+    let SubscriptionFigures { sent, received, lost, latencies, .. } = figures;
+    let overwritten = received.overwritten.min(*lost);
+    let (samples, lost) = (received.samples, lost - overwritten);
+    let counts = [*sent, samples, overwritten, lost, unreported_of(figures), received.late, received.too_late];
+    let n = received.latency_ns.n;
+    let mean = if n == 0 { String::new() } else { format_ns(received.latency_ns.mean) };
+    let times = times(&received.latency_ns, latencies);
+    let names = [topic, plan.node.clone()].into_iter();
+    names.chain(counts.map(|count| count.to_string())).chain([mean]).chain(times).collect()
+}
+
+/// Messages that were sent to a subscription whose process ended before it could report them.
+fn unreported_of(figures: &SubscriptionFigures) -> u64 {
+    figures.sent.saturating_sub(figures.received.samples + figures.lost)
+}
+
+fn unreported(summary: &Summary) -> u64 {
+    summary.subscriptions.iter().map(unreported_of).sum()
+}
+
+/// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
+fn times(moments: &Moments, cells: &Cells) -> [String; 3] {
+    let percentile = |percentile: f64| {
+        let mark = if has_tail_samples(moments.n, percentile) { "" } else { "*" };
+        let value_ns = (cells.quantile_ns(percentile / 100.0) as f64).min(moments.max);
+        format!("{}{mark}", format_ns(value_ns))
+    };
+    if moments.n == 0 { Default::default() } else { [percentile(50.0), percentile(99.0), format_ns(moments.max)] }
+}
+
+/// A table without rules, for terminals of any width and for other programs.
+fn table(columns: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
+    let header: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
+    let rows: Vec<Vec<String>> = [header].into_iter().chain(rows).collect();
+    let width = |index: usize| rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns.len()).map(|index| width(index).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(index, (cell, width))| match index {
+            _ if index < NAME_COLUMNS => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        format!("  {}", cells.collect::<Vec<String>>().join("  ")).trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+fn totals(summary: &Summary) -> Vec<String> {
+    let Summary { sent, received, .. } = summary;
+    let percent = |count: u64| 100.0 * count as f64 / received.samples.max(1) as f64;
+    let expected: u64 = summary.subscriptions.iter().map(|of| of.sent).sum();
+    let of_expected = 100.0 * summary.lost as f64 / expected.max(1) as f64;
+    let overwritten = received.overwritten.min(summary.lost);
+    let mut lines = vec![
+        format!(
+            "  {:<13} {} published, {} skipped, {} refused, {} unsent",
+            "sent", summary.sent_at_least, sent.skipped, sent.refused, sent.unsent
+        ),
+        format!(
+            "  {:<13} {} of {expected} that were sent to subscriptions; missing {} ({of_expected:.3} %): {overwritten} overwritten, {} lost; {} unreported",
+            "received",
+            received.samples,
+            summary.lost,
+            summary.unexplained(),
+            unreported(summary)
+        ),
+        format!(
+            "  {:<13} {} ({:.3} %); too late {} ({:.3} %); of {} received",
+            "late",
+            received.late,
+            percent(received.late),
+            received.too_late,
+            percent(received.too_late),
+            received.samples
+        ),
+    ];
+    lines.extend(summary.latency_lines());
+    lines.extend(summary.machine_lines());
+    let warnings = summary.warnings();
+    if warnings.is_empty() {
+        lines.push(format!("  {:<13} none", "warnings"));
+    }
+    let labels = std::iter::once("warnings").chain(std::iter::repeat(""));
+    lines.extend(labels.zip(&warnings).map(|(label, warning)| format!("  {label:<13} {warning}")));
+    lines.extend(summary.failure().map(|failure| format!("  {:<13} the measurement failed: {failure}", "")));
+    lines
+}

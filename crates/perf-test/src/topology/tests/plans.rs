@@ -1,0 +1,91 @@
+//! The plans of workers.
+
+use super::read;
+use crate::{
+    cli,
+    topology::{Processes, Topology},
+};
+use perf_worker::{
+    clock::SECOND_NS,
+    endpoint::{Endpoint, EndpointPlan},
+    pacing::Pace,
+    run_spec::{PassBy, RunSpec, Threshold},
+    worker::protocol::Plan,
+};
+
+const MS: i64 = SECOND_NS / 1000;
+
+/// Two publishers of one topic with different rates, and two executors.
+const TWO_RATES: &str = r#"{ "nodes": [
+    { "node_name": "a", "executor_id": 5,
+      "publishers": [ { "topic_name": "t", "msg_type": "stamped10b", "freq_hz": 10 } ],
+      "subscribers": [ { "topic_name": "own", "msg_type": "stamped10b", "msg_pass_by": "unique_ptr" } ] },
+    { "node_name": "b", "executor_id": 2,
+      "publishers": [ { "topic_name": "t", "msg_type": "stamped10b", "freq_hz": 100, "msg_pass_by": "loaned_msg" },
+                      { "topic_name": "own", "msg_type": "stamped10b", "freq_hz": 50 } ],
+      "subscribers": [ { "topic_name": "t", "msg_type": "stamped10b" }, { "topic_name": "own", "msg_type": "stamped10b" } ] } ] }"#;
+
+fn spec() -> RunSpec {
+    let options = cli::parse(["perf_test", "-p", "3", "-s", "3"].map(Into::into)).unwrap().options;
+    let spec = cli::resolve(&options, cli::Defaults::Run).unwrap().spec;
+    let late = Threshold { part_of_period: Some(0.2), absolute_ns: Some(5_000_000) };
+    RunSpec { late, too_late: Threshold::TOO_LATE, executor: Some("single".to_owned()), ..spec }
+}
+
+fn endpoints(plans: &[Plan]) -> Vec<&EndpointPlan> {
+    plans.iter().flat_map(|plan| &plan.endpoints).collect()
+}
+
+#[test]
+fn endpoints_expect_the_others_of_their_topic_and_keep_to_its_schedule() {
+    let plans = read(TWO_RATES).unwrap().plans(&spec(), Processes::File, None, "id");
+    let all = endpoints(&plans);
+    let of = |endpoint| *all.iter().find(|plan| plan.endpoint == endpoint).unwrap();
+    let (slow, fast) = (of(Endpoint::Publisher(0)), of(Endpoint::Publisher(1)));
+    assert_eq!((slow.expected, fast.expected, slow.private), (1, 1, true));
+    // A timer expires first after one period.
+    assert_eq!((slow.phase_ns, fast.phase_ns), (100 * MS, 10 * MS));
+    assert_eq!((&*slow.topic, &*slow.node, slow.executor, fast.executor), ("/perf_test_id/t", "/a", 0, 1));
+    let (own, mixed) = (of(Endpoint::Subscription(0)), of(Endpoint::Subscription(1)));
+    assert_eq!(
+        (own.publishers, own.expected, own.pace, own.phase_ns),
+        (1, 1, Pace { messages: 1, per_ns: 20 * MS }, 20 * MS)
+    );
+    // Two rates are no schedule; the limits are those of the shorter period.
+    assert_eq!(
+        (mixed.publishers, mixed.pace.messages, mixed.late_ns, mixed.too_late_ns),
+        (2, 0, 2_000_000, 10_000_000)
+    );
+    assert_eq!((own.late_ns, own.too_late_ns), (4_000_000, 20_000_000));
+}
+
+#[test]
+fn each_split_into_processes_has_the_same_endpoints() {
+    let topology = read(TWO_RATES).unwrap();
+    let numbered = |processes| {
+        let plans = topology.plans(&spec(), processes, None, "id");
+        let mut all: Vec<(Endpoint, String)> =
+            endpoints(&plans).into_iter().map(|plan| (plan.endpoint, plan.topic.clone())).collect();
+        all.sort();
+        (plans.iter().map(|plan| plan.name.clone()).collect::<Vec<String>>(), all)
+    };
+    let (files, of_files) = numbered(Processes::File);
+    let (nodes, of_nodes) = numbered(Processes::Node);
+    let (one, of_one) = numbered(Processes::One);
+    assert_eq!((of_files.len(), of_files == of_nodes, of_files == of_one), (6, true, true));
+    assert_eq!((files, nodes, one), (vec!["robot".into()], vec!["/a".into(), "/b".into()], vec!["all nodes".into()]));
+}
+
+#[test]
+fn a_way_of_passing_by_replaces_those_of_all_endpoints() {
+    let topology = Topology::of_texts(&[("robot.json", TWO_RATES)]).unwrap();
+    let ways = |pass_by| -> Vec<PassBy> {
+        let plans = topology.plans(&spec(), Processes::One, pass_by, "id");
+        endpoints(&plans).iter().map(|plan| plan.pass_by).collect()
+    };
+    let (unique, shared, loaned) = (PassBy::UniquePtr, PassBy::SharedPtr, PassBy::LoanedMsg);
+    // Each node has its publishers first.
+    assert_eq!(ways(None), [unique, unique, loaned, unique, shared, shared]);
+    assert_eq!(ways(Some(unique)), [unique; 6]);
+    assert_eq!(ways(Some(loaned)), [loaned, shared, loaned, loaned, shared, shared]);
+}

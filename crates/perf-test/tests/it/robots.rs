@@ -1,0 +1,229 @@
+//! Topologies: whole systems of nodes in executors, over the mock, whose faults are known, and over Gantry.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use perf_test::report::full::{Log, SummaryEntry};
+
+use rustix::process::Signal;
+
+use crate::program::{Finished, Memory, send, sleeps_of, wait_for_thread, wait_until_it_has_slept};
+
+test_support::tests![
+    every_message_of_a_stalled_executor_is_accounted_for,
+    every_executor_of_gantry_delivers_every_message,
+    the_processes_are_those_of_files_or_nodes_or_one,
+    a_topology_that_cannot_run_says_why_and_starts_nothing,
+    thresholds_are_those_of_the_options,
+    an_interrupted_robot_has_its_figures,
+    a_killed_process_costs_no_figure_of_the_others,
+];
+
+/// Two nodes on one executor and a third on another; `/fast` has two subscriptions. The histories bridge every delay of a busy machine.
+const ROBOT: &str = r#"{ "nodes": [
+  { "node_name": "driver",
+    "publishers": [
+      { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b", "freq_hz": 200 },
+      { "topic_name": "slow", "qos_depth": 1000, "msg_type": "stamped1kb", "freq_hz": 20, "msg_pass_by": "loaned_msg" } ] },
+  { "node_name": "filter",
+    "subscribers": [
+      { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b" },
+      { "topic_name": "slow", "qos_depth": 1000, "msg_type": "stamped1kb", "msg_pass_by": "unique_ptr" } ] },
+  { "node_name": "logger", "executor_id": 1,
+    "subscribers": [ { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b" } ] }
+] }"#;
+const RUN_S: u64 = 2;
+/// Messages that are due before the end of each publisher: the first one a period after the start.
+const DUE: [u64; 2] = [200 * RUN_S - 1, 20 * RUN_S - 1];
+
+/// Runs the robot of these files; returns the log, too.
+#[track_caller]
+fn run(files: &[&str], options: &str) -> (Finished, Log) {
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    let mut paths = Vec::new();
+    for (index, text) in files.iter().enumerate() {
+        let path = folder.path().join(format!("robot{index}.json"));
+        fs::write(&path, text).unwrap();
+        paths.push(path.display().to_string());
+    }
+    let log = folder.path().join("full.json");
+    let line = format!("topology {} -t {RUN_S} --full-logfile {} {options}", paths.join(" "), log.display());
+    let run = memory.run(&line);
+    run.assert_good();
+    memory.assert_empty();
+    let log = Log::read(&log).unwrap_or_else(|why| panic!("{why}\n{}", run.everything()));
+    (run, log)
+}
+
+/// Every message that was due is sent, skipped, refused or unsent; and every message that was sent is received, overwritten or lost, by
+/// each subscription.
+#[track_caller]
+fn assert_accounted(summary: &SummaryEntry, due: &[u64], senders: &[usize]) {
+    for (publisher, due) in summary.publishers.iter().zip(due) {
+        let sent = &publisher.sent;
+        assert_eq!(sent.samples + sent.skipped + sent.refused + sent.unsent, *due, "{publisher:?}");
+    }
+    for (subscription, sender) in summary.subscriptions.iter().zip(senders) {
+        let received = &subscription.received;
+        assert_eq!(subscription.sent, summary.publishers[*sender].sent.samples, "{subscription:?}");
+        assert_eq!(subscription.sent, received.samples + subscription.lost, "{subscription:?}");
+        assert!(received.overwritten <= subscription.lost, "{subscription:?}");
+    }
+    assert_eq!((summary.publishers.len(), summary.subscriptions.len()), (due.len(), senders.len()));
+    let lost: u64 = summary.subscriptions.iter().map(|of| of.lost).sum();
+    assert_eq!(summary.lost, lost);
+}
+
+fn every_message_of_a_stalled_executor_is_accounted_for() {
+    // Message 10 of each publisher stalls: the timers of the executor pass over some of theirs.
+    let script = "latency=100us,stall=10:60ms,lose=10,overwrite=7,duplicate=11";
+    let (finished, log) = run(&[ROBOT], &format!("-c Mock --mock {script}"));
+    let summary = log.summary.as_ref().unwrap();
+    assert_accounted(summary, &DUE, &[0, 1, 0]);
+    let [fast, slow] = summary.publishers.as_slice() else { panic!("{}", finished.everything()) };
+    // 60 ms are twelve periods of the one and one of the other.
+    assert!(fast.sent.skipped >= 11, "{fast:?}");
+    assert_eq!(fast.sent.refused + slow.sent.refused, 0);
+    for subscription in &summary.subscriptions {
+        let received = &subscription.received;
+        let unexplained = subscription.lost - received.overwritten;
+        assert!(received.overwritten > 0 && unexplained > 0 && received.duplicates > 0, "{subscription:?}");
+    }
+    assert!(finished.stdout.contains("timers passed over"), "{}", finished.stdout);
+    // The rows lose as much as the summary.
+    let rows: u64 = log.rows.iter().map(|row| row.total.received.missed - row.total.received.reordered).sum();
+    assert_eq!(rows, summary.lost, "{}", finished.everything());
+}
+
+fn every_executor_of_gantry_delivers_every_message() {
+    for executor in ["single", "multi", "events", "isolated"] {
+        let (finished, log) = run(&[ROBOT], &format!("-x {executor}"));
+        let summary = log.summary.as_ref().unwrap();
+        assert_accounted(summary, &DUE, &[0, 1, 0]);
+        assert_eq!(summary.lost, 0, "{executor}: {}", finished.everything());
+        assert_eq!(log.run.spec.executor.as_deref(), Some(executor));
+        // Small messages travel inline, the loan of 1 kB does not.
+        let copied: Vec<u64> = summary.publishers.iter().map(|of| of.sent.copied).collect();
+        assert_eq!(copied, [0, 0], "{executor}");
+        let nodes = log.run.topology.as_ref().unwrap()["processes"][0]["nodes"].as_array().unwrap();
+        assert_eq!(nodes[0]["publishers"][1]["pass_by"], "loaned_msg");
+        for words in ["/fast", "/driver", "/logger", "late: latency from send above 20 % of the period or 5.00 ms"] {
+            assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
+        }
+    }
+}
+
+fn the_processes_are_those_of_files_or_nodes_or_one() {
+    let labels = [
+        ("file", vec!["robot0", "robot1"]),
+        ("node", vec!["/driver", "/filter", "/logger", "/debug"]),
+        ("one", vec!["all nodes"]),
+    ];
+    for (by, expected) in BTreeMap::from(labels) {
+        let (_, log) = run(&[ROBOT, DEBUG], &format!("--processes {by}"));
+        let summary = log.summary.as_ref().unwrap();
+        let found: Vec<&str> = summary.workers.iter().map(|worker| worker.label.as_str()).collect();
+        assert_eq!(found, expected, "{by}");
+        // The numbers do not depend on the processes.
+        assert_accounted(summary, &DUE, &[0, 1, 0, 0, 1]);
+    }
+}
+
+fn a_topology_that_cannot_run_says_why_and_starts_nothing() {
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("robot.json");
+    let node = |ends: &str| format!(r#"{{ "nodes": [ {{ "node_name": "a", {ends} }} ] }}"#);
+    let publisher = r#""publishers": [ { "topic_name": "t", "msg_type": "stamped10b", "freq_hz": 10 } ]"#;
+    let server = r#""servers": [ { "service_name": "s", "srv_type": "stamped10b" } ]"#;
+    for (text, options, words) in [
+        (node(server), "", "/a has clients or servers, and a topology with services cannot run yet"),
+        (node(publisher), "", "has no subscription: give the files of all its processes"),
+        (ROBOT.to_owned(), "-x static", "no executor `static`: give -x single or -x multi or -x events or -x isolated"),
+        (ROBOT.to_owned(), "-c Mock -x 3", "Mock has no executor `events`: give -x single"),
+        (ROBOT.to_owned(), "-c Mock --mock matching=any", "its matching is `any`"),
+        (ROBOT.to_owned(), "-s 500", "CPU and memory are read once a second"),
+    ] {
+        fs::write(&path, text).unwrap();
+        let run = memory.run(&format!("topology {} {options}", path.display()));
+        assert_eq!((run.status.code(), run.stdout.as_str()), (Some(2), ""), "{options}: {}", run.everything());
+        assert!(run.stderr.contains(words), "{options}: {}", run.stderr);
+    }
+    memory.assert_empty();
+}
+
+/// A second process, with subscriptions to both topics.
+const DEBUG: &str = r#"{ "nodes": [ { "node_name": "debug", "subscribers": [
+    { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b" }, { "topic_name": "slow", "qos_depth": 1000, "msg_type": "stamped1kb" } ] } ] }"#;
+
+/// Runs the robot in two processes, and sends the signal to the program or to the second process once it has received messages.
+#[track_caller]
+fn signal(signal: Signal, to_program: bool) -> (Finished, Log) {
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for (name, text) in [("robot.json", ROBOT), ("debug.json", DEBUG)] {
+        fs::write(path(name), text).unwrap();
+    }
+    let length_s = if to_program { 60 } else { 3 };
+    let [robot, debug, log] = ["robot.json", "debug.json", "full.json"].map(path);
+    let run = memory.start(&format!("topology {robot} {debug} -t {length_s} --full-logfile {log}"));
+    let worker = run.wait_for_worker("debug");
+    wait_for_thread(worker, "executor");
+    // It sleeps for each of 200 messages a second.
+    wait_until_it_has_slept(worker, sleeps_of(worker) + 250);
+    send(if to_program { run.pid() } else { worker }, signal);
+    let run = run.finish();
+    run.assert_good();
+    let log = Log::read(log.as_ref()).unwrap_or_else(|why| panic!("{why}\n{}", run.everything()));
+    (run, log)
+}
+
+fn an_interrupted_robot_has_its_figures() {
+    let (finished, log) = signal(Signal::INT, true);
+    let summary = log.summary.as_ref().unwrap();
+    assert!(summary.stopped_early, "{}", finished.everything());
+    for (subscription, sender) in summary.subscriptions.iter().zip([0, 1, 0, 0, 1]) {
+        assert_eq!(subscription.sent, summary.publishers[sender].sent.samples);
+        assert_eq!((subscription.sent, subscription.lost), (subscription.received.samples, 0), "{subscription:?}");
+    }
+    // Of 50 ms: nothing was due that an order to stop could leave out.
+    assert_eq!(summary.publishers[1].sent.unsent, 0, "{}", finished.everything());
+}
+
+fn a_killed_process_costs_no_figure_of_the_others() {
+    let (finished, log) = signal(Signal::KILL, false);
+    let summary = log.summary.as_ref().unwrap();
+    for (subscription, sender) in summary.subscriptions.iter().zip([0, 1, 0]) {
+        assert_eq!(subscription.sent, summary.publishers[sender].sent.samples);
+        assert_eq!(subscription.sent, subscription.received.samples + subscription.lost, "{subscription:?}");
+    }
+    let killed = &summary.subscriptions[3..];
+    assert!(killed.iter().all(|of| of.sent > of.received.samples + of.lost), "{}", finished.everything());
+    for words in ["unreported: sent, and the process", "the process of debug (pid"] {
+        assert!(finished.stdout.contains(words), "{words}: {}", finished.everything());
+    }
+}
+
+fn thresholds_are_those_of_the_options() {
+    // The periods are 5 and 50 ms: of the slow topic the absolute limits decide.
+    let limits = "--late-percentage 50 --late-absolute 3000 --too-late-percentage 80 --too-late-absolute 20000";
+    for (latency, late, too_late) in [("2ms", [false, false], [false, false]), ("3500us", [true, true], [false, false])]
+    {
+        let (_, log) = run(&[ROBOT], &format!("-c Mock --mock latency={latency} {limits}"));
+        let summary = log.summary.as_ref().unwrap();
+        for (of, index) in summary.subscriptions.iter().zip([0, 1, 0]) {
+            let all = of.received.samples;
+            let expected = |is: bool| if is { all } else { 0 };
+            assert_eq!((of.received.late, of.received.too_late), (expected(late[index]), expected(too_late[index])));
+        }
+    }
+    let (_, log) = run(&[ROBOT], &format!("-c Mock --mock latency=4500us {limits}"));
+    let too_late: Vec<bool> = log
+        .summary
+        .as_ref()
+        .unwrap()
+        .subscriptions
+        .iter()
+        .map(|of| of.received.too_late == of.received.samples)
+        .collect();
+    assert_eq!(too_late, [true, false, true]);
+}

@@ -1,0 +1,50 @@
+//! Executors: the middleware's own threads, which run the timers and the subscriptions of nodes.
+
+use std::sync::Arc;
+
+use super::{Matched, Publisher, Sink};
+use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
+
+/// An executor: it runs the callbacks of the nodes of its endpoints. It is made and filled on one thread, spun on another, and dropped at the
+/// end of the process, after all executors have ended their spin.
+pub trait Executor: Send {
+    /// A publisher of the node `plan.node`, for a timer's callback: loans or copies as `plan.pass_by` says. May block.
+    ///
+    /// # Errors
+    /// A sentence with the reason and the remedy.
+    fn publisher(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String>;
+
+    /// A timer of the node `plan.node` with the period of `plan.pace`. It expires for the first time one period after the start, and does
+    /// not catch up: where it is late by more than a period, it passes over.
+    ///
+    /// # Errors
+    /// A sentence: the middleware has no such timer.
+    fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut() + Send>) -> Result<(), String>;
+
+    /// A subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or copied out as `plan.pass_by`
+    /// says. May block.
+    ///
+    /// # Errors
+    /// A sentence with the reason and the remedy.
+    fn subscription(
+        &mut self,
+        spec: &RunSpec,
+        plan: &EndpointPlan,
+        sink: Arc<dyn Sink>,
+    ) -> Result<Box<dyn Received + Send>, String>;
+
+    /// Starts all timers at `start_ns`, which lies ahead, and runs callbacks until it is stopped.
+    ///
+    /// # Errors
+    /// A sentence: the middleware cannot go on.
+    fn spin(&mut self, start_ns: i64) -> Result<(), String>;
+
+    /// Stops the spin, also one that has not begun; it returns when no callback runs any more. Called on another thread.
+    fn stop(&mut self) -> Box<dyn Fn() + Send + Sync>;
+}
+
+/// A subscription whose messages a callback receives. Its matching is asked for only before the spin.
+pub trait Received: Matched {
+    /// As [`Subscription::overwritten`](super::Subscription::overwritten); called at any time.
+    fn overwritten(&self) -> u64;
+}

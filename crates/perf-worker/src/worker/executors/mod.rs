@@ -1,0 +1,248 @@
+//! Endpoints in executors: the middleware's threads run their callbacks, and one thread of the instrument, the *keeper*, does all else.
+//!
+//! The keeper creates the endpoints, waits until they are matched, starts the executors, hands over the rows of each second, and notices the
+//! end. Callbacks measure as the loops of other runs do; they share a lock with the keeper, which takes it some times a second.
+
+mod sender;
+
+use std::collections::{BTreeMap, btree_map::Entry};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::{
+    Context,
+    matching::{Start, wait_for_start},
+    probe::End,
+    protocol::{EndpointReport, Report},
+    shared_recorder::{GRACE_NS, SharedRecorder},
+};
+use crate::{
+    backend::{Executor, Publisher, Received, Session},
+    clock::{SECOND_NS, now_ns},
+    endpoint::Endpoint,
+    measure::usage::Usage,
+};
+use sender::{Progress, Sender};
+
+/// The longest sleep of the keeper, ns: the longest delay until an end is noticed.
+const LONGEST_SLEEP_NS: i64 = SECOND_NS / 20;
+/// The shortest one, ns.
+const SHORTEST_SLEEP_NS: i64 = SECOND_NS / 1000;
+
+/// An endpoint and its part of the instrument.
+struct Member<'a> {
+    context: &'a Context,
+    part: Part,
+    /// It has finished or failed.
+    is_over: bool,
+}
+
+enum Part {
+    /// A publisher; with the middleware's until the start.
+    Sender(Arc<Sender>, Option<Box<dyn Publisher + Send>>),
+    /// A subscription, and when its last message had come, ns.
+    Receiver(Arc<SharedRecorder>, Box<dyn Received + Send>, Option<i64>),
+}
+
+/// Runs all endpoints of the process in executors until the run is over.
+pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
+    let mut executors: BTreeMap<u32, Box<dyn Executor>> = BTreeMap::new();
+    let mut members = Vec::new();
+    for context in contexts {
+        let number = context.plan.executor;
+        let executor = match executors.entry(number) {
+            Entry::Occupied(made) => made.into_mut(),
+            Entry::Vacant(new) => new.insert(session.executor(&context.spec, number)?),
+        };
+        let part = create(context, &mut **executor).map_err(|sentence| named(context, &sentence))?;
+        members.push(Member { context, part, is_over: false });
+    }
+    let mut ends: Vec<(&Context, End<'_>)> = members.iter_mut().filter_map(Member::end).collect();
+    let Some(start) = wait_for_start(&mut ends)? else { return Ok(()) };
+    drop(ends);
+    // From here on this thread only works for the instrument.
+    let created = Usage::of_this_thread()?;
+    members.iter_mut().for_each(|member| member.start(&start));
+    let mut spins = Spins(Vec::new());
+    for (number, executor) in executors {
+        spins.start(number, executor, start.start_ns)?;
+    }
+    keep(&mut members, &spins, &created);
+    if let Some(context) = contexts.first() {
+        // Others may still read this process's memory; the middleware's threads live on, so that their cost can be read.
+        context.wait_for_end();
+    }
+    spins.end();
+    Ok(())
+}
+
+fn named(context: &Context, sentence: &str) -> String {
+    format!("{} of {} on {}: {sentence}", context.plan.endpoint, context.plan.node, context.plan.topic)
+}
+
+fn create(context: &Context, executor: &mut dyn Executor) -> Result<Part, String> {
+    let (spec, plan) = (&context.spec, &context.plan);
+    match plan.endpoint {
+        Endpoint::Publisher(_) => {
+            let publisher = executor.publisher(spec, plan)?;
+            let sender = Arc::new(Sender::default());
+            let expiring = sender.clone();
+            executor.timer(plan, Box::new(move || expiring.expired()))?;
+            Ok(Part::Sender(sender, Some(publisher)))
+        }
+        Endpoint::Subscription(_) => {
+            let recorder = Arc::new(SharedRecorder::new(plan));
+            let received = executor.subscription(spec, plan, recorder.clone())?;
+            Ok(Part::Receiver(recorder, received, None))
+        }
+        Endpoint::Relay(_) => Err("a relay does not run in an executor".to_owned()),
+    }
+}
+
+/// Hands over the rows of all members until each has finished or failed. So much of this thread's usage was the middleware's.
+fn keep(members: &mut [Member<'_>], spins: &Spins, created: &Usage) {
+    loop {
+        let now_ns = now_ns();
+        let ended = spins.ended();
+        let mut next_ns = now_ns + LONGEST_SLEEP_NS;
+        for member in members.iter_mut().filter(|member| !member.is_over) {
+            let advanced = match ended.iter().find(|(number, _)| *number == member.context.plan.executor) {
+                Some((_, sentence)) => Err(sentence.clone()),
+                None => member.advance(now_ns),
+            };
+            match advanced {
+                Ok(Some(at_ns)) => next_ns = next_ns.min(at_ns),
+                Ok(None) => member.is_over = true,
+                Err(sentence) => {
+                    member.is_over = true;
+                    member.context.report(Report::Failed(Some(member.context.plan.endpoint), sentence));
+                }
+            }
+        }
+        let Some(member) = members.iter().find(|member| !member.is_over) else { return };
+        if member.context.flags.is_abandoned() {
+            return;
+        }
+        member.context.account.update(created);
+        let sleep_ns = (next_ns - now_ns).max(SHORTEST_SLEEP_NS);
+        std::thread::sleep(Duration::from_nanos(sleep_ns.unsigned_abs()));
+    }
+}
+
+impl Member<'_> {
+    fn end(&mut self) -> Option<(&Context, End<'_>)> {
+        let end = match &mut self.part {
+            Part::Sender(_, publisher) => End::Publisher(&mut **publisher.as_mut()?),
+            Part::Receiver(_, received, _) => End::Received(&mut **received),
+        };
+        Some((self.context, end))
+    }
+
+    fn start(&mut self, start: &Start) {
+        match &mut self.part {
+            Part::Sender(sender, publisher) => {
+                if let Some(publisher) = publisher.take() {
+                    sender.start(self.context, publisher, start.start_ns);
+                }
+            }
+            Part::Receiver(recorder, received, _) => {
+                recorder.start(self.context, start, received.clock(), received.overwritten());
+            }
+        }
+    }
+
+    /// Hands over rows. Returns when to look again, ns; none when it has finished.
+    fn advance(&mut self, now_ns: i64) -> Result<Option<i64>, String> {
+        let context = self.context;
+        match &mut self.part {
+            Part::Sender(sender, _) => {
+                let refused = |sentence| {
+                    let sentence = format!("a message was refused: {sentence}");
+                    context.report(Report::Warning(context.plan.endpoint, sentence));
+                };
+                if let Progress::Until(at_ns) = sender.advance(now_ns, refused)? {
+                    return Ok(Some(at_ns));
+                }
+                context.finish(EndpointReport::default());
+            }
+            Part::Receiver(recorder, received, last_ns) => {
+                let overwritten = received.overwritten();
+                if last_ns.is_none()
+                    && let Some(wait) = recorder.advance(context, overwritten)?
+                {
+                    return Ok(Some(now_ns + i64::try_from(wait.as_nanos()).unwrap_or(LONGEST_SLEEP_NS)));
+                }
+                // A second copy of the last message may be on its way.
+                let over_ns = *last_ns.get_or_insert(now_ns) + GRACE_NS;
+                if now_ns < over_ns {
+                    return Ok(Some(over_ns));
+                }
+                if let Some(recorder) = recorder.end(received.overwritten()) {
+                    let sequences = &recorder.sequences;
+                    let (last_seen, before_matched) = (sequences.last_seen(), sequences.before_matched());
+                    context.finish(EndpointReport { last_seen, before_matched, ..EndpointReport::default() });
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The thread of an executor, which gives the executor back: its endpoints exist until all threads have ended.
+type Spinning = JoinHandle<Box<dyn Executor>>;
+
+struct Spin {
+    number: u32,
+    /// The error with which it ended.
+    failure: Arc<OnceLock<String>>,
+    stop: Box<dyn Fn() + Send + Sync>,
+    thread: Option<Spinning>,
+}
+
+/// The executors that run.
+struct Spins(Vec<Spin>);
+
+impl Spins {
+    fn start(&mut self, number: u32, mut executor: Box<dyn Executor>, start_ns: i64) -> Result<(), String> {
+        let stop = executor.stop();
+        let thread = std::thread::Builder::new().name(format!("executor {number}"));
+        let failure = Arc::new(OnceLock::new());
+        let failing = failure.clone();
+        let spin = move || {
+            if let Err(sentence) = executor.spin(start_ns) {
+                failing.get_or_init(|| sentence);
+            }
+            executor
+        };
+        let thread = thread.spawn(spin).map_err(|error| format!("cannot start a thread for an executor: {error}"))?;
+        self.0.push(Spin { number, failure, stop, thread: Some(thread) });
+        Ok(())
+    }
+
+    /// The executors that ended although they were not stopped, each with a sentence.
+    fn ended(&self) -> Vec<(u32, String)> {
+        let has_ended = |spin: &&Spin| spin.thread.as_ref().is_some_and(JoinHandle::is_finished);
+        let sentence = |spin: &Spin| match spin.failure.get() {
+            Some(sentence) => format!("its executor ended: {sentence}"),
+            None => "its executor ended; if a callback panicked, standard error has the message".to_owned(),
+        };
+        self.0.iter().filter(has_ended).map(|spin| (spin.number, sentence(spin))).collect()
+    }
+
+    /// Stops all, waits for them, and removes them.
+    fn end(&mut self) {
+        self.0.iter().for_each(|spin| (spin.stop)());
+        // A panic has been printed.
+        let joined = self.0.iter_mut().filter_map(|spin| spin.thread.take()?.join().ok());
+        let ended: Vec<_> = joined.collect();
+        drop(ended);
+        self.0.clear();
+    }
+}
+
+impl Drop for Spins {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,176 @@
+//! A publisher of a node: its timer's callback publishes, and the keeper hands over the rows.
+//!
+//! Message `k` is due at the start + (k + 1) · period and has the id k + 1. A callback publishes the newest message that is due; those that
+//! it passes over count as skipped. So an id tells the due time, however late the timer is.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use crate::{
+    backend::{Publisher, Stamp},
+    clock::now_ns,
+    endpoint::EndpointPlan,
+    pacing::Schedule,
+    run_spec::{PassBy, RunSpec},
+    worker::{
+        Context, Flags,
+        message::{Message, NO_STAMP, SentMessage},
+        protocol::times::{CATCH_UP_NS, MOST_REFUSALS},
+        rows::Rows,
+    },
+};
+
+/// A publisher, which a timer's callback and the keeper share.
+#[derive(Default)]
+pub struct Sender(Mutex<Option<Sending>>);
+
+/// The state of a publisher from the start on.
+struct Sending {
+    plan: EndpointPlan,
+    spec: Arc<RunSpec>,
+    flags: Arc<Flags>,
+    publisher: Box<dyn Publisher + Send>,
+    schedule: Schedule,
+    end_ns: i64,
+    /// The index of the first message that was neither sent nor passed over.
+    next: u64,
+    rows: Rows,
+    refusals_in_a_row: u32,
+    /// The first refusal, until it is reported.
+    refusal: Option<String>,
+    has_refused: bool,
+    failure: Option<String>,
+}
+
+/// The progress of a publisher.
+pub enum Progress {
+    /// It publishes; its next row is to be handed over at this time, ns.
+    Until(i64),
+    /// It has sent all that was due.
+    Done,
+}
+
+impl Sender {
+    fn lock(&self) -> MutexGuard<'_, Option<Sending>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts to publish at `start_ns` and its phase. Until then expired timers do nothing.
+    pub fn start(&self, context: &Context, publisher: Box<dyn Publisher + Send>, start_ns: i64) {
+        let (plan, spec) = (context.plan.clone(), context.spec.clone());
+        *self.lock() = Some(Sending {
+            schedule: Schedule::new(start_ns + plan.phase_ns, plan.pace),
+            end_ns: spec.end_ns(start_ns),
+            rows: Rows::new(context, start_ns),
+            flags: context.flags.clone(),
+            publisher,
+            plan,
+            spec,
+            next: 0,
+            refusals_in_a_row: 0,
+            refusal: None,
+            has_refused: false,
+            failure: None,
+        });
+    }
+
+    /// The callback of the timer: publishes the newest message that is due.
+    pub fn expired(&self) {
+        if let Some(sending) = self.lock().as_mut() {
+            sending.expired();
+        }
+    }
+
+    /// Hands over rows. A publisher whose callback runs is looked at the next time. `refused` gets the first refusal.
+    ///
+    /// # Errors
+    /// A sentence: it cannot go on.
+    pub fn advance(&self, now_ns: i64, refused: impl FnOnce(String)) -> Result<Progress, String> {
+        let mut sending = match self.0.try_lock() {
+            Ok(sending) => sending,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(Progress::Until(now_ns)),
+        };
+        let Some(sending) = sending.as_mut() else { return Ok(Progress::Done) };
+        if let Some(sentence) = sending.refusal.take() {
+            refused(sentence);
+        }
+        if let Some(sentence) = sending.failure.take() {
+            return Err(sentence);
+        }
+        sending.rows.until(now_ns);
+        if sending.is_done(now_ns) {
+            sending.finish(now_ns);
+            return Ok(Progress::Done);
+        }
+        Ok(Progress::Until(sending.rows.hand_over_ns()))
+    }
+}
+
+impl Sending {
+    fn is_stopped(&self) -> bool {
+        self.flags.stop.load(std::sync::atomic::Ordering::Relaxed) || self.flags.is_abandoned()
+    }
+
+    /// Whether no message is sent any more: all that were due before the end were, or it is too late for them.
+    fn is_done(&self, now_ns: i64) -> bool {
+        let is_over = now_ns >= self.end_ns && self.next >= self.schedule.due_before(self.end_ns);
+        is_over || now_ns >= self.end_ns.saturating_add(CATCH_UP_NS) || self.is_stopped()
+    }
+
+    fn expired(&mut self) {
+        let awake_ns = now_ns();
+        if self.is_stopped() {
+            // Nothing is due any more from here on.
+            self.end_ns = self.end_ns.min(awake_ns);
+        }
+        // Those due now and before; none after the end.
+        let due = self.schedule.due_before(awake_ns.saturating_add(1).min(self.end_ns));
+        if due <= self.next || self.failure.is_some() || self.is_done(awake_ns) {
+            return;
+        }
+        self.rows.end_until(awake_ns);
+        let index = due - 1;
+        self.rows.open.sent.skipped += index - self.next;
+        self.next = due;
+        self.publish(index, awake_ns);
+    }
+
+    fn publish(&mut self, index: u64, awake_ns: i64) {
+        let stamp = Stamp { time_ns: 0, id: index + 1, rate_hz: self.plan.pace.rate_hz() };
+        let mut message = Message { stamp, touch: self.spec.touch };
+        let sent = match self.publisher.publish(&mut message) {
+            Ok(sent) => sent,
+            Err(sentence) => return self.refused(&sentence),
+        };
+        let sent_ns = message.stamp.time_ns;
+        if sent_ns == 0 {
+            self.failure = Some(NO_STAMP.to_owned());
+            return;
+        }
+        self.refusals_in_a_row = 0;
+        self.rows.end_until(sent_ns);
+        let (due_ns, bytes) = (self.schedule.due_ns(index), self.plan.message.bytes as u64);
+        let is_loan = self.plan.pass_by == PassBy::LoanedMsg;
+        SentMessage { sent, sent_ns, awake_ns, due_ns, bytes, is_loan }.count(&mut self.rows.open);
+    }
+
+    fn refused(&mut self, sentence: &str) {
+        self.rows.open.sent.refused += 1;
+        self.refusals_in_a_row += 1;
+        if !std::mem::replace(&mut self.has_refused, true) {
+            self.refusal = Some(sentence.to_owned());
+        }
+        if self.refusals_in_a_row == MOST_REFUSALS {
+            let sentence = format!("it gave up after {MOST_REFUSALS} refused messages in a row; the last: {sentence}");
+            self.failure = Some(sentence);
+        }
+    }
+
+    /// Hands over all rows. The message in preparation when the order to stop came does not count as unsent.
+    fn finish(&mut self, now_ns: i64) {
+        let begun = self.next + u64::from(self.is_stopped());
+        self.rows.open.sent.unsent = self.schedule.due_before(now_ns.min(self.end_ns)).saturating_sub(begun);
+        self.next = u64::MAX;
+        self.rows.last(now_ns);
+    }
+}

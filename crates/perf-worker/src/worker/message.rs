@@ -1,0 +1,65 @@
+//! Messages that a publisher sends: their payload and stamp, and their counts.
+
+use crate::{
+    backend::{Draft, Sent, Stamp},
+    clock::now_ns,
+    measure::tally::Tally,
+    payload,
+    run_spec::Touch,
+};
+
+/// A message that is due.
+pub struct Message {
+    /// The time is set by [`Draft::stamp`].
+    pub stamp: Stamp,
+    /// The part of the payload that is written.
+    pub touch: Touch,
+}
+
+impl Draft for Message {
+    fn write(&mut self, bytes: &mut [u8]) {
+        payload::write(bytes, self.touch, self.stamp.id);
+    }
+
+    fn stamp(&mut self) -> Stamp {
+        self.stamp.time_ns = now_ns();
+        self.stamp
+    }
+}
+
+/// A message that was sent.
+pub struct SentMessage {
+    /// The way in which the middleware sent it.
+    pub sent: Sent,
+    /// Its stamp, ns.
+    pub sent_ns: i64,
+    /// The time at which its publisher turned to it, ns.
+    pub awake_ns: i64,
+    /// The time at which it was due, ns; none if it was due at once.
+    pub due_ns: Option<i64>,
+    /// Its size, bytes.
+    pub bytes: u64,
+    /// It was to be loaned.
+    pub is_loan: bool,
+}
+
+impl SentMessage {
+    /// Counts it in the row of its second.
+    pub fn count(&self, row: &mut Tally) {
+        row.sent.samples += 1;
+        row.sent.bytes += self.bytes;
+        row.sent.wire_bytes += self.sent.wire_bytes;
+        row.sent.copied += u64::from(self.is_loan && !self.sent.loaned);
+        row.sent.prepare_ns.add((self.sent_ns - self.awake_ns) as f64);
+        if let Some(serialised_ns) = self.sent.serialised_ns {
+            row.sent.serialise_ns.add(serialised_ns.saturating_sub(self.sent_ns) as f64);
+        }
+        if let Some(due_ns) = self.due_ns {
+            row.sent.lateness_ns.add((self.sent_ns - due_ns) as f64);
+            row.lateness.record(u64::try_from(self.sent_ns - due_ns).unwrap_or(0));
+        }
+    }
+}
+
+/// The sentence about a message without a stamp.
+pub const NO_STAMP: &str = "the back end sent a message without a stamp: it must call Draft::stamp for each";
