@@ -2,8 +2,9 @@
 
 use crate::{
     domain::{
+        Domain,
         board::{Board, TopicIndex},
-        control::ControlTask,
+        joining::{JoinBatch, JoinGeneration},
     },
     protocol::{sleep::Side, sync::acquire},
 };
@@ -11,6 +12,40 @@ use std::{
     collections::HashMap,
     sync::{Arc, Weak},
 };
+
+/// The work of one endpoint on the control thread.
+pub(crate) trait ControlTask: Send + Sync {
+    /// Updates the endpoint's view of the other endpoints. May block.
+    fn update(&self, domain: &Arc<Domain>);
+    /// Makes connections that are joined when the generation of the topic's readers was raised, which the caller does for all tasks
+    /// together; then it joins them. `None`: there are none.
+    fn connect(&self, _domain: &Arc<Domain>) -> Option<JoinBatch> {
+        None
+    }
+    /// Joins those connections.
+    fn join(&self, _domain: &Arc<Domain>, _batch: JoinBatch, _generation: JoinGeneration) {}
+    /// Whether endpoints of this process that join or leave need not wait for its update.
+    fn can_wait(&self) -> bool {
+        false
+    }
+    /// When an update is due even without joins and leaves, CLOCK_MONOTONIC.
+    fn due_ns(&self) -> Option<u64> {
+        None
+    }
+    /// Whether a matched endpoint died and its death was not announced yet. `None` unless the endpoint's user waits for an answer of
+    /// the matched endpoints, and must learn soon if one dies.
+    fn has_unannounced_death(&self, _domain: &Domain) -> Option<bool> {
+        None
+    }
+    /// Whether the endpoint's user waits for news through a descriptor or a waker that was not notified yet.
+    fn awaits_news(&self) -> bool {
+        false
+    }
+    /// Notifies that descriptor or waker if there are samples to take; returns whether there were.
+    fn notify_news(&self) -> bool {
+        false
+    }
+}
 
 /// The tasks, as long as their owners keep them.
 #[derive(Default)]

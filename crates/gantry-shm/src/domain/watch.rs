@@ -2,7 +2,7 @@
 
 use crate::{
     describe::description::Role,
-    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant},
+    domain::{Domain, board::TopicIndex, control_tasks::ControlTask, participant::Participant},
     error::Result,
     protocol::{sleep::Side, sync::acquire},
 };

@@ -8,7 +8,7 @@ use crate::{
     domain::{
         Domain,
         board::TopicIndex,
-        control::ControlTask,
+        control_tasks::ControlTask,
         peer::{Peer, PeerRecord},
     },
     error::Result,

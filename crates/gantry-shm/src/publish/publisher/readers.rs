@@ -4,7 +4,8 @@ use super::Publisher;
 use crate::{
     describe::description::{Gid, Role},
     domain::{
-        control::{self, ControlTask},
+        control,
+        control_tasks::ControlTask,
         endpoints::{Endpoints, PeerEndpoint},
         pace::Pace,
     },

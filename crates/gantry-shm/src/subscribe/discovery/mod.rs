@@ -10,7 +10,7 @@ use crate::{
     domain::{
         Domain,
         board::TopicIndex,
-        control::ControlTask,
+        control_tasks::ControlTask,
         joining::{JoinBatch, JoinGeneration},
     },
     error::Result,

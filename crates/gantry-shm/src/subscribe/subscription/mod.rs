@@ -13,7 +13,9 @@ use crate::{
         qos::{Durability, Qos},
         type_description::TypeDescription,
     },
-    domain::{Domain, board::TopicIndex, control::ControlTask, participant::Participant, process_file::EndpointBlock},
+    domain::{
+        Domain, board::TopicIndex, control_tasks::ControlTask, participant::Participant, process_file::EndpointBlock,
+    },
     error::{Error, Result},
     os::{event_fd::EventFd, fork::Epoch},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
