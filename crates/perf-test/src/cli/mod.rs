@@ -231,10 +231,17 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap:
 /// A sentence: an argument is wrong.
 pub fn run_options(arguments: &[String]) -> Result<RunOptions, String> {
     let line = std::iter::once("perf_test").chain(arguments.iter().map(String::as_str));
-    parse(line.map(OsString::from)).map(|cli| cli.options).map_err(|error| {
+    let cli = parse(line.map(OsString::from)).map_err(|error| {
         // The first paragraph without its label; usage follows.
         let text = error.to_string();
         let sentence = text.split("\n\n").next().unwrap_or_default();
         sentence.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")
-    })
+    })?;
+    match (cli.command, arguments.first()) {
+        (None, _) => Ok(cli.options),
+        (Some(_), name) => Err(format!(
+            "`{}` is a command of its own, and this is a single run: give the options of a run, such as `-r 100 -m Array1k`",
+            name.map_or("it", String::as_str)
+        )),
+    }
 }

@@ -95,11 +95,14 @@ impl Record {
     /// A sentence: the folder has runs of a condition of that name with other settings, or cannot be written.
     pub fn write(&self, folder: &Folder, again: bool) -> Result<(), String> {
         let path = folder.path().join(self.condition.folder());
-        if let Some(earlier) = Record::read(&path)?.filter(|earlier| !again && earlier.skipped.is_none()) {
+        if let Some(earlier) = Record::read(&path)?.filter(|earlier| earlier.skipped.is_none()) {
+            if self.skipped.is_some() && again {
+                return Ok(()); // it cannot be measured again here
+            }
             let is_other = |own: &RecordedRun| {
                 earlier.runs.iter().any(|run| run.label == own.label && run.arguments != own.arguments)
             };
-            if earlier.condition != self.condition || self.runs.iter().any(is_other) {
+            if !again && (earlier.condition != self.condition || self.runs.iter().any(is_other)) {
                 return Err(format!(
                     "{} has runs of a condition {} with other settings or arguments: give another name, --results another folder, \
                      or --again to replace them",

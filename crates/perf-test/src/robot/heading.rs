@@ -99,7 +99,7 @@ impl Robot {
 /// The thresholds in words.
 pub fn late(late: &Threshold, too_late: &Threshold) -> String {
     let above = |threshold: &Threshold| {
-        let part = threshold.part_of_period.map(|part| format!("{:.0} % of the period", part * 100.0));
+        let part = threshold.part_of_period.map(|part| format!("{:.0} % of the topic's shortest period", part * 100.0));
         let absolute = threshold.absolute_ns.map(|ns| format_ns(ns as f64));
         part.into_iter().chain(absolute).collect::<Vec<String>>().join(" or ")
     };

@@ -88,7 +88,7 @@ fn publisher(topic: String, plan: &EndpointPlan, figures: &PublisherFigures) -> 
     let [p50, _, max] = times(&sent.lateness_ns, &figures.lateness);
     let counts = [sent.samples, sent.skipped, sent.refused, sent.unsent].map(|count| count.to_string());
     let names = [topic, plan.node.clone(), pass_by_name(plan.pass_by).to_owned()];
-    let message = [plan.message.bytes.to_string(), format!("{rate_hz:.0}")];
+    let message = [plan.message.bytes.to_string(), format!("{}", (rate_hz * 1000.0).round() / 1000.0)];
     names.into_iter().chain(message).chain(counts).chain([p50, max]).collect()
 }
 

@@ -15,11 +15,12 @@ pub trait Executor: Send {
     fn publisher(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String>;
 
     /// A timer of the node `plan.node` with the period of `plan.pace`. It expires for the first time one period after the start, and does
-    /// not catch up: where it is late by more than a period, it passes over.
+    /// not catch up: where it is late by more than a period, it passes over; `expired` gets the number of periods that it passed
+    /// over since it expired last.
     ///
     /// # Errors
     /// A sentence: the middleware has no such timer.
-    fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut() + Send>) -> Result<(), String>;
+    fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String>;
 
     /// A subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or copied out as `plan.pass_by`
     /// says. May block.

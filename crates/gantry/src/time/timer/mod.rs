@@ -113,6 +113,12 @@ impl Timer {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(schedule.period_ns)));
     }
 
+    /// As [`Timer::reset`], but it is due `delay` from now, and whole periods after that: timers that are to keep one phase are reset
+    /// with delays to one time.
+    pub fn reset_after(&self, delay: Duration) {
+        self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(in_ns(delay))));
+    }
+
     /// Whether the timer was canceled, or is a one-shot that went off, and was not reset since.
     #[must_use]
     pub fn is_canceled(&self) -> bool {

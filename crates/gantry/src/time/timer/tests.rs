@@ -47,6 +47,11 @@ fn cancel_and_reset_work_from_any_handle() {
     assert_eq!(timer.time_until_trigger(), Some(ms(10)));
     clock.set(ms(27));
     assert_eq!(timer.take().unwrap().scheduled, ms(27));
+    handle.reset_after(ms(4));
+    clock.set(ms(50));
+    let (scheduled, noticed, overruns) = (ms(31), ms(50), 1);
+    assert_eq!(timer.take(), Some(Tick { scheduled, noticed, overruns }));
+    assert_eq!(timer.time_until_trigger(), Some(ms(1)));
 }
 
 #[test]

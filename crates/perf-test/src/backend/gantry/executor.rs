@@ -17,7 +17,7 @@ use super::{MakePublisher, for_message, qos, sentence};
 use crate::messages::{Benchmark, WithType};
 use perf_worker::{
     backend::{Executor, Matched, Matching, Publisher, Received, Sink, Taken},
-    clock::{now_ns, sleep_until},
+    clock::now_ns,
     endpoint::EndpointPlan,
     run_spec::{PassBy, RunSpec},
     stamp::Stamped,
@@ -30,7 +30,8 @@ pub const NAMES: [&str; 4] = ["single", "multi", "events", "isolated"];
 pub struct NodeExecutor {
     executor: Box<dyn GantryExecutor + Send>,
     nodes: BTreeMap<String, Node>,
-    timers: Vec<Timer>,
+    /// Each with its period.
+    timers: Vec<(Timer, Duration)>,
     subscriptions: Vec<Slot>,
     publish_mode: PublishMode,
 }
@@ -84,11 +85,12 @@ impl Executor for NodeExecutor {
         for_message(plan, MakePublisher { node, plan, publish_mode, zero_copy })
     }
 
-    fn timer(&mut self, plan: &EndpointPlan, mut expired: Box<dyn FnMut() + Send>) -> Result<(), String> {
+    fn timer(&mut self, plan: &EndpointPlan, mut expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String> {
         let node = self.nodes.get(&plan.node).ok_or("a timer belongs to the node of a publisher")?;
         let period_ns = plan.pace.period_ns().and_then(|period_ns| u64::try_from(period_ns).ok());
         let period = Duration::from_nanos(period_ns.ok_or("a timer needs a period")?);
-        self.timers.push(node.create_timer_with_callback(period, move |_| expired()).map_err(sentence)?);
+        let timer = node.create_timer_with_callback(period, move |tick| expired(tick.overruns)).map_err(sentence)?;
+        self.timers.push((timer, period));
         Ok(())
     }
 
@@ -112,8 +114,11 @@ impl Executor for NodeExecutor {
                 waiting.start();
             }
         }
-        sleep_until(start_ns);
-        self.timers.iter().for_each(Timer::reset);
+        for (timer, period) in &self.timers {
+            // In one phase, whenever the executor's thread wakes up.
+            let until_start_ns = u64::try_from(start_ns.saturating_sub(now_ns())).unwrap_or(0);
+            timer.reset_after(*period + Duration::from_nanos(until_start_ns));
+        }
         self.executor.spin().map_err(sentence)
     }
 

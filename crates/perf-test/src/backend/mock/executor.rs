@@ -25,7 +25,7 @@ pub struct MockExecutor {
 struct MockTimer {
     period_ns: i64,
     next_ns: i64,
-    expired: Box<dyn FnMut() + Send>,
+    expired: Box<dyn FnMut(u64) + Send>,
 }
 
 /// A subscription, which the executor and the instrument share.
@@ -53,7 +53,7 @@ impl Executor for MockExecutor {
         Ok(Box::new(MockPublisher::new(spec, plan)?))
     }
 
-    fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut() + Send>) -> Result<(), String> {
+    fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String> {
         let period_ns = plan.pace.period_ns().ok_or("a timer needs a period")?;
         self.timers.push(MockTimer { period_ns, next_ns: 0, expired });
         Ok(())
@@ -77,9 +77,9 @@ impl Executor for MockExecutor {
             self.take_all()?;
             for index in 0..self.timers.len() {
                 if let Some(timer) = self.timers.get_mut(index)
-                    && timer.is_due()
+                    && let Some(passed_over) = timer.take()
                 {
-                    (timer.expired)();
+                    (timer.expired)(passed_over);
                     self.take_all()?;
                 }
             }
@@ -97,14 +97,15 @@ impl Executor for MockExecutor {
 }
 
 impl MockTimer {
-    /// Whether it is due; then the next time is a whole number of periods later.
-    fn is_due(&mut self) -> bool {
-        let now_ns = now_ns();
-        let is_due = now_ns >= self.next_ns;
-        if is_due {
-            self.next_ns += (1 + (now_ns - self.next_ns) / self.period_ns) * self.period_ns;
+    /// If it is due: the number of periods that it passes over. The next time is a whole number of periods later.
+    fn take(&mut self) -> Option<u64> {
+        let late_ns = now_ns() - self.next_ns;
+        if late_ns < 0 {
+            return None;
         }
-        is_due
+        let passed_over = late_ns / self.period_ns;
+        self.next_ns += (1 + passed_over) * self.period_ns;
+        Some(passed_over.cast_unsigned())
     }
 }
 

@@ -176,6 +176,13 @@ pub fn restore_left(root: &Path) -> Vec<String> {
     let (head, changes) = parsed(&content);
     let root = Root::new(root);
     let boot_id = root.line(BOOT_ID).unwrap_or_default();
+    if head.is_none() && content.contains('\n') {
+        return vec![format!(
+            "{} is damaged or of another version, so settings of this machine may still be changed: compare them with its lines, and \
+             remove it",
+            path.display()
+        )];
+    }
     let pid = head.as_ref().map_or(0, |head| head.pid);
     if changes.is_empty() || head.is_none_or(|head| head.boot_id != boot_id) {
         drop(fs::remove_file(&path));

@@ -88,7 +88,7 @@ fn create(context: &Context, executor: &mut dyn Executor) -> Result<Part, String
             let publisher = executor.publisher(spec, plan)?;
             let sender = Arc::new(Sender::default());
             let expiring = sender.clone();
-            executor.timer(plan, Box::new(move || expiring.expired()))?;
+            executor.timer(plan, Box::new(move |passed_over| expiring.expired(passed_over)))?;
             Ok(Part::Sender(sender, Some(publisher)))
         }
         Endpoint::Subscription(_) => {

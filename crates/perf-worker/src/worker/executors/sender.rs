@@ -1,7 +1,7 @@
 //! A publisher of a node: its timer's callback publishes, and the keeper hands over the rows.
 //!
-//! Message `k` is due at the start + (k + 1) · period and has the id k + 1. A callback publishes the newest message that is due; those that
-//! it passes over count as skipped. So an id tells the due time, however late the timer is.
+//! Message `k` is due at the start + (k + 1) · period and has the id k + 1. Each callback publishes one message; those of the periods that
+//! the timer passed over count as skipped. So an id tells the due time, however late the timer is.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -73,10 +73,10 @@ impl Sender {
         });
     }
 
-    /// The callback of the timer: publishes the newest message that is due.
-    pub fn expired(&self) {
+    /// The callback of the timer, which passed over so many periods: publishes the message of this one.
+    pub fn expired(&self, passed_over: u64) {
         if let Some(sending) = self.lock().as_mut() {
-            sending.expired();
+            sending.expired(passed_over);
         }
     }
 
@@ -117,22 +117,23 @@ impl Sending {
         is_over || now_ns >= self.end_ns.saturating_add(CATCH_UP_NS) || self.is_stopped()
     }
 
-    fn expired(&mut self) {
+    fn expired(&mut self, passed_over: u64) {
         let awake_ns = now_ns();
         if self.is_stopped() {
             // Nothing is due any more from here on.
             self.end_ns = self.end_ns.min(awake_ns);
         }
-        // Those due now and before; none after the end.
-        let due = self.schedule.due_before(awake_ns.saturating_add(1).min(self.end_ns));
+        let due = self.schedule.due_before(self.end_ns);
         if due <= self.next || self.failure.is_some() || self.is_done(awake_ns) {
             return;
         }
         self.rows.end_until(awake_ns);
-        let index = due - 1;
-        self.rows.open.sent.skipped += index - self.next;
-        self.next = due;
-        self.publish(index, awake_ns);
+        let index = self.next.saturating_add(passed_over);
+        self.rows.open.sent.skipped += index.min(due) - self.next;
+        self.next = index.saturating_add(1).min(due);
+        if index < due {
+            self.publish(index, awake_ns);
+        }
     }
 
     fn publish(&mut self, index: u64, awake_ns: i64) {
