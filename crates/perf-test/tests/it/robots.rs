@@ -107,7 +107,12 @@ fn every_executor_of_gantry_delivers_every_message() {
         assert_eq!(copied, [0, 0], "{executor}");
         let nodes = log.run.topology.as_ref().unwrap()["processes"][0]["nodes"].as_array().unwrap();
         assert_eq!(nodes[0]["publishers"][1]["pass_by"], "loaned_msg");
-        for words in ["/fast", "/driver", "/logger", "late: latency from send above 20 % of the topic's shortest period or 5.00 ms"] {
+        for words in [
+            "/fast",
+            "/driver",
+            "/logger",
+            "late: latency from send above 20 % of the topic's shortest period or 5.00 ms",
+        ] {
             assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
         }
     }
