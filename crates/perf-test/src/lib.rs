@@ -44,6 +44,7 @@ pub mod results;
 pub mod robot;
 pub mod row;
 pub mod runner;
+mod scalar;
 pub mod system;
 pub mod topic;
 pub mod topology;

@@ -10,7 +10,7 @@ use super::{Topology, process::Publisher};
 pub struct Named {
     /// Its name.
     pub name: String,
-    /// What it is, without a full stop.
+    /// Its description, a phrase without a full stop.
     pub description: String,
 }
 

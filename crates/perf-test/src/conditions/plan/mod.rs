@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     batch::{Contestant, contestants, file_name, refuse},
     cli,
+    scalar::text_of,
     system::root::list_text,
 };
 use perf_worker::run_spec::RunSpec;
-use yaml::{Node, cpus, entries, number, text_of, unknown};
+use yaml::{Node, cpus, entries, number, unknown};
 
 /// Rounds without the key: from six on an interval holds its median with 95 %.
 const ROUNDS: u32 = 6;

@@ -1,8 +1,8 @@
 //! Values of the YAML of a plan, whose errors have their lines.
 
-use saphyr::{MarkedYaml, Scalar, YamlData};
+use saphyr::{MarkedYaml, YamlData};
 
-use crate::system::root::cpu_list;
+use crate::{nearest::nearest, scalar::text_of, system::root::cpu_list};
 
 pub(super) type Node<'a> = MarkedYaml<'a>;
 
@@ -42,19 +42,8 @@ pub(super) fn entries<'a, 'b>(node: &'b Node<'a>, of: &str) -> Result<Vec<(Strin
     entries.iter().map(entry).collect()
 }
 
-/// A scalar as text; none of another node, or of one without a value.
-pub(super) fn text_of(node: &Node<'_>) -> Option<String> {
-    match &node.data {
-        YamlData::Value(Scalar::String(text)) => Some(text.to_string()),
-        YamlData::Value(Scalar::Integer(number)) => Some(number.to_string()),
-        YamlData::Value(Scalar::FloatingPoint(number)) => Some(number.to_string()),
-        YamlData::Value(Scalar::Boolean(is_true)) => Some(is_true.to_string()),
-        _ => None,
-    }
-}
-
 pub(super) fn unknown(line: usize, key: &str, known: &[&str]) -> String {
-    let nearest = known.iter().max_by(|a, b| strsim::jaro(key, a).total_cmp(&strsim::jaro(key, b)));
+    let nearest = nearest(key, known.iter().copied());
     let nearest = nearest.map_or(String::new(), |nearest| format!(", the nearest is `{nearest}`"));
     format!("line {line}: there is no key `{key}`{nearest}: the keys are {}", known.join(", "))
 }

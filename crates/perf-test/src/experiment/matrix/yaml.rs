@@ -5,7 +5,10 @@
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
-use crate::cli::{self, Axis, Choice};
+use crate::{
+    cli::{self, Axis, Choice},
+    scalar::text_of,
+};
 
 /// A key whose values are those of an option: the key, its default and the option.
 const KEYS: [(&str, &str, &str); 13] = [
@@ -183,17 +186,6 @@ fn entry((key, value): (&MarkedYaml<'_>, &MarkedYaml<'_>)) -> Result<(String, Ve
         _ => vec![scalar(value)?],
     };
     Ok((name, values))
-}
-
-/// A scalar as text; none of another node, or of one without a value.
-fn text_of(node: &MarkedYaml<'_>) -> Option<String> {
-    match &node.data {
-        YamlData::Value(Scalar::String(text)) => Some(text.to_string()),
-        YamlData::Value(Scalar::Integer(number)) => Some(number.to_string()),
-        YamlData::Value(Scalar::FloatingPoint(number)) => Some(number.to_string()),
-        YamlData::Value(Scalar::Boolean(is_true)) => Some(is_true.to_string()),
-        _ => None,
-    }
 }
 
 fn unknown(key: &str, value: &str, line: usize, known: impl Iterator<Item = &'static str>) -> String {
