@@ -78,6 +78,7 @@ impl Baseline {
             services: false,
             raw: true,
             phases: true,
+            executors: Vec::new(),
         };
         match self.transport {
             Transport::Ring { complete } => Capabilities {
