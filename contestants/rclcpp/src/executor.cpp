@@ -51,14 +51,14 @@ private:
 };
 
 rclcpp::TimerBase::SharedPtr make_timer(rclcpp::Node &node, std::int64_t period_ns, perf_test_timer *timer) {
-    DueTimes times(period_ns);
+    const auto times = std::make_shared<DueTimes>(period_ns);
 #if RCLCPP_VERSION_GTE(28, 1, 0)
-    const auto callback = [timer, times](const rclcpp::TimerInfo &info) mutable {
-        perf_test_timer_expired(timer, times.passed_over(info.expected_call_time.nanoseconds()));
+    const auto callback = [timer, times](const rclcpp::TimerInfo &info) {
+        perf_test_timer_expired(timer, times->passed_over(info.expected_call_time.nanoseconds()));
     };
 #else // the time at which it is due next tells how many it has passed over in this call
-    const auto callback = [timer, times](rclcpp::TimerBase &of) mutable {
-        perf_test_timer_expired(timer, times.passed_over(perf_test_now_ns() + of.time_until_trigger().count()));
+    const auto callback = [timer, times](rclcpp::TimerBase &of) {
+        perf_test_timer_expired(timer, times->passed_over(perf_test_now_ns() + of.time_until_trigger().count()));
     };
 #endif
     return node.create_wall_timer(nanoseconds(period_ns), callback);
