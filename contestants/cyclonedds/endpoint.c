@@ -40,10 +40,16 @@ static bool has_qos(dds_entity_t entity, const dds_qos_t *wanted) {
            && (history[0] == DDS_HISTORY_KEEP_ALL || depth[0] == depth[1]);
 }
 
+/* Whether the callbacks of its node write or read in the middleware's memory, if that is possible. */
+static bool wants_loans(const perf_test_endpoint *plan, uint32_t kind) {
+    uint32_t wanted = kind == PERF_TEST_PUBLISHER ? PERF_TEST_LOANED_MSG : PERF_TEST_SHARED_PTR | PERF_TEST_LOANED_MSG;
+    return plan->pass_by & wanted;
+}
+
 int open_endpoint(struct endpoint *endpoint, const struct session *session, const perf_test_endpoint *plan,
                   uint32_t kind, perf_test_error *error) {
     const perf_test_run *run = session->run;
-    *endpoint = (struct endpoint){.session = session, .form = form_of(&plan->message, run->raw)};
+    *endpoint = (struct endpoint){.session = session, .plan = plan, .form = form_of(&plan->message, run->raw)};
     const struct form *form = &endpoint->form;
     if (!form->type)
         return perf_test_fail(error, "Cyclone DDS was built without %s: build it again", plan->message.name);
@@ -68,6 +74,7 @@ int open_endpoint(struct endpoint *endpoint, const struct session *session, cons
                               "Cyclone DDS does not use shared memory for %s as it was asked to: change --set "
                               "shared-memory, or leave out --zero-copy",
                               name);
+    endpoint->loans = run->zero_copy || (wants_loans(plan, kind) && dds_is_loan_available(endpoint->entity));
     endpoint->message = new_message(form);
     return endpoint->message ? 0 : perf_test_fail(error, "there is no memory for a message");
 }

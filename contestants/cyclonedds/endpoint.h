@@ -10,9 +10,11 @@
 
 struct endpoint {
     const struct session *session;
+    const perf_test_endpoint *plan;
     struct form form;
     dds_entity_t topic, entity; /* the reader or the writer */
     void *message;              /* the user's own */
+    bool loans;                 /* messages are written or read in the middleware's memory */
 };
 
 /* Opens an endpoint of this kind, which has the QoS of the plan; -1: failed. close_endpoint frees it in any case. */
@@ -25,5 +27,9 @@ const char *policy_name(uint32_t policy_id);
 
 extern const perf_test_publisher_functions PUBLISHER;
 extern const perf_test_subscription_functions SUBSCRIPTION;
+
+/* The only kind of executor. */
+#define EXECUTOR_NAME "wait-set"
+extern const perf_test_executor_functions EXECUTOR;
 
 #endif

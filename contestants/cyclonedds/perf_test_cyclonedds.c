@@ -3,6 +3,8 @@
 
 #include "endpoint.h"
 
+static const char *const EXECUTORS[] = {EXECUTOR_NAME, NULL};
+
 int main(int argc, char **argv) {
     const perf_test_backend backend = {
         .version = PERF_TEST_BACKEND_VERSION,
@@ -28,6 +30,8 @@ int main(int argc, char **argv) {
         .effective = effective_options,
         .publisher = PUBLISHER,
         .subscription = SUBSCRIPTION,
+        .executors = EXECUTORS,
+        .executor = EXECUTOR,
     };
     return perf_test_worker_main(argc, argv, &backend);
 }

@@ -81,21 +81,21 @@ static dds_return_t send_serialised(struct publisher *self, perf_test_sent *sent
 
 static int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error) {
     struct publisher *self = publisher;
-    const perf_test_run *run = self->base.session->run;
-    void *message = self->base.message;
-    if (run->zero_copy) {
-        dds_return_t result = dds_loan_sample(self->base.entity, &message);
+    const struct endpoint *base = &self->base;
+    void *message = base->message;
+    if (base->loans) {
+        dds_return_t result = dds_loan_sample(base->entity, &message);
         if (result < 0) return perf_test_fail(error, "Cyclone DDS loans no message: %s", dds_strretcode(result));
     }
-    write_message(&self->base.form, message, draft);
-    dds_return_t result = self->sertype ? send_serialised(self, sent) : dds_write(self->base.entity, message);
+    write_message(&base->form, message, draft);
+    dds_return_t result = self->sertype ? send_serialised(self, sent) : dds_write(base->entity, message);
     if (result < 0) {
         /* Only a message that was sent gives its loan back. */
-        if (run->zero_copy) dds_return_loan(self->base.entity, &message, 1);
+        if (base->loans) dds_return_loan(base->entity, &message, 1);
         return perf_test_fail(error, "Cyclone DDS does not send: %s", dds_strretcode(result));
     }
     /* The history of TRANSIENT_LOCAL has a copy. */
-    sent->loaned = run->zero_copy && run->qos.durability == PERF_TEST_VOLATILE;
+    sent->loaned = base->loans && base->plan->qos.durability == PERF_TEST_VOLATILE;
     return 0;
 }
 

@@ -43,6 +43,7 @@ static const char *roudi_command(const perf_test_run *run) {
        hand and the next one. Of all subscriptions, which hold the same messages: a queue of iceoryx and a history. */
     uint64_t count = publishers * (history + 2) + 2 * (uint64_t)run->subscriptions + 2 * depth + SPARE_CHUNKS;
     if (run->round_trip) count *= 2;
+    if (run->executor) count += publishers * depth; /* each publisher has a topic, whose subscriptions hold others */
     uint64_t most = CHUNKS_BYTES / chunk_bytes;
     if (count > most) count = most;
     snprintf(command, sizeof command,

@@ -65,13 +65,18 @@ static int listen_to_arrivals(struct subscription *self) {
     return result;
 }
 
+/* Makes the wait set of a subscription that is in no executor. */
+static dds_return_t wait_alone(struct subscription *self) {
+    self->wait_set = dds_create_waitset(self->base.session->participant);
+    dds_return_t result = dds_set_status_mask(self->base.entity, DDS_DATA_AVAILABLE_STATUS);
+    return result == DDS_RETCODE_OK ? dds_waitset_attach(self->wait_set, self->base.entity, 0) : result;
+}
+
 static void *create(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
     struct subscription *self = calloc(1, sizeof *self);
     if (!self) return perf_test_fail(error, "there is no memory"), NULL;
     if (open_endpoint(&self->base, session, plan, PERF_TEST_SUBSCRIPTION, error) != 0) return destroy(self), NULL;
-    self->wait_set = dds_create_waitset(self->base.session->participant);
-    dds_return_t result = dds_set_status_mask(self->base.entity, DDS_DATA_AVAILABLE_STATUS);
-    if (result == DDS_RETCODE_OK) result = dds_waitset_attach(self->wait_set, self->base.entity, 0);
+    dds_return_t result = run->executor ? DDS_RETCODE_OK : wait_alone(self);
     if (result == DDS_RETCODE_OK && run->phases) result = listen_to_arrivals(self);
     if (result == DDS_RETCODE_OK) return self;
     perf_test_fail(error, "Cyclone DDS cannot wait for messages of %s: %s", plan->topic, dds_strretcode(result));
@@ -116,7 +121,7 @@ static int take_serialised(struct subscription *self, dds_sample_info_t *info, p
     int count = dds_takecdr(self->base.entity, &serdata, 1, info, DDS_ANY_STATE);
     if (count <= 0) return count;
     taken->in_hand_ns = self->arrivals ? perf_test_now_ns() : 0;
-    taken->loaned = self->base.session->run->zero_copy && info->valid_data && serdata->iox_chunk;
+    taken->loaned = self->base.loans && info->valid_data && serdata->iox_chunk;
     if (taken->loaned) return self->held = serdata, count;
     bool is_converted = !info->valid_data || ddsi_serdata_to_sample(serdata, self->base.message, NULL, NULL);
     ddsi_serdata_unref(serdata);
@@ -129,14 +134,14 @@ static int take(void *subscription, perf_test_taken *taken, perf_test_error *err
     int count;
     do { /* a sample without data says that a writer has gone */
         void *messages[] = {self->base.message};
-        count = self->arrivals || self->base.session->run->zero_copy
+        count = self->arrivals || self->base.loans
                     ? take_serialised(self, &info, taken)
                     : dds_take(self->base.entity, messages, &info, 1, 1);
     } while (count > 0 && !info.valid_data);
     if (count < 0) return perf_test_fail(error, "Cyclone DDS cannot take: %s", dds_strretcode(count));
     if (count == 0) return 0;
     taken->received_ns = perf_test_now_ns();
-    if (self->arrivals) taken->arrived_ns = arrived_ns(self->arrivals, &self->base.session->run->qos);
+    if (self->arrivals) taken->arrived_ns = arrived_ns(self->arrivals, &self->base.plan->qos);
     memcpy(taken->source, source_of(self, info.publication_handle), sizeof taken->source);
     read_message(&self->base.form, taken->loaned ? self->held->iox_chunk : self->base.message, taken);
     return 1;

@@ -15,6 +15,8 @@ constexpr uint64_t MAX_POOL_BYTES = UINT64_C(4) << 30;
 
 const char *const PUBLISHING_NAMES[] = {"sync", "async", nullptr};
 
+const char *const EXECUTOR_NAMES[] = {"wait-set", nullptr};
+
 const perf_test_setting SETTINGS[] = {
     {"transport", TRANSPORT_NAMES, "data-sharing",
      "the way of messages: default is direct delivery within a process, data sharing of types of bounded size, and "
@@ -51,18 +53,16 @@ int check_loans(const perf_test_run *run, Transport transport, bool is_plain, pe
 
 int check(const perf_test_run *run, perf_test_daemons *, perf_test_error *error) {
     return guarded(error, -1, [&] {
-        std::unique_ptr<MessageType> message = MessageType::find(run->message, run->raw);
-        if (!message) return perf_test_fail(error, "Fast DDS's types have no message %s", run->message.name);
+        Type type{MessageType::find(run->message, run->raw), {}};
+        if (!type.message) return perf_test_fail(error, "Fast DDS's types have no message %s", run->message.name);
         if (run->qos.depth > INT32_MAX)
             return perf_test_fail(error, "Fast DDS keeps at most %d samples: use a smaller --history-depth", INT32_MAX);
-        eprosima::fastdds::dds::TypeSupport type(message->create_support());
+        type.support.reset(type.message->create_support());
         Transport transport;
         // `open` refuses another value.
         if (!parse_transport(perf_test_run_setting(run, "transport"), &transport)) return 0;
-        // A loan has the memory of the serialised message, which must hold the struct.
-        bool is_plain = type->is_plain() && message->memory_bytes() + ENCAPSULATION_BYTES <= type->m_typeSize;
-        if (run->zero_copy && check_loans(run, transport, is_plain, error) != 0) return -1;
-        return transport == Transport::DATA_SHARING ? check_data_sharing(run, type->is_bounded(), error) : 0;
+        if (run->zero_copy && check_loans(run, transport, type.is_loanable(), error) != 0) return -1;
+        return transport == Transport::DATA_SHARING ? check_data_sharing(run, type.support->is_bounded(), error) : 0;
     });
 }
 
@@ -101,6 +101,8 @@ perf_test_backend describe() {
     backend.effective = effective;
     backend.publisher = PUBLISHER_FUNCTIONS;
     backend.subscription = SUBSCRIPTION_FUNCTIONS;
+    backend.executors = EXECUTOR_NAMES;
+    backend.executor = EXECUTOR_FUNCTIONS;
     return backend;
 }
 

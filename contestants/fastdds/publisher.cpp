@@ -15,14 +15,15 @@ namespace {
 
 struct Writer {
     Session &session;
+    Type type;
     DataWriter *writer;
-    void *message; // nullptr with zero copy
+    void *message; // nullptr: it loans
     std::optional<bool> is_in_place; // of loans, once there was one
 };
 
 void destroy(void *endpoint) {
     Writer *self = static_cast<Writer *>(endpoint);
-    if (self->message) self->session.type->deleteData(self->message);
+    if (self->message) self->type.support->deleteData(self->message);
     self->session.publisher->delete_datawriter(self->writer);
     delete self;
 }
@@ -30,12 +31,14 @@ void destroy(void *endpoint) {
 void *create(void *session_given, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
     return guarded(error, static_cast<void *>(nullptr), [&]() -> void * {
         Session &session = *static_cast<Session *>(session_given);
-        DataWriterQos qos = session.writer_qos(plan->qos);
-        DataWriter *writer = session.publisher->create_datawriter(session.topic(plan->topic), qos);
+        Type type = session.type(plan->message);
+        DataWriterQos qos = session.writer_qos(plan->qos, *type.message);
+        DataWriter *writer = session.publisher->create_datawriter(session.topic(plan->topic, type), qos);
         if (!writer) throw std::runtime_error("Fast DDS has not created a data writer; its own message is above");
         void *message = nullptr;
-        if (!run->zero_copy) session.message->prepare(message = session.type->createData());
-        return new Writer{session, writer, message, {}};
+        bool loans = run->zero_copy || (plan->pass_by == PERF_TEST_LOANED_MSG && type.is_loanable());
+        if (!loans) type.message->prepare(message = type.support->createData());
+        return new Writer{session, std::move(type), writer, message, {}};
     });
 }
 
@@ -66,11 +69,11 @@ bool source(void *endpoint, uint8_t id[16]) {
 int publish(void *endpoint, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error) {
     return guarded(error, -1, [&] {
         Writer *self = static_cast<Writer *>(endpoint);
-        const MessageType &type = *self->session.message;
+        const MessageType &type = *self->type.message;
         void *message = self->message;
         if (!message && self->writer->loan_sample(message) != ReturnCode_t::RETCODE_OK)
             return perf_test_fail(error, "Fast DDS has no free sample to loan");
-        if (!self->message && !self->is_in_place) self->is_in_place = self->session.is_in_place(message);
+        if (!self->message && !self->is_in_place) self->is_in_place = self->session.reaches_all_in_place(message);
         Payload payload = type.payload(message);
         perf_test_draft_write(draft, payload.start, payload.bytes);
         type.stamp(message, perf_test_draft_stamp(draft));

@@ -18,11 +18,11 @@ const eprosima::fastrtps::Duration_t MAX_BLOCKING_TIME{5, 0};
 // The pool of data sharing is as large as the history, so that of KEEP_ALL is limited.
 constexpr uint64_t KEEP_ALL_POOL_BYTES = 1 << 30;
 
-std::string type_name(const perf_test_run &run) {
-    if (run.raw) return "perf_test::Raw" + std::to_string(run.message.bytes);
+std::string type_name(const perf_test_message &message, bool raw) {
+    if (raw) return "perf_test::Raw" + std::to_string(message.bytes);
     // As ROS 2 names it: performance_test::msg::dds_::Array1k_.
-    std::string name = run.message.type_name;
-    return name.substr(0, name.find('/')) + "::msg::dds_::" + run.message.name + "_";
+    std::string name = message.type_name;
+    return name.substr(0, name.find('/')) + "::msg::dds_::" + message.name + "_";
 }
 
 template <class Entity> Entity *created(Entity *entity, const char *what) {
@@ -50,34 +50,47 @@ void ParticipantDeleter::operator()(DomainParticipant *participant) const {
     DomainParticipantFactory::get_instance()->delete_participant(participant);
 }
 
-Session::Session(const perf_test_run &given) : run(given), message(MessageType::find(given.message, given.raw)) {
+bool Type::is_loanable() const {
+    return support->is_plain() && message->memory_bytes() + ENCAPSULATION_BYTES <= support->m_typeSize;
+}
+
+Session::Session(const perf_test_run &given) : run(given) {
     const char *way = perf_test_run_setting(&run, "transport"), *publishing = perf_test_run_setting(&run, "publishing");
     if (!parse_transport(way, &transport))
         throw std::runtime_error("Fast DDS has no transport " + std::string(way ? way : "without a name"));
     is_asynchronous = publishing && strcmp(publishing, "async") == 0;
-    if (!message) throw std::runtime_error("Fast DDS's types have no message " + std::string(run.message.name));
-    TopicDataType *support = message->create_support();
-    type.reset(run.phases ? new MarkedType(support) : support);
-    type->setName(type_name(run).c_str());
 
     DomainParticipantFactory *factory = DomainParticipantFactory::get_instance();
     DomainParticipantQos qos = factory->get_default_participant_qos();
     configure(transport, run, qos);
     participant.reset(created(factory->create_participant(run.domain_id, qos), "a participant"));
-    if (type.register_type(participant.get()) != ReturnCode_t::RETCODE_OK)
-        throw std::runtime_error("Fast DDS does not accept the type " + type.get_type_name());
     publisher = created(participant->create_publisher(PUBLISHER_QOS_DEFAULT), "a publisher");
     subscriber = created(participant->create_subscriber(SUBSCRIBER_QOS_DEFAULT), "a subscriber");
-    publisher->set_default_datawriter_qos(writer_qos(run.qos));
+    publisher->set_default_datawriter_qos(writer_qos(run.qos, *type(run.message).message));
 }
 
-Topic *Session::topic(const char *name) {
-    std::lock_guard<std::mutex> lock(topics);
+Type Session::type(const perf_test_message &message) {
+    std::lock_guard<std::mutex> lock(names);
+    std::string name = type_name(message, run.raw);
+    Type type{MessageType::find(message, run.raw), participant->find_type(name)};
+    if (!type.message) throw std::runtime_error("Fast DDS's types have no message " + std::string(message.name));
+    if (!type.support.empty()) return type;
+    TopicDataType *support = type.message->create_support();
+    type.support.reset(run.phases ? new MarkedType(support) : support);
+    type.support->setName(name.c_str());
+    if (type.support.register_type(participant.get()) != ReturnCode_t::RETCODE_OK)
+        throw std::runtime_error("Fast DDS does not accept the type " + name);
+    return type;
+}
+
+Topic *Session::topic(const char *name, const Type &type) {
+    std::lock_guard<std::mutex> lock(names);
     if (TopicDescription *known = participant->lookup_topicdescription(name)) return static_cast<Topic *>(known);
-    return created(participant->create_topic(name, type.get_type_name(), TOPIC_QOS_DEFAULT), "a topic");
+    return created(participant->create_topic(name, type.support.get_type_name(), TOPIC_QOS_DEFAULT), "a topic");
 }
 
-template <class Qos> void Session::request(Qos &qos, const perf_test_qos &asked) const {
+template <class Qos>
+void Session::request(Qos &qos, const perf_test_qos &asked, const MessageType &message) const {
     bool is_reliable = asked.reliability == PERF_TEST_RELIABLE, keeps_all = asked.history == PERF_TEST_KEEP_ALL;
     qos.reliability().kind = is_reliable ? RELIABLE_RELIABILITY_QOS : BEST_EFFORT_RELIABILITY_QOS;
     qos.reliability().max_blocking_time = MAX_BLOCKING_TIME;
@@ -89,22 +102,22 @@ template <class Qos> void Session::request(Qos &qos, const perf_test_qos &asked)
     if (!keeps_all) limits.max_samples = std::max(limits.max_samples, qos.history().depth);
     else if (transport == Transport::DATA_SHARING)
         limits.max_samples = static_cast<int32_t>(std::clamp<uint64_t>(
-            KEEP_ALL_POOL_BYTES / message->memory_bytes(), 1, static_cast<uint64_t>(limits.max_samples)));
+            KEEP_ALL_POOL_BYTES / message.memory_bytes(), 1, static_cast<uint64_t>(limits.max_samples)));
     limits.max_samples_per_instance = limits.max_samples;
     limits.allocated_samples = std::min(limits.allocated_samples, limits.max_samples);
     configure(transport, qos.data_sharing());
 }
 
-DataWriterQos Session::writer_qos(const perf_test_qos &asked) const {
+DataWriterQos Session::writer_qos(const perf_test_qos &asked, const MessageType &message) const {
     DataWriterQos qos = publisher->get_default_datawriter_qos();
-    request(qos, asked);
+    request(qos, asked, message);
     qos.publish_mode().kind = is_asynchronous ? ASYNCHRONOUS_PUBLISH_MODE : SYNCHRONOUS_PUBLISH_MODE;
     return qos;
 }
 
-DataReaderQos Session::reader_qos(const perf_test_qos &asked) const {
+DataReaderQos Session::reader_qos(const perf_test_qos &asked, const MessageType &message) const {
     DataReaderQos qos = subscriber->get_default_datareader_qos();
-    request(qos, asked);
+    request(qos, asked, message);
     return qos;
 }
 
@@ -129,6 +142,10 @@ void Session::effective(perf_test_effective *effective) const {
 }
 
 bool Session::is_in_place(const void *loan) const {
-    // The endpoints of a process have one pool for a topic.
-    return transport == Transport::INTRA_PROCESS || is_in_data_sharing(loan);
+    // The endpoints of a process have one pool for a topic. Nodes of a topology may be in several processes.
+    return (transport == Transport::INTRA_PROCESS && !run.executor) || is_in_data_sharing(loan);
+}
+
+bool Session::reaches_all_in_place(const void *loan) const {
+    return (transport == Transport::DATA_SHARING || !run.executor) && is_in_place(loan);
 }

@@ -12,6 +12,16 @@
 #include "message_type.hpp"
 #include "transport.hpp"
 
+// The type of an endpoint's messages.
+struct Type {
+    // Whether messages can be written and read in the memory of the library: a loan has that of the serialised message,
+    // which must hold the struct.
+    bool is_loanable() const;
+
+    std::unique_ptr<MessageType> message;
+    eprosima::fastdds::dds::TypeSupport support;
+};
+
 struct ParticipantDeleter {
     void operator()(eprosima::fastdds::dds::DomainParticipant *participant) const;
 };
@@ -21,25 +31,28 @@ public:
     // Throws a std::runtime_error, a sentence. The run lives longer.
     explicit Session(const perf_test_run &run);
 
-    // The topic of this name, of the type of the run. Throws a std::runtime_error.
-    eprosima::fastdds::dds::Topic *topic(const char *name);
-    eprosima::fastdds::dds::DataWriterQos writer_qos(const perf_test_qos &asked) const;
-    eprosima::fastdds::dds::DataReaderQos reader_qos(const perf_test_qos &asked) const;
+    // The type of these messages, which the participant knows then. Throws a std::runtime_error.
+    Type type(const perf_test_message &message);
+    // The topic of this name and type. Throws a std::runtime_error.
+    eprosima::fastdds::dds::Topic *topic(const char *name, const Type &type);
+    eprosima::fastdds::dds::DataWriterQos writer_qos(const perf_test_qos &asked, const MessageType &message) const;
+    eprosima::fastdds::dds::DataReaderQos reader_qos(const perf_test_qos &asked, const MessageType &message) const;
     void effective(perf_test_effective *effective) const;
-    // Whether a loan at this address reaches the subscriptions in place. Reads the mappings of this process.
+    // Whether a loan at this address is read in place. Reads the mappings of this process.
     bool is_in_place(const void *loan) const;
+    // Whether a loan of a publisher reaches all subscriptions so. Of a topology they may be in this process and in others,
+    // and direct delivery copies a message in the memory of data sharing.
+    bool reaches_all_in_place(const void *loan) const;
 
     const perf_test_run &run;
-    std::unique_ptr<MessageType> message;
-    eprosima::fastdds::dds::TypeSupport type;
     std::unique_ptr<eprosima::fastdds::dds::DomainParticipant, ParticipantDeleter> participant;
     eprosima::fastdds::dds::Publisher *publisher = nullptr;
     eprosima::fastdds::dds::Subscriber *subscriber = nullptr;
 
 private:
-    template <class Qos> void request(Qos &qos, const perf_test_qos &asked) const;
+    template <class Qos> void request(Qos &qos, const perf_test_qos &asked, const MessageType &message) const;
 
     Transport transport = Transport::LIBRARY_DEFAULT;
     bool is_asynchronous;
-    std::mutex topics;
+    std::mutex names; // of types and topics
 };

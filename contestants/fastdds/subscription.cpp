@@ -23,7 +23,9 @@ namespace {
 
 struct Reader {
     Session &session;
+    Type type;
     DataReader *reader;
+    bool loans;
     void *message; // nullptr: it reads in place
     WaitSet waits;
     ConditionSeq active;
@@ -41,8 +43,8 @@ void release(void *endpoint) {
 void destroy(void *endpoint) {
     Reader *self = static_cast<Reader *>(endpoint);
     release(self);
-    if (self->message) self->session.type->deleteData(self->message);
-    self->waits.detach_condition(self->reader->get_statuscondition());
+    if (self->message) self->type.support->deleteData(self->message);
+    if (!self->session.run.executor) self->waits.detach_condition(self->reader->get_statuscondition());
     self->session.subscriber->delete_datareader(self->reader);
     delete self;
 }
@@ -50,13 +52,17 @@ void destroy(void *endpoint) {
 void *create(void *session_given, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_error *error) {
     return guarded(error, static_cast<void *>(nullptr), [&]() -> void * {
         Session &session = *static_cast<Session *>(session_given);
-        DataReaderQos qos = session.reader_qos(plan->qos);
-        DataReader *reader = session.subscriber->create_datareader(session.topic(plan->topic), qos);
+        Type type = session.type(plan->message);
+        DataReaderQos qos = session.reader_qos(plan->qos, *type.message);
+        DataReader *reader = session.subscriber->create_datareader(session.topic(plan->topic, type), qos);
         if (!reader) throw std::runtime_error("Fast DDS has not created a data reader; its own message is above");
-        bool is_overrun = run->rate_hz == 0 && plan->qos.history == PERF_TEST_KEEP_LAST;
+        bool is_overrun = plan->pace_messages == 0 && plan->qos.history == PERF_TEST_KEEP_LAST;
+        bool reads_in_place = plan->pass_by & (PERF_TEST_SHARED_PTR | PERF_TEST_LOANED_MSG);
+        bool loans = run->zero_copy || (reads_in_place && type.is_loanable());
         void *message = nullptr;
-        if (!run->zero_copy || is_overrun) session.message->prepare(message = session.type->createData());
-        Reader *self = new Reader{session, reader, message, {}, {}, {}, {}, {}};
+        if (!loans || is_overrun) type.message->prepare(message = type.support->createData());
+        Reader *self = new Reader{session, std::move(type), reader, loans, message, {}, {}, {}, {}, {}};
+        if (run->executor) return self; // which has a condition of its own
         reader->get_statuscondition().set_enabled_statuses(StatusMask::data_available());
         self->waits.attach_condition(reader->get_statuscondition());
         return self;
@@ -90,7 +96,7 @@ int64_t monotonic_ns(const eprosima::fastrtps::rtps::Time_t &reception) {
 }
 
 void describe(Reader *self, const void *message, const SampleInfo &info, perf_test_taken *taken) {
-    const MessageType &type = *self->session.message;
+    const MessageType &type = *self->type.message;
     memcpy(taken->source, info.publication_handle.value, sizeof taken->source);
     type.read(message, taken);
     Payload payload = type.payload(const_cast<void *>(message));
@@ -123,7 +129,7 @@ int take_loan(Reader *self, perf_test_taken *taken, perf_test_error *error) {
             return perf_test_fail(error, "Fast DDS has not loaned a message: return code %u", result());
         if (!self->infos[0].valid_data) continue; // a publisher has left
         const void *loan = self->samples.buffer()[0];
-        if (self->message) memcpy(self->message, loan, self->session.message->memory_bytes());
+        if (self->message) memcpy(self->message, loan, self->type.message->memory_bytes());
         describe(self, self->message ? self->message : loan, self->infos[0], taken);
         if (!self->reader->is_sample_valid(loan, &self->infos[0])) continue;
         if (self->message) taken->received_ns = perf_test_now_ns();
@@ -136,7 +142,7 @@ int take_loan(Reader *self, perf_test_taken *taken, perf_test_error *error) {
 int take(void *endpoint, perf_test_taken *taken, perf_test_error *error) {
     return guarded(error, -1, [&] {
         Reader *self = static_cast<Reader *>(endpoint);
-        return self->session.run.zero_copy ? take_loan(self, taken, error) : take_copy(self, taken, error);
+        return self->loans ? take_loan(self, taken, error) : take_copy(self, taken, error);
     });
 }
 
@@ -152,6 +158,8 @@ int wait_for_message(void *endpoint, int64_t timeout_ns, perf_test_error *error)
 }
 
 } // namespace
+
+DataReader *reader_of(void *subscription) { return static_cast<Reader *>(subscription)->reader; }
 
 const perf_test_subscription_functions SUBSCRIPTION_FUNCTIONS = {
     {matched, mismatches, nullptr, destroy}, create, take, release, wait_for_message, nullptr, nullptr, nullptr};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -13,9 +15,44 @@ bool is_intra_process(const perf_test_run &run) {
     return value != nullptr && std::strcmp(value, "on") == 0;
 }
 
-static rclcpp::Node::SharedPtr make_node(const perf_test_run &run, const char *kind, std::uint32_t index) {
-    const auto options = rclcpp::NodeOptions().use_intra_process_comms(is_intra_process(run));
-    return std::make_shared<rclcpp::Node>(std::string(kind) + "_" + std::to_string(index), options);
+static rclcpp::NodeOptions options_of(const perf_test_run &run) {
+    return rclcpp::NodeOptions().use_intra_process_comms(is_intra_process(run));
+}
+
+rclcpp::Node::SharedPtr shared_node(const perf_test_run &run, const std::string &full_name) {
+    static std::mutex mutex;
+    static std::map<std::string, std::weak_ptr<rclcpp::Node>> nodes;
+    const std::lock_guard<std::mutex> lock(mutex);
+    rclcpp::Node::SharedPtr node = nodes[full_name].lock();
+    if (!node) {
+        const auto slash = full_name.rfind('/');
+        const std::string space = slash == 0 ? "/" : full_name.substr(0, slash);
+        node = std::make_shared<rclcpp::Node>(full_name.substr(slash + 1), space, options_of(run));
+        nodes[full_name] = node;
+    }
+    return node;
+}
+
+static rclcpp::Node::SharedPtr make_node(const Plan &plan, const char *kind) {
+    if (plan.run.executor != nullptr) {
+        return shared_node(plan.run, plan.endpoint.node);
+    }
+    const std::string name = std::string(kind) + "_" + std::to_string(plan.endpoint.index);
+    return std::make_shared<rclcpp::Node>(name, options_of(plan.run));
+}
+
+// The id of a message tells its publisher only on the one topic of a run. A topology has others.
+static bool has_marks(const perf_test_run &run) {
+    return is_intra_process(run) && run.publishers > 1 && run.executor == nullptr;
+}
+
+// A pointer of a node is handed over as an owned message, in one process also the loan that rclcpp does not have there.
+static bool is_owning(const Plan &plan) {
+    if (plan.run.executor == nullptr) {
+        return is_intra_process(plan.run);
+    }
+    return plan.endpoint.pass_by == PERF_TEST_UNIQUE_PTR ||
+           (plan.endpoint.pass_by == PERF_TEST_LOANED_MSG && is_intra_process(plan.run));
 }
 
 rclcpp::QoS qos_of(const perf_test_qos &qos) {
@@ -35,10 +72,12 @@ rclcpp::QoS qos_of(const perf_test_qos &qos) {
 }
 
 Publisher::Publisher(const Plan &plan)
-    : node_(make_node(plan.run, "publisher", plan.endpoint.index)), type_(plan.endpoint.message),
-      is_loaning_(plan.run.zero_copy), is_intra_process_(is_intra_process(plan.run)),
+    : node_(make_node(plan, "publisher")), type_(plan.endpoint.message),
+      is_loaning_(plan.run.zero_copy ||
+                  (plan.endpoint.pass_by == PERF_TEST_LOANED_MSG && !is_intra_process(plan.run))),
+      is_owning_(is_owning(plan)), is_intra_process_(is_intra_process(plan.run)),
       id_mask_(is_intra_process_ ? type_.last_id & ID_MASK : type_.last_id),
-      id_mark_(is_intra_process_ && plan.run.publishers > 1 ? std::uint64_t{plan.endpoint.index + 1} << ID_BITS : 0) {}
+      id_mark_(has_marks(plan.run) ? std::uint64_t{plan.endpoint.index + 1} << ID_BITS : 0) {}
 
 bool Publisher::source(std::uint8_t id[16]) {
     if (is_intra_process_) {
@@ -53,14 +92,19 @@ bool Publisher::source(std::uint8_t id[16]) {
 }
 
 Subscription::Subscription(const Plan &plan)
-    : node_(make_node(plan.run, "subscription", plan.endpoint.index)),
-      is_intra_process_(is_intra_process(plan.run)),
-      executor_(make_executor(perf_test_run_setting(&plan.run, "executor"))) {}
+    : node_(make_node(plan, "subscription")), is_intra_process_(is_intra_process(plan.run)),
+      executor_name_(perf_test_run_setting(&plan.run, "executor")) {
+    if (plan.run.executor != nullptr && is_intra_process_ && plan.endpoint.expected > 1) {
+        throw std::invalid_argument("with intra-process=on its messages do not tell the publishers of " +
+                                    std::string(plan.endpoint.topic) + " apart: leave out the setting");
+    }
+}
 
 Subscription::~Subscription() { stop(); }
 
 void Subscription::start(perf_test_sink *sink) {
     sink_ = sink;
+    executor_ = make_executor(executor_name_);
     executor_->add_node(node_);
     spinning_ = std::async(std::launch::async, [this] {
         try {
@@ -81,6 +125,11 @@ void Subscription::stop() {
     } while (spinning_.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready);
     spinning_.get();
     executor_->remove_node(node_);
+}
+
+rclcpp::Node::SharedPtr Subscription::start_in_executor(perf_test_sink *sink) {
+    sink_ = sink;
+    return node_;
 }
 
 void Subscription::deliver(perf_test_taken &taken, const rclcpp::MessageInfo &info) {

@@ -24,6 +24,8 @@ struct Plan {
 // Whether the setting intra-process is on.
 bool is_intra_process(const perf_test_run &run);
 rclcpp::QoS qos_of(const perf_test_qos &qos);
+// The node of this full name, which its endpoints and its executor share; it lives as long as they do.
+rclcpp::Node::SharedPtr shared_node(const perf_test_run &run, const std::string &full_name);
 
 class Publisher {
 public:
@@ -39,12 +41,13 @@ protected:
     rclcpp::Node::SharedPtr node_;
     perf_test_message type_;
     bool is_loaning_;
+    bool is_owning_; // it hands over a message of its own each time
     bool is_intra_process_;
     std::uint64_t id_mask_; // the bits of an id that count messages
     std::uint64_t id_mark_; // the bits of an id that tell the publisher
 };
 
-// Its messages are delivered by an executor of its own, in the threads of that executor.
+// Its messages are delivered by an executor of its own, or by that of its node, in the threads of that executor.
 class Subscription {
 public:
     virtual ~Subscription();
@@ -52,6 +55,8 @@ public:
     void start(perf_test_sink *sink);
     // Returns when no callback is running.
     void stop();
+    // In the executor of its node, which is returned.
+    rclcpp::Node::SharedPtr start_in_executor(perf_test_sink *sink);
 
 protected:
     explicit Subscription(const Plan &plan);
@@ -62,6 +67,7 @@ protected:
 
 private:
     bool is_intra_process_;
+    std::string executor_name_;
     std::unique_ptr<rclcpp::Executor> executor_;
     perf_test_sink *sink_ = nullptr;
     std::future<void> spinning_;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "perf_test_backend.h"
 #include "rclcpp/rclcpp.hpp"
 
 #if __has_include("rclcpp/experimental/executors/events_executor/events_executor.hpp")
@@ -13,7 +14,7 @@
 #define HAS_EVENTS_EXECUTOR 0
 #endif
 
-// The values of the setting `executor`, the default first.
+// The values of the setting `executor` and the executors of topologies, the default first.
 constexpr const char *EXECUTORS[] = {
     "single",
     "multi",
@@ -34,3 +35,6 @@ inline std::unique_ptr<rclcpp::Executor> make_executor(const std::string &name) 
     }
     return std::make_unique<rclcpp::executors::SingleThreadedExecutor>();
 }
+
+// The executors of nodes.
+extern const perf_test_executor_functions EXECUTOR_FUNCTIONS;

@@ -27,7 +27,7 @@ public:
             message::fill(loan.get(), draft, id_mask_, id_mark_);
             publisher_->publish(std::move(loan));
             sent->loaned = *is_shared_;
-        } else if (is_intra_process_) { // hands over the message itself
+        } else if (is_owning_) { // hands over the message itself
             auto owned = std::make_unique<T>();
             message::prepare(*owned, type_);
             message::fill(*owned, draft, id_mask_, id_mark_);
@@ -54,7 +54,12 @@ public:
         overhead_bytes_ = plan.endpoint.message.bytes - message::payload(*expected).bytes;
         const std::string topic = plan.endpoint.topic;
         const rclcpp::QoS qos = qos_of(plan.endpoint.qos);
-        if (is_intra_process(plan.run)) { // several callbacks of this kind share a message within a process
+        if (plan.endpoint.pass_by == PERF_TEST_UNIQUE_PTR) {
+            const auto callback = [this](std::unique_ptr<T> message, const rclcpp::MessageInfo &info) {
+                take(*message, info);
+            };
+            subscription_ = node_->create_subscription<T>(topic, qos, callback);
+        } else if (is_intra_process(plan.run)) { // several callbacks of this kind share a message within a process
             const auto callback = [this](std::shared_ptr<const T> message, const rclcpp::MessageInfo &info) {
                 take(*message, info);
             };
@@ -63,7 +68,8 @@ public:
             const auto callback = [this](const T &message, const rclcpp::MessageInfo &info) { take(message, info); };
             subscription_ = node_->create_subscription<T>(topic, qos, callback);
         }
-        is_loaned_ = subscription_->can_loan_messages();
+        // rclcpp copies a loan for the callback that owns its message.
+        is_loaned_ = subscription_->can_loan_messages() && plan.endpoint.pass_by != PERF_TEST_UNIQUE_PTR;
     }
 
     ~TypedSubscription() override { stop(); }

@@ -221,6 +221,14 @@ impl Communicator {
     /// # Errors
     /// A sentence with the option and the alternative; or the program does not start, or its answer is not valid.
     pub fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
+        if spec.executor.is_some() && spec.capabilities.executors.is_empty() {
+            let others: Vec<String> = with_executors().into_iter().map(|other| format!("-c {other}")).collect();
+            let name = &spec.communicator;
+            return Err(format!(
+                "{name} has no executors, in which the nodes of a topology run: give {}",
+                others.join(" or ")
+            ));
+        }
         spec.capabilities.check(spec)?;
         let path = match &self.program {
             Program::This(backend) => return backend.check(spec),
@@ -261,6 +269,15 @@ impl Communicator {
         }
         Err(format!("{} clean-up: {}", path.display(), String::from_utf8_lossy(&output.stderr).trim()))
     }
+}
+
+/// The names of the middlewares that have executors; those of worker programs that are installed.
+fn with_executors() -> Vec<String> {
+    let built_in = BUILT_IN.into_iter().map(|backend| (backend.name().to_owned(), Program::This(backend)));
+    let installed = Communicator::installed().into_iter().map(|(name, path)| (name, Program::Other(path)));
+    let all = built_in.chain(installed).map(|(name, program)| Communicator { name, program, setting: None });
+    let executes = |of: &Communicator| of.describe().is_ok_and(|of| !of.capabilities.executors.is_empty());
+    all.filter(executes).map(|of| of.name).collect()
 }
 
 /// The output of a worker program that answers and exits.

@@ -13,8 +13,8 @@
  * Values     that are one of several (PERF_TEST_RELIABLE) are single bits, so that capabilities are sets of them.
  * Errors     A function fails with perf_test_fail(error, "reason and remedy, a sentence", ...), and returns -1 or NULL.
  * Threads    Functions that get a session are called on any thread, several at once, after `open` has returned.
- *            Functions of an endpoint are called on the thread that created it. No function may end by an exception of
- *            C++ or by longjmp.
+ *            Functions of an endpoint are called on the thread that created it; of one in an executor on any thread, but
+ *            not at the same time, except for `overwritten`. No function may end by an exception of C++ or by longjmp.
  * Optional   functions may be NULL; all others are required.
  * Memory     of messages that are copied is written once when an endpoint is created: pages that were never written are
  *            one page of zeros, which is copied from the cache.
@@ -33,8 +33,9 @@
 extern "C" {
 #endif
 
-/* The version of this header. A library of another version refuses the back end with a sentence. */
-#define PERF_TEST_BACKEND_VERSION 1
+/* The version of this header. The library takes back ends of version 1, too, which has no executors, and refuses later
+   ones with a sentence. */
+#define PERF_TEST_BACKEND_VERSION 2
 
 /* ---- Errors ---- */
 
@@ -82,6 +83,11 @@ enum { PERF_TEST_MATCHING_COUNT = 1, PERF_TEST_MATCHING_ANY = 2, PERF_TEST_MATCH
 
 /* One process for the publishers and one for each subscription; threads of one process; one thread. */
 enum { PERF_TEST_INTER_PROCESS = 1, PERF_TEST_INTER_THREAD = 2, PERF_TEST_INTRA_THREAD = 4 };
+
+/* The way in which the callbacks of a node hand over messages. A publisher copies an owned or a shared one in, and writes
+   a loaned one in the middleware's memory. A subscription copies an owned one out, and reads others in place. Where that
+   is not possible, it copies: see perf_test_sent.loaned, perf_test_taken.loaned. */
+enum { PERF_TEST_UNIQUE_PTR = 1, PERF_TEST_SHARED_PTR = 2, PERF_TEST_LOANED_MSG = 4 };
 
 /* The endpoint to create. */
 enum { PERF_TEST_PUBLISHER = 1, PERF_TEST_SUBSCRIPTION = 2, PERF_TEST_CLIENT = 4, PERF_TEST_SERVER = 8 };
@@ -158,6 +164,7 @@ typedef struct perf_test_run {
     bool zero_copy;                       /* messages are loaned and read in place, not copied in and out */
     bool raw;                             /* messages are bytes without a type */
     bool phases;                          /* the phases of a message's way are marked */
+    const char *executor;                 /* endpoints run in executors of this name; NULL: on perf_test's threads */
 } perf_test_run;
 
 /* The plan of one endpoint. Valid until the endpoint is destroyed. */
@@ -168,9 +175,11 @@ typedef struct perf_test_endpoint {
     uint32_t kind;             /* PERF_TEST_PUBLISHER ... */
     uint32_t index;            /* of the publisher, subscription or relay that it is in reports */
     uint32_t expected;         /* the number of endpoints of the other side for which it waits before the start */
-    uint32_t executor;         /* endpoints of a process with the same number share a thread */
+    uint32_t executor;         /* endpoints of a process with the same number share a thread, or an executor */
     uint32_t pace_messages;    /* so many messages in pace_ns; 0: as fast as possible */
     int64_t pace_ns;
+    const char *node;          /* in executors the full name of its node, as /robot/camera; empty otherwise */
+    uint32_t pass_by;          /* in executors PERF_TEST_UNIQUE_PTR ..., in place of run->zero_copy; 0 otherwise */
 } perf_test_endpoint;
 
 /* The value of a setting of the run; NULL if the back end has none of that name. */
@@ -225,7 +234,8 @@ typedef struct perf_test_taken {
     bool loaned;           /* it is read in the middleware's memory, so that taking copied nothing */
 } perf_test_taken;
 
-/* The destination of messages that the middleware delivers; valid until `stop` has returned. Any thread may use it. */
+/* The destination of messages that the middleware delivers; valid until the subscription's `stop` or the executor's
+   `destroy` has returned. Any thread may use it. */
 typedef struct perf_test_sink perf_test_sink;
 
 /* Records a message, whose payload need not stay longer. Takes a lock; does not allocate. */
@@ -233,6 +243,17 @@ void perf_test_sink_taken(perf_test_sink *sink, const perf_test_taken *taken);
 
 /* The delivery has ended with this error. */
 void perf_test_sink_failed(perf_test_sink *sink, const char *sentence);
+
+/* The timer of a publisher in an executor; valid until the executor's `destroy` has returned. Any thread may use it. */
+typedef struct perf_test_timer perf_test_timer;
+
+/* For an executor without timers of its own. If the timer is due, it publishes. Returns when the timer is due next, and
+   INT64_MAX before the spin. */
+int64_t perf_test_timer_run(perf_test_timer *timer);
+
+/* For the callback of the middleware's own timer: publishes. The timer passed over so many periods since its last callback,
+   because it was late. */
+void perf_test_timer_expired(perf_test_timer *timer, uint64_t passed_over);
 
 /* ---- Answers of a back end that are lists ---- */
 
@@ -330,6 +351,26 @@ typedef struct perf_test_service_end {
     void *subscription;
 } perf_test_service_end;
 
+/* An executor: it runs the callbacks of nodes, which are timers that publish and subscriptions. perf_test creates the
+   endpoints by the functions above and adds them before `spin`, which has a thread of its own; all other functions are
+   called on the thread that created the executor. */
+typedef struct perf_test_executor_functions {
+    /* An executor of the kind run->executor; NULL: failed. */
+    void *(*create)(void *session, const perf_test_run *run, perf_test_error *error);
+    /* Adds a timer for a publisher of its node publisher->node. Its period is pace_ns / pace_messages, and it expires for
+       the first time one period after the start. 0: good; -1: failed. */
+    int (*add_timer)(void *executor, const perf_test_endpoint *publisher, perf_test_timer *timer,
+                     perf_test_error *error);
+    /* Adds a subscription, whose callback calls perf_test_sink_taken for each message. 0: good; -1: failed. */
+    int (*add_subscription)(void *executor, void *subscription, perf_test_sink *sink, perf_test_error *error);
+    /* Starts the timers at start_ns, which lies ahead, and runs callbacks until `stop`. 0: stopped; -1: failed. */
+    int (*spin)(void *executor, int64_t start_ns, perf_test_error *error);
+    /* Ends the spin, also one that has not begun, and need not wait for its end. Also called after it. */
+    void (*stop)(void *executor);
+    /* Called after the spin, and before its endpoints are destroyed. */
+    void (*destroy)(void *executor);
+} perf_test_executor_functions;
+
 /* A middleware. */
 typedef struct perf_test_backend {
     uint32_t version;               /* PERF_TEST_BACKEND_VERSION */
@@ -366,6 +407,12 @@ typedef struct perf_test_backend {
                          perf_test_service_end *client, perf_test_error *error);
     int (*create_server)(void *session, const perf_test_run *run, const perf_test_endpoint *endpoint,
                          perf_test_service_end *server, perf_test_error *error);
+
+    /* Optional. The names of the executors in which nodes run (perf_test topology), the default first; ends with NULL.
+       Matching is PERF_TEST_MATCHING_COUNT then, and all functions of executors are required. In executors the functions
+       `wait`, `start` and `stop` of subscriptions are not called, and `take` and `release` only by the executor. */
+    const char *const *executors;
+    perf_test_executor_functions executor;
 } perf_test_backend;
 
 /* Does what the arguments order, and returns the exit code of the program: main returns it. `backend` and all that it

@@ -1,9 +1,14 @@
 //! A middleware in C: its functions, which were checked, and its description.
 
+use std::mem::{MaybeUninit, offset_of};
+
 use perf_worker::backend::{Backend, DaemonCommand, DeliveryKind, Description, MatchingKind, Session};
 use perf_worker::run_spec::RunSpec;
 
 use crate::{abi, description, exports::Daemons, failure::Failure, run::CRun, session::CSession, text};
+
+/// The struct of version 1, which has no executors.
+const VERSION_1_BYTES: usize = offset_of!(abi::Backend, executors);
 
 /// A middleware in C.
 pub struct CBackend {
@@ -31,14 +36,21 @@ impl CBackend {
         // SAFETY: H2.
         let version = unsafe { *backend.cast::<u32>() };
         let expected = abi::VERSION;
-        if version != expected {
-            return Err(format!(
-                "its version is {version} and that of libperf_worker_c.a {expected}: set \
-                 PERF_TEST_BACKEND_VERSION and compile it with the header of the library"
-            ));
-        }
-        // SAFETY: H2, and the struct is that of this version.
-        let functions = unsafe { *backend };
+        let bytes = match version {
+            1 => VERSION_1_BYTES,
+            abi::VERSION => size_of::<abi::Backend>(),
+            _ => {
+                return Err(format!(
+                    "its version is {version} and that of libperf_worker_c.a {expected}: set \
+                     PERF_TEST_BACKEND_VERSION and compile it with the header of the library"
+                ));
+            }
+        };
+        let mut functions = MaybeUninit::<abi::Backend>::zeroed();
+        // SAFETY: H2, and the struct of this version has so many bytes.
+        unsafe { backend.cast::<u8>().copy_to_nonoverlapping(functions.as_mut_ptr().cast(), bytes) };
+        // SAFETY: H1; numbers, pointers and functions that are NULL are valid values of the other fields.
+        let functions = unsafe { functions.assume_init() };
         // SAFETY: H2.
         let name = unsafe { text::required(functions.name, "name") }?;
         // SAFETY: H2.
@@ -62,11 +74,12 @@ impl CBackend {
 
 /// The first function that must be there and is not.
 fn missing_function(functions: &abi::Backend, description: &Description) -> Option<&'static str> {
-    let abi::Backend { publisher, subscription, .. } = functions;
+    let abi::Backend { publisher, subscription, executor, .. } = functions;
     let capabilities = &description.capabilities;
     let matches = capabilities.matching != MatchingKind::Unknown;
     let (pushes, serves) = (capabilities.delivery == DeliveryKind::Push, functions.create_client.is_some());
     let pulls = !pushes || serves;
+    let executes = !capabilities.executors.is_empty();
     let required = [
         ("open", functions.open.is_some()),
         ("effective", functions.effective.is_some()),
@@ -83,6 +96,12 @@ fn missing_function(functions: &abi::Backend, description: &Description) -> Opti
         ("subscription.matched.matched", subscription.matched.matched.is_some() || !matches),
         ("create_client", serves || functions.create_server.is_none()),
         ("create_server", functions.create_server.is_some() || !serves),
+        ("executor.create", executor.create.is_some() || !executes),
+        ("executor.add_timer", executor.add_timer.is_some() || !executes),
+        ("executor.add_subscription", executor.add_subscription.is_some() || !executes),
+        ("executor.spin", executor.spin.is_some() || !executes),
+        ("executor.stop", executor.stop.is_some() || !executes),
+        ("executor.destroy", executor.destroy.is_some() || !executes),
     ];
     required.into_iter().find(|(_, is_there)| !is_there).map(|(name, _)| name)
 }

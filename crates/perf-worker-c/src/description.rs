@@ -2,7 +2,7 @@
 
 use perf_worker::{
     backend::{Capabilities, DeliveryKind, Description, MatchingKind, Setting},
-    run_spec::{Content, Durability, History, Reliability, Strategy, Wait},
+    run_spec::{Content, Durability, History, PassBy, Reliability, Strategy, Wait},
 };
 
 use crate::{abi, text};
@@ -29,6 +29,8 @@ pub const WAITS: &Bits<Wait> = &[(1, Wait::Spin), (2, Wait::Block), (4, Wait::Ad
 /// Bits of [`Strategy`].
 pub const STRATEGIES: &Bits<Strategy> =
     &[(1, Strategy::InterProcess), (2, Strategy::InterThread), (4, Strategy::IntraThread)];
+/// Bits of [`PassBy`].
+pub const PASSES: &Bits<PassBy> = &[(1, PassBy::UniquePtr), (2, PassBy::SharedPtr), (4, PassBy::LoanedMsg)];
 const DELIVERIES: &Bits<DeliveryKind> = &[(1, DeliveryKind::Pull), (2, DeliveryKind::Push)];
 const MATCHINGS: &Bits<MatchingKind> = &[(1, MatchingKind::Count), (2, MatchingKind::Any), (4, MatchingKind::Unknown)];
 
@@ -91,7 +93,8 @@ pub unsafe fn describe(backend: &abi::Backend) -> Result<Description, String> {
         services: backend.create_client.is_some(),
         raw: of.raw != 0,
         phases: of.phases != 0,
-        executors: Vec::new(),
+        // SAFETY: the caller's promise.
+        executors: unsafe { text::all_from_c(backend.executors) },
     };
     if !capabilities.copies && capabilities.zero_copy.is_empty() {
         return Err("capabilities.copies is false and zero_copy is 0: it must have one of them".to_owned());
@@ -148,6 +151,7 @@ mod tests {
         check(HISTORIES);
         check(WAITS);
         check(STRATEGIES);
+        check(PASSES);
     }
 
     #[test]

@@ -4,10 +4,10 @@ use std::ffi::{CStr, OsString, c_char, c_int, c_void};
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use perf_worker::backend::{self as contract, DaemonCommand, Readiness, Settings};
-use perf_worker::worker;
+use perf_worker::{clock::now_ns, worker};
 
 use crate::{
     abi,
@@ -27,6 +27,29 @@ pub struct Draft<'a> {
 /// `perf_test_sink`: the destination of messages that are delivered.
 pub struct Sink(pub Arc<dyn contract::Sink>);
 
+/// `perf_test_timer`: the timer of a publisher in an executor.
+pub struct Timer(Mutex<Expiring>);
+
+struct Expiring {
+    period_ns: i64,
+    /// When it is due.
+    next_ns: i64,
+    expired: Box<dyn FnMut(u64) + Send>,
+}
+
+impl Timer {
+    /// A timer that is not due before it was started.
+    pub fn new(period_ns: i64, expired: Box<dyn FnMut(u64) + Send>) -> Timer {
+        Timer(Mutex::new(Expiring { period_ns: period_ns.max(1), next_ns: i64::MAX, expired }))
+    }
+
+    /// It is due for the first time one period after `start_ns`.
+    pub fn start(&self, start_ns: i64) {
+        let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        timer.next_ns = start_ns.saturating_add(timer.period_ns);
+    }
+}
+
 /// `perf_test_daemons`: the daemons that were added, or a mistake.
 pub struct Daemons(pub Result<Vec<DaemonCommand>, String>);
 
@@ -41,7 +64,7 @@ pub struct Sentences(pub Vec<String>);
 /// See the header.
 #[unsafe(no_mangle)]
 pub extern "C" fn perf_test_now_ns() -> i64 {
-    perf_worker::clock::now_ns()
+    now_ns()
 }
 
 /// See the header.
@@ -109,6 +132,35 @@ pub unsafe extern "C" fn perf_test_sink_failed(sink: *const Sink, sentence: *con
     // SAFETY: H2.
     let sentence = unsafe { text::required(sentence, "the sentence of a delivery that failed") };
     sink.0.failed(sentence.unwrap_or_else(|fault| fault));
+}
+
+/// See the header.
+///
+/// # Safety
+/// H4.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_timer_run(timer: *const Timer) -> i64 {
+    // SAFETY: H4.
+    let Some(timer) = (unsafe { timer.as_ref() }) else { return i64::MAX };
+    let mut timer = timer.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let late_ns = now_ns().saturating_sub(timer.next_ns);
+    if late_ns >= 0 {
+        let passed_over = late_ns / timer.period_ns;
+        timer.next_ns += (1 + passed_over) * timer.period_ns;
+        (timer.expired)(passed_over.cast_unsigned());
+    }
+    timer.next_ns
+}
+
+/// See the header.
+///
+/// # Safety
+/// H4.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_timer_expired(timer: *const Timer, passed_over: u64) {
+    // SAFETY: H4.
+    let Some(timer) = (unsafe { timer.as_ref() }) else { return };
+    (timer.0.lock().unwrap_or_else(PoisonError::into_inner).expired)(passed_over);
 }
 
 /// See the header.

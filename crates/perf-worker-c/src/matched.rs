@@ -1,7 +1,6 @@
 //! An endpoint of the back end: its matching, its clock and its end.
 
 use std::ffi::c_void;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use perf_worker::backend::{Matched, Matching, MatchingKind, OtherClock};
@@ -21,9 +20,12 @@ pub struct CMatched {
     functions: MatchedFunctions,
     kind: MatchingKind,
     // The endpoint may use these until its end.
-    _plan: Rc<CEndpoint>,
+    _plan: Arc<CEndpoint>,
     _session: Arc<Open>,
 }
+
+// SAFETY: H3: only an endpoint of an executor is passed to another thread; others are behind traits that are not `Send`.
+unsafe impl Send for CMatched {}
 
 impl CMatched {
     /// The endpoint `endpoint` of the session.
@@ -36,7 +38,7 @@ impl CMatched {
 impl Drop for CMatched {
     fn drop(&mut self) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: H1; it was created on this thread, and this is the only end of it.
+            // SAFETY: H1, H3; this is the only end of it.
             unsafe { destroy(self.object) };
         }
     }

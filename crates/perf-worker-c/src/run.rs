@@ -8,7 +8,7 @@ use perf_worker::{
 };
 
 use crate::abi;
-use crate::description::{CONTENTS, DURABILITIES, HISTORIES, RELIABILITIES, STRATEGIES, WAITS, bit_of};
+use crate::description::{CONTENTS, DURABILITIES, HISTORIES, PASSES, RELIABILITIES, STRATEGIES, WAITS, bit_of};
 use crate::text::Texts;
 
 /// A run with the memory of its texts.
@@ -46,6 +46,10 @@ impl CRun {
             zero_copy: spec.zero_copy,
             raw: spec.raw,
             phases: spec.phases,
+            executor: match &spec.executor {
+                Some(executor) => texts.add(executor)?,
+                None => std::ptr::null(),
+            },
         };
         Ok(CRun { run, _lists: [settings, options], _texts: texts })
     }
@@ -75,6 +79,11 @@ pub struct CEndpoint {
     _texts: Texts,
 }
 
+// SAFETY: neither the plan nor the texts that it points to change.
+unsafe impl Send for CEndpoint {}
+// SAFETY: as before.
+unsafe impl Sync for CEndpoint {}
+
 impl CEndpoint {
     /// The plan `plan` for C.
     ///
@@ -93,6 +102,9 @@ impl CEndpoint {
             executor: plan.executor,
             pace_messages: plan.pace.messages,
             pace_ns: plan.pace.per_ns,
+            node: texts.add(&plan.node)?,
+            // Outside of executors there are no nodes of the run.
+            pass_by: if plan.node.is_empty() { 0 } else { bit_of(PASSES, plan.pass_by) },
         };
         Ok(CEndpoint { endpoint, _texts: texts })
     }

@@ -1,19 +1,19 @@
 //! The middleware in one process, and the endpoints that it makes.
 
 use std::ffi::c_void;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use perf_worker::{
     backend::{
-        Client, Delivery, DeliveryKind, Description, DeviceMemory, MatchingKind, Publisher, Server, Session, Settings,
-        Subscription,
+        Client, Delivery, DeliveryKind, Description, DeviceMemory, Executor, MatchingKind, Publisher, Server, Session,
+        Settings, Subscription,
     },
     endpoint::EndpointPlan,
     run_spec::RunSpec,
 };
 
 use crate::abi::{self, ServiceEnd};
+use crate::executor::CExecutor;
 use crate::exports::Effective;
 use crate::failure::Failure;
 use crate::matched::CMatched;
@@ -23,9 +23,12 @@ use crate::subscription::{CListener, CSubscription};
 
 /// A session that is open, and closes when it and its endpoints are gone.
 pub struct Open {
-    functions: abi::Backend,
-    object: *mut c_void,
-    run: &'static CRun,
+    /// Those of the back end.
+    pub functions: abi::Backend,
+    /// The session in C.
+    pub object: *mut c_void,
+    /// The run.
+    pub run: &'static CRun,
 }
 
 // SAFETY: H3; the run does not change.
@@ -46,8 +49,10 @@ impl Drop for Open {
 type ServiceParts = (Box<dyn Publisher>, Box<dyn Subscription>);
 
 /// The middleware in one process.
+#[derive(Clone)]
 pub struct CSession {
-    open: Arc<Open>,
+    /// What is open.
+    pub open: Arc<Open>,
     matching: MatchingKind,
     delivery: DeliveryKind,
 }
@@ -80,7 +85,7 @@ impl CSession {
         name: &str,
         create: Option<abi::Create>,
     ) -> Result<Endpoint, String> {
-        let (endpoint, mut failure) = (Rc::new(CEndpoint::new(plan, kind)?), Failure::new());
+        let (endpoint, mut failure) = (Arc::new(CEndpoint::new(plan, kind)?), Failure::new());
         let create = create.ok_or_else(|| format!("the back end has no function {name}"))?;
         // SAFETY: H1, H4: run and plan live as long as the endpoint.
         let object =
@@ -98,7 +103,7 @@ impl CSession {
     ) -> Result<ServiceParts, String> {
         let topic = &plan.topic;
         let create = create.ok_or_else(|| format!("this middleware has no services, and {topic} is one"))?;
-        let (endpoint, mut failure) = (Rc::new(CEndpoint::new(plan, kind)?), Failure::new());
+        let (endpoint, mut failure) = (Arc::new(CEndpoint::new(plan, kind)?), Failure::new());
         let mut end = ServiceEnd { publisher: std::ptr::null_mut(), subscription: std::ptr::null_mut() };
         let (run, plan) = (self.open.run.address(), endpoint.address());
         // SAFETY: H1, H4: run and plan live as long as both parts.
@@ -109,13 +114,35 @@ impl CSession {
         }
         let publisher = self.publisher_of(Endpoint { object: end.publisher, plan: endpoint.clone() });
         let subscription = self.subscription_of(Endpoint { object: end.subscription, plan: endpoint });
-        Ok((publisher, subscription))
+        Ok((Box::new(publisher), subscription))
     }
 
-    fn publisher_of(&self, endpoint: Endpoint) -> Box<dyn Publisher> {
+    fn publisher_of(&self, endpoint: Endpoint) -> CPublisher {
         let functions = self.open.functions.publisher;
+        CPublisher::new(CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint), functions)
+    }
+
+    /// Makes a publisher.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn create_publisher(&self, plan: &EndpointPlan) -> Result<CPublisher, String> {
+        let endpoint = self.create(plan, Kind::Publisher, "publisher.create", self.open.functions.publisher.create)?;
+        Ok(self.publisher_of(endpoint))
+    }
+
+    fn create_subscription(&self, plan: &EndpointPlan) -> Result<Endpoint, String> {
+        self.create(plan, Kind::Subscription, "subscription.create", self.open.functions.subscription.create)
+    }
+
+    /// Makes a subscription that delivers messages, in an executor or by itself.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn create_listener(&self, plan: &EndpointPlan) -> Result<CListener, String> {
+        let (endpoint, functions) = (self.create_subscription(plan)?, self.open.functions.subscription);
         let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);
-        Box::new(CPublisher::new(matched, functions))
+        Ok(CListener::new(matched, functions))
     }
 
     fn subscription_of(&self, endpoint: Endpoint) -> Box<dyn Subscription> {
@@ -130,7 +157,7 @@ pub struct Endpoint {
     /// The endpoint.
     pub object: *mut c_void,
     /// Its plan, at an address that stays.
-    pub plan: Rc<CEndpoint>,
+    pub plan: Arc<CEndpoint>,
 }
 
 impl Session for CSession {
@@ -144,20 +171,18 @@ impl Session for CSession {
     }
 
     fn publisher(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher>, String> {
-        let endpoint = self.create(plan, Kind::Publisher, "publisher.create", self.open.functions.publisher.create)?;
-        Ok(self.publisher_of(endpoint))
+        Ok(Box::new(self.create_publisher(plan)?))
     }
 
     fn subscription(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Delivery, String> {
-        let functions = self.open.functions.subscription;
-        let endpoint = self.create(plan, Kind::Subscription, "subscription.create", functions.create)?;
         Ok(match self.delivery {
-            DeliveryKind::Pull => Delivery::Pull(self.subscription_of(endpoint)),
-            DeliveryKind::Push => {
-                let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);
-                Delivery::Push(Box::new(CListener::new(matched, functions)))
-            }
+            DeliveryKind::Pull => Delivery::Pull(self.subscription_of(self.create_subscription(plan)?)),
+            DeliveryKind::Push => Delivery::Push(Box::new(self.create_listener(plan)?)),
         })
+    }
+
+    fn executor(&self, _: &RunSpec, _: u32) -> Result<Box<dyn Executor>, String> {
+        Ok(Box::new(CExecutor::new(self.clone())?))
     }
 
     fn client(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {

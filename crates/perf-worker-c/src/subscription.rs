@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Duration;
 
-use perf_worker::backend::{Listener, Matched, Matching, OtherClock, Sink, Subscription, Taken};
+use perf_worker::backend::{Listener, Matched, Matching, OtherClock, Received, Sink, Subscription, Taken};
 
 use crate::abi::{self, SubscriptionFunctions};
 use crate::exports;
@@ -23,13 +23,18 @@ impl CSubscription {
     }
 }
 
-/// A subscription of the back end that delivers messages.
+/// A subscription of the back end that delivers messages, by itself or in an executor.
 pub struct CListener {
     endpoint: CMatched,
     functions: SubscriptionFunctions,
 }
 
 impl CListener {
+    /// The subscription in C.
+    pub fn object(&self) -> *mut c_void {
+        self.endpoint.object
+    }
+
     /// A subscription that exists.
     pub fn new(endpoint: CMatched, functions: SubscriptionFunctions) -> CListener {
         CListener { endpoint, functions }
@@ -114,6 +119,12 @@ impl Listener for CListener {
         self.endpoint.failure.check("stop", returned)
     }
 
+    fn overwritten(&self) -> u64 {
+        overwritten(&self.functions, self.endpoint.object)
+    }
+}
+
+impl Received for CListener {
     fn overwritten(&self) -> u64 {
         overwritten(&self.functions, self.endpoint.object)
     }

@@ -85,7 +85,7 @@ fn spec(options: &TopologyOptions, topology: &Topology, communicator: &Communica
         part_of_period: Some(f64::from(percent) / 100.0),
         absolute_ns: Some(u64::from(absolute_us) * 1000),
     };
-    Ok(RunSpec {
+    let spec = RunSpec {
         message: largest.map_or(spec.message, |of| of.payload.message.clone()),
         qos: largest.map_or(spec.qos, |of| of.qos.qos),
         topic: options.topology.join(", "),
@@ -100,5 +100,7 @@ fn spec(options: &TopologyOptions, topology: &Topology, communicator: &Communica
         too_late: limit(options.too_late_percentage, options.too_late_absolute),
         executor: Some(executor),
         ..spec
-    })
+    };
+    // The daemons have memory for the largest messages.
+    Ok(RunSpec { daemon_commands: communicator.check(&spec)?, ..spec })
 }

@@ -12,11 +12,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 use test_support::{Test, built_archive, compile, is_ignored, missing_compiler, side_by_side, trial};
 
-const TESTS: [Test; 6] = [
+const TESTS: [Test; 7] = [
     ("every_message_arrives_whole_and_in_order", every_message_arrives_whole_and_in_order),
     ("several_of_each_in_one_process_and_apart", several_of_each_in_one_process_and_apart),
     ("messages_come_back_from_a_relay", messages_come_back_from_a_relay),
     ("sentences_from_c_reach_the_user", sentences_from_c_reach_the_user),
+    ("a_topology_needs_executors", a_topology_needs_executors),
     ("only_perf_test_starts_the_program", only_perf_test_starts_the_program),
     ("the_example_does_as_it_declares", the_example_does_as_it_declares),
 ];
@@ -112,6 +113,13 @@ fn sentences_from_c_reach_the_user() {
         let output = example(&format!("{options} -r 100 --max-runtime 1"));
         assert!(!output.status.success() && said(&output).contains(words), "{options}: {}", said(&output));
     }
+}
+
+fn a_topology_needs_executors() {
+    let output = perf_test("topology pub_sub_10b -c example");
+    let said = said(&output);
+    let words = "example has no executors, in which the nodes of a topology run: give -c Gantry or -c ";
+    assert!(output.status.code() == Some(2) && said.contains(words), "{said}");
 }
 
 fn only_perf_test_starts_the_program() {

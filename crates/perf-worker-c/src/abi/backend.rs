@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use super::{Clock, DeviceMemory, Endpoint, Error, Run, Sent, Taken};
-use crate::exports::{Daemons, Draft, Effective, Sentences, Sink};
+use crate::exports::{Daemons, Draft, Effective, Sentences, Sink, Timer};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -77,6 +77,17 @@ pub struct ServiceEnd {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct ExecutorFunctions {
+    pub create: Option<unsafe extern "C" fn(*mut c_void, *const Run, *mut Error) -> *mut c_void>,
+    pub add_timer: Option<unsafe extern "C" fn(*mut c_void, *const Endpoint, *const Timer, *mut Error) -> c_int>,
+    pub add_subscription: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Sink, *mut Error) -> c_int>,
+    pub spin: Option<unsafe extern "C" fn(*mut c_void, i64, *mut Error) -> c_int>,
+    pub stop: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub destroy: Option<Destroy>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct Backend {
     pub version: u32,
     pub name: *const c_char,
@@ -94,4 +105,6 @@ pub struct Backend {
     pub subscription: SubscriptionFunctions,
     pub create_client: Option<CreateEnd>,
     pub create_server: Option<CreateEnd>,
+    pub executors: *const *const c_char,
+    pub executor: ExecutorFunctions,
 }

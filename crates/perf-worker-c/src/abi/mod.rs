@@ -8,11 +8,11 @@ mod message;
 mod run;
 
 pub use backend::{
-    Backend, Capabilities, Create, CreateEnd, Destroy, MatchedFunctions, PublisherFunctions, ServiceEnd, Setting,
-    SubscriptionFunctions,
+    Backend, Capabilities, Create, CreateEnd, Destroy, ExecutorFunctions, MatchedFunctions, PublisherFunctions,
+    ServiceEnd, Setting, SubscriptionFunctions,
 };
 pub use message::{Clock, Daemon, DeviceMemory, Error, Sent, Stamp, Taken};
 pub use run::{Endpoint, Message, NameValue, Qos, Run};
 
 /// `PERF_TEST_BACKEND_VERSION`.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

@@ -47,6 +47,7 @@ pub struct Run {
     pub zero_copy: bool,
     pub raw: bool,
     pub phases: bool,
+    pub executor: *const c_char,
 }
 
 #[repr(C)]
@@ -60,4 +61,6 @@ pub struct Endpoint {
     pub executor: u32,
     pub pace_messages: u32,
     pub pace_ns: i64,
+    pub node: *const c_char,
+    pub pass_by: u32,
 }

@@ -1,14 +1,14 @@
 //! The functions of a back end, as C would have them. The id of a message selects the mistakes that they make.
 
 use std::cell::Cell;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Mutex;
 
 use crate::abi::{self, Backend};
-use crate::exports::{self, Daemons, Draft, Effective, Sentences, Sink};
+use crate::exports::{self, Daemons, Draft, Effective, Sentences, Sink, Timer};
 
 /// The session, and each of its endpoints: the kinds that were created, the list of what has ended, the message that was sent last,
-/// and the address of the sink.
+/// and the addresses of the sink and of the timer.
 #[derive(Default)]
 pub struct Log {
     pub created: Vec<u32>,
@@ -16,6 +16,8 @@ pub struct Log {
     pub payload: Vec<u8>,
     pub id: u64,
     sink: usize,
+    timer: usize,
+    is_stopped: bool,
 }
 
 /// What C has pointers to.
@@ -198,6 +200,65 @@ pub fn deliver(log: &Object) {
     unsafe { exports::perf_test_sink_failed(sink, c"the daemon has gone".as_ptr()) };
 }
 
+unsafe extern "C" fn create_executor(session: *mut c_void, run: *const abi::Run, _: *mut abi::Error) -> *mut c_void {
+    // SAFETY: the library gives a run.
+    assert!(unsafe { (*run).executor }.is_null(), "the run of the session has none");
+    session
+}
+
+unsafe extern "C" fn add_timer(
+    executor: *mut c_void,
+    publisher: *const abi::Endpoint,
+    timer: *const Timer,
+    error: *mut abi::Error,
+) -> c_int {
+    // SAFETY: the library gives a plan.
+    let publisher = unsafe { &*publisher };
+    // SAFETY: the node is a string.
+    if unsafe { CStr::from_ptr(publisher.node) } != c"/robot/camera" || publisher.pass_by != 4 {
+        // SAFETY: the library gives an error.
+        return unsafe { fail(error, c"another node than /robot/camera, or no loan") };
+    }
+    object(executor).lock().unwrap().timer = timer.expose_provenance();
+    0
+}
+
+unsafe extern "C" fn add_subscription(
+    executor: *mut c_void,
+    subscription: *mut c_void,
+    sink: *const Sink,
+    _: *mut abi::Error,
+) -> c_int {
+    assert_eq!(executor, subscription);
+    object(executor).lock().unwrap().sink = sink.expose_provenance();
+    0
+}
+
+unsafe extern "C" fn spin(executor: *mut c_void, start_ns: i64, error: *mut abi::Error) -> c_int {
+    let timer = std::ptr::with_exposed_provenance::<Timer>(object(executor).lock().unwrap().timer);
+    // SAFETY: as the header says.
+    let next_ns = unsafe { exports::perf_test_timer_run(timer) };
+    assert!(next_ns > exports::perf_test_now_ns(), "started at {start_ns}, due again at {next_ns}");
+    // SAFETY: as the header says.
+    assert_eq!(unsafe { exports::perf_test_timer_run(timer) }, next_ns);
+    // SAFETY: as the header says.
+    unsafe { exports::perf_test_timer_expired(timer, 5) };
+    deliver(object(executor));
+    if object(executor).lock().unwrap().is_stopped {
+        return 0;
+    }
+    // SAFETY: the library gives an error.
+    unsafe { fail(error, c"nothing has stopped it") }
+}
+
+unsafe extern "C" fn stop_executor(executor: *mut c_void) {
+    object(executor).lock().unwrap().is_stopped = true;
+}
+
+unsafe extern "C" fn destroy_executor(executor: *mut c_void) {
+    object(executor).lock().unwrap().ended.push("executor");
+}
+
 unsafe extern "C" fn stop(_: *mut c_void, error: *mut abi::Error) -> c_int {
     // SAFETY: the library gives an error.
     unsafe { fail(error, c"a thread hangs") }
@@ -303,5 +364,17 @@ pub fn functions(delivery: u32) -> Backend {
         },
         create_client: Some(create_end),
         create_server: Some(create_end),
+        executors: {
+            let names: &'static [*const c_char] = Box::leak(Box::new([c"single".as_ptr(), std::ptr::null()]));
+            names.as_ptr()
+        },
+        executor: abi::ExecutorFunctions {
+            create: Some(create_executor),
+            add_timer: Some(add_timer),
+            add_subscription: Some(add_subscription),
+            spin: Some(spin),
+            stop: Some(stop_executor),
+            destroy: Some(destroy_executor),
+        },
     }
 }

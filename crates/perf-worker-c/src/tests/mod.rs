@@ -7,7 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use perf_worker::backend::{self as contract, Backend as _, Delivery, Matching, OtherClock, Readiness, Session};
-use perf_worker::{clock::now_ns, endpoint::EndpointPlan, run_spec::RunSpec};
+use perf_worker::{
+    clock::{SECOND_NS, now_ns},
+    endpoint::EndpointPlan,
+    pacing::Pace,
+    run_spec::{PassBy, RunSpec},
+};
 use serde_json::Value;
 
 use crate::abi::{self, Backend};
@@ -148,6 +153,51 @@ fn threads_of_c_deliver_also_too_late() {
 }
 
 #[test]
+fn an_executor_of_c_publishes_by_timers_and_ends_before_its_endpoints() {
+    let ((spec, plan), (session, log)) = (example(), session());
+    let plan = EndpointPlan {
+        node: "/robot/camera".to_owned(),
+        pass_by: PassBy::LoanedMsg,
+        pace: Pace { messages: 1, per_ns: 100 * SECOND_NS },
+        ..plan
+    };
+    let mut executor = session.executor(&spec, 0).unwrap();
+    let publisher = Arc::new(Mutex::new(executor.publisher(&spec, &plan).unwrap()));
+    let expired = Arc::new(Mutex::new(Vec::new()));
+    let (publishing, expiring) = (publisher.clone(), expired.clone());
+    let callback = move |passed_over| {
+        expiring.lock().unwrap().push(passed_over);
+        publishing.lock().unwrap().publish(&mut TestDraft(1)).unwrap();
+    };
+    executor.timer(&plan, Box::new(callback)).unwrap();
+    let copied = EndpointPlan { pass_by: PassBy::UniquePtr, ..plan.clone() };
+    let refused = executor.timer(&copied, Box::new(|_| ())).unwrap_err();
+    assert_eq!(refused, "another node than /robot/camera, or no loan");
+    let sink = Arc::new(TestSink::default());
+    let received = executor.subscription(&spec, &plan, sink.clone()).unwrap();
+    // It is late by two and a half periods: the second and the third message were passed over.
+    let start_ns = now_ns() - 350 * SECOND_NS;
+    assert_eq!(executor.spin(start_ns).unwrap_err(), "nothing has stopped it");
+    let stop = executor.stop();
+    stop();
+    assert_eq!((executor.spin(start_ns), received.overwritten()), (Ok(()), 6));
+    assert_eq!(*expired.lock().unwrap(), [2, 5, 2, 5]);
+    assert_eq!(sink.0.lock().unwrap().0, [1, 1]);
+    drop((executor, stop));
+    drop((publisher, received, session));
+    assert_eq!(log.lock().unwrap().ended, ["executor", "publisher", "subscription", "session"]);
+}
+
+#[test]
+fn a_back_end_of_version_1_has_no_executors() {
+    let functions = Backend { version: 1, ..functions(1) };
+    // SAFETY: the functions keep to the header, whose struct of version 1 is the beginning of this one.
+    let backend = unsafe { CBackend::new(&raw const functions) }.unwrap();
+    assert_eq!(backend.describe().capabilities.executors, [""; 0]);
+    assert!(backend.open(&example().0).unwrap().executor(&example().0, 0).is_err());
+}
+
+#[test]
 fn the_rest_of_the_contract_passes_through() {
     let ((spec, plan), (session, log)) = (example(), session());
     let mut publisher = session.publisher(&spec, &plan).unwrap();
@@ -183,6 +233,7 @@ fn capabilities_are_those_of_the_struct_and_of_its_functions() {
     assert_eq!((&of.reliability[..], &of.durability[..]), (&[Reliability::Reliable][..], &[Durability::Volatile][..]));
     assert_eq!((&of.history[..], of.history_depth_max), (&[History::KeepLast, History::KeepAll][..], Some(10)));
     assert_eq!([of.sources, of.overwritten, of.services, of.raw, of.phases], [true, true, true, false, true]);
+    assert_eq!(of.executors, ["single"]);
     let mut functions = functions(1);
     functions.subscription.overwritten = None;
     (functions.create_client, functions.create_server) = (None, None);

@@ -32,8 +32,9 @@ layouts! {
     "perf_test_name_value" NameValue { name value }
     "perf_test_run" Run {
         communicator topic settings setting_count options option_count message qos domain_id rate_hz publishers subscriptions strategy
-        wait round_trip zero_copy raw phases }
-    "perf_test_endpoint" Endpoint { topic message qos kind index expected executor pace_messages pace_ns }
+        wait round_trip zero_copy raw phases executor }
+    "perf_test_endpoint" Endpoint {
+        topic message qos kind index expected executor pace_messages pace_ns node pass_by }
     "perf_test_stamp" Stamp { time_ns id rate_hz }
     "perf_test_sent" Sent { wire_bytes serialised_ns loaned }
     "perf_test_taken" Taken {
@@ -46,9 +47,10 @@ layouts! {
     "perf_test_subscription_functions" SubscriptionFunctions {
         matched create take release wait start stop overwritten }
     "perf_test_service_end" ServiceEnd { publisher subscription }
+    "perf_test_executor_functions" ExecutorFunctions { create add_timer add_subscription spin stop destroy }
     "perf_test_backend" Backend {
         version name middleware_version capabilities settings setting_count check clean_up open close effective device_memory
-        publisher subscription create_client create_server }
+        publisher subscription create_client create_server executors executor }
 }
 
 /// A program that prints each expression and its value in C.

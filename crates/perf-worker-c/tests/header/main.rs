@@ -58,7 +58,7 @@ const PROGRAM: &str = r#"
         static perf_test_backend backend;
         perf_test_error error;
         backend.version = PERF_TEST_BACKEND_VERSION;
-        return argc > 1 ? perf_test_fail(&error, "%d %s", argc, argv[0]) : backend.version != 1;
+        return argc > 1 ? perf_test_fail(&error, "%d %s", argc, argv[0]) : backend.version != 2;
     }"#;
 
 fn header_is_c11() {
@@ -76,6 +76,17 @@ fn the_archive_refuses_a_back_end_that_is_not_valid() {
             (void)session, (void)run, (void)plan, (void)error;
             return NULL;
         }
+        static int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error) {
+            return (void)publisher, (void)draft, (void)sent, (void)error, 0;
+        }
+        static int take(void *subscription, perf_test_taken *taken, perf_test_error *error) {
+            return (void)subscription, (void)taken, (void)error, 0;
+        }
+        static int wait_for(void *subscription, int64_t timeout_ns, perf_test_error *error) {
+            return (void)subscription, (void)timeout_ns, (void)error, 0;
+        }
+        static int64_t matched(void *endpoint, perf_test_error *error) { return (void)endpoint, (void)error, 0; }
+        static void end(void *any) { (void)any; }
         static void *open_it(const perf_test_run *run, perf_test_error *error) { return (void)error, (void *)run; }
         static void effective(void *session, perf_test_effective *values) { (void)session, (void)values; }
         int main(int argc, char **argv) {
@@ -93,6 +104,15 @@ fn the_archive_refuses_a_back_end_that_is_not_valid() {
                 case 'w': backend.capabilities.wait = 8; break;
                 case 'd': backend.capabilities.delivery = 3; break;
                 case 's': backend.setting_count = 2; break;
+                case 'x': {
+                    static const char *const executors[] = {"single", NULL};
+                    backend.executors = executors;
+                    backend.publisher.publish = publish;
+                    backend.publisher.matched = (perf_test_matched_functions){.matched = matched, .destroy = end};
+                    backend.subscription = (perf_test_subscription_functions){
+                        .matched = backend.publisher.matched, .create = create, .take = take, .wait = wait_for};
+                    backend.executor.stop = end;
+                }
             }
             return perf_test_worker_main(argc, argv, &backend);
         }"#;
@@ -101,12 +121,13 @@ fn the_archive_refuses_a_back_end_that_is_not_valid() {
     let program = compiled("cc", "c", program, &options);
     for (mistake, words) in [
         ("NULL", "perf_test_worker_main got NULL"),
-        ("version", "its version is 7 and that of libperf_worker_c.a 1: set PERF_TEST_BACKEND_VERSION"),
+        ("version", "its version is 7 and that of libperf_worker_c.a 2: set PERF_TEST_BACKEND_VERSION"),
         ("name", "name is NULL or empty"),
         ("wait", "capabilities.wait is 0x8"),
         ("delivery", "capabilities.delivery is 0x3: it must be one value"),
         ("settings", "settings is NULL and setting_count 2"),
         ("function", "the function publisher.publish is NULL"),
+        ("x", "the function executor.create is NULL"),
     ] {
         let output = Command::new(&program.path).args(["describe", mistake]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);

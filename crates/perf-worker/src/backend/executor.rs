@@ -6,7 +6,7 @@ use super::{Matched, Publisher, Sink};
 use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 
 /// An executor: it runs the callbacks of the nodes of its endpoints. It is made and filled on one thread, spun on another, and dropped at the
-/// end of the process, after all executors have ended their spin.
+/// end of the process, after all executors have ended their spin, and before its endpoints.
 pub trait Executor: Send {
     /// A publisher of the node `plan.node`, for a timer's callback: loans or copies as `plan.pass_by` says. May block.
     ///

@@ -47,8 +47,9 @@ enum Part {
 
 /// Runs all endpoints of the process in executors until the run is over.
 pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
-    let mut executors: BTreeMap<u32, Box<dyn Executor>> = BTreeMap::new();
     let mut members = Vec::new();
+    // Dropped before their endpoints.
+    let mut executors: BTreeMap<u32, Box<dyn Executor>> = BTreeMap::new();
     for context in contexts {
         let number = context.plan.executor;
         let executor = match executors.entry(number) {

@@ -1,0 +1,120 @@
+// The executor: one thread with a wait set, as a user of Fast DDS without ROS writes it. In each turn it runs the timers
+// that are due, and takes one message of each data reader that has some.
+
+#include <fastdds/dds/core/condition/GuardCondition.hpp>
+#include <fastdds/dds/core/condition/WaitSet.hpp>
+#include <fastdds/dds/subscriber/ReadCondition.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+#include <unordered_map>
+#include <vector>
+
+#include "endpoint.hpp"
+
+using namespace eprosima::fastdds::dds;
+
+namespace {
+
+struct Callback {
+    void *subscription;
+    perf_test_sink *sink;
+};
+
+struct Executor {
+    std::vector<perf_test_timer *> timers;
+    // By the condition that the data reader has messages: unlike its status, a take that leaves some does not reset it.
+    std::unordered_map<const Condition *, Callback> callbacks;
+    WaitSet waits;
+    GuardCondition stopping;
+    std::atomic<bool> is_stopped{false};
+};
+
+void destroy(void *executor) {
+    Executor *self = static_cast<Executor *>(executor);
+    self->waits.detach_condition(self->stopping);
+    for (const auto &[condition, callback] : self->callbacks) {
+        self->waits.detach_condition(*condition);
+        DataReader *reader = reader_of(callback.subscription);
+        reader->delete_readcondition(static_cast<ReadCondition *>(const_cast<Condition *>(condition)));
+    }
+    delete self;
+}
+
+void *create(void *, const perf_test_run *, perf_test_error *error) {
+    return guarded(error, static_cast<void *>(nullptr), []() -> void * {
+        Executor *self = new Executor;
+        self->waits.attach_condition(self->stopping);
+        return self;
+    });
+}
+
+int add_timer(void *executor, const perf_test_endpoint *, perf_test_timer *timer, perf_test_error *error) {
+    return guarded(error, -1, [&] { return static_cast<Executor *>(executor)->timers.push_back(timer), 0; });
+}
+
+int add_subscription(void *executor, void *subscription, perf_test_sink *sink, perf_test_error *error) {
+    return guarded(error, -1, [&] {
+        Executor *self = static_cast<Executor *>(executor);
+        ReadCondition *condition =
+            reader_of(subscription)->create_readcondition(ANY_SAMPLE_STATE, ANY_VIEW_STATE, ANY_INSTANCE_STATE);
+        if (!condition) return perf_test_fail(error, "Fast DDS has not created a condition for messages");
+        self->callbacks[condition] = Callback{subscription, sink};
+        ReturnCode_t result = self->waits.attach_condition(*condition);
+        if (result == ReturnCode_t::RETCODE_OK) return 0;
+        return perf_test_fail(error, "Fast DDS cannot wait for messages: return code %u", result());
+    });
+}
+
+// Runs the timers that are due. Returns when the next one is.
+int64_t run_timers(const Executor *self) {
+    int64_t next_ns = INT64_MAX;
+    for (perf_test_timer *timer : self->timers) next_ns = std::min(next_ns, perf_test_timer_run(timer));
+    return next_ns;
+}
+
+eprosima::fastrtps::Duration_t until(int64_t time_ns) {
+    if (time_ns == INT64_MAX) return eprosima::fastrtps::c_TimeInfinite;
+    int64_t wait_ns = std::max<int64_t>(time_ns - perf_test_now_ns(), 0);
+    return {static_cast<int32_t>(wait_ns / 1000000000), static_cast<uint32_t>(wait_ns % 1000000000)};
+}
+
+// Takes one message, if there is one, for its callback.
+int receive(const Callback &callback, perf_test_error *error) {
+    perf_test_taken taken = {};
+    int result = SUBSCRIPTION_FUNCTIONS.take(callback.subscription, &taken, error);
+    if (result <= 0) return result;
+    perf_test_sink_taken(callback.sink, &taken);
+    SUBSCRIPTION_FUNCTIONS.release(callback.subscription);
+    return 0;
+}
+
+// The timers have the time of the start.
+int spin(void *executor, int64_t, perf_test_error *error) {
+    return guarded(error, -1, [&] {
+        Executor *self = static_cast<Executor *>(executor);
+        ConditionSeq ready;
+        while (!self->is_stopped) {
+            ReturnCode_t result = self->waits.wait(ready, until(run_timers(self)));
+            if (result == ReturnCode_t::RETCODE_TIMEOUT) continue;
+            if (result != ReturnCode_t::RETCODE_OK)
+                return perf_test_fail(error, "Fast DDS's wait set has failed: return code %u", result());
+            for (const Condition *condition : ready) {
+                auto found = self->callbacks.find(condition);
+                if (found != self->callbacks.end() && receive(found->second, error) != 0) return -1;
+            }
+        }
+        return 0;
+    });
+}
+
+void stop(void *executor) {
+    Executor *self = static_cast<Executor *>(executor);
+    self->is_stopped = true;
+    self->stopping.set_trigger_value(true);
+}
+
+} // namespace
+
+const perf_test_executor_functions EXECUTOR_FUNCTIONS = {create, add_timer, add_subscription, spin, stop, destroy};

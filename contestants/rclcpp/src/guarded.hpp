@@ -1,0 +1,19 @@
+// The boundary to C, which no exception crosses.
+#pragma once
+
+#include <exception>
+
+#include "perf_test_backend.h"
+
+// Calls `work`, and returns `failed` with the sentence of its exception. `what`: as "create a publisher".
+template <class Result, class Work>
+Result guarded(perf_test_error *error, Result failed, const char *what, Work work) noexcept {
+    try {
+        return work();
+    } catch (const std::exception &reason) {
+        perf_test_fail(error, "rclcpp cannot %s: %s", what, reason.what());
+    } catch (...) {
+        perf_test_fail(error, "rclcpp cannot %s, and does not say why", what);
+    }
+    return failed;
+}

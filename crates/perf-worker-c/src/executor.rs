@@ -1,0 +1,133 @@
+//! An executor of the back end: its timers and sinks, and its end.
+
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use perf_worker::{
+    backend::{self as contract, Executor, Publisher, Received},
+    endpoint::EndpointPlan,
+    run_spec::RunSpec,
+};
+
+use crate::abi::ExecutorFunctions;
+use crate::exports::{Sink, Timer};
+use crate::failure::Failure;
+use crate::run::{CEndpoint, Kind};
+use crate::session::{CSession, Open};
+
+/// An executor of the back end.
+pub struct CExecutor {
+    session: CSession,
+    executor: Arc<Object>,
+    failure: Failure,
+}
+
+/// The executor in C, which ends with this, and all that it has pointers to until then.
+struct Object {
+    pointer: *mut c_void,
+    functions: ExecutorFunctions,
+    uses: Mutex<Uses>,
+    _session: Arc<Open>,
+}
+
+/// The memory that an executor uses.
+#[derive(Default)]
+struct Uses {
+    plans: Vec<Arc<CEndpoint>>,
+    timers: Vec<Arc<Timer>>,
+    sinks: Vec<Arc<Sink>>,
+}
+
+// SAFETY: H3.
+unsafe impl Send for Object {}
+// SAFETY: H3: only `stop` is called beside other functions.
+unsafe impl Sync for Object {}
+
+impl Object {
+    fn uses(&self) -> MutexGuard<'_, Uses> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.functions.destroy {
+            // SAFETY: H1; it was created, and this is the only end of it.
+            unsafe { destroy(self.pointer) };
+        }
+    }
+}
+
+impl CExecutor {
+    /// An executor of the run's kind, without endpoints.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn new(session: CSession) -> Result<CExecutor, String> {
+        let functions = session.open.functions.executor;
+        let create = functions.create.ok_or("the back end has no function executor.create")?;
+        let mut failure = Failure::new();
+        // SAFETY: H1, H4: the run lives as long as the session.
+        let pointer = unsafe { create(session.open.object, session.open.run.address(), failure.address()) };
+        if pointer.is_null() {
+            return Err(failure.sentence("executor.create"));
+        }
+        let executor = Object { pointer, functions, uses: Mutex::default(), _session: session.open.clone() };
+        Ok(CExecutor { session, executor: Arc::new(executor), failure })
+    }
+}
+
+impl Executor for CExecutor {
+    fn publisher(&mut self, _: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String> {
+        Ok(Box::new(self.session.create_publisher(plan)?))
+    }
+
+    fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String> {
+        let add = self.executor.functions.add_timer.ok_or("the back end has no function executor.add_timer")?;
+        let period_ns = plan.pace.period_ns().ok_or("a timer needs a period")?;
+        let (plan, timer) =
+            (Arc::new(CEndpoint::new(plan, Kind::Publisher)?), Arc::new(Timer::new(period_ns, expired)));
+        let mut uses = self.executor.uses();
+        uses.plans.push(plan.clone());
+        uses.timers.push(timer.clone());
+        drop(uses);
+        // SAFETY: H1, H4: plan and timer live as long as the executor.
+        let added = unsafe { add(self.executor.pointer, plan.address(), Arc::as_ptr(&timer), self.failure.address()) };
+        self.failure.check("executor.add_timer", added)
+    }
+
+    fn subscription(
+        &mut self,
+        _: &RunSpec,
+        plan: &EndpointPlan,
+        sink: Arc<dyn contract::Sink>,
+    ) -> Result<Box<dyn Received + Send>, String> {
+        let add =
+            self.executor.functions.add_subscription.ok_or("the back end has no function executor.add_subscription")?;
+        let (subscription, sink) = (self.session.create_listener(plan)?, Arc::new(Sink(sink)));
+        self.executor.uses().sinks.push(sink.clone());
+        // SAFETY: H1, H4: the sink lives as long as the executor, the subscription longer.
+        let added =
+            unsafe { add(self.executor.pointer, subscription.object(), Arc::as_ptr(&sink), self.failure.address()) };
+        self.failure.check("executor.add_subscription", added)?;
+        Ok(Box::new(subscription))
+    }
+
+    fn spin(&mut self, start_ns: i64) -> Result<(), String> {
+        let spin = self.executor.functions.spin.ok_or("the back end has no function executor.spin")?;
+        self.executor.uses().timers.iter().for_each(|timer| timer.start(start_ns));
+        // SAFETY: H1, H3, H4.
+        let returned = unsafe { spin(self.executor.pointer, start_ns, self.failure.address()) };
+        self.failure.check("executor.spin", returned)
+    }
+
+    fn stop(&mut self) -> Box<dyn Fn() + Send + Sync> {
+        let executor = self.executor.clone();
+        Box::new(move || {
+            if let Some(stop) = executor.functions.stop {
+                // SAFETY: H1, H3: the executor lives.
+                unsafe { stop(executor.pointer) };
+            }
+        })
+    }
+}
