@@ -8,8 +8,9 @@ use serde_json::{Map, Value};
 
 use super::Shortfall;
 use crate::{
-    report::full::{Build, Conditions, Log, SummaryEntry},
+    report::full::{Build, Conditions, Log, SummaryEntry, resolved},
     system::{self, Description, Noise, System},
+    topology::Topology,
 };
 use perf_worker::run_spec::RunSpec;
 
@@ -101,14 +102,16 @@ impl Folder {
         self.write(name, &(text + "\n"))
     }
 
-    /// The log of an earlier run at `log`, beside the run `spec`.
-    pub(super) fn earlier(&self, log: &Path, spec: &RunSpec) -> Earlier {
+    /// The log of an earlier run at `log`, beside the run `spec` of this topology.
+    pub(super) fn earlier(&self, log: &Path, spec: &RunSpec, topology: Option<&Topology>) -> Earlier {
         let path = self.0.join(log);
         let Ok(log) = Log::read(&path) else { return Earlier::None };
         let is_complete = |summary: &SummaryEntry| !summary.stopped_early && summary.failure.is_none();
         let Some(summary) = log.summary.filter(is_complete) else { return Earlier::None };
         let (before, now) = (&log.run.spec, Conditions::of(spec));
-        if let Some(difference) = difference(before, &now) {
+        let is_other_topology = log.run.topology != topology.and_then(resolved);
+        let nodes = is_other_topology.then(|| "the nodes of the topology".to_owned());
+        if let Some(difference) = difference(before, &now).or(nodes) {
             return Earlier::OtherConditions(format!(
                 "{} is the log of a run with other conditions ({difference}): give --again to replace it, or --results another folder",
                 path.display()

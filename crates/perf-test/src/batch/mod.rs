@@ -20,12 +20,14 @@ mod shortfall;
 mod warnings;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::{
     error::Failure,
     interrupt::Interrupt,
     report::{full::SummaryEntry, summary::Summary},
+    robot::Robot,
     runner::measure_to_log,
     warning::WarningKind,
 };
@@ -54,6 +56,8 @@ pub struct PlannedRun {
     pub log: PathBuf,
     /// The run, or the sentence of its refusal.
     pub spec: Result<RunSpec, String>,
+    /// The topology, if it is the run of one; `spec` is what its processes share.
+    pub robot: Option<Arc<Robot>>,
     /// A run whose figures are not kept: it leaves no log, and a complete log does not replace it.
     pub is_warmup: bool,
 }
@@ -177,7 +181,9 @@ impl Batch {
     /// The log of an earlier run in the place of this run's.
     fn earlier(&self, run: &PlannedRun) -> Earlier {
         match (&self.folder, &run.spec) {
-            (Some(folder), Ok(spec)) if !self.again && !run.is_warmup => folder.earlier(&run.log, spec),
+            (Some(folder), Ok(spec)) if !self.again && !run.is_warmup => {
+                folder.earlier(&run.log, spec, run.robot.as_deref().map(Robot::topology))
+            }
             _ => Earlier::None,
         }
     }
@@ -215,7 +221,11 @@ impl Batch {
 
     fn measure(&self, run: &PlannedRun, spec: &RunSpec) -> Result<Summary, Failure> {
         let log = self.folder_of(run).map(|folder| folder.make_room_for(&run.log)).transpose();
-        measure_to_log(spec, log.map_err(Failure::Usage)?, &self.interrupt)
+        let log = log.map_err(Failure::Usage)?;
+        match &run.robot {
+            Some(robot) => robot.measure_to_log(log, &self.interrupt),
+            None => measure_to_log(spec, log, &self.interrupt),
+        }
     }
 
     /// The folder, if the run leaves something there.

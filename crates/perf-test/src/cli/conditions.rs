@@ -10,7 +10,8 @@ use super::values::within;
 pub const AFTER_HELP: &str = "\
 Keys of PLAN, a YAML file:
   rounds      how often each run is done under each condition [default: 6, from which on intervals hold with 95 %]
-  runs        a map from labels to the arguments of a single run (defaults: --warmup 1 --max-runtime 3)
+  runs        a map from labels to the arguments of a single run (defaults: --warmup 1 --max-runtime 3), or to `topology` and its arguments
+  executors   a list of executors; each topology runs in each of them
   conditions  a list of `baseline` (the machine as it is) and of maps with a name and these settings:
     changed while the machine runs, and always restored
       governor            the frequency governor of all CPUs
@@ -26,7 +27,7 @@ Keys of PLAN, a YAML file:
 
 Exit codes:
   0  good
-  1  no run was measured, the command ended early, or a setting could not be restored
+  1  a run has no figures under a condition, the command ended early, or a setting could not be restored; the table is written
   2  the plan is wrong, or a setting may not be changed; nothing was started
 
 Example:
@@ -40,6 +41,11 @@ Example:
     - {name: awake, governor: performance, cpu_dma_latency_us: 0}
     - {name: rr_pinned, taskset: 0-3, chrt: rr 1}
     - {name: isolcpus, boot: isolcpus=2-3 nohz_full=2-3, taskset: 2-3, chrt: rr 1}
+
+Example of whole robots, executors x conditions:
+  runs: {robot: topology sierra_nevada -t 30}
+  executors: [single, multi, events]
+  conditions: [baseline, {name: awake, cpu_dma_latency_us: 0}, {name: isolated, isolate: 2-3, chrt: rr 1}]
 
   perf_test conditions plan.yaml --results nuc            then, after each boot, the same command again
   perf_test conditions merge nuc other-kernel --output all";
@@ -72,8 +78,8 @@ pub struct ConditionsOptions {
 pub enum ConditionsCommand {
     /// Compares the results in several folders, as of several boots, kernels or plans with the same runs.
     ///
-    /// Rounds of one condition in several folders are put together if the machine's record under it is the same: kernel, driver, governor,
-    /// frequencies, idle, isolation, scheduling and command line. Otherwise they are conditions of their own.
+    /// Rounds of one condition in several folders are put together if they are of one boot and the machine's record under it is the same:
+    /// kernel, driver, governor, frequencies, idle, isolation, scheduling and command line. Otherwise they are conditions of their own.
     Merge(ConditionsMergeOptions),
 }
 

@@ -230,13 +230,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap:
 /// # Errors
 /// A sentence: an argument is wrong.
 pub fn run_options(arguments: &[String]) -> Result<RunOptions, String> {
-    let line = std::iter::once("perf_test").chain(arguments.iter().map(String::as_str));
-    let cli = parse(line.map(OsString::from)).map_err(|error| {
-        // The first paragraph without its label; usage follows.
-        let text = error.to_string();
-        let sentence = text.split("\n\n").next().unwrap_or_default();
-        sentence.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")
-    })?;
+    let cli = parse_arguments(arguments)?;
     match (cli.command, arguments.first()) {
         (None, _) => Ok(cli.options),
         (Some(_), name) => Err(format!(
@@ -244,4 +238,29 @@ pub fn run_options(arguments: &[String]) -> Result<RunOptions, String> {
             name.map_or("it", String::as_str)
         )),
     }
+}
+
+/// The options of `topology` with these arguments, which begin with that word; none if they are of something else.
+///
+/// # Errors
+/// A sentence: an argument is wrong.
+pub fn topology_options(arguments: &[String]) -> Result<Option<Box<TopologyOptions>>, String> {
+    if arguments.first().is_none_or(|name| name != "topology") {
+        return Ok(None);
+    }
+    match parse_arguments(arguments)?.command {
+        Some(Command::Topology(options)) => Ok(Some(options)),
+        _ => Ok(None),
+    }
+}
+
+/// The command line with these arguments; its error is a sentence.
+fn parse_arguments(arguments: &[String]) -> Result<Cli, String> {
+    let line = std::iter::once("perf_test").chain(arguments.iter().map(String::as_str));
+    parse(line.map(OsString::from)).map_err(|error| {
+        // The first paragraph without its label; usage follows.
+        let text = error.to_string();
+        let sentence = text.split("\n\n").next().unwrap_or_default();
+        sentence.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ")
+    })
 }

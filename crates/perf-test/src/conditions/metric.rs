@@ -113,20 +113,17 @@ impl Best {
         }
     }
 
-    /// The mark of a condition: best, lowest without a verdict, tied with it, or nothing.
+    /// The mark of a condition: best, tied with it, each with a question mark where there is no verdict, or nothing.
     #[must_use]
     pub fn mark(&self, condition: &str) -> &'static str {
         let is_best = self.condition.as_deref() == Some(condition);
-        match self.ties.iter().any(|tie| tie == condition) {
-            _ if is_best && self.ties.is_empty() => {
-                if self.is_confident {
-                    " *"
-                } else {
-                    " ?"
-                }
-            }
-            is_tie if is_tie || is_best => " =",
-            _ => "",
+        let is_tie = self.ties.iter().any(|tie| tie == condition);
+        match (self.ties.is_empty(), self.is_confident) {
+            _ if !is_best && !is_tie => "",
+            (true, true) => " *",
+            (true, false) => " ?",
+            (false, true) => " =",
+            (false, false) => " =?",
         }
     }
 
@@ -168,5 +165,7 @@ mod tests {
         let few = Interval::of(vec![1.0, 1.1]).unwrap();
         let doubtful = Best::of(metric, &[("few", few), ("slow", slow)]);
         assert_eq!((doubtful.words(2).as_str(), doubtful.mark("few")), ("few ?", " ?"));
+        let doubtful = Best::of(metric, &[("few", few), ("fast", fast)]);
+        assert_eq!(["few", "fast"].map(|name| doubtful.mark(name)), [" =?", " =?"]);
     }
 }

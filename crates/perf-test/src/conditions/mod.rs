@@ -17,12 +17,13 @@ mod setup;
 mod table;
 mod text;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use journal::restore_left;
 use knobs::{Machine, Readiness};
-use plan::{Condition, Plan};
+use plan::{Condition, Plan, ResolvedRun};
 use record::Record;
 pub use table::Comparison;
 
@@ -80,7 +81,7 @@ pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
     } else {
         run(&plan, &here, &batch, &root)?
     };
-    let mut results = merged(&[folder])?;
+    let mut results = merged(&[folder]).inspect_err(|_| failure.iter().for_each(|sentence| say(sentence)))?;
     results.failure = failure;
     Ok(results)
 }
@@ -113,9 +114,23 @@ fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
     plan.conditions.iter().map(reason).collect()
 }
 
-/// Does all rounds. Returns the reason why they are not complete.
+/// Does all rounds. Returns the reason why the experiment is not complete, or the machine not as it was.
 fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<Option<String>, Failure> {
-    let mut runs: Vec<(&Condition, PlannedRun)> = Vec::new();
+    let (conditions, planned) = planned(plan, here).map_err(Failure::Usage)?;
+    let mut machine = Machine::open(root).map_err(Failure::Usage)?;
+    let outcomes = batch.run_all_after(&planned, |index| match conditions.get(index) {
+        Some(condition) => machine.change_to(condition),
+        None => Ok(()),
+    });
+    // Also after an error of a run. The figures are good, so the table follows.
+    let not_restored = machine.restore().err().map(|why| format!("the machine is not as it was: {why}"));
+    let problems: Vec<String> = not_restored.into_iter().chain(incomplete(&planned, &outcomes?)).collect();
+    Ok((!problems.is_empty()).then(|| problems.join("; ")))
+}
+
+/// All runs in their order, and the condition of each.
+fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition>, Vec<PlannedRun>), String> {
+    let (mut conditions, mut planned) = (Vec::new(), Vec::new());
     for round in 1..=plan.rounds {
         let mut of_round = here.to_vec();
         if round % 2 == 0 {
@@ -123,37 +138,43 @@ fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<O
         }
         for condition in of_round {
             for entry in &plan.runs {
-                let (_, spec) = entry.resolve(condition).map_err(Failure::Usage)?;
+                let ResolvedRun { spec, robot } = entry.resolve(condition)?;
                 let name = format!("{} under {}", entry.label, condition.name);
-                let planned = PlannedRun {
+                conditions.push(condition);
+                planned.push(PlannedRun {
                     title: format!("{name}, round {round} of {}", plan.rounds),
                     contestant: name,
                     log: Record::log(condition, &entry.label, round),
                     spec,
+                    robot,
                     is_warmup: false,
-                };
-                runs.push((condition, planned));
+                });
             }
         }
     }
-    let (conditions, planned): (Vec<&Condition>, Vec<PlannedRun>) = runs.into_iter().unzip();
-    let mut machine = Machine::open(root).map_err(Failure::Usage)?;
-    let outcomes = batch.run_all_after(&planned, |index| match conditions.get(index) {
-        Some(condition) => machine.change_to(condition),
-        None => Ok(()),
-    });
-    // Also after an error of a run.
-    machine.restore().map_err(|why| Failure::Measurement(format!("the machine is not as it was: {why}")))?;
-    let outcomes = outcomes?;
+    Ok((conditions, planned))
+}
+
+/// The reason why the runs are not complete: the user has ended them, or there is a run under a condition without any figure.
+fn incomplete(planned: &[PlannedRun], outcomes: &[Outcome]) -> Option<String> {
     let not_done = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count();
-    let measured = outcomes.iter().filter(|outcome| outcome.measured().is_some()).count();
-    Ok(match (not_done, measured) {
-        (0, 0) => Some("no run was measured".to_owned()),
-        (0, _) => None,
-        (n, _) => {
-            Some(format!("ended early: runs not done: {n}. With the same --results the command goes on from there"))
+    if not_done > 0 {
+        return Some(format!(
+            "ended early: runs not done: {not_done}. With the same --results the command goes on from there"
+        ));
+    }
+    let mut reasons: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+    for (run, outcome) in planned.iter().zip(outcomes) {
+        match outcome {
+            Outcome::Missing(shortfall) => {
+                reasons.entry(&run.contestant).or_insert(Some(&shortfall.sentence));
+            }
+            _ => drop(reasons.insert(&run.contestant, None)),
         }
-    })
+    }
+    let without: Vec<String> =
+        reasons.into_iter().filter_map(|(name, reason)| Some(format!("{name}: {}", reason?))).collect();
+    (!without.is_empty()).then(|| format!("without figures: {}", without.join("; ")))
 }
 
 fn merged(folders: &[PathBuf]) -> Result<Results, Failure> {

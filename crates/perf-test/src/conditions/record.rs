@@ -52,6 +52,8 @@ pub struct Measured {
     pub position: usize,
     /// The machine under it.
     pub setup: Setup,
+    /// The kernel's id of the boot.
+    pub boot_id: String,
     /// The logs.
     pub logs: Vec<PathBuf>,
     /// Their summaries.
@@ -169,7 +171,7 @@ pub fn read(folder: &Path) -> Result<(Vec<Measured>, Vec<Gap>), String> {
     Ok((measured, gaps))
 }
 
-/// The rounds of a run under a condition, by the machine that they have recorded, and the last reason of a missing one.
+/// The rounds of a run under a condition, by the machine and the boot that they have recorded, and the last reason of a missing one.
 fn rounds(folder: &Path, record: &Record, run: &RecordedRun) -> Result<(Vec<Measured>, Option<Gap>), String> {
     let mut found: Vec<Measured> = Vec::new();
     let mut reason = None;
@@ -190,18 +192,22 @@ fn rounds(folder: &Path, record: &Record, run: &RecordedRun) -> Result<(Vec<Meas
         let environment = serde_json::from_value::<System>(log.environment.into());
         let system = environment.map_err(|error| format!("{}: its environment is damaged: {error}", path.display()))?;
         let setup = Setup::of(&system, &record.condition);
-        let index = found.iter().position(|known| known.setup == setup).unwrap_or_else(|| {
-            found.push(Measured {
-                label: run.label.clone(),
-                arguments: run.arguments.clone(),
-                condition: record.condition.clone(),
-                position: record.position,
-                setup,
-                logs: Vec::new(),
-                rounds: Vec::new(),
+        let index = found
+            .iter()
+            .position(|known| known.setup == setup && known.boot_id == log.run.build.boot_id)
+            .unwrap_or_else(|| {
+                found.push(Measured {
+                    label: run.label.clone(),
+                    arguments: run.arguments.clone(),
+                    condition: record.condition.clone(),
+                    position: record.position,
+                    setup,
+                    boot_id: log.run.build.boot_id.clone(),
+                    logs: Vec::new(),
+                    rounds: Vec::new(),
+                });
+                found.len() - 1
             });
-            found.len() - 1
-        });
         if let Some(measured) = found.get_mut(index) {
             measured.logs.push(path);
             measured.rounds.push(summary);

@@ -6,7 +6,7 @@ use super::boot::drivers;
 use super::plan::Condition;
 use crate::system::{System, root::list_text};
 
-/// The columns. Equal values are the key by which runs of several boots are put together.
+/// The columns. Runs are put together where the values and the boot are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setup {
     /// The machine and its CPU.

@@ -34,6 +34,8 @@ pub struct ConditionEntry {
     pub settings: Condition,
     /// The machine under it.
     pub machine: Setup,
+    /// The kernel's id of the boot.
+    pub boot_id: String,
 }
 
 /// A run under all conditions.
@@ -92,15 +94,15 @@ impl Comparison {
     pub fn of(mut measured: Vec<Measured>, mut gaps: Vec<Gap>) -> Result<Comparison, String> {
         measured.sort_by_key(|one| one.position);
         gaps.sort_by_key(|gap| gap.position);
-        let mut keys: Vec<(&Condition, &Setup)> = Vec::new();
+        let mut keys: Vec<Key<'_>> = Vec::new();
         for one in &measured {
-            if !keys.iter().any(|(known, setup)| known.name == one.condition.name && **setup == one.setup) {
-                keys.push((&one.condition, &one.setup));
+            if !keys.iter().any(|known| known.has(one)) {
+                keys.push(Key { condition: &one.condition, setup: &one.setup, boot_id: &one.boot_id });
             }
         }
         let names = names(&keys);
         let name_of = |one: &Measured| {
-            let index = keys.iter().position(|(known, setup)| known.name == one.condition.name && **setup == one.setup);
+            let index = keys.iter().position(|known| known.has(one));
             index.and_then(|index| names.get(index)).cloned().unwrap_or_default()
         };
         let mut runs: Vec<(String, Vec<String>, Vec<Pool>)> = Vec::new();
@@ -128,14 +130,16 @@ impl Comparison {
             }
         }
         let runs = runs.into_iter().map(|(label, arguments, pools)| RunResults::of(label, arguments, pools)).collect();
-        let entry = |((condition, setup), name): (&(&Condition, &Setup), String)| ConditionEntry {
+        let entry = |(key, name): (&Key<'_>, String)| ConditionEntry {
             name,
-            settings: (*condition).clone(),
-            machine: (*setup).clone(),
+            settings: key.condition.clone(),
+            machine: key.setup.clone(),
+            boot_id: key.boot_id.to_owned(),
         };
         let conditions: Vec<ConditionEntry> = keys.iter().zip(names.clone()).map(entry).collect();
         // A condition that one boot had to skip may come from another.
-        let is_there = |gap: &Gap| gap.label.is_none() && keys.iter().any(|(known, _)| known.name == gap.condition);
+        let is_there =
+            |gap: &Gap| gap.label.is_none() && keys.iter().any(|known| known.condition.name == gap.condition);
         let mut missing: Vec<Gap> = Vec::new();
         for gap in gaps {
             if !is_there(&gap) && !missing.contains(&gap) {
@@ -154,19 +158,35 @@ struct Pool {
     rounds: Vec<SummaryEntry>,
 }
 
-/// The names of conditions; several of one name have their kernels or numbers with them.
-fn names(keys: &[(&Condition, &Setup)]) -> Vec<String> {
-    let name = |(index, (condition, setup)): (usize, &(&Condition, &Setup))| {
-        let alike = || keys.iter().enumerate().filter(|(_, (other, _))| other.name == condition.name);
+/// A condition of the table. Rounds of two boots are never in one: a boot places memory anew, which alone changes figures.
+#[derive(PartialEq, Eq)]
+struct Key<'a> {
+    condition: &'a Condition,
+    setup: &'a Setup,
+    boot_id: &'a str,
+}
+
+impl Key<'_> {
+    fn has(&self, one: &Measured) -> bool {
+        self.condition.name == one.condition.name && *self.setup == one.setup && self.boot_id == one.boot_id
+    }
+}
+
+/// The names of conditions; several of one name have their kernels, boots or numbers with them.
+fn names(keys: &[Key<'_>]) -> Vec<String> {
+    let name = |(index, key): (usize, &Key<'_>)| {
+        let Key { condition, setup, .. } = key;
+        let alike = || keys.iter().enumerate().filter(|(_, other)| other.condition.name == condition.name);
         if alike().count() == 1 {
             return condition.name.clone();
         }
-        let has_own_kernel = alike().all(|(other, (_, machine))| other == index || machine.kernel != setup.kernel);
+        let has_own_kernel = alike().all(|(other, one)| other == index || one.setup.kernel != setup.kernel);
+        let is_other_boot = alike().all(|(_, one)| one.setup == *setup);
         let number = alike().take_while(|(other, _)| *other != index).count() + 1;
-        if has_own_kernel {
-            format!("{} ({})", condition.name, setup.kernel)
-        } else {
-            format!("{} ({number})", condition.name)
+        match (has_own_kernel, is_other_boot) {
+            (true, _) => format!("{} ({})", condition.name, setup.kernel),
+            (_, true) => format!("{} (boot {number})", condition.name),
+            _ => format!("{} ({number})", condition.name),
         }
     };
     keys.iter().enumerate().map(name).collect()

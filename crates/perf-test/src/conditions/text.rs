@@ -100,11 +100,14 @@ impl Comparison {
             intervals.filter_map(|figure| figure.interval).map(|found| found.confidence).fold(1.0, f64::min);
         notes.push(format!(
             "Medians of n rounds; the interval in parentheses holds the true median with {:.1} %. * is the best condition, = are \
-             conditions whose intervals overlap with that of the lowest median.",
+             conditions whose intervals overlap with that of the lowest median: no difference is shown.",
             confidence * 100.0
         ));
         if confidence < CONFIDENCE {
-            notes.push("? too few rounds for a verdict with 95 %: give `rounds: 6` or more".to_owned());
+            notes.push(
+                "? too few rounds for a verdict with 95 %, on a best condition as on a tie: give `rounds: 6` or more"
+                    .to_owned(),
+            );
         }
         notes
     }

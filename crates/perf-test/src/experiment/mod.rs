@@ -118,6 +118,7 @@ impl Kind {
             title: format!("{}{in_round}", self.title),
             log: PathBuf::from(format!("{}-round{round}.json", self.log.display())),
             spec: self.spec.clone(),
+            robot: None,
             is_warmup: false,
         }
     }

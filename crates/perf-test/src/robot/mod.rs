@@ -4,13 +4,15 @@ mod heading;
 mod resolve;
 mod table;
 
+use std::path::PathBuf;
+
 use crate::{
     cli::TopologyOptions,
     communicator::Communicator,
     coordinator,
     error::Failure,
     interrupt::Interrupt,
-    report::{Reports, outputs::Outputs},
+    report::{Reports, outputs::Outputs, summary::Summary},
     runner::random_id,
     topology::{Processes, Topology},
 };
@@ -39,18 +41,46 @@ impl Robot {
     /// The run could not begin or failed.
     pub fn run(options: &TopologyOptions) -> Result<(), Failure> {
         let robot = Robot::of(options).map_err(Failure::Usage)?;
-        let interrupt = Interrupt::install()?;
-        let Robot { topology, spec, communicator, .. } = &robot;
+        let summary = robot.measure(&robot.outputs, &Interrupt::install()?)?;
+        summary.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+    }
+
+    /// Measures; the only output is the full log at `log`, if one is named.
+    ///
+    /// # Errors
+    /// The run could not begin or failed.
+    pub fn measure_to_log(&self, log: Option<PathBuf>, interrupt: &Interrupt) -> Result<Summary, Failure> {
+        self.measure(&Outputs { full: log, ..Outputs::default() }, interrupt)
+    }
+
+    /// The nodes.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// The run that all processes share.
+    pub fn spec(&self) -> &RunSpec {
+        &self.spec
+    }
+
+    fn measure(&self, outputs: &Outputs, interrupt: &Interrupt) -> Result<Summary, Failure> {
+        let Robot { topology, spec, communicator, .. } = self;
         let run_id = random_id()?;
         communicator.clean_up(spec).map_err(Failure::Measurement)?;
-        let plans = topology.plans(spec, robot.processes, robot.pass_by, &run_id);
+        let plans = topology.plans(spec, self.processes, self.pass_by, &run_id);
         let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
-        let mut reports = Reports::open(&robot.outputs, spec, &run_id, &spec.topic, Some(topology))?;
-        reports.lines(&robot.heading(&plans))?;
-        let mut summary = coordinator::run(spec, communicator, plans, &mut reports, &interrupt)?;
-        summary.run_warnings.extend(robot.skipped(&summary));
+        let mut reports = Reports::open(outputs, spec, &run_id, &spec.topic, Some(topology))?;
+        reports.lines(&self.heading(&plans))?;
+        let mut summary = coordinator::run(spec, communicator, plans, &mut reports, interrupt)?;
+        summary.run_warnings.extend(self.skipped(&summary));
         summary.run_warnings.extend(reports.finish(&summary, Vec::new()));
         reports.lines(&table::lines(&endpoints, &run_id, &summary))?;
-        summary.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+        Ok(summary)
+    }
+}
+
+impl std::fmt::Debug for Robot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Robot").field("spec", &self.spec).finish_non_exhaustive()
     }
 }

@@ -21,7 +21,7 @@ impl Robot {
     ///
     /// # Errors
     /// A sentence: the topology or an option is wrong, or the middleware does not carry it out.
-    pub(super) fn of(options: &TopologyOptions) -> Result<Robot, String> {
+    pub fn of(options: &TopologyOptions) -> Result<Robot, String> {
         if options.sampling != SAMPLING_MS {
             let asked = options.sampling;
             return Err(format!("-s {asked}: CPU and memory are read once a second: leave it out, or give -s 1000"));

@@ -191,6 +191,7 @@ fn planned(case: &Case, contestant: &Contestant, spec: Result<RunSpec, String>, 
         title: format!("{label} {case}, {what}"),
         log: PathBuf::from(file_name(case)).join(format!("{}-{file}.json", file_name(label))),
         spec: if round.is_none() { spec.map(short) } else { spec },
+        robot: None,
         is_warmup: round.is_none(),
     }
 }

@@ -18,6 +18,8 @@ use crate::system::fake::Fake;
 test_support::tests![
     settings_are_applied_recorded_and_restored,
     a_setting_that_is_refused_leaves_the_others_as_they_were,
+    a_setting_that_is_not_restored_costs_no_table,
+    topologies_run_in_each_executor_under_each_condition,
     an_interrupt_and_a_kill_restore_the_machine,
     scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored,
     results_of_several_boots_are_put_together,
@@ -151,10 +153,57 @@ fn a_setting_that_is_refused_leaves_the_others_as_they_were() {
     fake.file(&format!("{CPUFREQ}/policy1/scaling_governor"), "");
     let folder = plan(&format!("rounds: 1\n{RUN}conditions: [baseline, {{name: fast, governor: performance}}]\n"));
     let done = run(&memory, &format!("conditions {}/plan.yaml", folder.path().display()), Some(&fake));
-    done.assert_good();
+    assert_eq!(done.status.code(), Some(1), "{}", done.everything());
     let words = format!("fast: rounds are missing: refused: /{CPUFREQ}/policy1/scaling_governor cannot be read");
     assert!(done.stdout.contains(&words), "{}", done.everything());
+    assert!(done.stderr.contains("without figures: mock under fast: "), "{}", done.everything());
     assert_eq!(governor(&fake), "schedutil");
+}
+
+fn a_setting_that_is_not_restored_costs_no_table() {
+    let (memory, fake) = (Memory::new(), machine());
+    let folder = plan(&format!("rounds: 1\n{RUN}conditions: [baseline, {{name: fast, governor: performance}}]\n"));
+    let child = start(&memory, &format!("conditions {}/plan.yaml", folder.path().display()), Some(&fake));
+    wait_until(|| governor(&fake) == "performance");
+    let file = fake.root().join(format!("{POLICY}/scaling_governor"));
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    let done = finish(child);
+    assert_eq!(done.status.code(), Some(1), "{}", done.everything());
+    assert!(done.stderr.contains("the machine is not as it was: "), "{}", done.everything());
+    assert!(done.stdout.contains("| fast      |"), "{}", done.everything());
+    assert!(folder.path().join("plan-results/conditions.json").exists());
+    let next = run(&memory, "list", Some(&fake));
+    assert!(next.stderr.contains("ended and could not restore all of them"), "{}", next.everything());
+}
+
+fn topologies_run_in_each_executor_under_each_condition() {
+    let (memory, fake) = (Memory::new(), machine());
+    let conditions = "[baseline, {name: fast, governor: performance}]";
+    let folder = plan(&format!(
+        "rounds: 1\nruns: {{robot: topology pub_sub_100kb -t 1}}\nexecutors: [single, events]\nconditions: {conditions}\n"
+    ));
+    let options = format!("conditions {}/plan.yaml", folder.path().display());
+    let done = run(&memory, &options, Some(&fake));
+    done.assert_good();
+    let results = folder.path().join("plan-results");
+    let found = json(&results.join("conditions.json"));
+    for (run, executor) in found["runs"].as_array().unwrap().iter().zip(["single", "events"]) {
+        assert_eq!(run["label"], format!("robot {executor}"));
+        let cells = run["cells"].as_array().unwrap();
+        let names: Vec<&Value> = cells.iter().map(|cell| &cell["condition"]).collect();
+        assert_eq!(names, ["baseline", "fast"]);
+        for cell in cells {
+            assert!(cell["counts"][0]["received"].as_u64().is_some_and(|received| received > 0), "{cell}");
+            let log = json(Path::new(cell["logs"][0].as_str().unwrap()));
+            assert_eq!(log["run"]["spec"]["executor"], executor);
+            assert!(log["run"]["topology"]["processes"].is_array());
+        }
+    }
+    assert!(done.stdout.contains("robot single: topology pub_sub_100kb -t 1 -x single"), "{}", done.everything());
+    let again = run(&memory, &options, Some(&fake));
+    assert_eq!(again.stderr.matches("its log is there").count(), 4, "{}", again.everything());
+    memory.assert_empty();
 }
 
 fn an_interrupt_and_a_kill_restore_the_machine() {
@@ -254,7 +303,10 @@ fn results_of_several_boots_are_put_together() {
     generic.assert_good();
     assert!(generic.stderr.contains("poll: skipped: it needs a boot with the kernel parameters `idle=poll`"));
     fake.file("proc/sys/kernel/osrelease", "5.10.0-lowlatency\n");
+    fake.file("proc/sys/kernel/random/boot_id", "boot-2\n");
     measure("lowlatency").assert_good();
+    fake.file("proc/sys/kernel/random/boot_id", "boot-3\n");
+    measure("later").assert_good();
     fake.file("proc/cmdline", "root=/dev/mmcblk0p1 quiet idle=poll\n");
     // The same folder keeps the baseline of the boot before.
     let polling = measure("lowlatency");
@@ -272,6 +324,11 @@ fn results_of_several_boots_are_put_together() {
         assert!(merged.stdout.contains(words), "{words:?} is not in {}", merged.everything());
     }
     assert!(!merged.stdout.contains("skipped"), "{}", merged.everything());
+    // The machine is the same, and the boot is not.
+    let two = run(&memory, &format!("conditions merge {} {}", at("later"), at("lowlatency")), None);
+    for words in ["| baseline (boot 1) |", "| baseline (boot 2) |"] {
+        assert!(two.stdout.contains(words), "{words:?} is not in {}", two.everything());
+    }
     assert_eq!(json(&folder.path().join("all/conditions.json"))["conditions"].as_array().map(Vec::len), Some(3));
     for (folders, words) in [
         (format!("{0} {0}", at("generic")), "is given twice"),

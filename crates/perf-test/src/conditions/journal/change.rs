@@ -41,15 +41,6 @@ pub enum Change {
 }
 
 impl Change {
-    /// The state after it is undone, in words.
-    pub(super) fn undone(&self) -> String {
-        match self {
-            Change::File { path, before, .. } => format!("/{path} {before}"),
-            Change::Controller { path, name } => format!("/{path} without {name}"),
-            Change::Group { path, .. } => format!("no control group /{path}"),
-        }
-    }
-
     /// Whether it concerns a setting of the kernel and nothing else: the journal is a file, which may be damaged.
     pub(super) fn is_of_the_machine(&self) -> bool {
         let (Change::File { path, .. } | Change::Controller { path, .. } | Change::Group { path, .. }) = self;
@@ -57,46 +48,89 @@ impl Change {
     }
 }
 
-/// Undoes changes, the last one first. Returns those that it could not undo, in order, with a sentence for each.
-pub(super) fn undo(root: &Root, changes: Vec<Change>) -> (Vec<Change>, Vec<String>) {
-    let (mut kept, mut sentences) = (Vec::new(), Vec::new());
-    for change in changes.into_iter().rev() {
-        if let Err(sentence) = undo_one(root, &change) {
-            sentences.push(sentence);
-            kept.push(change);
-        }
-    }
-    kept.reverse();
-    (kept, sentences)
+/// Changes after the attempt to undo them.
+#[derive(Debug, Default)]
+pub(super) struct Undone {
+    /// The state now of each change that is undone, in words.
+    pub(super) states: Vec<String>,
+    /// Those that could not be undone, in order.
+    pub(super) kept: Vec<Change>,
+    /// A sentence for each of those.
+    pub(super) sentences: Vec<String>,
 }
 
-fn undo_one(root: &Root, change: &Change) -> Result<(), String> {
+/// Undoes changes, the last one first.
+pub(super) fn undo(root: &Root, changes: Vec<Change>) -> Undone {
+    let mut undone = Undone::default();
+    for change in changes.into_iter().rev() {
+        match undo_one(root, &change) {
+            Ok(state) => undone.states.push(state),
+            Err(sentence) => {
+                undone.sentences.push(sentence);
+                undone.kept.push(change);
+            }
+        }
+    }
+    undone.states.reverse();
+    undone.kept.reverse();
+    undone
+}
+
+/// Undoes a change. Returns the state afterwards in words.
+fn undo_one(root: &Root, change: &Change) -> Result<String, String> {
     match change {
         Change::File { path, before, after } => {
             let now = root.line(path);
             if now.is_none() && !root.exists(path) {
-                return Ok(()); // its CPU or its driver has gone, and the setting with it
+                return Ok(format!("/{path} has gone")); // with its CPU or its driver
             }
-            let is_of_others = now.as_ref().zip(after.as_ref()).is_some_and(|(now, after)| now != after);
-            if now.as_ref() == Some(before) || is_of_others {
-                return Ok(());
+            if let Some((now, after)) = now.as_ref().zip(after.as_ref())
+                && now != after
+                && now != before
+            {
+                return Ok(format!("/{path} {now}, as another program has set it since"));
             }
-            put(root, path, before)
-                .map_err(|error| format!("/{path} ({error}): echo {before} | sudo tee /{path}, or run this as root"))
+            if now.as_ref() != Some(before) {
+                let refused =
+                    |error| format!("/{path} ({error}): echo {before} | sudo tee /{path}, or run this as root");
+                put(root, path, before).map_err(refused)?;
+            }
+            Ok(format!("/{path} {before}"))
         }
         Change::Controller { path, name } => {
-            let is_enabled =
-                root.line(path).is_some_and(|text| text.split_whitespace().any(|one| one == name));
-            if !is_enabled {
-                return Ok(());
+            let is_enabled = root.line(path).is_some_and(|text| text.split_whitespace().any(|one| one == name));
+            if is_enabled {
+                if let Some(group) = user_of(root, path, name) {
+                    return Ok(format!("/{path} still with {name}, because the control group /{group} uses it"));
+                }
+                let refused = |error| format!("/{path} ({error}): echo -{name} | sudo tee /{path}");
+                put(root, path, &format!("-{name}")).map_err(refused)?;
             }
-            put(root, path, &format!("-{name}"))
-                .map_err(|error| format!("/{path} ({error}): echo -{name} | sudo tee /{path}"))
+            Ok(format!("/{path} without {name}"))
         }
-        Change::Group { path, home } => leave_group(root, path, home).map_err(|error| {
-            format!("the control group /{path} ({error}): move its processes to /{home}/cgroup.procs, and sudo rmdir /{path}")
-        }),
+        Change::Group { path, home } => {
+            let refused = |error| {
+                format!(
+                    "the control group /{path} ({error}): move its processes to /{home}/cgroup.procs, and sudo rmdir /{path}"
+                )
+            };
+            leave_group(root, path, home).map_err(refused)?;
+            Ok(format!("no control group /{path}"))
+        }
     }
+}
+
+/// A control group that has begun to use a controller which `subtree_control` enables: it has settings of it, or enables it for its
+/// own children. Without the controller its settings would be lost.
+fn user_of(root: &Root, subtree_control: &str, controller: &str) -> Option<String> {
+    let parent = subtree_control.rsplit_once('/')?.0;
+    // The files that are empty as long as nothing is set.
+    let settings = [format!("{controller}.cpus"), format!("{controller}.mems")];
+    root.names(parent, "").into_iter().map(|name| format!("{parent}/{name}")).find(|group| {
+        let is_set = |file: &String| root.line(&format!("{group}/{file}")).is_some_and(|text| !text.is_empty());
+        let enabled = root.line(&format!("{group}/cgroup.subtree_control")).unwrap_or_default();
+        settings.iter().any(is_set) || enabled.split_whitespace().any(|one| one == controller)
+    })
 }
 
 /// Moves all processes of a control group to `home`, and removes it.

@@ -1,8 +1,8 @@
 //! The file of the journal: its place, its lock and its lines.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::change::Change;
 
+/// Other users read it: the settings are of the whole machine.
+const OTHERS_READ: u32 = 0o644;
 const FORMAT: &str = "gantry.perf_test.conditions-journal/1";
 
 /// The first line.
@@ -19,19 +21,62 @@ pub(super) struct Head {
     format: String,
     pub(super) boot_id: String,
     pub(super) pid: u32,
+    /// The process has ended in order, and could not restore the changes that follow.
+    #[serde(default)]
+    pub(super) has_ended: bool,
 }
 
 impl Head {
-    pub(super) fn new(boot_id: String, pid: u32) -> Head {
-        Head { format: FORMAT.to_owned(), boot_id, pid }
+    pub(super) fn new(boot_id: String, pid: u32, has_ended: bool) -> Head {
+        Head { format: FORMAT.to_owned(), boot_id, pid, has_ended }
     }
 }
+
+/// The content of a journal.
+#[derive(Default)]
+pub(super) struct Content {
+    /// None if it is damaged or of another version, or if the first line is torn.
+    pub(super) head: Option<Head>,
+    /// The changes.
+    pub(super) changes: Vec<Change>,
+    /// Lines after the first one that are no changes of settings.
+    pub(super) damaged: Vec<String>,
+    /// It has a first line, which is damaged or of another version.
+    pub(super) is_foreign: bool,
+}
+
+impl Content {
+    /// Whether nothing is left to restore.
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.damaged.is_empty() && !self.is_foreign
+    }
+}
+
+const FOLDERS: [&str; 2] = ["run", "dev/shm"];
+const PREFIX: &str = "perf_test-conditions-";
+const SUFFIX: &str = ".json";
 
 /// The journal of this user. Only root writes to /run, so nobody else can plant one for root; elsewhere the owner is checked.
 pub(super) fn path(root: &Path) -> PathBuf {
     let uid = geteuid().as_raw();
-    let folder = if uid == 0 || root != Path::new("/") { "run" } else { "dev/shm" };
-    root.join(folder).join(format!("perf_test-conditions-{uid}.json"))
+    let [own, shared] = FOLDERS;
+    let folder = if uid == 0 || root != Path::new("/") { own } else { shared };
+    root.join(folder).join(format!("{PREFIX}{uid}{SUFFIX}"))
+}
+
+/// The journals of other users, with their user ids.
+pub(super) fn of_others(root: &Path) -> Vec<(u32, PathBuf)> {
+    let mut found = Vec::new();
+    for folder in FOLDERS {
+        for entry in fs::read_dir(root.join(folder)).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let uid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.parse().ok());
+            // Anybody may plant a file with the name of another user.
+            let is_own = |uid: u32| root != Path::new("/") || entry.metadata().is_ok_and(|found| found.uid() == uid);
+            found.extend(uid.filter(|uid| *uid != geteuid().as_raw() && is_own(*uid)).map(|uid| (uid, entry.path())));
+        }
+    }
+    found
 }
 
 /// The file with its lock and its content; `None` if another process holds the lock.
@@ -43,7 +88,7 @@ pub(super) fn locked(path: &Path, make: bool) -> io::Result<Option<(File, String
             .write(true)
             .create(make)
             .truncate(false)
-            .mode(0o600)
+            .mode(OTHERS_READ)
             .custom_flags(flags)
             .open(path)?;
         let found = file.metadata()?;
@@ -54,6 +99,10 @@ pub(super) fn locked(path: &Path, make: bool) -> io::Result<Option<(File, String
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if make {
+            // Whatever the umask is.
+            file.set_permissions(Permissions::from_mode(OTHERS_READ))?;
         }
         // Another process may have removed the name before it let the lock go.
         if fs::symlink_metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (found.dev(), found.ino())) {
@@ -71,11 +120,17 @@ pub(super) fn append(file: &mut File, line: &impl Serialize) -> io::Result<()> {
     file.sync_all()
 }
 
-/// The first line and the changes, up to a line that is torn.
-pub(super) fn parsed(content: &str) -> (Option<Head>, Vec<Change>) {
+/// The lines of a journal. The end of a torn last line is missing, and its change was not made.
+pub(super) fn parsed(content: &str) -> Content {
     let mut lines = content.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-    let head = lines.next().and_then(|line| serde_json::from_str::<Head>(line).ok());
-    let head = head.filter(|head| head.format == FORMAT);
-    let changes = lines.map_while(|line| serde_json::from_str(line).ok());
-    (head, changes.filter(Change::is_of_the_machine).collect())
+    let Some(first) = lines.next() else { return Content::default() };
+    let head = serde_json::from_str::<Head>(first).ok().filter(|head| head.format == FORMAT);
+    let mut found = Content { is_foreign: head.is_none(), head, ..Content::default() };
+    for line in lines {
+        match serde_json::from_str::<Change>(line).ok().filter(Change::is_of_the_machine) {
+            Some(change) => found.changes.push(change),
+            None => found.damaged.push(line.trim_end().to_owned()),
+        }
+    }
+    found
 }

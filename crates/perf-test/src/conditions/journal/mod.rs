@@ -5,6 +5,7 @@
 //! - The process that holds the lock of the file owns the changes. The kernel frees the lock when the process ends, however it ends, so
 //!   a journal without a lock is one of a process that was killed, and any later start of the program restores from it.
 //! - Lines are undone in the opposite order. A setting that has been changed since by somebody else is left alone.
+//! - A line that is damaged is kept and mentioned until the user removes the file: its change is not known.
 //! - The settings are the kernel's and end with the boot: a journal of an earlier boot is dropped.
 
 mod change;
@@ -16,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use change::Change;
-use change::{put, undo};
-use file::{Head, append, locked, parsed, path};
+use change::{Undone, put, undo};
+use file::{Content, Head, append, locked, of_others, parsed, path};
 
 use crate::system::root::Root;
 
@@ -63,7 +64,7 @@ impl Journal {
                 path.display()
             ));
         };
-        if !parsed(&content).1.is_empty() {
+        if !parsed(&content).is_empty() {
             return Err(format!(
                 "settings of an earlier run are not restored yet ({}): restore them first, as the sentence above says",
                 path.display()
@@ -71,7 +72,7 @@ impl Journal {
         }
         let root = Root::new(root);
         let boot_id = root.line(BOOT_ID).unwrap_or_default();
-        let head = Head::new(boot_id, std::process::id());
+        let head = Head::new(boot_id, std::process::id(), false);
         let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| append(&mut file, &head));
         written.map_err(|error| refused(&path, &error))?;
         let head_bytes = file.stream_position().map_err(|error| refused(&path, &error))?;
@@ -131,7 +132,7 @@ impl Journal {
     /// # Errors
     /// A sentence with each setting that could not be restored and the command that does it; the journal keeps them.
     pub fn restore(&mut self) -> Result<(), String> {
-        let (kept, sentences) = undo(&self.root, std::mem::take(&mut self.changes));
+        let Undone { kept, sentences, .. } = undo(&self.root, std::mem::take(&mut self.changes));
         self.changes = kept;
         if !sentences.is_empty() {
             return Err(sentences.join("; "));
@@ -156,15 +157,27 @@ impl Drop for Journal {
     fn drop(&mut self) {
         match self.restore() {
             Ok(()) => drop(fs::remove_file(&self.path)),
-            // Fails only if the console has gone.
-            Err(sentence) => drop(writeln!(io::stderr().lock(), "perf_test: not restored: {sentence}")),
+            Err(sentence) => {
+                let boot_id = self.root.line(BOOT_ID).unwrap_or_default();
+                let head = Head::new(boot_id, std::process::id(), true);
+                // Otherwise the lines that are undone are there, too, which the next start finds as they were.
+                let _ = rewrite(&mut self.file, &head, &self.changes, &[]);
+                // Fails only if the console has gone.
+                let _ = writeln!(io::stderr().lock(), "perf_test: not restored: {sentence}");
+            }
         }
     }
 }
 
-/// Restores settings that a killed process has left. Returns sentences for the user; none if nothing was left.
+/// Restores settings that an earlier process has left. Returns sentences for the user; none if nothing was left.
 #[must_use]
 pub fn restore_left(root: &Path) -> Vec<String> {
+    let mut said = restore_own(root);
+    said.extend(of_others(root).iter().filter_map(|(uid, path)| left_by_another(*uid, path, &Root::new(root))));
+    said
+}
+
+fn restore_own(root: &Path) -> Vec<String> {
     let path = path(root);
     let (mut file, content) = match locked(&path, false) {
         Ok(Some(found)) => found,
@@ -173,38 +186,70 @@ pub fn restore_left(root: &Path) -> Vec<String> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
         Err(error) => return vec![refused(&path, &error)],
     };
-    let (head, changes) = parsed(&content);
     let root = Root::new(root);
     let boot_id = root.line(BOOT_ID).unwrap_or_default();
-    if head.is_none() && content.contains('\n') {
+    let content = parsed(&content);
+    if content.is_foreign {
         return vec![format!(
             "{} is damaged or of another version, so settings of this machine may still be changed: compare them with its lines, and \
              remove it",
             path.display()
         )];
     }
-    let pid = head.as_ref().map_or(0, |head| head.pid);
-    if changes.is_empty() || head.is_none_or(|head| head.boot_id != boot_id) {
+    let is_empty = content.is_empty();
+    let Content { head, changes, damaged, .. } = content;
+    let Some(head) = head.filter(|head| !is_empty && head.boot_id == boot_id) else {
         drop(fs::remove_file(&path));
         return Vec::new();
-    }
-    let begin = format!("process {pid}, which had changed settings of this machine, was killed");
-    let all: Vec<String> = changes.iter().map(Change::undone).collect();
-    let (kept, sentences) = undo(&root, changes);
-    if kept.is_empty() {
+    };
+    let begin = begin(&head);
+    let Undone { states, kept, sentences } = undo(&root, changes);
+    let restored = (!states.is_empty()).then(|| format!("{begin}; restored: {}", states.join(", ")));
+    if kept.is_empty() && damaged.is_empty() {
         drop(fs::remove_file(&path));
-        return vec![format!("{begin}; restored: {}", all.join(", "))];
+        return restored.into_iter().collect();
     }
-    // The journal shrinks to the remaining changes: those were undone that stand behind them.
-    let head = Head::new(boot_id, pid);
-    let kept_on_disk = file
-        .set_len(0)
-        .and_then(|()| file.rewind())
-        .and_then(|()| append(&mut file, &head))
-        .and_then(|()| kept.iter().try_for_each(|change| append(&mut file, change)));
-    let lost = kept_on_disk.err().map(|error| refused(&path, &error));
+    // The journal shrinks to what remains: those changes were undone that stand behind it.
+    let lost = rewrite(&mut file, &head, &kept, &damaged).err().map(|error| refused(&path, &error));
     let not_restored = sentences.into_iter().map(|sentence| format!("not restored: {sentence}"));
-    std::iter::once(begin).chain(not_restored).chain(lost).collect()
+    let damage = (!damaged.is_empty()).then(|| {
+        let lines = damaged.len();
+        let name = path.display();
+        format!(
+            "{lines} lines of {name} are damaged, so settings may still be changed: compare them, and remove the file"
+        )
+    });
+    std::iter::once(restored.unwrap_or(begin)).chain(not_restored).chain(damage).chain(lost).collect()
+}
+
+/// The sentence about settings that a process of another user has left, which only that user can restore.
+fn left_by_another(uid: u32, path: &Path, root: &Root) -> Option<String> {
+    let content = fs::read_to_string(path).ok()?;
+    let Content { head: Some(head), changes, .. } = parsed(&content) else { return None };
+    let is_alive = root.is_machine() && Path::new(&format!("/proc/{}", head.pid)).exists() && !head.has_ended;
+    let is_of_this_boot = head.boot_id == root.line(BOOT_ID).unwrap_or_default();
+    if changes.is_empty() || is_alive || !is_of_this_boot {
+        return None;
+    }
+    let user = if uid == 0 { "root".to_owned() } else { format!("user {uid}") };
+    let begin = begin(&head);
+    Some(format!("{begin}; it was of {user}, and a start of perf_test by that user restores them ({})", path.display()))
+}
+
+/// The end of the process that has left a journal, in words.
+fn begin(head: &Head) -> String {
+    let how = if head.has_ended { "ended and could not restore all of them" } else { "was killed" };
+    format!("process {}, which had changed settings of this machine, {how}", head.pid)
+}
+
+/// Puts these lines in place of all others.
+fn rewrite(file: &mut File, head: &Head, changes: &[Change], damaged: &[String]) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    append(file, head)?;
+    changes.iter().try_for_each(|change| append(file, change))?;
+    damaged.iter().try_for_each(|line| writeln!(file, "{line}"))?;
+    file.sync_all()
 }
 
 fn refused(path: &Path, error: &io::Error) -> String {

@@ -1,27 +1,21 @@
-//! The plan of an experiment under conditions: `runs`, `conditions` and `rounds`, read from YAML.
+//! The plan of an experiment under conditions: `runs`, `executors`, `conditions` and `rounds`, read from YAML.
 //!
 //! Invariant: names are there once, values have their ranges. The machine is not looked at here.
 
+mod run;
 mod yaml;
 
 use std::path::Path;
 
-use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
+use saphyr::{LoadableYamlNode, MarkedYaml, YamlData};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    batch::{Contestant, contestants, file_name, refuse},
-    cli,
-    scalar::text_of,
-    system::root::list_text,
-};
-use perf_worker::run_spec::RunSpec;
+use crate::{batch::file_name, scalar::text_of, system::root::list_text};
+pub use run::{ResolvedRun, RunEntry};
 use yaml::{Node, cpus, entries, number, unknown};
 
 /// Rounds without the key: from six on an interval holds its median with 95 %.
 const ROUNDS: u32 = 6;
-/// Seconds of warm-up and of measurement of a run without these options.
-const LENGTHS_S: (u32, u32) = (1, 3);
 /// The condition without settings.
 pub const BASELINE: &str = "baseline";
 /// Keys of a condition.
@@ -37,15 +31,6 @@ pub struct Plan {
     pub runs: Vec<RunEntry>,
     /// The conditions.
     pub conditions: Vec<Condition>,
-}
-
-/// One run, by its label.
-#[derive(Clone, Debug)]
-pub struct RunEntry {
-    /// The label, as `events` or `gantry`.
-    pub label: String,
-    /// The arguments of the same single run.
-    pub arguments: Vec<String>,
 }
 
 /// The settings of one condition. A setting that is not given stays as the machine has it.
@@ -123,14 +108,19 @@ impl Plan {
             .map_err(|error| format!("line {}: it is no YAML: {}", error.marker().line(), error.info()))?;
         let root = documents.first().ok_or("it is empty: give `conditions` and `runs`")?;
         let mut plan = Plan { rounds: ROUNDS, runs: Vec::new(), conditions: Vec::new() };
+        let mut executors = None;
         for (key, value) in entries(root, "the plan")? {
             let line = value.span.start.line();
             match key.as_str() {
                 "rounds" => plan.rounds = number(value, "rounds", 1..=1000)?,
-                "runs" => plan.runs = runs(value)?,
+                "runs" => plan.runs = run::runs(value)?,
+                "executors" => executors = Some(run::executors(value)?),
                 "conditions" => plan.conditions = conditions(value)?,
-                other => return Err(unknown(line, other, &["rounds", "runs", "conditions"])),
+                other => return Err(unknown(line, other, &["rounds", "runs", "executors", "conditions"])),
             }
+        }
+        if let Some(executors) = executors {
+            plan.runs = run::in_executors(plan.runs, &executors)?;
         }
         if plan.runs.is_empty() {
             return Err(
@@ -143,55 +133,14 @@ impl Plan {
         }
         unique(plan.runs.iter().map(|run| run.label.as_str()), "label of a run")?;
         unique(plan.conditions.iter().map(|condition| condition.name.as_str()), "condition")?;
+        // Here, because the executors belong to the arguments, and the pins to the condition.
+        for run in &plan.runs {
+            for condition in &plan.conditions {
+                run.resolve(condition)?.spec.map_err(|why| format!("the run {}: {why}", run.label))?;
+            }
+        }
         Ok(plan)
     }
-}
-
-impl RunEntry {
-    /// The contestant and the run under a condition; the second is the sentence of its refusal where the middleware refuses it.
-    ///
-    /// # Errors
-    /// A sentence: an argument is wrong.
-    pub fn resolve(&self, condition: &Condition) -> Result<(String, Result<RunSpec, String>), String> {
-        let wrong = |why: String| format!("the run {}: {why}", self.label);
-        let mut arguments = self.arguments.clone();
-        if !condition.pin.is_empty() {
-            let cpus: Vec<String> = condition.pin.iter().map(u32::to_string).collect();
-            arguments.push(format!("--pin={}", cpus.join(",")));
-        }
-        let mut options = cli::run_options(&arguments).map_err(wrong)?;
-        refuse(&options, "conditions").map_err(wrong)?;
-        let spelling = options.endpoints.communicator.take().unwrap_or_else(|| "Gantry".to_owned());
-        let mut found = contestants(&spelling).map_err(wrong)?;
-        let Some(contestant) = found.pop().filter(|_| found.is_empty()) else {
-            return Err(wrong(format!(
-                "-c {spelling} has several contestants: give each a run with a label of its own"
-            )));
-        };
-        options.time.warmup = options.time.warmup.or(Some(LENGTHS_S.0));
-        options.time.max_runtime = options.time.max_runtime.or(Some(LENGTHS_S.1));
-        Ok((contestant.label.clone(), Contestant::exact_spec(&contestant, &options)))
-    }
-}
-
-fn runs(node: &Node<'_>) -> Result<Vec<RunEntry>, String> {
-    let run = |(label, value): (String, &Node<'_>)| {
-        let line = value.span.start.line();
-        let arguments = match &value.data {
-            YamlData::Sequence(items) => items.iter().map(text_of).collect::<Option<Vec<String>>>(),
-            YamlData::Value(Scalar::Null) => Some(Vec::new()),
-            _ => text_of(value).map(|text| text.split_whitespace().map(str::to_owned).collect()),
-        };
-        let arguments = arguments.ok_or_else(|| {
-            format!("line {line}: the run {label} must be arguments of perf_test, as `-m Array1k -r 1000`")
-        })?;
-        let run = RunEntry { label, arguments };
-        // Checked here for the line.
-        let (_, spec) = run.resolve(&Condition::default()).map_err(|why| format!("line {line}: {why}"))?;
-        spec.map_err(|why| format!("line {line}: the run {}: {why}", run.label))?;
-        Ok(run)
-    };
-    entries(node, "`runs`")?.into_iter().map(run).collect()
 }
 
 fn conditions(node: &Node<'_>) -> Result<Vec<Condition>, String> {

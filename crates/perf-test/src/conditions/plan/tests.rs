@@ -14,10 +14,38 @@ fn a_plan_has_runs_conditions_and_rounds() {
     assert_eq!((rt.taskset.as_slice(), rt.pin.as_slice()), (&[0, 1][..], &[1, 0][..]));
     assert_eq!(rt.chrt.map(|chrt| chrt.to_string()).as_deref(), Some("rr 1"));
     assert_eq!(boot.boot, ["isolcpus=0-11", "idle=poll"]);
-    let (label, spec) = plan.runs[0].resolve(rt).unwrap();
-    let spec = spec.unwrap();
-    assert_eq!((label.as_str(), spec.pins, spec.max_runtime_s), ("gantry", vec![1, 0], 3));
+    let spec = plan.runs[0].resolve(rt).unwrap().spec.unwrap();
+    assert_eq!((spec.communicator.as_str(), spec.pins, spec.max_runtime_s), ("Gantry", vec![1, 0], 3));
     assert_eq!(Plan::parse(&format!("{RUNS}conditions: [baseline]")).unwrap().rounds, ROUNDS);
+}
+
+#[test]
+fn a_topology_runs_in_each_executor() {
+    let text =
+        "runs: {one: -c Mock, robot: topology cedar -t 2}\nexecutors: [single, events]\nconditions: [baseline]\n";
+    let plan = Plan::parse(text).unwrap();
+    let labels: Vec<&str> = plan.runs.iter().map(|run| run.label.as_str()).collect();
+    assert_eq!(labels, ["one", "robot single", "robot events"]);
+    let run = plan.runs[2].resolve(&plan.conditions[0]).unwrap();
+    let (spec, robot) = (run.spec.unwrap(), run.robot.unwrap());
+    assert_eq!((spec.executor.as_deref(), spec.max_runtime_s), (Some("events"), 2));
+    assert_eq!(robot.topology().endpoint_counts(), (13, 19));
+    let both = "runs: {robot: topology cedar -x multi}\n";
+    for (text, words) in [
+        (format!("{both}executors: [single]\nconditions: [baseline]\n"), "has -x, and the plan has `executors`"),
+        (format!("{both}executors: []\n"), "line 2: `executors` must be a list of names"),
+        (format!("{RUNS}executors: [single]\n"), "`executors` apply to runs of topologies"),
+        (format!("{both}conditions: [{{name: a, pin: 0}}]\n"), "the condition a has `pin`"),
+        (
+            "runs: {robot: topology cedr}\n".to_owned(),
+            "line 1: the run robot: there is neither a file nor a topology `cedr`",
+        ),
+        ("runs: {robot: topology cedar -x fast}\n".to_owned(), "line 1: the run robot"),
+        ("runs: {robot: topology cedar --full-logfile a.json}\n".to_owned(), "leave --full-logfile out"),
+    ] {
+        let error = Plan::parse(&text).unwrap_err();
+        assert!(error.contains(words), "{text:?}: {error}");
+    }
 }
 
 #[test]

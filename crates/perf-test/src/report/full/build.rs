@@ -5,10 +5,13 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use crate::communicator::{Communicator, Program};
+use crate::{
+    communicator::{Communicator, Program},
+    system::root_folder,
+};
 
-/// The kernel's id of the present boot.
-const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+/// The kernel's id of the present boot, below the root folder.
+const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
 
 /// The builds of both programs of a run, and the boot. A value that is not known is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +35,7 @@ impl Build {
             Ok(Program::This(_)) => own.clone(),
             Err(_) => None,
         };
-        let boot_id = std::fs::read_to_string(BOOT_ID).unwrap_or_default().trim().to_owned();
+        let boot_id = std::fs::read_to_string(root_folder().join(BOOT_ID)).unwrap_or_default().trim().to_owned();
         Build { boot_id, perf_test: state(own), worker: state(worker) }
     }
 
