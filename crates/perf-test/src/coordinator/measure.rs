@@ -163,7 +163,8 @@ impl Run<'_> {
         let given_up: Vec<Endpoint> = self.working.iter().copied().filter(which).collect();
         self.hung |= !given_up.is_empty();
         for endpoint in given_up {
-            self.warn_worker(format!("{endpoint} did not finish within {} s", FINISH_NS / SECOND_NS));
+            let name = self.name(endpoint);
+            self.warn_worker(format!("{name} did not finish within {} s", FINISH_NS / SECOND_NS));
             self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);
         }
     }
@@ -207,10 +208,11 @@ impl Run<'_> {
                 self.ended.insert(worker, WorkerEnd { footprint, threads, device });
             }
             Event::Report(Report::Warning(endpoint, sentence)) => {
-                self.warnings.push(Warning::new(WarningKind::Endpoint, format!("{endpoint}: {sentence}"), ""));
+                let sentence = format!("{}: {sentence}", self.name(endpoint));
+                self.warnings.push(Warning::new(WarningKind::Endpoint, sentence, ""));
             }
             Event::Report(Report::Failed(Some(endpoint), sentence)) => {
-                self.warn_worker(format!("{endpoint} failed: {sentence}"));
+                self.warn_worker(format!("{} failed: {sentence}", self.name(endpoint)));
                 self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);
             }
             Event::Report(Report::Failed(None, sentence)) => self.warn_worker(sentence),

@@ -93,6 +93,7 @@ pub fn run(
         interrupt,
         fleet,
         ledger,
+        plans: endpoints.iter().map(|plan| (plan.endpoint, plan.clone())).collect(),
         working: endpoints.iter().map(|plan| plan.endpoint).collect(),
         endpoint_reports: BTreeMap::new(),
         failed_endpoints: BTreeMap::new(),
@@ -221,6 +222,7 @@ struct Run<'a> {
     interrupt: &'a Interrupt,
     fleet: Fleet,
     ledger: Ledger,
+    plans: BTreeMap<Endpoint, EndpointPlan>,
     /// Endpoints that have neither finished nor failed.
     working: BTreeSet<Endpoint>,
     endpoint_reports: BTreeMap<Endpoint, EndpointReport>,
@@ -264,6 +266,11 @@ impl Run<'_> {
             let sentence = format!("files of a worker or daemon could not be removed: {sentence}");
             self.warnings.push(Warning::new(WarningKind::LeftBehind, sentence, ""));
         }
+    }
+
+    /// An endpoint in sentences: by its topic and its node, or its index.
+    fn name(&self, endpoint: Endpoint) -> String {
+        self.plans.get(&endpoint).map_or_else(|| endpoint.to_string(), EndpointPlan::to_string)
     }
 
     /// The exit of a worker, or its invalid line, in words.

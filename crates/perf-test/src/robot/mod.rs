@@ -50,7 +50,7 @@ impl Robot {
         let mut summary = coordinator::run(spec, communicator, plans, &mut reports, &interrupt)?;
         summary.run_warnings.extend(robot.skipped(&summary));
         summary.run_warnings.extend(reports.finish(&summary, Vec::new()));
-        reports.lines(&table::lines(&endpoints, &run_id, &summary))?;
+        reports.lines(&table::lines(&endpoints, &summary))?;
         summary.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
     }
 }

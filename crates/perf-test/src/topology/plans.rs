@@ -195,7 +195,11 @@ impl Planner<'_> {
     }
 
     fn endpoint(&self, endpoint: Endpoint, topic: &str, payload: &Payload, pace: Pace) -> EndpointPlan {
-        let shortest = self.ends.get(topic).and_then(|ends| ends.period_ns);
+        let shortest = match endpoint {
+            Endpoint::Publisher(_) => pace.period_ns(),
+            // Each publisher has its own limits, where the middleware tells publishers apart.
+            _ => self.ends.get(topic).and_then(|ends| ends.period_ns),
+        };
         let limits = shortest.map_or(pace, |per_ns| Pace { messages: 1, per_ns });
         EndpointPlan {
             message: payload.message.clone(),

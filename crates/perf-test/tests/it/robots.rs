@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use perf_test::report::full::{Log, SummaryEntry};
+use perf_test::report::{
+    full::{Log, SubscriptionEntry, SummaryEntry},
+    summary::Place,
+};
 
 use rustix::process::Signal;
 
@@ -15,6 +18,7 @@ test_support::tests![
     the_processes_are_those_of_files_or_nodes_or_one,
     a_topology_that_cannot_run_says_why_and_starts_nothing,
     thresholds_are_those_of_the_options,
+    messages_are_late_by_the_period_of_their_own_publisher,
     an_interrupted_robot_has_its_figures,
     a_killed_process_costs_no_figure_of_the_others,
 ];
@@ -90,6 +94,13 @@ fn every_message_of_a_stalled_executor_is_accounted_for() {
         assert!(received.overwritten > 0 && unexplained > 0 && received.duplicates > 0, "{subscription:?}");
     }
     assert!(finished.stdout.contains("timers passed over"), "{}", finished.stdout);
+    // The totals are those of the table.
+    let each = |of: &SubscriptionEntry| of.received.overwritten.min(of.lost);
+    let overwritten: u64 = summary.subscriptions.iter().map(each).sum();
+    assert_eq!(summary.unexplained, summary.lost - overwritten);
+    let place = |node: &str, topic: &str| Some(Place { node: node.to_owned(), topic: topic.to_owned() });
+    assert_eq!((&fast.place, &slow.place), (&place("/driver", "/fast"), &place("/driver", "/slow")));
+    assert_eq!(summary.subscriptions[2].place, place("/logger", "/fast"));
     // The rows lose as much as the summary.
     let rows: u64 = log.rows.iter().map(|row| row.total.received.missed - row.total.received.reordered).sum();
     assert_eq!(rows, summary.lost, "{}", finished.everything());
@@ -111,7 +122,9 @@ fn every_executor_of_gantry_delivers_every_message() {
             "/fast",
             "/driver",
             "/logger",
-            "late: latency from send above 20 % of the topic's shortest period or 5.00 ms",
+            "late: latency from send above 20 % of the publisher's period or 5.00 ms",
+            ": 1 process, 2 executors, 3 nodes",
+            "the instrument's, in no other figure",
         ] {
             assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
         }
@@ -125,7 +138,15 @@ fn the_processes_are_those_of_files_or_nodes_or_one() {
         ("one", vec!["all nodes"]),
     ];
     for (by, expected) in BTreeMap::from(labels) {
-        let (_, log) = run(&[ROBOT, DEBUG], &format!("--processes {by}"));
+        let (finished, log) = run(&[ROBOT, DEBUG], &format!("--processes {by}"));
+        let processes =
+            if expected.len() == 1 { "1 process, ".to_owned() } else { format!("{} processes, ", expected.len()) };
+        assert_eq!(
+            finished.stdout.matches(&processes).count(),
+            2,
+            "in the heading and the summary: {}",
+            finished.stdout
+        );
         let summary = log.summary.as_ref().unwrap();
         let found: Vec<&str> = summary.workers.iter().map(|worker| worker.label.as_str()).collect();
         assert_eq!(found, expected, "{by}");
@@ -186,6 +207,7 @@ fn an_interrupted_robot_has_its_figures() {
     let (finished, log) = signal(Signal::INT, true);
     let summary = log.summary.as_ref().unwrap();
     assert!(summary.stopped_early, "{}", finished.everything());
+    assert!(finished.stdout.contains(" s of 60 s (ended early): "), "{}", finished.everything());
     for (subscription, sender) in summary.subscriptions.iter().zip([0, 1, 0, 0, 1]) {
         assert_eq!(subscription.sent, summary.publishers[sender].sent.samples);
         assert_eq!((subscription.sent, subscription.lost), (subscription.received.samples, 0), "{subscription:?}");
@@ -206,6 +228,27 @@ fn a_killed_process_costs_no_figure_of_the_others() {
     for words in ["unreported: sent, and the process", "the process of debug (pid"] {
         assert!(finished.stdout.contains(words), "{words}: {}", finished.everything());
     }
+}
+
+fn messages_are_late_by_the_period_of_their_own_publisher() {
+    // 20 % of the periods are 1 and 10 ms, and 100 % of them 5 and 50 ms.
+    let publisher = |node: &str, hz: u32| {
+        format!(
+            r#"{{ "node_name": "{node}", "publishers": [ {{ "topic_name": "shared", "qos_depth": 1000, "msg_type": "stamped10b", "freq_hz": {hz} }} ] }}"#
+        )
+    };
+    let text = format!(
+        r#"{{ "nodes": [ {}, {}, {{ "node_name": "reader",
+          "subscribers": [ {{ "topic_name": "shared", "qos_depth": 1000, "msg_type": "stamped10b" }} ] }} ] }}"#,
+        publisher("quick", 200),
+        publisher("slow", 20)
+    );
+    let limits = "--late-absolute 1000000 --too-late-absolute 1000000";
+    let (_, log) = run(&[&text], &format!("-c Mock --mock latency=3ms {limits}"));
+    let summary = log.summary.as_ref().unwrap();
+    let [subscription] = summary.subscriptions.as_slice() else { panic!("{summary:?}") };
+    assert_eq!(subscription.received.samples, summary.sent_at_least);
+    assert_eq!((subscription.received.late, subscription.received.too_late), (summary.publishers[0].sent.samples, 0));
 }
 
 fn thresholds_are_those_of_the_options() {

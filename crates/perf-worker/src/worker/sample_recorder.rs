@@ -47,8 +47,8 @@ pub struct SampleRecorder {
     /// The first id that is due within the time of the statistics, if the schedule is known. A phase is less than a period, so it is
     /// the same for all.
     first_id: Option<u64>,
-    late_ns: u64,
-    too_late_ns: u64,
+    /// The limits of messages whose publisher has none of its own, or is not known.
+    limits_ns: (u64, u64),
     touch: Touch,
     /// The phases of a sample may be marked.
     has_phases: bool,
@@ -94,8 +94,7 @@ impl SampleRecorder {
             sources,
             clock,
             first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),
-            late_ns: plan.late_ns,
-            too_late_ns: plan.too_late_ns,
+            limits_ns: (plan.late_ns, plan.too_late_ns),
             touch: spec.touch,
             has_phases: spec.phases,
             zero_copy: spec.zero_copy,
@@ -197,12 +196,13 @@ impl SampleRecorder {
             error_ns = OtherClock::difference_error_ns(self.sources.clock(&taken.source), self.clock);
             own_error_ns = OtherClock::difference_error_ns(None, self.clock);
         }
+        let (late_ns, too_late_ns) = self.sources.limits_ns(&taken.source).unwrap_or(self.limits_ns);
         match elapsed_ns(taken.time_ns, taken.received_ns, error_ns) {
             Some(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);
                 latencies.record(latency_ns);
-                received.late += u64::from(latency_ns > self.late_ns && latency_ns <= self.too_late_ns);
-                received.too_late += u64::from(latency_ns > self.too_late_ns);
+                received.late += u64::from(latency_ns > late_ns && latency_ns <= too_late_ns);
+                received.too_late += u64::from(latency_ns > too_late_ns);
                 if self.has_phases {
                     add_phases(received, taken);
                 }
@@ -215,8 +215,8 @@ impl SampleRecorder {
         if let Some(response_ns) = due_ns.and_then(|due_ns| elapsed_ns(due_ns, taken.received_ns, own_error_ns)) {
             received.response_ns.add(response_ns as f64);
             responses.record(response_ns);
-            received.late_response += u64::from(response_ns > self.late_ns && response_ns <= self.too_late_ns);
-            received.too_late_response += u64::from(response_ns > self.too_late_ns);
+            received.late_response += u64::from(response_ns > late_ns && response_ns <= too_late_ns);
+            received.too_late_response += u64::from(response_ns > too_late_ns);
         }
         if self.touch != Touch::Stamp {
             received.corrupt += u64::from(!payload::read(taken.payload, self.touch, id));

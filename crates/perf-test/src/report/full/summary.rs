@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Spread, TotalEntry, row::UsedEntry};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
-use crate::report::summary::{PublisherFigures, SubscriptionFigures, Summary, WorkerUsage};
+use crate::report::summary::{Place, PublisherFigures, SubscriptionFigures, Summary, WorkerUsage};
 use crate::verdict::Verdict;
 use crate::warning::Warning;
 use perf_worker::backend::DeviceMemory;
@@ -84,6 +84,9 @@ pub struct SummaryEntry {
 pub struct SubscriptionEntry {
     /// Its index.
     pub index: u32,
+    /// Its node and its topic; absent outside of topologies.
+    #[serde(flatten)]
+    pub place: Option<Place>,
     /// Samples that its publishers sent; 0 if they belong to another program, and in older logs.
     #[serde(default)]
     pub sent: u64,
@@ -101,10 +104,11 @@ pub struct SubscriptionEntry {
 
 impl SubscriptionEntry {
     fn of(figures: &SubscriptionFigures) -> SubscriptionEntry {
-        let SubscriptionFigures { endpoint, sent, received, lost, latencies } = figures;
+        let SubscriptionFigures { endpoint, place, sent, received, lost, latencies } = figures;
         let quantile_ns = |quantile| (received.latency_ns.n > 0).then(|| latencies.quantile_ns(quantile));
         SubscriptionEntry {
             index: index(*endpoint),
+            place: place.clone(),
             sent: *sent,
             received: received.counts(),
             lost: *lost,
@@ -121,6 +125,9 @@ impl SubscriptionEntry {
 pub struct PublisherEntry {
     /// Its index.
     pub index: u32,
+    /// Its node and its topic; absent outside of topologies.
+    #[serde(flatten)]
+    pub place: Option<Place>,
     /// Its counts.
     pub sent: Sent,
     /// The delays of its messages from due time to send time.
@@ -133,10 +140,11 @@ pub struct PublisherEntry {
 
 impl PublisherEntry {
     fn of(figures: &PublisherFigures) -> PublisherEntry {
-        let PublisherFigures { endpoint, sent, lateness } = figures;
+        let PublisherFigures { endpoint, place, sent, lateness } = figures;
         let quantile_ns = |quantile| (sent.lateness_ns.n > 0).then(|| lateness.quantile_ns(quantile));
         PublisherEntry {
             index: index(*endpoint),
+            place: place.clone(),
             sent: sent.counts(),
             lateness: Spread::of(&sent.lateness_ns),
             p50_ns: quantile_ns(0.5),
