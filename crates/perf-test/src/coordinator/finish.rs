@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{EndpointFailure, KINDS, Run, ledger::EndpointSums};
 use crate::{
-    measure::calibration::Calibrations,
+    measure::{calibration::Calibrations, overload::Growth},
     report::summary::{Place, PublisherFigures, SubscriptionFigures, Summary, WorkerUsage},
     units::format_ns,
     warning::{Warning, WarningKind},
@@ -88,6 +88,7 @@ impl Run<'_> {
         SubscriptionFigures {
             endpoint,
             place: self.place(endpoint),
+            overload: self.growths.get(&endpoint).map(Growth::overload),
             sent,
             received: sums.received,
             lost: self.lost_by(endpoint),

@@ -196,6 +196,11 @@ impl Run<'_> {
                 self.check_start(worker, resources.usage.taken_ns);
             }
             Event::Report(Report::Row { endpoint, second, whole, counts, resources }) => {
+                if let Some(growth) = self.growths.get_mut(&endpoint) {
+                    growth.add(second, whole, &counts.received.latency_ns);
+                }
+                let given_up = self.reports.events(endpoint, &counts.events);
+                self.warn_of_logs(given_up);
                 self.ledger.enter(Entry { worker, endpoint, second, whole, counts: *counts, resources });
             }
             Event::Report(Report::Finished { endpoint, report, resources }) => {
@@ -251,9 +256,14 @@ impl Run<'_> {
     fn log(&mut self, row: Row) -> Result<(), Failure> {
         let row = if self.spec.roundtrip == Roundtrip::Relay { row.of_relay() } else { row };
         let given_up = self.reports.row(&row)?;
+        self.warn_of_logs(given_up);
+        Ok(())
+    }
+
+    /// Adds the warnings about logs that could not be written any more.
+    pub(super) fn warn_of_logs(&mut self, given_up: impl IntoIterator<Item = String>) {
         let warning = |sentence| Warning::new(WarningKind::Log, sentence, "Make room and run again");
         self.warnings.extend(given_up.into_iter().map(warning));
-        Ok(())
     }
 
     fn show_rows(&mut self, overdue: impl Fn(u64) -> bool) -> Result<(), Failure> {

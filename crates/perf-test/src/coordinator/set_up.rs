@@ -83,6 +83,8 @@ impl Run<'_> {
         let sources = sources_of(self.spec, endpoints, &sources, &clocks)?;
         self.clock_error_ns = clock_error_ns(&clocks);
         self.fleet.order(&Order::Go { start_ns: self.start_ns, sources });
+        let given_up = self.reports.started(self.start_ns, self.matched_after_ns);
+        self.warn_of_logs(given_up);
         Ok(())
     }
 

@@ -48,7 +48,7 @@ impl Robot {
             ("late", late(&spec.late, &spec.too_late)),
         ];
         let lines = lines.into_iter().map(|(name, value)| format!("{name:<12}{value}"));
-        let notes = self.topology.notes.iter().cloned().chain(self.liveliness());
+        let notes = self.topology.notes.iter().chain(&self.spec.heading_notes).cloned().chain(self.liveliness());
         let notes = notes.map(|note| format!("{:<12}{note}", "note"));
         lines.chain(notes).chain([String::new()]).collect()
     }

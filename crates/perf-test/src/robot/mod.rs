@@ -1,23 +1,30 @@
 //! Whole robots: a run of a topology, from its options to its tables.
 
+mod files;
 mod heading;
+mod overload;
 mod resolve;
 mod table;
+mod target;
+
+use std::collections::BTreeMap;
 
 use crate::{
-    cli::TopologyOptions,
+    cli::{IrobotOptions, TopologyOptions},
     communicator::Communicator,
     coordinator,
     error::Failure,
     interrupt::Interrupt,
-    report::{Reports, outputs::Outputs},
+    report::{Reports, outputs::Outputs, summary::Summary},
     runner::random_id,
     topology::{Processes, Topology},
+    verdict::Verdict,
 };
 use perf_worker::{
-    endpoint::EndpointPlan,
+    endpoint::{Endpoint, EndpointPlan},
     run_spec::{PassBy, RunSpec},
 };
+use target::Target;
 
 /// A run of a topology.
 pub struct Robot {
@@ -29,6 +36,9 @@ pub struct Robot {
     /// In place of that of all endpoints.
     pass_by: Option<PassBy>,
     outputs: Outputs,
+    irobot: IrobotOptions,
+    /// The limits that the run has to meet.
+    target: Option<Target>,
     communicator: Communicator,
 }
 
@@ -45,12 +55,32 @@ impl Robot {
         communicator.clean_up(spec).map_err(Failure::Measurement)?;
         let plans = topology.plans(spec, robot.processes, robot.pass_by, &run_id);
         let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
-        let mut reports = Reports::open(&robot.outputs, spec, &run_id, &spec.topic, Some(topology))?;
-        reports.lines(&robot.heading(&plans))?;
+        let heading = robot.heading(&plans);
+        let files = robot.create_files(&plans, &heading)?;
+        let reports = Reports::open(&robot.outputs, spec, &run_id, &spec.topic, Some(topology))?;
+        let mut reports = reports.with_irobot(files);
+        reports.lines(&heading)?;
         let mut summary = coordinator::run(spec, communicator, plans, &mut reports, &interrupt)?;
+        let endpoints: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
         summary.run_warnings.extend(robot.skipped(&summary));
-        summary.run_warnings.extend(reports.finish(&summary, Vec::new()));
+        summary.run_warnings.extend(overload::warnings(&endpoints, &summary));
+        let verdicts = robot.target.as_ref().map(|target| target.judge(&summary)).unwrap_or_default();
+        summary.run_warnings.extend(reports.finish(&summary, verdicts.clone()));
         reports.lines(&table::lines(&endpoints, &summary))?;
-        summary.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+        if let Some(target) = &robot.target {
+            reports.lines(&target.lines(&spec.topic, &verdicts, &summary))?;
+        }
+        robot.end(&summary, &verdicts)
+    }
+
+    /// The end of the program after a run that has its figures.
+    fn end(&self, summary: &Summary, verdicts: &[Verdict]) -> Result<(), Failure> {
+        if let Some(sentence) = summary.failure() {
+            return Err(Failure::Measurement(sentence));
+        }
+        match verdicts.iter().filter(|verdict| !verdict.met).count() {
+            0 => Ok(()),
+            missed => Err(Failure::NotMet(format!("{missed} of {} limits of the target not met", verdicts.len()))),
+        }
     }
 }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::heading::{late, pass_by_name};
+use super::{
+    heading::{late, pass_by_name},
+    overload,
+};
 use crate::{
     measure::percentiles::has_tail_samples,
     report::summary::{PublisherFigures, SubscriptionFigures, Summary},
@@ -39,8 +42,7 @@ const UNREPORTED: &str =
 const NAME_COLUMNS: usize = 2;
 
 /// The tables and the totals as lines of text. The topics are shown without the id of the run in their names.
-pub fn lines(endpoints: &[EndpointPlan], summary: &Summary) -> Vec<String> {
-    let plans: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
+pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
     let mut publishers: Vec<Vec<String>> = Vec::new();
     for figures in &summary.publishers {
         let Some(plan) = plans.get(&figures.endpoint) else { continue };
@@ -77,6 +79,8 @@ pub fn lines(endpoints: &[EndpointPlan], summary: &Summary) -> Vec<String> {
     lines.push(
         "  lost: sent, not received, and not overwritten (dropped from the history before the callback ran)".to_owned(),
     );
+    lines.push(String::new());
+    lines.extend(overload::lines(plans, summary));
     lines.push(String::new());
     lines.extend(totals(summary));
     lines
@@ -119,7 +123,7 @@ fn times(moments: &Moments, cells: &Cells) -> [String; 3] {
 }
 
 /// A table without rules, for terminals of any width and for other programs.
-fn table(columns: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
+pub fn table(columns: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
     let header: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
     let rows: Vec<Vec<String>> = [header].into_iter().chain(rows).collect();
     let width = |index: usize| rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.chars().count()).max();

@@ -79,6 +79,22 @@ impl Topology {
         (whole(counts.publishers), whole(counts.subscriptions))
     }
 
+    /// The size of the payload of an endpoint, bytes, by the number that the plans give it.
+    #[must_use]
+    pub fn payload_bytes(&self, endpoint: Endpoint) -> Option<u64> {
+        let nodes = self.processes.iter().flat_map(|process| &process.nodes);
+        let payload = match endpoint {
+            Endpoint::Publisher(index) => {
+                nodes.flat_map(|node| &node.publishers).nth(index as usize).map(|of| &of.payload)
+            }
+            Endpoint::Subscription(index) => {
+                nodes.flat_map(|node| &node.subscriptions).nth(index as usize).map(|of| &of.payload)
+            }
+            Endpoint::Relay(_) => return None,
+        };
+        payload.map(|payload| payload.payload_bytes)
+    }
+
     /// The plans of the workers of the run `spec`, whose topics have the id `run_id` in their names. `pass_by` replaces that of
     /// all endpoints.
     #[must_use]

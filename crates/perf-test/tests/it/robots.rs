@@ -19,6 +19,9 @@ test_support::tests![
     a_topology_that_cannot_run_says_why_and_starts_nothing,
     thresholds_are_those_of_the_options,
     messages_are_late_by_the_period_of_their_own_publisher,
+    irobots_files_have_the_figures_of_the_log,
+    options_of_irobot_without_meaning_are_accepted_and_named,
+    a_target_that_is_not_met_is_exit_code_3,
     an_interrupted_robot_has_its_figures,
     a_killed_process_costs_no_figure_of_the_others,
 ];
@@ -228,6 +231,97 @@ fn a_killed_process_costs_no_figure_of_the_others() {
     for words in ["unreported: sent, and the process", "the process of debug (pid"] {
         assert!(finished.stdout.contains(words), "{words}: {}", finished.everything());
     }
+}
+
+/// The columns of a line of one of iRobot's files that begins with these words.
+fn columns(text: &str, words: &[&str]) -> Vec<String> {
+    let lines = text.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<String>>());
+    let mut found = lines.filter(|line| !line.is_empty() && line.iter().map(String::as_str).take(words.len()).eq(words.iter().copied()));
+    found.next().unwrap_or_else(|| panic!("{words:?} is not in\n{text}"))
+}
+
+fn irobots_files_have_the_figures_of_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "latency=100us,lose=10,stall=10:60ms,slow=50:8ms";
+    let options = format!("--results-dir {}/new/log --tracking on", folder.path().display());
+    let (finished, log) = run(&[ROBOT, DEBUG], &format!("-c Mock --mock {script} {options}"));
+    let read = |name: &str| fs::read_to_string(folder.path().join("new/log").join(name)).unwrap();
+    let summary = log.summary.as_ref().unwrap();
+    let all = read("robot0/latency_all.txt");
+    for of in &summary.subscriptions[..3] {
+        let place = of.place.as_ref().unwrap();
+        let line = columns(&all, &[&place.node[1..], &place.topic[1..]]);
+        let counts = [of.received.samples, of.received.late, of.received.too_late, of.lost];
+        assert_eq!(line[3..7], counts.map(|count| count.to_string()), "{all}");
+    }
+    let published = columns(&all, &["driver", "fast"]);
+    assert_eq!(published[2..4], ["10".to_owned(), summary.publishers[0].sent.samples.to_string()], "{all}");
+    assert!(summary.publishers[0].publish.n == summary.publishers[0].sent.samples, "{}", finished.everything());
+    let lost: u64 = summary.subscriptions[3..].iter().map(|of| of.lost).sum();
+    assert_eq!(columns(&read("robot1/latency_total.txt"), &[])[6], "lost_msgs");
+    assert_eq!(
+        read("robot1/latency_total.txt").lines().nth(1).unwrap().split_whitespace().nth(6),
+        Some(&*lost.to_string())
+    );
+    // The line of the start, and one for each second.
+    assert!(
+        read("robot0/resources.txt").lines().count() >= 2 + log.rows.len().min(2),
+        "{}",
+        read("robot0/resources.txt")
+    );
+    // Messages that a timer passed over are not lost, and every tenth is.
+    let events = read("robot0/events.txt");
+    assert!(events.contains("msg 50 too late. "), "{events}");
+    let lost = |line: &&str| line.contains("fast->logger") && line.contains("lost.");
+    let ids = events.lines().filter(lost).filter_map(|line| line.split_whitespace().nth(4)?.parse::<u64>().ok());
+    let ids: Vec<u64> = ids.collect();
+    assert!(ids.len() > 20 && ids.iter().all(|id| id % 10 == 0), "{events}");
+    assert!(
+        read("robot1/metadata.txt").contains("\nlate: latency from send above 20 %"),
+        "{}",
+        read("robot1/metadata.txt")
+    );
+}
+
+fn options_of_irobot_without_meaning_are_accepted_and_named() {
+    let (finished, log) = run(&[ROBOT], "-c Mock --ipc on --ros_params off --name_threads on -n 2 -x 2 --tracking off");
+    for words in [
+        "--ipc on has no effect: Mock has no setting intra-process",
+        "--ros_params off has no effect",
+        "--name_threads on has no effect",
+        "--node 2 has no effect",
+    ] {
+        assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
+    }
+    assert_eq!(log.run.spec.executor.as_deref(), Some("single"));
+}
+
+fn a_target_that_is_not_met_is_exit_code_3() {
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(path("robot.json"), ROBOT).unwrap();
+    for (limits, code, words) in [
+        (r#"{ "latency_total": { "lost[%]": 20, "mean_us": 1000000 } }"#, 0, "lost and overwritten messages <= 20 %"),
+        (r#"{ "latency_total": { "lost[%]": 1 } }"#, 3, "NOT met"),
+        (r#"{ "latency_total": { "lots": 1 } }"#, 2, "there is no key `lots` here"),
+    ] {
+        fs::write(path("target.json"), limits).unwrap();
+        let line = format!(
+            "topology {} -t 1 -c Mock --mock lose=10 --target {} --full-logfile {}",
+            path("robot.json"),
+            path("target.json"),
+            path("full.json")
+        );
+        let run = memory.run(&line);
+        assert_eq!(run.status.code(), Some(code), "{}", run.everything());
+        assert!(run.everything().contains(words), "{words}: {}", run.everything());
+        if code != 2 {
+            let log = Log::read(path("full.json").as_ref()).unwrap();
+            let met = log.summary.unwrap().requirements.iter().all(|verdict| verdict.met);
+            assert_eq!(met, code == 0);
+        }
+    }
+    memory.assert_empty();
 }
 
 fn messages_are_late_by_the_period_of_their_own_publisher() {

@@ -16,6 +16,7 @@ use crate::{
     backend::{OtherClock, Taken},
     clock::{SECOND_NS, now_ns},
     measure::{
+        events::{Event, Trouble},
         loss::{Arrival, Sequences},
         tally::{Received, Tally},
     },
@@ -49,6 +50,8 @@ pub struct SampleRecorder {
     first_id: Option<u64>,
     /// The limits of messages whose publisher has none of its own, or is not known.
     limits_ns: (u64, u64),
+    /// Messages that are late or missing are kept.
+    tracking: bool,
     touch: Touch,
     /// The phases of a sample may be marked.
     has_phases: bool,
@@ -95,6 +98,7 @@ impl SampleRecorder {
             clock,
             first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),
             limits_ns: (plan.late_ns, plan.too_late_ns),
+            tracking: spec.tracking,
             touch: spec.touch,
             has_phases: spec.phases,
             zero_copy: spec.zero_copy,
@@ -162,7 +166,7 @@ impl SampleRecorder {
         let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);
         self.drain.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
         self.taken += u64::from(arrival != Arrival::Duplicate);
-        let Tally { received, latencies, responses, .. } = &mut *self.rows.open;
+        let Tally { received, latencies, responses, events, .. } = &mut *self.rows.open;
         received.history += u64::from(taken.time_ns < self.start_ns);
         // The time of sending decides whether a sample counts, for subscriptions and publishers alike.
         let entering = !std::mem::replace(&mut self.in_scope, self.scope_ns.contains(&taken.time_ns));
@@ -180,7 +184,14 @@ impl SampleRecorder {
         }
         received.overwritten += passed_over;
         match arrival {
-            Arrival::New { missed } => received.missed = received.missed.saturating_add(missed.min(most)),
+            Arrival::New { missed } => {
+                let messages = missed.min(most);
+                received.missed = received.missed.saturating_add(messages);
+                if self.tracking && messages > 0 {
+                    let trouble = Trouble::Missing { messages };
+                    events.add(Event { at_ns: taken.received_ns, id: id.saturating_sub(messages), trouble });
+                }
+            }
             Arrival::Reordered => received.reordered += 1,
             Arrival::Duplicate => {
                 received.duplicates += 1;
@@ -203,6 +214,14 @@ impl SampleRecorder {
                 latencies.record(latency_ns);
                 received.late += u64::from(latency_ns > late_ns && latency_ns <= too_late_ns);
                 received.too_late += u64::from(latency_ns > too_late_ns);
+                if self.tracking && latency_ns > late_ns.min(too_late_ns) {
+                    let trouble = if latency_ns > too_late_ns {
+                        Trouble::TooLate { latency_ns, limit_ns: too_late_ns }
+                    } else {
+                        Trouble::Late { latency_ns, limit_ns: late_ns }
+                    };
+                    events.add(Event { at_ns: taken.received_ns, id, trouble });
+                }
                 if self.has_phases {
                     add_phases(received, taken);
                 }

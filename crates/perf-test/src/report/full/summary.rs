@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Spread, TotalEntry, row::UsedEntry};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
+use crate::measure::overload::Overload;
 use crate::report::summary::{Place, PublisherFigures, SubscriptionFigures, Summary, WorkerUsage};
 use crate::verdict::Verdict;
 use crate::warning::Warning;
@@ -100,11 +101,14 @@ pub struct SubscriptionEntry {
     pub p50_ns: Option<u64>,
     /// The 99th percentile, ns; reliable from 1000 samples on.
     pub p99_ns: Option<u64>,
+    /// Whether its messages waited longer from second to second; absent outside of topologies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overload: Option<Overload>,
 }
 
 impl SubscriptionEntry {
     fn of(figures: &SubscriptionFigures) -> SubscriptionEntry {
-        let SubscriptionFigures { endpoint, place, sent, received, lost, latencies } = figures;
+        let SubscriptionFigures { endpoint, place, overload, sent, received, lost, latencies } = figures;
         let quantile_ns = |quantile| (received.latency_ns.n > 0).then(|| latencies.quantile_ns(quantile));
         SubscriptionEntry {
             index: index(*endpoint),
@@ -115,6 +119,7 @@ impl SubscriptionEntry {
             latency: Spread::of(&received.latency_ns),
             p50_ns: quantile_ns(0.5),
             p99_ns: quantile_ns(0.99),
+            overload: *overload,
         }
     }
 }
@@ -132,6 +137,9 @@ pub struct PublisherEntry {
     pub sent: Sent,
     /// The delays of its messages from due time to send time.
     pub lateness: Spread,
+    /// From the stamp until publish returned; empty outside of topologies.
+    #[serde(default)]
+    pub publish: Spread,
     /// The median of it, ns; null without samples, as the next.
     pub p50_ns: Option<u64>,
     /// The 99th percentile, ns; reliable from 1000 samples on.
@@ -147,6 +155,7 @@ impl PublisherEntry {
             place: place.clone(),
             sent: sent.counts(),
             lateness: Spread::of(&sent.lateness_ns),
+            publish: Spread::of(&sent.publish_ns),
             p50_ns: quantile_ns(0.5),
             p99_ns: quantile_ns(0.99),
         }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::calibration::Calibrations;
 use crate::measure::daemon::DaemonUsage;
+use crate::measure::overload::Overload;
 use crate::warning::Warning;
 use perf_worker::backend::DeviceMemory;
 use perf_worker::endpoint::Endpoint;
@@ -69,6 +70,8 @@ pub struct SubscriptionFigures {
     pub endpoint: Endpoint,
     /// Its place; none in other runs.
     pub place: Option<Place>,
+    /// Whether its messages wait longer and longer; none in other runs.
+    pub overload: Option<Overload>,
     /// Samples that its publishers sent; 0 if they belong to another program.
     pub sent: u64,
     /// Its counts.

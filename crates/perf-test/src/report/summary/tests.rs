@@ -99,6 +99,7 @@ fn each_subscription_is_shown_and_of_many_the_worst() {
         SubscriptionFigures {
             endpoint: Endpoint::Subscription(index),
             place: None,
+            overload: None,
             sent: 0,
             received,
             lost,
