@@ -42,8 +42,19 @@ pub struct Row {
     pub memory: Memory,
     /// CPU time of `used`, percent of one core.
     pub core_percent: f64,
+    /// Each worker, in the order of their plans.
+    pub workers: Vec<WorkerRow>,
     /// Cores that this program may use.
     pub cores: usize,
+}
+
+/// A worker in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkerRow {
+    /// CPU time of the endpoints' and the middleware's threads in this row, percent of one core.
+    pub core_percent: f64,
+    /// Its memory at the end of this row.
+    pub memory: Memory,
 }
 
 impl Row {
@@ -131,6 +142,7 @@ pub(crate) fn documented_row() -> Row {
             file_kib: 4000,
             shared_kib: 16_000,
             peak_rss_kib: 65_092,
+            virtual_kib: 900_000,
         },
         usage: Usage {
             utime_ns: 23_120_954_000,
@@ -145,6 +157,7 @@ pub(crate) fn documented_row() -> Row {
         used: Usage { utime_ns: 750_000_000, stime_ns: 12_500_000, nvcsw: 320, nivcsw: 4, ..Usage::default() },
         instrument_used: Usage { utime_ns: 4_000_000, stime_ns: 1_000_000, nvcsw: 3, ..Usage::default() },
         core_percent: 76.25,
+        workers: Vec::new(),
         cores: 2,
     }
 }

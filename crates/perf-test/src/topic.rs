@@ -2,10 +2,10 @@
 //!
 //! The name of a private run begins with the id of the run, even if the given name is absolute, so that two runs never match.
 
+use perf_worker::endpoint::PRIVATE_PREFIX;
+
 /// The longest full name, in bytes: of DDS's 255, ROS 2 reserves the rest for its prefixes and suffixes.
 const LONGEST_BYTES: usize = 247;
-/// The prefix in [`full_name`] of the topic of a private run, without the slashes.
-const PRIVATE: &str = "perf_test_";
 /// Digits of a run's id.
 const ID_BYTES: usize = 16;
 
@@ -20,7 +20,7 @@ pub fn check(topic: &str) -> Result<(), String> {
     if topic.starts_with('~') || topic.contains(['{', '}']) {
         return refuse("`~` and `{…}` stand for a node's own name, and the nodes of a run have different names");
     }
-    let longest_bytes = LONGEST_BYTES - PRIVATE.len() - ID_BYTES - 2;
+    let longest_bytes = LONGEST_BYTES - PRIVATE_PREFIX.len() - ID_BYTES - 1;
     if topic.len() > longest_bytes {
         return refuse(&format!("it has {} bytes and may have {longest_bytes}", topic.len()));
     }
@@ -33,7 +33,7 @@ pub fn check(topic: &str) -> Result<(), String> {
 pub fn full_name(topic: &str, private_id: Option<&str>) -> String {
     let topic = topic.trim_start_matches('/');
     match private_id {
-        Some(id) => format!("/{PRIVATE}{id}/{topic}"),
+        Some(id) => format!("{PRIVATE_PREFIX}{id}/{topic}"),
         None => format!("/{topic}"),
     }
 }

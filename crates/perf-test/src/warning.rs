@@ -77,6 +77,8 @@ pub enum WarningKind {
     Mismatch,
     /// Samples were received before they were sent, by the clock.
     NegativeLatency,
+    /// The messages of a subscription wait longer and longer, and its queue will overflow.
+    Overload,
     /// Samples left the history before they were taken.
     Overwritten,
     /// The instrument's own cost shows in the latencies.

@@ -8,6 +8,9 @@ use crate::{
     run_spec::{MessageSpec, PassBy, Qos, RunSpec},
 };
 
+/// The beginning of the full name of a topic that only one run has. The id of the run and the topic follow.
+pub const PRIVATE_PREFIX: &str = "/perf_test_";
+
 /// A publisher, a subscription or a relay of a run, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Endpoint {
@@ -39,6 +42,9 @@ pub struct Source {
     /// The clock of the times in its messages; none if that is CLOCK_MONOTONIC.
     #[serde(default)]
     pub clock: Option<OtherClock>,
+    /// The latencies above which its messages are late and too late, nanoseconds; none: those of the endpoint that receives them.
+    #[serde(default)]
+    pub limits_ns: Option<(u64, u64)>,
 }
 
 /// The plan of one endpoint.
@@ -80,7 +86,8 @@ pub struct EndpointPlan {
     pub qos: Qos,
     /// The number of endpoints of the other side for which it waits before the start.
     pub expected: u32,
-    /// Above this latency a sample is late, nanoseconds.
+    /// Above this latency a sample is late, nanoseconds. Of several publishers each has its own, if they can be told apart
+    /// ([`Source::limits_ns`]).
     pub late_ns: u64,
     /// Above this latency a sample is too late, and not late, nanoseconds.
     pub too_late_ns: u64,
@@ -89,7 +96,26 @@ pub struct EndpointPlan {
     pub work_ns: i64,
 }
 
+impl std::fmt::Display for EndpointPlan {
+    /// A node's endpoint by its topic and its node, others by their index.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.endpoint {
+            endpoint if self.node.is_empty() => endpoint.fmt(f),
+            Endpoint::Publisher(_) => write!(f, "the publisher of {} in {}", self.given_topic(), self.node),
+            Endpoint::Subscription(_) => write!(f, "the subscription to {} in {}", self.given_topic(), self.node),
+            Endpoint::Relay(_) => write!(f, "the server of {} in {}", self.given_topic(), self.node),
+        }
+    }
+}
+
 impl EndpointPlan {
+    /// The topic without the id of the run in its name.
+    #[must_use]
+    pub fn given_topic(&self) -> &str {
+        let rest = self.topic.strip_prefix(PRIVATE_PREFIX).and_then(|rest| Some(&rest[rest.find('/')?..]));
+        rest.unwrap_or(&self.topic)
+    }
+
     /// An endpoint with the messages, the pace and the quality of service of the run, on a thread of its own.
     #[must_use]
     pub fn of_run(spec: &RunSpec, endpoint: Endpoint, topic: &str) -> EndpointPlan {

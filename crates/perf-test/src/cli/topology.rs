@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{choice, setting, within};
+use super::{
+    IrobotOptions,
+    values::{choice, setting, within},
+};
 use crate::topology::Processes;
 use perf_worker::run_spec::{MockScript, PassBy};
 
@@ -14,6 +17,8 @@ Examples:
   perf_test list                                             the topologies that come with the tool
   perf_test topology sierra_nevada
   perf_test topology mont_blanc -t 60 -x events --full-logfile mont_blanc.full.json
+  perf_test topology sierra_nevada -t 60 --target sierra_nevada
+  perf_test topology sierra_nevada --results-dir log --tracking on --csv-out on
   perf_test topology robot.json debug.json                   two processes
   perf_test topology white_mountain --processes node         a process for each node
   perf_test topology mont_blanc --pass-by loaned_msg         the publishers loan all messages";
@@ -22,7 +27,7 @@ Examples:
 #[derive(Clone, Debug, Args)]
 pub struct TopologyOptions {
     /// Topology files in iRobot's JSON, or names of `perf_test list`; several are the processes of one system
-    #[arg(required = true, value_name = "FILE|NAME")]
+    #[arg(required_unless_present = "topology_files", value_name = "FILE|NAME")]
     pub topology: Vec<String>,
     /// Middleware: Gantry, Mock, or the NAME of a worker program perf_test_NAME, which must have executors [default: Gantry]
     #[arg(short, long, value_name = "NAME", default_value = "Gantry", hide_default_value = true)]
@@ -71,6 +76,13 @@ pub struct TopologyOptions {
     /// ROS 2 domain ID, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
     #[arg(long, value_name = "ID", value_parser = within(0..=232), allow_hyphen_values = true)]
     pub dds_domain_id: Option<u32>,
+    /// Limits of CPU, memory and latency, in iRobot's JSON, or the name of those that come with the tool: sierra_nevada, mont_blanc. The
+    /// exit code is 3 if one is not met [example: --target sierra_nevada]
+    #[arg(long, value_name = "FILE|NAME")]
+    pub target: Option<String>,
+    /// iRobot's options about nodes and files.
+    #[command(flatten)]
+    pub irobot: IrobotOptions,
     /// Gantry's own log file, JSON, with the resolved topology; an existing file is replaced
     #[arg(long, value_name = "FILE")]
     pub full_logfile: Option<PathBuf>,

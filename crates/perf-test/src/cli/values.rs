@@ -111,6 +111,15 @@ impl TypedValueParser for StrategyParser {
     }
 }
 
+/// A switch, on or off.
+pub fn switch(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("give on or off".to_owned()),
+    }
+}
+
 /// A setting, as `publishing=async`.
 pub fn setting(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(name, value)| !name.is_empty() && !value.is_empty());

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{EndpointFailure, KINDS, Run, ledger::EndpointSums};
 use crate::{
-    measure::calibration::Calibrations,
-    report::summary::{PublisherFigures, SubscriptionFigures, Summary, WorkerUsage},
+    measure::{calibration::Calibrations, overload::Growth},
+    report::summary::{Place, PublisherFigures, SubscriptionFigures, Summary, WorkerUsage},
     units::format_ns,
     warning::{Warning, WarningKind},
 };
@@ -87,6 +87,8 @@ impl Run<'_> {
         let sent = self.sent_at_least(self.ledger.senders_of(endpoint));
         SubscriptionFigures {
             endpoint,
+            place: self.place(endpoint),
+            overload: self.growths.get(&endpoint).map(Growth::overload),
             sent,
             received: sums.received,
             lost: self.lost_by(endpoint),
@@ -96,7 +98,13 @@ impl Run<'_> {
 
     fn publisher_figures(&self, endpoint: Endpoint) -> PublisherFigures {
         let EndpointSums { sent, lateness, .. } = self.ledger.sums_of(endpoint);
-        PublisherFigures { endpoint, sent, lateness }
+        PublisherFigures { endpoint, place: self.place(endpoint), sent, lateness }
+    }
+
+    /// The node and the topic of an endpoint of a topology.
+    fn place(&self, endpoint: Endpoint) -> Option<Place> {
+        let plan = self.plans.get(&endpoint).filter(|plan| !plan.node.is_empty())?;
+        Some(Place { node: plan.node.clone(), topic: plan.given_topic().to_owned() })
     }
 
     /// Samples that publishers of this run sent after the seconds left out, including the last ones of a killed publisher that a
@@ -144,7 +152,10 @@ impl Run<'_> {
         let (late, of, all) = (format_ns(*late_ns as f64), self.late_starts.len(), self.fleet.workers.len());
         let sentence =
             format!("{of} of {all} workers started after the common start, at worst {label}: {late} after it");
-        let hint = "Leave out the first seconds (--warmup), or start fewer endpoints";
+        let hint = match self.spec.executor {
+            Some(_) => "Their first seconds are not comparable: start fewer nodes, or use more cores",
+            None => "Leave out the first seconds (--warmup), or start fewer endpoints",
+        };
         self.warnings.push(Warning::new(WarningKind::LateStart, sentence, hint));
     }
 
@@ -154,7 +165,8 @@ impl Run<'_> {
                 && self.failed_endpoints.get(&endpoint) == Some(&EndpointFailure::Unresponsive)
             {
                 let lost = self.lost_by(endpoint);
-                let sentence = format!("{endpoint}: {lost} samples that it did not report count as lost");
+                let name = self.name(endpoint);
+                let sentence = format!("{name}: {lost} samples that it did not report count as lost");
                 self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
             }
         }

@@ -163,7 +163,8 @@ impl Run<'_> {
         let given_up: Vec<Endpoint> = self.working.iter().copied().filter(which).collect();
         self.hung |= !given_up.is_empty();
         for endpoint in given_up {
-            self.warn_worker(format!("{endpoint} did not finish within {} s", FINISH_NS / SECOND_NS));
+            let name = self.name(endpoint);
+            self.warn_worker(format!("{name} did not finish within {} s", FINISH_NS / SECOND_NS));
             self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);
         }
     }
@@ -195,6 +196,11 @@ impl Run<'_> {
                 self.check_start(worker, resources.usage.taken_ns);
             }
             Event::Report(Report::Row { endpoint, second, whole, counts, resources }) => {
+                if let Some(growth) = self.growths.get_mut(&endpoint) {
+                    growth.add(second, whole, &counts.received.latency_ns);
+                }
+                let given_up = self.reports.events(endpoint, &counts.events);
+                self.warn_of_logs(given_up);
                 self.ledger.enter(Entry { worker, endpoint, second, whole, counts: *counts, resources });
             }
             Event::Report(Report::Finished { endpoint, report, resources }) => {
@@ -207,10 +213,11 @@ impl Run<'_> {
                 self.ended.insert(worker, WorkerEnd { footprint, threads, device });
             }
             Event::Report(Report::Warning(endpoint, sentence)) => {
-                self.warnings.push(Warning::new(WarningKind::Endpoint, format!("{endpoint}: {sentence}"), ""));
+                let sentence = format!("{}: {sentence}", self.name(endpoint));
+                self.warnings.push(Warning::new(WarningKind::Endpoint, sentence, ""));
             }
             Event::Report(Report::Failed(Some(endpoint), sentence)) => {
-                self.warn_worker(format!("{endpoint} failed: {sentence}"));
+                self.warn_worker(format!("{} failed: {sentence}", self.name(endpoint)));
                 self.on_endpoint_failed(endpoint, EndpointFailure::Unresponsive);
             }
             Event::Report(Report::Failed(None, sentence)) => self.warn_worker(sentence),
@@ -249,9 +256,14 @@ impl Run<'_> {
     fn log(&mut self, row: Row) -> Result<(), Failure> {
         let row = if self.spec.roundtrip == Roundtrip::Relay { row.of_relay() } else { row };
         let given_up = self.reports.row(&row)?;
+        self.warn_of_logs(given_up);
+        Ok(())
+    }
+
+    /// Adds the warnings about logs that could not be written any more.
+    pub(super) fn warn_of_logs(&mut self, given_up: impl IntoIterator<Item = String>) {
         let warning = |sentence| Warning::new(WarningKind::Log, sentence, "Make room and run again");
         self.warnings.extend(given_up.into_iter().map(warning));
-        Ok(())
     }
 
     fn show_rows(&mut self, overdue: impl Fn(u64) -> bool) -> Result<(), Failure> {

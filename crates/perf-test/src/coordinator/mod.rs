@@ -23,6 +23,7 @@ use crate::{
     measure::{
         calibration::{Calibration, Calibrations},
         daemon::{Daemon, DaemonUsage},
+        overload::{Growth, Queue},
     },
     report::{
         Reports,
@@ -37,13 +38,13 @@ use ledger::Ledger;
 use perf_worker::{
     clock::SECOND_NS,
     endpoint::{Endpoint, EndpointPlan},
-    run_spec::{Phase, Roundtrip, RunSpec, Strategy},
+    run_spec::{History, Phase, Roundtrip, RunSpec, Strategy},
     worker::{
         placement::Placement,
         protocol::{EndpointReport, PROTOCOL, Plan, times::ROW_DELAY_NS},
     },
 };
-use senders::senders;
+use senders::{Senders, senders};
 
 /// Characters shown of a line that is no report.
 const SHOWN_CHARS: usize = 80;
@@ -84,7 +85,9 @@ pub fn run(
         started.push(daemon);
     }
     let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
-    let ledger = Ledger::new(senders(&plans), plans.len(), spec.left_out_s());
+    let senders = senders(&plans);
+    let growths = growths(&endpoints, &senders);
+    let ledger = Ledger::new(senders, plans.len(), spec.left_out_s());
     let fleet = Fleet::start(&communicator.program, plans).map_err(Failure::Measurement)?;
     let mut run = Run {
         spec,
@@ -93,6 +96,8 @@ pub fn run(
         interrupt,
         fleet,
         ledger,
+        growths,
+        plans: endpoints.iter().map(|plan| (plan.endpoint, plan.clone())).collect(),
         working: endpoints.iter().map(|plan| plan.endpoint).collect(),
         endpoint_reports: BTreeMap::new(),
         failed_endpoints: BTreeMap::new(),
@@ -191,6 +196,23 @@ fn phase_ns(spec: &RunSpec, index: u32) -> i64 {
     }
 }
 
+/// The latencies of the subscriptions of a topology, before the first one.
+fn growths(endpoints: &[EndpointPlan], senders: &Senders) -> BTreeMap<Endpoint, Growth> {
+    let plans: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
+    let of = |plan: &EndpointPlan| {
+        let senders = senders.get(&plan.endpoint)?.iter().filter_map(|sender| plans.get(sender));
+        let periods_ns = senders.filter_map(|sender| sender.pace.period_ns()).map(|period_ns| period_ns as f64);
+        let (shortest_ns, rate_hz) = periods_ns.fold((f64::INFINITY, 0.0), |(shortest_ns, rate_hz), period_ns| {
+            (shortest_ns.min(period_ns), rate_hz + SECOND_NS as f64 / period_ns)
+        });
+        let depth = (plan.qos.history == History::KeepLast).then_some(plan.qos.depth);
+        let queue = Queue { period_ns: shortest_ns, rate_hz, depth };
+        shortest_ns.is_finite().then(|| (plan.endpoint, Growth::new(queue)))
+    };
+    let of_nodes = endpoints.iter().filter(|plan| !plan.node.is_empty());
+    of_nodes.filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_))).filter_map(of).collect()
+}
+
 fn is_publisher(endpoint: &Endpoint) -> bool {
     matches!(endpoint, Endpoint::Publisher(_))
 }
@@ -221,6 +243,9 @@ struct Run<'a> {
     interrupt: &'a Interrupt,
     fleet: Fleet,
     ledger: Ledger,
+    /// The latencies of the subscriptions of a topology, second by second.
+    growths: BTreeMap<Endpoint, Growth>,
+    plans: BTreeMap<Endpoint, EndpointPlan>,
     /// Endpoints that have neither finished nor failed.
     working: BTreeSet<Endpoint>,
     endpoint_reports: BTreeMap<Endpoint, EndpointReport>,
@@ -264,6 +289,11 @@ impl Run<'_> {
             let sentence = format!("files of a worker or daemon could not be removed: {sentence}");
             self.warnings.push(Warning::new(WarningKind::LeftBehind, sentence, ""));
         }
+    }
+
+    /// An endpoint in sentences: by its topic and its node, or its index.
+    fn name(&self, endpoint: Endpoint) -> String {
+        self.plans.get(&endpoint).map_or_else(|| endpoint.to_string(), EndpointPlan::to_string)
     }
 
     /// The exit of a worker, or its invalid line, in words.

@@ -37,7 +37,7 @@ impl Run<'_> {
                 return Err(sentence);
             }
             if now_ns() > give_up_ns {
-                let missing: Vec<String> = not_ready.union(&not_matched).map(Endpoint::to_string).collect();
+                let missing: Vec<String> = not_ready.union(&not_matched).map(|endpoint| self.name(*endpoint)).collect();
                 let waited_s = READY_NS / SECOND_NS + match_timeout_s;
                 self.hung = true;
                 return Err(format!("after {waited_s} s these were not ready: {}", missing.join(", ")));
@@ -59,8 +59,11 @@ impl Run<'_> {
                     last_matched_ns = last_matched_ns.max(matched_ns);
                 }
                 Some((_, Event::Report(Report::Unmatched(status)))) => return Err(self.explain(&status)),
-                Some((_, Event::Report(Report::Failed(Some(endpoint), sentence)))) => {
-                    return Err(format!("{endpoint} cannot begin: {sentence}"));
+                Some((worker, Event::Report(Report::Failed(Some(endpoint), sentence)))) => {
+                    let process = self.fleet.workers.get(worker).filter(|_| self.spec.executor.is_some());
+                    // The sentence of an executor has the endpoint.
+                    let name = process.map_or_else(|| endpoint.to_string(), |worker| worker.label.clone());
+                    return Err(format!("{name} cannot begin: {sentence}"));
                 }
                 Some((_, Event::Report(Report::Failed(None, sentence)))) => return Err(sentence),
                 Some((_, Event::Report(_))) => {}
@@ -80,6 +83,8 @@ impl Run<'_> {
         let sources = sources_of(self.spec, endpoints, &sources, &clocks)?;
         self.clock_error_ns = clock_error_ns(&clocks);
         self.fleet.order(&Order::Go { start_ns: self.start_ns, sources });
+        let given_up = self.reports.started(self.start_ns, self.matched_after_ns);
+        self.warn_of_logs(given_up);
         Ok(())
     }
 
@@ -102,9 +107,10 @@ impl Run<'_> {
     /// The reasons why an endpoint is not matched; asks all endpoints.
     fn explain(&mut self, unmatched: &MatchStatus) -> String {
         let (matched, expected) = (unmatched.matched, unmatched.expected);
+        let option = if self.spec.executor.is_some() { "" } else { " (--wait-for-matched-timeout)" };
         let mut sentence = format!(
-            "{} is matched with {matched} of {expected} {} after {} s (--wait-for-matched-timeout)",
-            unmatched.endpoint,
+            "{} is matched with {matched} of {expected} {} after {} s{option}",
+            self.name(unmatched.endpoint),
             others(unmatched.endpoint),
             self.spec.match_timeout_s
         );
@@ -121,12 +127,13 @@ impl Run<'_> {
                         status.mismatches.join("; ")
                     };
                     let (endpoint, matched) = (status.endpoint, status.matched);
-                    sentence.push_str(&format!(". {endpoint} sees {matched} {}: {why}", others(endpoint)));
+                    let name = self.name(endpoint);
+                    sentence.push_str(&format!(". {name} sees {matched} {}: {why}", others(endpoint)));
                 }
             }
         }
         for endpoint in unanswered {
-            sentence.push_str(&format!(". {endpoint} does not respond"));
+            sentence.push_str(&format!(". {} does not respond", self.name(endpoint)));
         }
         sentence
     }
@@ -146,16 +153,19 @@ fn sources_of(
         match if spec.publishers == 1 { Some(id.unwrap_or_default()) } else { id } {
             Some(source) if sources.iter().any(|other: &Source| other.source == source) => {
                 return Err(format!(
-                    "{} has the same source as another publisher, so {} cannot tell their messages apart",
-                    plan.endpoint, spec.communicator
+                    "{plan} has the same source as another publisher, so {} cannot tell their messages apart",
+                    spec.communicator
                 ));
             }
-            Some(source) => sources.push(Source { source, phase_ns: plan.phase_ns, clock }),
+            Some(source) => {
+                let limits_ns = Some((plan.late_ns, plan.too_late_ns));
+                sources.push(Source { source, phase_ns: plan.phase_ns, clock, limits_ns });
+            }
             None if clock.is_some() => {
                 return Err(format!(
-                    "{} has a clock of its own, and {} does not tell which messages are its, so the times in them cannot be \
+                    "{plan} has a clock of its own, and {} does not tell which messages are its, so the times in them cannot be \
                      converted: give -p 1",
-                    plan.endpoint, spec.communicator
+                    spec.communicator
                 ));
             }
             None => {}
@@ -226,7 +236,8 @@ mod tests {
                 [(Endpoint::Publisher(0), None), (Endpoint::Publisher(spec.publishers - 1), clock(5, 2))].into();
             sources_of(spec, &endpoints, &ids.iter().copied().collect(), &clocks)
         };
-        let source = |id, clock| Source { source: [id; 16], phase_ns: 0, clock };
+        let limits_ns = Some((250_000, 1_000_000));
+        let source = |id, clock| Source { source: [id; 16], phase_ns: 0, clock, limits_ns };
         assert_eq!(of(&spec("1"), &[]), Ok(vec![source(0, clock(5, 2))]));
         assert_eq!(of(&spec("2"), &[(Endpoint::Publisher(1), [7; 16])]), Ok(vec![source(7, clock(5, 2))]));
         let sentence = of(&spec("2"), &[(Endpoint::Publisher(0), [7; 16])]).unwrap_err();

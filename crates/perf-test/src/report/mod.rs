@@ -7,6 +7,7 @@ mod document;
 pub mod external_info;
 pub mod full;
 pub mod heading;
+pub mod irobot;
 pub mod json;
 pub mod outputs;
 pub mod plot;
@@ -26,7 +27,7 @@ use crate::topology::Topology;
 use crate::verdict::Verdict;
 use crate::warning::{Warning, WarningKind};
 use outputs::Outputs;
-use perf_worker::run_spec::RunSpec;
+use perf_worker::{endpoint::Endpoint, measure::events::Events, run_spec::RunSpec};
 use summary::Summary;
 
 /// All outputs of one run.
@@ -36,6 +37,8 @@ pub struct Reports {
     csv: Option<csv::CsvLog>,
     json: Option<json::JsonLog>,
     full: Option<full::FullLog>,
+    /// iRobot's files of a topology.
+    irobot: Option<irobot::Files>,
     /// No figure is shown, only counts are used.
     quiet: bool,
     /// Gets the number of messages sent in each row.
@@ -46,7 +49,7 @@ impl Reports {
     /// No output, for runs of which only the counts matter. `rows` gets the number of messages sent in each row.
     #[must_use]
     pub fn quiet(rows: Option<Sender<u64>>) -> Reports {
-        Reports { terminal: None, csv: None, json: None, full: None, quiet: true, rows }
+        Reports { terminal: None, csv: None, json: None, full: None, irobot: None, quiet: true, rows }
     }
 
     /// Whether nobody looks at figures, so that the machine need not be calibrated.
@@ -92,9 +95,38 @@ impl Reports {
             csv: csv.transpose()?,
             json: json.transpose()?,
             full: full.transpose()?,
+            irobot: None,
             quiet: false,
             rows: None,
         })
+    }
+
+    /// The same with iRobot's files.
+    #[must_use]
+    pub fn with_irobot(self, files: Option<irobot::Files>) -> Reports {
+        Reports { irobot: files, ..self }
+    }
+
+    /// Logs the start of the run. A log that cannot be written is closed; the sentence returned says so.
+    pub fn started(&mut self, start_ns: i64, matched_after_ns: i64) -> Option<String> {
+        self.in_irobot(|files| files.started(start_ns, matched_after_ns))
+    }
+
+    /// Logs single messages of an endpoint. A log that cannot be written is closed; the sentence returned says so.
+    pub fn events(&mut self, endpoint: Endpoint, events: &Events) -> Option<String> {
+        if events.is_empty() {
+            return None;
+        }
+        self.in_irobot(|files| {
+            files.events(endpoint, events);
+            Ok(())
+        })
+    }
+
+    fn in_irobot(&mut self, write: impl FnOnce(&mut irobot::Files) -> io::Result<()>) -> Option<String> {
+        let error = write(self.irobot.as_mut()?).err()?;
+        self.irobot = None;
+        Some(format!("iRobot's files end here: {error}. Their lines so far are complete"))
     }
 
     /// Shows and logs one row. A log that cannot be written is closed; the sentences returned say so.
@@ -123,14 +155,22 @@ impl Reports {
             given_up.push(lost("full", &error));
             self.full = None;
         }
+        given_up.extend(self.in_irobot(|files| files.row(row)));
         if let Some(terminal) = &mut self.terminal {
             terminal.row(row).map_err(|error| cannot_write(&error))?;
         }
         Ok(given_up)
     }
 
-    /// Ends the full log; a warning if it cannot be written.
-    pub fn finish(&mut self, summary: &Summary, requirements: Vec<Verdict>) -> Option<Warning> {
+    /// Ends the logs; a warning of each that cannot be written.
+    pub fn finish(&mut self, summary: &Summary, requirements: Vec<Verdict>) -> Vec<Warning> {
+        let unfinished = self.irobot.take().and_then(|files| files.finish(summary).err());
+        let sentence = |error| format!("iRobot's files of the latencies are not complete: {error}");
+        let irobot = unfinished.map(|error| Warning::new(WarningKind::Log, sentence(error), "Run again"));
+        irobot.into_iter().chain(self.finish_full(summary, requirements)).collect()
+    }
+
+    fn finish_full(&mut self, summary: &Summary, requirements: Vec<Verdict>) -> Option<Warning> {
         let error = self.full.take()?.finish(summary, requirements).err()?;
         let sentence = format!("the full log ends without the summary: {error}. Its rows so far are complete");
         Some(Warning::new(WarningKind::Log, sentence, "Free some disk space and run again"))

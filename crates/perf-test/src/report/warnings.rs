@@ -96,7 +96,10 @@ impl Summary {
             received.overwritten,
             WarningKind::Overwritten,
             "samples left the history before they were taken",
-            "A larger --history-depth bridges longer stalls; the latencies are those of the other samples",
+            match self.spec.executor {
+                Some(_) => "A larger qos_depth bridges longer stalls; the latencies are those of the other samples",
+                None => "A larger --history-depth bridges longer stalls; the latencies are those of the other samples",
+            },
         );
         counted(
             self.unexplained(),

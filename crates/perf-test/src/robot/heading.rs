@@ -1,9 +1,12 @@
 //! The heading of a run of a topology: its conditions, the thresholds and the waiting among them.
 
+use std::collections::BTreeSet;
+
 use super::Robot;
 use crate::{
     report::summary::Summary,
-    topology::{Liveliness, Processes},
+    system::own_process,
+    topology::{Counts, Liveliness, Processes},
     units::format_ns,
     warning::{Warning, WarningKind},
 };
@@ -26,14 +29,11 @@ impl Robot {
         let executor = spec.executor.as_deref().unwrap_or_default();
         let lines = [
             ("program", format!("Gantry perf_test {}", env!("CARGO_PKG_VERSION"))),
-            ("topology", format!("{}: {}", spec.topic, self.topology.counts().sentence())),
+            ("topology", format!("{}: {}", spec.topic, self.counts(plans).sentence())),
             ("middleware", middleware),
             ("settings", settings),
             ("executor", format!("{executor}; timers publish and subscriptions receive in callbacks on its threads")),
-            (
-                "waiting",
-                "executors wait in the middleware's own way; threads have the system's default priority".to_owned(),
-            ),
+            ("waiting", format!("executors wait in the middleware's own way; threads have {}", scheduling())),
             ("processes", self.processes(plans)),
             ("path", self.path().to_owned()),
             (
@@ -48,9 +48,16 @@ impl Robot {
             ("late", late(&spec.late, &spec.too_late)),
         ];
         let lines = lines.into_iter().map(|(name, value)| format!("{name:<12}{value}"));
-        let notes = self.topology.notes.iter().cloned().chain(self.liveliness());
+        let notes = self.topology.notes.iter().chain(&self.spec.heading_notes).cloned().chain(self.liveliness());
         let notes = notes.map(|note| format!("{:<12}{note}", "note"));
         lines.chain(notes).chain([String::new()]).collect()
+    }
+
+    /// The counts of the topology in the processes that it has here.
+    fn counts(&self, plans: &[Plan]) -> Counts {
+        let executors = plans.iter().map(|plan| plan.endpoints.iter().map(|of| of.executor).collect::<BTreeSet<u32>>());
+        let executors = executors.map(|numbers| numbers.len()).sum();
+        Counts { processes: plans.len(), executors, ..self.topology.counts() }
     }
 
     fn processes(&self, plans: &[Plan]) -> String {
@@ -96,10 +103,19 @@ impl Robot {
     }
 }
 
+/// The scheduling that the workers inherit.
+fn scheduling() -> String {
+    let process = own_process();
+    match process.scheduling().filter(|_| process.is_special()) {
+        Some(scheduling) => scheduling,
+        None => "the system's default priority".to_owned(),
+    }
+}
+
 /// The thresholds in words.
 pub fn late(late: &Threshold, too_late: &Threshold) -> String {
     let above = |threshold: &Threshold| {
-        let part = threshold.part_of_period.map(|part| format!("{:.0} % of the topic's shortest period", part * 100.0));
+        let part = threshold.part_of_period.map(|part| format!("{:.0} % of the publisher's period", part * 100.0));
         let absolute = threshold.absolute_ns.map(|ns| format_ns(ns as f64));
         part.into_iter().chain(absolute).collect::<Vec<String>>().join(" or ")
     };

@@ -1,13 +1,16 @@
 //! Whole robots: a run of a topology, from its options to its tables.
 
+mod files;
 mod heading;
+mod overload;
 mod resolve;
 mod table;
+mod target;
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::{
-    cli::TopologyOptions,
+    cli::{IrobotOptions, TopologyOptions},
     communicator::Communicator,
     coordinator,
     error::Failure,
@@ -15,11 +18,13 @@ use crate::{
     report::{Reports, outputs::Outputs, summary::Summary},
     runner::random_id,
     topology::{Processes, Topology},
+    verdict::Verdict,
 };
 use perf_worker::{
-    endpoint::EndpointPlan,
+    endpoint::{Endpoint, EndpointPlan},
     run_spec::{PassBy, RunSpec},
 };
+use target::Target;
 
 /// A run of a topology.
 pub struct Robot {
@@ -31,6 +36,9 @@ pub struct Robot {
     /// In place of that of all endpoints.
     pass_by: Option<PassBy>,
     outputs: Outputs,
+    irobot: IrobotOptions,
+    /// The limits that the run has to meet.
+    target: Option<Target>,
     communicator: Communicator,
 }
 
@@ -41,8 +49,20 @@ impl Robot {
     /// The run could not begin or failed.
     pub fn run(options: &TopologyOptions) -> Result<(), Failure> {
         let robot = Robot::of(options).map_err(Failure::Usage)?;
-        let summary = robot.measure(&robot.outputs, &Interrupt::install()?)?;
-        summary.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+        let interrupt = Interrupt::install()?;
+        let (summary, verdicts) = robot.measure(&robot.outputs, &interrupt)?;
+        robot.end(&summary, &verdicts)
+    }
+
+    /// The end of the program after a run that has its figures.
+    fn end(&self, summary: &Summary, verdicts: &[Verdict]) -> Result<(), Failure> {
+        if let Some(sentence) = summary.failure() {
+            return Err(Failure::Measurement(sentence));
+        }
+        match verdicts.iter().filter(|verdict| !verdict.met).count() {
+            0 => Ok(()),
+            missed => Err(Failure::NotMet(format!("{missed} of {} limits of the target not met", verdicts.len()))),
+        }
     }
 
     /// Measures; the only output is the full log at `log`, if one is named.
@@ -50,7 +70,8 @@ impl Robot {
     /// # Errors
     /// The run could not begin or failed.
     pub fn measure_to_log(&self, log: Option<PathBuf>, interrupt: &Interrupt) -> Result<Summary, Failure> {
-        self.measure(&Outputs { full: log, ..Outputs::default() }, interrupt)
+        let (summary, _) = self.measure(&Outputs { full: log, ..Outputs::default() }, interrupt)?;
+        Ok(summary)
     }
 
     /// The nodes.
@@ -63,19 +84,28 @@ impl Robot {
         &self.spec
     }
 
-    fn measure(&self, outputs: &Outputs, interrupt: &Interrupt) -> Result<Summary, Failure> {
+    fn measure(&self, outputs: &Outputs, interrupt: &Interrupt) -> Result<(Summary, Vec<Verdict>), Failure> {
         let Robot { topology, spec, communicator, .. } = self;
         let run_id = random_id()?;
         communicator.clean_up(spec).map_err(Failure::Measurement)?;
         let plans = topology.plans(spec, self.processes, self.pass_by, &run_id);
         let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
-        let mut reports = Reports::open(outputs, spec, &run_id, &spec.topic, Some(topology))?;
-        reports.lines(&self.heading(&plans))?;
+        let heading = self.heading(&plans);
+        let files = self.create_files(&plans, &heading)?;
+        let reports = Reports::open(outputs, spec, &run_id, &spec.topic, Some(topology))?;
+        let mut reports = reports.with_irobot(files);
+        reports.lines(&heading)?;
         let mut summary = coordinator::run(spec, communicator, plans, &mut reports, interrupt)?;
+        let endpoints: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
         summary.run_warnings.extend(self.skipped(&summary));
-        summary.run_warnings.extend(reports.finish(&summary, Vec::new()));
-        reports.lines(&table::lines(&endpoints, &run_id, &summary))?;
-        Ok(summary)
+        summary.run_warnings.extend(overload::warnings(&endpoints, &summary));
+        let verdicts = self.target.as_ref().map(|target| target.judge(&summary)).unwrap_or_default();
+        summary.run_warnings.extend(reports.finish(&summary, verdicts.clone()));
+        reports.lines(&table::lines(&endpoints, &summary))?;
+        if let Some(target) = &self.target {
+            reports.lines(&target.lines(&spec.topic, &verdicts, &summary))?;
+        }
+        Ok((summary, verdicts))
     }
 }
 

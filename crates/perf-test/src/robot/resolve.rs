@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Robot;
+use super::{Robot, target::Target};
 use crate::{
     cli::{self, Defaults, RunOptions, TopologyOptions},
     communicator::Communicator,
@@ -26,10 +26,11 @@ impl Robot {
             let asked = options.sampling;
             return Err(format!("-s {asked}: CPU and memory are read once a second: leave it out, or give -s 1000"));
         }
-        let topology = Topology::read(&options.topology)?;
+        let sources = [options.topology.clone(), options.irobot.topology_files.clone()].concat();
+        let topology = Topology::read(&sources)?;
         topology.check_runnable()?;
         let communicator = Communicator::find(&options.communicator)?;
-        let spec = spec(options, &topology, &communicator)?;
+        let spec = spec(options, &sources, &topology, &communicator)?;
         let robot = Robot {
             processes: options.processes,
             pass_by: options.pass_by,
@@ -39,6 +40,8 @@ impl Robot {
                 full: options.full_logfile.clone(),
                 ..Outputs::default()
             },
+            target: options.target.as_deref().map(Target::read).transpose()?,
+            irobot: options.irobot.clone(),
             topology,
             spec,
             communicator,
@@ -62,7 +65,15 @@ impl Robot {
     }
 }
 
-fn spec(options: &TopologyOptions, topology: &Topology, communicator: &Communicator) -> Result<RunSpec, String> {
+/// The setting of a middleware that is iRobot's `--ipc`.
+const IPC: &str = "intra-process";
+
+fn spec(
+    options: &TopologyOptions,
+    sources: &[String],
+    topology: &Topology,
+    communicator: &Communicator,
+) -> Result<RunSpec, String> {
     let description = communicator.describe()?;
     let capabilities = &description.capabilities;
     let asked = options.executor.as_deref();
@@ -73,6 +84,10 @@ fn spec(options: &TopologyOptions, topology: &Topology, communicator: &Communica
     let mut run = RunOptions::default();
     run.endpoints.communicator = Some(communicator.name.clone());
     run.endpoints.set.clone_from(&options.set);
+    let has_ipc = description.settings.iter().any(|setting| setting.name == IPC);
+    if let Some(on) = options.irobot.ipc.filter(|_| has_ipc) {
+        run.endpoints.set.push((IPC.to_owned(), if on { "on" } else { "off" }.to_owned()));
+    }
     run.endpoints.mock.clone_from(&options.mock);
     run.endpoints.dds_domain_id = options.dds_domain_id;
     run.time.max_runtime = Some(options.time);
@@ -88,7 +103,7 @@ fn spec(options: &TopologyOptions, topology: &Topology, communicator: &Communica
     let spec = RunSpec {
         message: largest.map_or(spec.message, |of| of.payload.message.clone()),
         qos: largest.map_or(spec.qos, |of| of.qos.qos),
-        topic: options.topology.join(", "),
+        topic: sources.join(", "),
         // Each publisher has its own.
         rate_hz: 0,
         publishers,
@@ -99,6 +114,8 @@ fn spec(options: &TopologyOptions, topology: &Topology, communicator: &Communica
         late: limit(options.late_percentage, options.late_absolute),
         too_late: limit(options.too_late_percentage, options.too_late_absolute),
         executor: Some(executor),
+        tracking: options.irobot.tracking == Some(true),
+        heading_notes: [spec.heading_notes, options.irobot.notes(has_ipc, &communicator.name)].concat(),
         ..spec
     };
     // The daemons have memory for the largest messages.

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::heading::{late, pass_by_name};
+use super::{
+    heading::{late, pass_by_name},
+    overload,
+};
 use crate::{
     measure::percentiles::has_tail_samples,
     report::summary::{PublisherFigures, SubscriptionFigures, Summary},
@@ -39,18 +42,16 @@ const UNREPORTED: &str =
 const NAME_COLUMNS: usize = 2;
 
 /// The tables and the totals as lines of text. The topics are shown without the id of the run in their names.
-pub fn lines(endpoints: &[EndpointPlan], run_id: &str, summary: &Summary) -> Vec<String> {
-    let plans: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
-    let topic = |plan: &EndpointPlan| plan.topic.split_once(run_id).map_or(&*plan.topic, |(_, rest)| rest).to_owned();
+pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
     let mut publishers: Vec<Vec<String>> = Vec::new();
     for figures in &summary.publishers {
         let Some(plan) = plans.get(&figures.endpoint) else { continue };
-        publishers.push(publisher(topic(plan), plan, figures));
+        publishers.push(publisher(plan, figures));
     }
     let mut subscriptions: Vec<Vec<String>> = Vec::new();
     for figures in &summary.subscriptions {
         let Some(plan) = plans.get(&figures.endpoint) else { continue };
-        subscriptions.push(subscription(topic(plan), plan, figures));
+        subscriptions.push(subscription(plan, figures));
     }
     publishers.sort();
     subscriptions.sort();
@@ -59,8 +60,9 @@ pub fn lines(endpoints: &[EndpointPlan], run_id: &str, summary: &Summary) -> Vec
     let mut lines = vec![
         String::new(),
         format!(
-            "summary of {:.1} s: {} over {}, executor {executor}, {}, executors wait in the middleware's own way",
+            "summary of {:.1} s{}: {} over {}, executor {executor}, {}, executors wait in the middleware's own way",
             summary.measured_s,
+            if summary.stopped_early { format!(" of {} s (ended early)", spec.max_runtime_s) } else { String::new() },
             spec.topic,
             spec.communicator,
             several(summary.workers.len(), "process", "processes")
@@ -78,39 +80,36 @@ pub fn lines(endpoints: &[EndpointPlan], run_id: &str, summary: &Summary) -> Vec
         "  lost: sent, not received, and not overwritten (dropped from the history before the callback ran)".to_owned(),
     );
     lines.push(String::new());
+    lines.extend(overload::lines(plans, summary));
+    lines.push(String::new());
     lines.extend(totals(summary));
     lines
 }
 
-fn publisher(topic: String, plan: &EndpointPlan, figures: &PublisherFigures) -> Vec<String> {
+fn publisher(plan: &EndpointPlan, figures: &PublisherFigures) -> Vec<String> {
     let sent = &figures.sent;
     let rate_hz = f64::from(plan.pace.messages) * SECOND_NS as f64 / plan.pace.per_ns as f64;
     let [p50, _, max] = times(&sent.lateness_ns, &figures.lateness);
     let counts = [sent.samples, sent.skipped, sent.refused, sent.unsent].map(|count| count.to_string());
-    let names = [topic, plan.node.clone(), pass_by_name(plan.pass_by).to_owned()];
+    let names = [plan.given_topic().to_owned(), plan.node.clone(), pass_by_name(plan.pass_by).to_owned()];
     let message = [plan.message.bytes.to_string(), format!("{}", (rate_hz * 1000.0).round() / 1000.0)];
     names.into_iter().chain(message).chain(counts).chain([p50, max]).collect()
 }
 
-fn subscription(topic: String, plan: &EndpointPlan, figures: &SubscriptionFigures) -> Vec<String> {
+fn subscription(plan: &EndpointPlan, figures: &SubscriptionFigures) -> Vec<String> {
     let SubscriptionFigures { sent, received, lost, latencies, .. } = figures;
-    let overwritten = received.overwritten.min(*lost);
+    let overwritten = figures.overwritten();
     let (samples, lost) = (received.samples, lost - overwritten);
-    let counts = [*sent, samples, overwritten, lost, unreported_of(figures), received.late, received.too_late];
+    let counts = [*sent, samples, overwritten, lost, figures.unreported(), received.late, received.too_late];
     let n = received.latency_ns.n;
     let mean = if n == 0 { String::new() } else { format_ns(received.latency_ns.mean) };
     let times = times(&received.latency_ns, latencies);
-    let names = [topic, plan.node.clone()].into_iter();
+    let names = [plan.given_topic().to_owned(), plan.node.clone()].into_iter();
     names.chain(counts.map(|count| count.to_string())).chain([mean]).chain(times).collect()
 }
 
-/// Messages that were sent to a subscription whose process ended before it could report them.
-fn unreported_of(figures: &SubscriptionFigures) -> u64 {
-    figures.sent.saturating_sub(figures.received.samples + figures.lost)
-}
-
 fn unreported(summary: &Summary) -> u64 {
-    summary.subscriptions.iter().map(unreported_of).sum()
+    summary.subscriptions.iter().map(SubscriptionFigures::unreported).sum()
 }
 
 /// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
@@ -124,7 +123,7 @@ fn times(moments: &Moments, cells: &Cells) -> [String; 3] {
 }
 
 /// A table without rules, for terminals of any width and for other programs.
-fn table(columns: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
+pub fn table(columns: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
     let header: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
     let rows: Vec<Vec<String>> = [header].into_iter().chain(rows).collect();
     let width = |index: usize| rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.chars().count()).max();
@@ -144,7 +143,7 @@ fn totals(summary: &Summary) -> Vec<String> {
     let percent = |count: u64| 100.0 * count as f64 / received.samples.max(1) as f64;
     let expected: u64 = summary.subscriptions.iter().map(|of| of.sent).sum();
     let of_expected = 100.0 * summary.lost as f64 / expected.max(1) as f64;
-    let overwritten = received.overwritten.min(summary.lost);
+    let overwritten = summary.overwritten();
     let mut lines = vec![
         format!(
             "  {:<13} {} published, {} skipped, {} refused, {} unsent",

@@ -195,7 +195,7 @@ fn other_load(before: &Reading, after: &Reading) -> Option<Warning> {
     (part > LOAD_WARN_FRACTION).then(|| Warning {
         kind: WarningKind::Load,
         sentence: format!("other programs used {:.0} % of the CPU time during the run", part * 100.0),
-        hint: "Stop the programs that `ps -eo pcpu,pid,comm --sort=-pcpu | head` lists, or avoid their CPUs with --pin"
+        hint: "Stop the programs that `ps -eo pcpu,pid,comm --sort=-pcpu | head` lists, or give the run other CPUs with `taskset -c`"
             .to_owned(),
     })
 }

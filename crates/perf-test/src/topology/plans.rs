@@ -79,6 +79,22 @@ impl Topology {
         (whole(counts.publishers), whole(counts.subscriptions))
     }
 
+    /// The size of the payload of an endpoint, bytes, by the number that the plans give it.
+    #[must_use]
+    pub fn payload_bytes(&self, endpoint: Endpoint) -> Option<u64> {
+        let nodes = self.processes.iter().flat_map(|process| &process.nodes);
+        let payload = match endpoint {
+            Endpoint::Publisher(index) => {
+                nodes.flat_map(|node| &node.publishers).nth(index as usize).map(|of| &of.payload)
+            }
+            Endpoint::Subscription(index) => {
+                nodes.flat_map(|node| &node.subscriptions).nth(index as usize).map(|of| &of.payload)
+            }
+            Endpoint::Relay(_) => return None,
+        };
+        payload.map(|payload| payload.payload_bytes)
+    }
+
     /// The plans of the workers of the run `spec`, whose topics have the id `run_id` in their names. `pass_by` replaces that of
     /// all endpoints.
     #[must_use]
@@ -195,7 +211,11 @@ impl Planner<'_> {
     }
 
     fn endpoint(&self, endpoint: Endpoint, topic: &str, payload: &Payload, pace: Pace) -> EndpointPlan {
-        let shortest = self.ends.get(topic).and_then(|ends| ends.period_ns);
+        let shortest = match endpoint {
+            Endpoint::Publisher(_) => pace.period_ns(),
+            // Each publisher has its own limits, where the middleware tells publishers apart.
+            _ => self.ends.get(topic).and_then(|ends| ends.period_ns),
+        };
         let limits = shortest.map_or(pace, |per_ns| Pace { messages: 1, per_ns });
         EndpointPlan {
             message: payload.message.clone(),

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use perf_test::report::full::{Log, SummaryEntry};
+use perf_test::report::{
+    full::{Log, SubscriptionEntry, SummaryEntry},
+    summary::Place,
+};
 
 use rustix::process::Signal;
 
@@ -15,6 +18,10 @@ test_support::tests![
     the_processes_are_those_of_files_or_nodes_or_one,
     a_topology_that_cannot_run_says_why_and_starts_nothing,
     thresholds_are_those_of_the_options,
+    messages_are_late_by_the_period_of_their_own_publisher,
+    irobots_files_have_the_figures_of_the_log,
+    options_of_irobot_without_meaning_are_accepted_and_named,
+    a_target_that_is_not_met_is_exit_code_3,
     an_interrupted_robot_has_its_figures,
     a_killed_process_costs_no_figure_of_the_others,
 ];
@@ -90,6 +97,13 @@ fn every_message_of_a_stalled_executor_is_accounted_for() {
         assert!(received.overwritten > 0 && unexplained > 0 && received.duplicates > 0, "{subscription:?}");
     }
     assert!(finished.stdout.contains("timers passed over"), "{}", finished.stdout);
+    // The totals are those of the table.
+    let each = |of: &SubscriptionEntry| of.received.overwritten.min(of.lost);
+    let overwritten: u64 = summary.subscriptions.iter().map(each).sum();
+    assert_eq!(summary.unexplained, summary.lost - overwritten);
+    let place = |node: &str, topic: &str| Some(Place { node: node.to_owned(), topic: topic.to_owned() });
+    assert_eq!((&fast.place, &slow.place), (&place("/driver", "/fast"), &place("/driver", "/slow")));
+    assert_eq!(summary.subscriptions[2].place, place("/logger", "/fast"));
     // The rows lose as much as the summary.
     let rows: u64 = log.rows.iter().map(|row| row.total.received.missed - row.total.received.reordered).sum();
     assert_eq!(rows, summary.lost, "{}", finished.everything());
@@ -111,7 +125,9 @@ fn every_executor_of_gantry_delivers_every_message() {
             "/fast",
             "/driver",
             "/logger",
-            "late: latency from send above 20 % of the topic's shortest period or 5.00 ms",
+            "late: latency from send above 20 % of the publisher's period or 5.00 ms",
+            ": 1 process, 2 executors, 3 nodes",
+            "the instrument's, in no other figure",
         ] {
             assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
         }
@@ -125,7 +141,15 @@ fn the_processes_are_those_of_files_or_nodes_or_one() {
         ("one", vec!["all nodes"]),
     ];
     for (by, expected) in BTreeMap::from(labels) {
-        let (_, log) = run(&[ROBOT, DEBUG], &format!("--processes {by}"));
+        let (finished, log) = run(&[ROBOT, DEBUG], &format!("--processes {by}"));
+        let processes =
+            if expected.len() == 1 { "1 process, ".to_owned() } else { format!("{} processes, ", expected.len()) };
+        assert_eq!(
+            finished.stdout.matches(&processes).count(),
+            2,
+            "in the heading and the summary: {}",
+            finished.stdout
+        );
         let summary = log.summary.as_ref().unwrap();
         let found: Vec<&str> = summary.workers.iter().map(|worker| worker.label.as_str()).collect();
         assert_eq!(found, expected, "{by}");
@@ -186,6 +210,7 @@ fn an_interrupted_robot_has_its_figures() {
     let (finished, log) = signal(Signal::INT, true);
     let summary = log.summary.as_ref().unwrap();
     assert!(summary.stopped_early, "{}", finished.everything());
+    assert!(finished.stdout.contains(" s of 60 s (ended early): "), "{}", finished.everything());
     for (subscription, sender) in summary.subscriptions.iter().zip([0, 1, 0, 0, 1]) {
         assert_eq!(subscription.sent, summary.publishers[sender].sent.samples);
         assert_eq!((subscription.sent, subscription.lost), (subscription.received.samples, 0), "{subscription:?}");
@@ -206,6 +231,118 @@ fn a_killed_process_costs_no_figure_of_the_others() {
     for words in ["unreported: sent, and the process", "the process of debug (pid"] {
         assert!(finished.stdout.contains(words), "{words}: {}", finished.everything());
     }
+}
+
+/// The columns of a line of one of iRobot's files that begins with these words.
+fn columns(text: &str, words: &[&str]) -> Vec<String> {
+    let lines = text.lines().map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<String>>());
+    let mut found = lines.filter(|line| !line.is_empty() && line.iter().map(String::as_str).take(words.len()).eq(words.iter().copied()));
+    found.next().unwrap_or_else(|| panic!("{words:?} is not in\n{text}"))
+}
+
+fn irobots_files_have_the_figures_of_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "latency=100us,lose=10,stall=10:60ms,slow=50:8ms";
+    let options = format!("--results-dir {}/new/log --tracking on", folder.path().display());
+    let (finished, log) = run(&[ROBOT, DEBUG], &format!("-c Mock --mock {script} {options}"));
+    let read = |name: &str| fs::read_to_string(folder.path().join("new/log").join(name)).unwrap();
+    let summary = log.summary.as_ref().unwrap();
+    let all = read("robot0/latency_all.txt");
+    for of in &summary.subscriptions[..3] {
+        let place = of.place.as_ref().unwrap();
+        let line = columns(&all, &[&place.node[1..], &place.topic[1..]]);
+        let counts = [of.received.samples, of.received.late, of.received.too_late, of.lost];
+        assert_eq!(line[3..7], counts.map(|count| count.to_string()), "{all}");
+    }
+    let published = columns(&all, &["driver", "fast"]);
+    assert_eq!(published[2..4], ["10".to_owned(), summary.publishers[0].sent.samples.to_string()], "{all}");
+    assert!(summary.publishers[0].publish.n == summary.publishers[0].sent.samples, "{}", finished.everything());
+    let lost: u64 = summary.subscriptions[3..].iter().map(|of| of.lost).sum();
+    assert_eq!(columns(&read("robot1/latency_total.txt"), &[])[6], "lost_msgs");
+    assert_eq!(
+        read("robot1/latency_total.txt").lines().nth(1).unwrap().split_whitespace().nth(6),
+        Some(&*lost.to_string())
+    );
+    // The line of the start, and one for each second.
+    assert!(
+        read("robot0/resources.txt").lines().count() >= 2 + log.rows.len().min(2),
+        "{}",
+        read("robot0/resources.txt")
+    );
+    // Messages that a timer passed over are not lost, and every tenth is.
+    let events = read("robot0/events.txt");
+    assert!(events.contains("msg 50 too late. "), "{events}");
+    let lost = |line: &&str| line.contains("fast->logger") && line.contains("lost.");
+    let ids = events.lines().filter(lost).filter_map(|line| line.split_whitespace().nth(4)?.parse::<u64>().ok());
+    let ids: Vec<u64> = ids.collect();
+    assert!(ids.len() > 20 && ids.iter().all(|id| id % 10 == 0), "{events}");
+    assert!(
+        read("robot1/metadata.txt").contains("\nlate: latency from send above 20 %"),
+        "{}",
+        read("robot1/metadata.txt")
+    );
+}
+
+fn options_of_irobot_without_meaning_are_accepted_and_named() {
+    let (finished, log) = run(&[ROBOT], "-c Mock --ipc on --ros_params off --name_threads on -n 2 -x 2 --tracking off");
+    for words in [
+        "--ipc on has no effect: Mock has no setting intra-process",
+        "--ros_params off has no effect",
+        "--name_threads on has no effect",
+        "--node 2 has no effect",
+    ] {
+        assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
+    }
+    assert_eq!(log.run.spec.executor.as_deref(), Some("single"));
+}
+
+fn a_target_that_is_not_met_is_exit_code_3() {
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(path("robot.json"), ROBOT).unwrap();
+    for (limits, code, words) in [
+        (r#"{ "latency_total": { "lost[%]": 20, "mean_us": 1000000 } }"#, 0, "lost and overwritten messages <= 20 %"),
+        (r#"{ "latency_total": { "lost[%]": 1 } }"#, 3, "NOT met"),
+        (r#"{ "latency_total": { "lots": 1 } }"#, 2, "there is no key `lots` here"),
+    ] {
+        fs::write(path("target.json"), limits).unwrap();
+        let line = format!(
+            "topology {} -t 1 -c Mock --mock lose=10 --target {} --full-logfile {}",
+            path("robot.json"),
+            path("target.json"),
+            path("full.json")
+        );
+        let run = memory.run(&line);
+        assert_eq!(run.status.code(), Some(code), "{}", run.everything());
+        assert!(run.everything().contains(words), "{words}: {}", run.everything());
+        if code != 2 {
+            let log = Log::read(path("full.json").as_ref()).unwrap();
+            let met = log.summary.unwrap().requirements.iter().all(|verdict| verdict.met);
+            assert_eq!(met, code == 0);
+        }
+    }
+    memory.assert_empty();
+}
+
+fn messages_are_late_by_the_period_of_their_own_publisher() {
+    // 20 % of the periods are 1 and 10 ms, and 100 % of them 5 and 50 ms.
+    let publisher = |node: &str, hz: u32| {
+        format!(
+            r#"{{ "node_name": "{node}", "publishers": [ {{ "topic_name": "shared", "qos_depth": 1000, "msg_type": "stamped10b", "freq_hz": {hz} }} ] }}"#
+        )
+    };
+    let text = format!(
+        r#"{{ "nodes": [ {}, {}, {{ "node_name": "reader",
+          "subscribers": [ {{ "topic_name": "shared", "qos_depth": 1000, "msg_type": "stamped10b" }} ] }} ] }}"#,
+        publisher("quick", 200),
+        publisher("slow", 20)
+    );
+    let limits = "--late-absolute 1000000 --too-late-absolute 1000000";
+    let (_, log) = run(&[&text], &format!("-c Mock --mock latency=3ms {limits}"));
+    let summary = log.summary.as_ref().unwrap();
+    let [subscription] = summary.subscriptions.as_slice() else { panic!("{summary:?}") };
+    assert_eq!(subscription.received.samples, summary.sent_at_least);
+    assert_eq!((subscription.received.late, subscription.received.too_late), (summary.publishers[0].sent.samples, 0));
 }
 
 fn thresholds_are_those_of_the_options() {

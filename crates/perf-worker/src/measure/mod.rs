@@ -4,6 +4,7 @@
 
 pub mod allocations;
 pub mod cells;
+pub mod events;
 pub mod histogram;
 pub mod loss;
 pub mod median;

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{histogram::Latencies, moments::Moments};
+use super::{events::Events, histogram::Latencies, moments::Moments};
 
 /// Tallies of an endpoint: the open one, one with the reporting thread, a spare one.
 pub const TALLIES: usize = 3;
@@ -43,6 +43,10 @@ pub struct Sent {
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub prepare_ns: Moments,
+    /// From the stamp until publish returned; only of nodes in executors.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub publish_ns: Moments,
     /// From the stamp until the message was serialised; only with marked phases.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -56,7 +60,7 @@ impl Sent {
     #[must_use]
     pub fn counts(&self) -> Sent {
         let none = Moments::default();
-        Sent { reserve_ns: none, lateness_ns: none, prepare_ns: none, serialise_ns: none, ..*self }
+        Sent { reserve_ns: none, lateness_ns: none, prepare_ns: none, publish_ns: none, serialise_ns: none, ..*self }
     }
 
     /// Adds another period or another publisher.
@@ -72,6 +76,7 @@ impl Sent {
         self.reserve_ns.merge(&other.reserve_ns);
         self.lateness_ns.merge(&other.lateness_ns);
         self.prepare_ns.merge(&other.prepare_ns);
+        self.publish_ns.merge(&other.publish_ns);
         self.serialise_ns.merge(&other.serialise_ns);
         self.allocations += other.allocations;
     }
@@ -252,6 +257,9 @@ pub struct Counts {
     /// Counts of a relay.
     #[serde(skip_serializing_if = "is_default")]
     pub relayed: Relayed,
+    /// Single messages, if they are tracked.
+    #[serde(skip_serializing_if = "Events::is_empty")]
+    pub events: Events,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -281,6 +289,8 @@ pub struct Tally {
     pub responses: Latencies,
     /// Counts of relays.
     pub relayed: Relayed,
+    /// Single messages of one endpoint, if they are tracked; sums have none.
+    pub events: Events,
 }
 
 impl Tally {
@@ -289,6 +299,12 @@ impl Tally {
     pub fn coarse() -> Tally {
         let [lateness, latencies, responses] = [(); 3].map(|()| Latencies::coarse());
         Tally { lateness, latencies, responses, ..Tally::default() }
+    }
+
+    /// A coarse one that keeps single messages, too.
+    #[must_use]
+    pub fn tracking() -> Tally {
+        Tally { events: Events::with_memory(), ..Tally::coarse() }
     }
 
     /// The counts as they are reported.
@@ -301,6 +317,7 @@ impl Tally {
             latencies: self.latencies.cells(),
             responses: self.responses.cells(),
             relayed: self.relayed,
+            events: self.events.clone(),
         }
     }
 
@@ -330,5 +347,6 @@ impl Tally {
         for distribution in [&mut self.lateness, &mut self.latencies, &mut self.responses] {
             distribution.clear();
         }
+        self.events.clear();
     }
 }

@@ -104,6 +104,9 @@ pub struct RunSpec {
     /// threads of the instrument.
     #[serde(default)]
     pub executor: Option<String>,
+    /// The messages of nodes that are late, missing or not sent are reported one by one.
+    #[serde(default)]
+    pub tracking: bool,
     /// The script of the mock.
     pub mock: MockScript,
     /// Notes about options that have no effect in this run, or are always in effect. The heading prints them.

@@ -35,6 +35,8 @@ pub struct SentMessage {
     pub sent_ns: i64,
     /// The time at which its publisher turned to it, ns.
     pub awake_ns: i64,
+    /// The time at which publish returned, ns; none if it was not read.
+    pub returned_ns: Option<i64>,
     /// The time at which it was due, ns; none if it was due at once.
     pub due_ns: Option<i64>,
     /// Its size, bytes.
@@ -51,6 +53,9 @@ impl SentMessage {
         row.sent.wire_bytes += self.sent.wire_bytes;
         row.sent.copied += u64::from(self.is_loan && !self.sent.loaned);
         row.sent.prepare_ns.add((self.sent_ns - self.awake_ns) as f64);
+        if let Some(returned_ns) = self.returned_ns {
+            row.sent.publish_ns.add((returned_ns - self.sent_ns) as f64);
+        }
         if let Some(serialised_ns) = self.sent.serialised_ns {
             row.sent.serialise_ns.add(serialised_ns.saturating_sub(self.sent_ns) as f64);
         }

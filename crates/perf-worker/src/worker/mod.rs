@@ -48,6 +48,7 @@ use crate::{
 };
 use account::InstrumentAccount;
 use channel::Channel;
+pub use executors::KEEPER_THREAD;
 pub use orders::ORDERS_THREAD;
 use orders::{Orders, Way};
 use placement::Placement;
@@ -197,7 +198,7 @@ impl Threads {
     /// Starts the thread of one endpoint, or of all that share it.
     fn start(&mut self, contexts: Vec<Context>, session: Arc<dyn Session>) -> Result<(), String> {
         let name = match contexts.first() {
-            Some(context) if context.spec.executor.is_some() => "keeper".to_owned(),
+            Some(context) if context.spec.executor.is_some() => KEEPER_THREAD.to_owned(),
             first => first.map(|context| context.plan.endpoint.to_string()).unwrap_or_default(),
         };
         let thread = std::thread::Builder::new().name(name.clone());

@@ -156,7 +156,7 @@ impl<'a> PublisherLoop<'a> {
         let row = &mut self.rows.open;
         row.sent.unmatched += u64::from(!self.matched);
         let (bytes, is_loan) = (self.context.plan.message.bytes as u64, spec.zero_copy);
-        SentMessage { sent, sent_ns, awake_ns, due_ns, bytes, is_loan }.count(row);
+        SentMessage { sent, sent_ns, awake_ns, returned_ns: None, due_ns, bytes, is_loan }.count(row);
         Ok(())
     }
 

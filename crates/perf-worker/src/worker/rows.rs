@@ -70,7 +70,11 @@ impl Rows {
     pub fn new(context: &Context, start_ns: i64) -> Self {
         let (endpoint, outgoing) = (context.plan.endpoint, context.outgoing.clone());
         // Executors have many endpoints.
-        let tally = if context.spec.executor.is_some() { Tally::coarse } else { Tally::default };
+        let tally = match context.spec.executor {
+            Some(_) if context.spec.tracking => Tally::tracking,
+            Some(_) => Tally::coarse,
+            None => Tally::default,
+        };
         Rows::delayed(endpoint, outgoing, start_ns, context.row_delay_ns, tally)
     }
 

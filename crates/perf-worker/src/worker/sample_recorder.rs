@@ -16,6 +16,7 @@ use crate::{
     backend::{OtherClock, Taken},
     clock::{SECOND_NS, now_ns},
     measure::{
+        events::{Event, Trouble},
         loss::{Arrival, Sequences},
         tally::{Received, Tally},
     },
@@ -47,8 +48,10 @@ pub struct SampleRecorder {
     /// The first id that is due within the time of the statistics, if the schedule is known. A phase is less than a period, so it is
     /// the same for all.
     first_id: Option<u64>,
-    late_ns: u64,
-    too_late_ns: u64,
+    /// The limits of messages whose publisher has none of its own, or is not known.
+    limits_ns: (u64, u64),
+    /// Messages that are late or missing are kept.
+    tracking: bool,
     touch: Touch,
     /// The phases of a sample may be marked.
     has_phases: bool,
@@ -94,8 +97,8 @@ impl SampleRecorder {
             sources,
             clock,
             first_id: schedule.map(|schedule| schedule.due_before(scope_start_ns) + 1),
-            late_ns: plan.late_ns,
-            too_late_ns: plan.too_late_ns,
+            limits_ns: (plan.late_ns, plan.too_late_ns),
+            tracking: spec.tracking,
             touch: spec.touch,
             has_phases: spec.phases,
             zero_copy: spec.zero_copy,
@@ -163,7 +166,7 @@ impl SampleRecorder {
         let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);
         self.drain.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
         self.taken += u64::from(arrival != Arrival::Duplicate);
-        let Tally { received, latencies, responses, .. } = &mut *self.rows.open;
+        let Tally { received, latencies, responses, events, .. } = &mut *self.rows.open;
         received.history += u64::from(taken.time_ns < self.start_ns);
         // The time of sending decides whether a sample counts, for subscriptions and publishers alike.
         let entering = !std::mem::replace(&mut self.in_scope, self.scope_ns.contains(&taken.time_ns));
@@ -181,7 +184,14 @@ impl SampleRecorder {
         }
         received.overwritten += passed_over;
         match arrival {
-            Arrival::New { missed } => received.missed = received.missed.saturating_add(missed.min(most)),
+            Arrival::New { missed } => {
+                let messages = missed.min(most);
+                received.missed = received.missed.saturating_add(messages);
+                if self.tracking && messages > 0 {
+                    let trouble = Trouble::Missing { messages };
+                    events.add(Event { at_ns: taken.received_ns, id: id.saturating_sub(messages), trouble });
+                }
+            }
             Arrival::Reordered => received.reordered += 1,
             Arrival::Duplicate => {
                 received.duplicates += 1;
@@ -197,12 +207,21 @@ impl SampleRecorder {
             error_ns = OtherClock::difference_error_ns(self.sources.clock(&taken.source), self.clock);
             own_error_ns = OtherClock::difference_error_ns(None, self.clock);
         }
+        let (late_ns, too_late_ns) = self.sources.limits_ns(&taken.source).unwrap_or(self.limits_ns);
         match elapsed_ns(taken.time_ns, taken.received_ns, error_ns) {
             Some(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);
                 latencies.record(latency_ns);
-                received.late += u64::from(latency_ns > self.late_ns && latency_ns <= self.too_late_ns);
-                received.too_late += u64::from(latency_ns > self.too_late_ns);
+                received.late += u64::from(latency_ns > late_ns && latency_ns <= too_late_ns);
+                received.too_late += u64::from(latency_ns > too_late_ns);
+                if self.tracking && latency_ns > late_ns.min(too_late_ns) {
+                    let trouble = if latency_ns > too_late_ns {
+                        Trouble::TooLate { latency_ns, limit_ns: too_late_ns }
+                    } else {
+                        Trouble::Late { latency_ns, limit_ns: late_ns }
+                    };
+                    events.add(Event { at_ns: taken.received_ns, id, trouble });
+                }
                 if self.has_phases {
                     add_phases(received, taken);
                 }
@@ -215,8 +234,8 @@ impl SampleRecorder {
         if let Some(response_ns) = due_ns.and_then(|due_ns| elapsed_ns(due_ns, taken.received_ns, own_error_ns)) {
             received.response_ns.add(response_ns as f64);
             responses.record(response_ns);
-            received.late_response += u64::from(response_ns > self.late_ns && response_ns <= self.too_late_ns);
-            received.too_late_response += u64::from(response_ns > self.too_late_ns);
+            received.late_response += u64::from(response_ns > late_ns && response_ns <= too_late_ns);
+            received.too_late_response += u64::from(response_ns > too_late_ns);
         }
         if self.touch != Touch::Stamp {
             received.corrupt += u64::from(!payload::read(taken.payload, self.touch, id));

@@ -44,6 +44,15 @@ impl Sources {
         }
     }
 
+    /// The latencies above which a publisher's messages are late and too late, nanoseconds, if they are its own.
+    #[inline]
+    pub fn limits_ns(&self, source: &[u8; 16]) -> Option<(u64, u64)> {
+        match self {
+            Sources::Same(..) => None,
+            Sources::Own(known) => find(known, source)?.limits_ns,
+        }
+    }
+
     /// The clock of the times in a publisher's messages, if it is not CLOCK_MONOTONIC.
     pub fn clock(&self, source: &[u8; 16]) -> Option<OtherClock> {
         match self {

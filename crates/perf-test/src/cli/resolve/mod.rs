@@ -173,6 +173,7 @@ fn spec(
         daemon_commands: Vec::new(),
         prevent_cpu_idle: options.machine.prevent_cpu_idle,
         executor: None,
+        tracking: false,
         mock,
         heading_notes,
     };

@@ -64,8 +64,8 @@ impl RunEntry {
                 condition.name
             ));
         }
-        if options.full_logfile.is_some() {
-            return Err("the logs are in the folder of results: leave --full-logfile out".to_owned());
+        if options.full_logfile.is_some() || options.irobot.has_files() {
+            return Err("the logs are in the folder of results: leave --full-logfile and iRobot's files out".to_owned());
         }
         let robot = Robot::of(&options)?;
         Ok(ResolvedRun { spec: Ok(robot.spec().clone()), robot: Some(Arc::new(robot)) })

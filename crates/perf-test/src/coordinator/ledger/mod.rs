@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{is_publisher, senders::Senders};
-use crate::row::Row;
+use crate::row::{Row, WorkerRow};
 use perf_worker::{
     clock::SECOND_NS,
     endpoint::Endpoint,
@@ -261,18 +261,22 @@ impl Ledger {
 
     fn close(&mut self, end_ns: i64, length_ns: i64, open: OpenRow) -> Row {
         let (mut usage, mut used, mut instrument_used) = (Usage::default(), Usage::default(), Usage::default());
-        let (mut memory, mut core_percent) = (Memory::default(), 0.0);
+        let mut memory = Memory::default();
+        let mut workers = Vec::with_capacity(self.accounts.len());
         for (worker, account) in self.accounts.iter_mut().enumerate() {
+            let mut of_worker = WorkerRow { core_percent: 0.0, memory: account.row.memory };
             if let Some(at_row) = open.resources.get(&worker) {
-                core_percent += at_row.usage.core_percent_since(&account.row.usage);
+                of_worker.core_percent = at_row.usage.core_percent_since(&account.row.usage);
                 used.add(&at_row.usage.since(&account.row.usage));
                 instrument_used.add(&at_row.instrument.since(&account.row.instrument));
                 account.row = *at_row;
+                of_worker.memory = at_row.memory;
             }
+            workers.push(of_worker);
             usage.add(&account.row.usage);
             memory.add(&account.row.memory);
         }
-        let Tally { sent, lateness, received, latencies, responses, relayed } = open.sums;
+        let Tally { sent, lateness, received, latencies, responses, relayed, .. } = open.sums;
         Row {
             end_ns,
             length_ns,
@@ -286,7 +290,8 @@ impl Ledger {
             used,
             instrument_used,
             memory,
-            core_percent,
+            core_percent: workers.iter().map(|of| of.core_percent).sum(),
+            workers,
             cores: self.cores,
         }
     }

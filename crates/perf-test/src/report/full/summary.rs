@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Spread, TotalEntry, row::UsedEntry};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
-use crate::report::summary::{PublisherFigures, SubscriptionFigures, Summary, WorkerUsage};
+use crate::measure::overload::Overload;
+use crate::report::summary::{Place, PublisherFigures, SubscriptionFigures, Summary, WorkerUsage};
 use crate::verdict::Verdict;
 use crate::warning::Warning;
 use perf_worker::backend::DeviceMemory;
@@ -84,6 +85,9 @@ pub struct SummaryEntry {
 pub struct SubscriptionEntry {
     /// Its index.
     pub index: u32,
+    /// Its node and its topic; absent outside of topologies.
+    #[serde(flatten)]
+    pub place: Option<Place>,
     /// Samples that its publishers sent; 0 if they belong to another program, and in older logs.
     #[serde(default)]
     pub sent: u64,
@@ -97,20 +101,25 @@ pub struct SubscriptionEntry {
     pub p50_ns: Option<u64>,
     /// The 99th percentile, ns; reliable from 1000 samples on.
     pub p99_ns: Option<u64>,
+    /// Whether its messages waited longer from second to second; absent outside of topologies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overload: Option<Overload>,
 }
 
 impl SubscriptionEntry {
     fn of(figures: &SubscriptionFigures) -> SubscriptionEntry {
-        let SubscriptionFigures { endpoint, sent, received, lost, latencies } = figures;
+        let SubscriptionFigures { endpoint, place, overload, sent, received, lost, latencies } = figures;
         let quantile_ns = |quantile| (received.latency_ns.n > 0).then(|| latencies.quantile_ns(quantile));
         SubscriptionEntry {
             index: index(*endpoint),
+            place: place.clone(),
             sent: *sent,
             received: received.counts(),
             lost: *lost,
             latency: Spread::of(&received.latency_ns),
             p50_ns: quantile_ns(0.5),
             p99_ns: quantile_ns(0.99),
+            overload: *overload,
         }
     }
 }
@@ -121,10 +130,16 @@ impl SubscriptionEntry {
 pub struct PublisherEntry {
     /// Its index.
     pub index: u32,
+    /// Its node and its topic; absent outside of topologies.
+    #[serde(flatten)]
+    pub place: Option<Place>,
     /// Its counts.
     pub sent: Sent,
     /// The delays of its messages from due time to send time.
     pub lateness: Spread,
+    /// From the stamp until publish returned; empty outside of topologies.
+    #[serde(default)]
+    pub publish: Spread,
     /// The median of it, ns; null without samples, as the next.
     pub p50_ns: Option<u64>,
     /// The 99th percentile, ns; reliable from 1000 samples on.
@@ -133,12 +148,14 @@ pub struct PublisherEntry {
 
 impl PublisherEntry {
     fn of(figures: &PublisherFigures) -> PublisherEntry {
-        let PublisherFigures { endpoint, sent, lateness } = figures;
+        let PublisherFigures { endpoint, place, sent, lateness } = figures;
         let quantile_ns = |quantile| (sent.lateness_ns.n > 0).then(|| lateness.quantile_ns(quantile));
         PublisherEntry {
             index: index(*endpoint),
+            place: place.clone(),
             sent: sent.counts(),
             lateness: Spread::of(&sent.lateness_ns),
+            publish: Spread::of(&sent.publish_ns),
             p50_ns: quantile_ns(0.5),
             p99_ns: quantile_ns(0.99),
         }

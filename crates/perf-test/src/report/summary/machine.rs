@@ -8,12 +8,14 @@ use perf_worker::backend::DeviceMemory;
 use perf_worker::measure::histogram::Latencies;
 use perf_worker::measure::memory::{Footprint, Memory, Resident};
 use perf_worker::measure::tally::TALLIES;
-use perf_worker::worker::ORDERS_THREAD;
+use perf_worker::worker::{KEEPER_THREAD, ORDERS_THREAD};
 
 /// A run with more workers shows only sums; the full log has each worker.
 const MAX_SHOWN_WORKERS: usize = 8;
 /// A thread that used a smaller fraction of its process's CPU time is not shown.
 const MIN_SHOWN_FRACTION: f64 = 0.01;
+/// The threads of the instrument besides the main thread.
+const INSTRUMENTS: [&str; 2] = [ORDERS_THREAD, KEEPER_THREAD];
 
 impl Summary {
     pub(crate) fn machine_lines(&self) -> Vec<String> {
@@ -196,7 +198,7 @@ fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
         let switches = format!("{} + {} switches", thread.voluntary_switches, thread.involuntary_switches);
         // The main thread has the number of its process.
         let is_instruments =
-            resources.instrument.cpu_ns() > 0 && (thread.tid == worker.pid || thread.name == ORDERS_THREAD);
+            resources.instrument.cpu_ns() > 0 && (thread.tid == worker.pid || INSTRUMENTS.contains(&&*thread.name));
         let whose = if is_instruments { "   the instrument's, in no other figure" } else { "" };
         let cpu = format_ns(thread.cpu_ns as f64);
         lines.push(labelled!("", "  {:<22} {:>17} {cpu:>10} CPU   {switches}{whose}", thread.name, ""));

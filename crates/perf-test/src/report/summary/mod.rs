@@ -7,8 +7,11 @@ mod phases;
 mod subscriptions;
 pub mod text;
 
+use serde::{Deserialize, Serialize};
+
 use crate::measure::calibration::Calibrations;
 use crate::measure::daemon::DaemonUsage;
+use crate::measure::overload::Overload;
 use crate::warning::Warning;
 use perf_worker::backend::DeviceMemory;
 use perf_worker::endpoint::Endpoint;
@@ -50,11 +53,25 @@ pub struct WorkerEnd {
     pub device: Option<DeviceMemory>,
 }
 
+/// The place of an endpoint in a topology.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Place {
+    /// The full name of its node, as `/namespace/name`.
+    pub node: String,
+    /// The full name of its topic in the files.
+    pub topic: String,
+}
+
 /// The figures of one subscription, without the seconds that `--ignore` leaves out.
 #[derive(Clone, Debug)]
 pub struct SubscriptionFigures {
     /// The subscription.
     pub endpoint: Endpoint,
+    /// Its place; none in other runs.
+    pub place: Option<Place>,
+    /// Whether its messages wait longer and longer; none in other runs.
+    pub overload: Option<Overload>,
     /// Samples that its publishers sent; 0 if they belong to another program.
     pub sent: u64,
     /// Its counts.
@@ -65,11 +82,27 @@ pub struct SubscriptionFigures {
     pub latencies: Cells,
 }
 
+impl SubscriptionFigures {
+    /// Lost samples that had left its history.
+    #[must_use]
+    pub fn overwritten(&self) -> u64 {
+        self.received.overwritten.min(self.lost)
+    }
+
+    /// Samples that were sent to it, and that it could not report because its process ended before.
+    #[must_use]
+    pub fn unreported(&self) -> u64 {
+        self.sent.saturating_sub(self.received.samples + self.lost)
+    }
+}
+
 /// The figures of one publisher, without the seconds that `--ignore` leaves out.
 #[derive(Clone, Debug)]
 pub struct PublisherFigures {
     /// The publisher.
     pub endpoint: Endpoint,
+    /// Its place; none in other runs.
+    pub place: Option<Place>,
     /// Its counts.
     pub sent: Sent,
     /// The delays of its messages from due time to send time.
@@ -201,10 +234,20 @@ impl Summary {
         (messages > 0).then(|| (usage.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
     }
 
+    /// Lost samples that had left the history. A subscription that received samples which it counted as overwritten, has no more of
+    /// these than it lost.
+    #[must_use]
+    pub fn overwritten(&self) -> u64 {
+        match self.subscriptions.as_slice() {
+            [] => self.received.overwritten.min(self.lost),
+            each => each.iter().map(SubscriptionFigures::overwritten).sum(),
+        }
+    }
+
     /// Lost samples that had not left the history.
     #[must_use]
     pub fn unexplained(&self) -> u64 {
-        self.lost.saturating_sub(self.received.overwritten)
+        self.lost.saturating_sub(self.overwritten())
     }
 
     /// The sum of the peaks of resident memory of all workers.

@@ -96,7 +96,15 @@ fn each_subscription_is_shown_and_of_many_the_worst() {
         let ns = latency_ns as f64;
         let latency_ns = Moments { n: 1000 - lost, min: ns, max: ns, mean: ns, m2: 0.0 };
         let received = Received { samples: 1000 - lost, late: 5, latency_ns, ..Received::default() };
-        SubscriptionFigures { endpoint: Endpoint::Subscription(index), sent: 0, received, lost, latencies: cells }
+        SubscriptionFigures {
+            endpoint: Endpoint::Subscription(index),
+            place: None,
+            overload: None,
+            sent: 0,
+            received,
+            lost,
+            latencies: cells,
+        }
     };
     let few = vec![figures(0, 0, 1_000_000), figures(1, 1000, 0)];
     let text = Summary { subscriptions: few, ..summary("-s 2", 1000) }.lines().join("\n");

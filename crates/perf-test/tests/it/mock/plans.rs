@@ -113,7 +113,9 @@ impl Driven {
         let (mut sources, mut unmatched) = (Vec::new(), endpoints);
         while unmatched > 0 {
             match self.next() {
-                Report::Ready { source: Some(source), .. } => sources.push(Source { source, phase_ns: 0, clock: None }),
+                Report::Ready { source: Some(source), .. } => {
+                    sources.push(Source { source, phase_ns: 0, clock: None, limits_ns: None })
+                }
                 Report::Matched { .. } => unmatched -= 1,
                 Report::Opened { .. } | Report::Ready { .. } => {}
                 report => panic!("{report:?}"),
@@ -156,7 +158,7 @@ fn run(plan: &Plan) -> Results {
         match driven.next() {
             Report::Ready { endpoint, source: Some(source), .. } => {
                 let plan = plan.endpoints.iter().find(|plan| plan.endpoint == endpoint).unwrap();
-                sources.push(Source { source, phase_ns: plan.phase_ns, clock: None });
+                sources.push(Source { source, phase_ns: plan.phase_ns, clock: None, limits_ns: None });
             }
             Report::Matched { .. } => unmatched -= 1,
             Report::Row { endpoint, counts: of, .. } => {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 const KIB: u64 = 1024;
 
-/// Resident memory of a process now, KiB, or the sum over several. The kernel counts per CPU and adds up rarely, so the figures
+/// Memory of a process now, KiB, or the sum over several. The kernel counts per CPU and adds up rarely, so the figures
 /// are exact to some hundred KiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -27,6 +27,9 @@ pub struct Memory {
     pub shared_kib: u64,
     /// The most that was ever resident; of several processes the sum of their peaks, which need not have been at one time.
     pub peak_rss_kib: u64,
+    /// The size of its address space, most of which need not be resident; 0 in older logs.
+    #[serde(default)]
+    pub virtual_kib: u64,
 }
 
 impl Memory {
@@ -59,6 +62,7 @@ impl Memory {
             file_kib: known(status.rssfile)?,
             shared_kib: known(status.rssshmem)?,
             peak_rss_kib: known(status.vmhwm)?,
+            virtual_kib: known(status.vmsize)?,
         })
     }
 
@@ -69,6 +73,7 @@ impl Memory {
         self.file_kib += other.file_kib;
         self.shared_kib += other.shared_kib;
         self.peak_rss_kib += other.peak_rss_kib;
+        self.virtual_kib += other.virtual_kib;
     }
 }
 

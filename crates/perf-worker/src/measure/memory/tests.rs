@@ -84,10 +84,13 @@ fn every_mapping_is_of_one_kind() {
 
 #[test]
 fn processes_add_up() {
-    let one = Memory { rss_kib: 10, anonymous_kib: 5, file_kib: 3, shared_kib: 2, peak_rss_kib: 11 };
+    let one = Memory { rss_kib: 10, anonymous_kib: 5, file_kib: 3, shared_kib: 2, peak_rss_kib: 11, virtual_kib: 12 };
     let mut sum = one;
     sum.add(&one);
-    assert_eq!(sum, Memory { rss_kib: 20, anonymous_kib: 10, file_kib: 6, shared_kib: 4, peak_rss_kib: 22 });
+    assert_eq!(
+        sum,
+        Memory { rss_kib: 20, anonymous_kib: 10, file_kib: 6, shared_kib: 4, peak_rss_kib: 22, virtual_kib: 24 }
+    );
     let one = Footprint { heap: kib(1, 2), stack: kib(3, 4), shared: kib(5, 6), file: kib(7, 8), other: kib(9, 10) };
     let mut sum = one;
     sum.add(&one);

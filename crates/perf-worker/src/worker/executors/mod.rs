@@ -25,6 +25,8 @@ use crate::{
 };
 use sender::{Progress, Sender};
 
+/// The name of the keeper's thread.
+pub const KEEPER_THREAD: &str = "keeper";
 /// The longest sleep of the keeper, ns: the longest delay until an end is noticed.
 const LONGEST_SLEEP_NS: i64 = SECOND_NS / 20;
 /// The shortest one, ns.
@@ -79,7 +81,7 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
 }
 
 fn named(context: &Context, sentence: &str) -> String {
-    format!("{} of {} on {}: {sentence}", context.plan.endpoint, context.plan.node, context.plan.topic)
+    format!("{}: {sentence}", context.plan)
 }
 
 fn create(context: &Context, executor: &mut dyn Executor) -> Result<Part, String> {

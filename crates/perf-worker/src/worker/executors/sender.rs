@@ -9,6 +9,7 @@ use crate::{
     backend::{Publisher, Stamp},
     clock::now_ns,
     endpoint::EndpointPlan,
+    measure::events::{Event, Trouble},
     pacing::Schedule,
     run_spec::{PassBy, RunSpec},
     worker::{
@@ -129,7 +130,9 @@ impl Sending {
         }
         self.rows.end_until(awake_ns);
         let index = self.next.saturating_add(passed_over);
-        self.rows.open.sent.skipped += index.min(due) - self.next;
+        let skipped = index.min(due) - self.next;
+        self.rows.open.sent.skipped += skipped;
+        self.track_unsent(awake_ns, self.next, skipped);
         self.next = index.saturating_add(1).min(due);
         if index < due {
             self.publish(index, awake_ns);
@@ -141,7 +144,10 @@ impl Sending {
         let mut message = Message { stamp, touch: self.spec.touch };
         let sent = match self.publisher.publish(&mut message) {
             Ok(sent) => sent,
-            Err(sentence) => return self.refused(&sentence),
+            Err(sentence) => {
+                self.track_unsent(awake_ns, index, 1);
+                return self.refused(&sentence);
+            }
         };
         let sent_ns = message.stamp.time_ns;
         if sent_ns == 0 {
@@ -152,7 +158,15 @@ impl Sending {
         self.rows.end_until(sent_ns);
         let (due_ns, bytes) = (self.schedule.due_ns(index), self.plan.message.bytes as u64);
         let is_loan = self.plan.pass_by == PassBy::LoanedMsg;
-        SentMessage { sent, sent_ns, awake_ns, due_ns, bytes, is_loan }.count(&mut self.rows.open);
+        SentMessage { sent, sent_ns, awake_ns, returned_ns: Some(now_ns()), due_ns, bytes, is_loan }
+            .count(&mut self.rows.open);
+    }
+
+    /// Keeps messages that are not sent, from an index on, if messages are tracked.
+    fn track_unsent(&mut self, at_ns: i64, index: u64, messages: u64) {
+        if self.spec.tracking && messages > 0 {
+            self.rows.open.events.add(Event { at_ns, id: index + 1, trouble: Trouble::Unsent { messages } });
+        }
     }
 
     fn refused(&mut self, sentence: &str) {

@@ -78,7 +78,10 @@ fn everything() -> Vec<Value> {
     ];
     let orders = [
         Order::Explain,
-        Order::Go { start_ns: 1, sources: vec![Source { source: [1; 16], phase_ns: 2, clock }] },
+        Order::Go {
+            start_ns: 1,
+            sources: vec![Source { source: [1; 16], phase_ns: 2, clock, limits_ns: Some((3, 4)) }],
+        },
         Order::Stop,
         Order::Drain { expected: vec![(Endpoint::Relay(0), 1)] },
     ];

@@ -1,0 +1,221 @@
+//! Overload of a subscription: whether messages wait longer from second to second, so that its queue will overflow.
+//!
+//! The executor study (seed 004) adds up the latencies of a topic, L(t) = Σ (received - published), and says that messages have to be
+//! dropped once L exceeds the period. Any latency adds up to a period in time, so L is reported with the moment, and the *growth* of
+//! the latency decides: a queue that is emptied as fast as it is filled has a constant latency, however long that is.
+
+use perf_worker::{clock::SECOND_NS, measure::moments::Moments};
+use serde::{Deserialize, Serialize};
+
+/// Student's t for an interval of 99.9 %, by degrees of freedom: many subscriptions are judged in a run, and one in a thousand may
+/// seem to grow by chance.
+const STUDENT: [(u64, f64); 11] = [
+    (1, 636.6),
+    (2, 31.6),
+    (3, 12.92),
+    (4, 8.61),
+    (5, 6.87),
+    (6, 5.96),
+    (8, 5.04),
+    (10, 4.59),
+    (15, 4.07),
+    (30, 3.65),
+    (120, 3.37),
+];
+
+/// The queue of a subscription.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Queue {
+    /// The shortest period of its publishers, ns.
+    pub period_ns: f64,
+    /// Messages per second of all its publishers.
+    pub rate_hz: f64,
+    /// Messages that it holds; none without a limit.
+    pub depth: Option<u32>,
+}
+
+/// The latencies of a subscription, second by second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    queue: Queue,
+    cumulative_ns: f64,
+    outgrown_after_s: Option<f64>,
+    /// The seconds with messages.
+    seconds: u64,
+    /// Means of the times of these seconds, s, and of their latencies, ns.
+    mean_s: f64,
+    mean_ns: f64,
+    /// Sums of the squares and of the product of the distances from the means.
+    squares_s: f64,
+    squares_ns: f64,
+    products: f64,
+    /// The mean latency of the last second, ns.
+    last_ns: f64,
+}
+
+/// The overload of a subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Overload {
+    /// The shortest period of its publishers, ns.
+    pub period_ns: f64,
+    /// Σ (received - published) of all its messages, ns.
+    pub cumulative_latency_ns: f64,
+    /// The moment at which this sum outgrew the period, s after the start; null if it did not.
+    pub outgrows_period_after_s: Option<f64>,
+    /// The growth of the mean latency, ns per second; null with fewer than three seconds.
+    pub growth_ns_per_s: Option<f64>,
+    /// So much the true growth may differ from it, with 99.9 %, ns per second.
+    pub growth_error_ns_per_s: Option<f64>,
+    /// The time from the end of the run until its queue is full at this growth, s; null if the latency does not grow, or the queue has
+    /// no limit.
+    pub overflows_in_s: Option<f64>,
+}
+
+impl Growth {
+    /// Without messages.
+    #[must_use]
+    pub fn new(queue: Queue) -> Growth {
+        Growth {
+            queue,
+            cumulative_ns: 0.0,
+            outgrown_after_s: None,
+            seconds: 0,
+            mean_s: 0.0,
+            mean_ns: 0.0,
+            squares_s: 0.0,
+            squares_ns: 0.0,
+            products: 0.0,
+            last_ns: 0.0,
+        }
+    }
+
+    /// Adds the latencies of a second, ns; the rest at the end, which is shorter, says nothing about growth. Seconds come in order.
+    pub fn add(&mut self, second: u64, whole: bool, latency_ns: &Moments) {
+        if latency_ns.n == 0 {
+            return;
+        }
+        let sum_ns = latency_ns.mean * latency_ns.n as f64;
+        let missing_ns = self.queue.period_ns - self.cumulative_ns;
+        if self.outgrown_after_s.is_none() && sum_ns > missing_ns {
+            // Its messages come evenly.
+            self.outgrown_after_s = Some(second as f64 + (missing_ns / sum_ns).clamp(0.0, 1.0));
+        }
+        self.cumulative_ns += sum_ns;
+        if !whole {
+            return;
+        }
+        self.seconds += 1;
+        let (from_mean_s, from_mean_ns) = (second as f64 - self.mean_s, latency_ns.mean - self.mean_ns);
+        self.mean_s += from_mean_s / self.seconds as f64;
+        self.mean_ns += from_mean_ns / self.seconds as f64;
+        self.squares_s += from_mean_s * (second as f64 - self.mean_s);
+        self.squares_ns += from_mean_ns * (latency_ns.mean - self.mean_ns);
+        self.products += from_mean_s * (latency_ns.mean - self.mean_ns);
+        self.last_ns = latency_ns.mean;
+    }
+
+    /// The overload so far.
+    #[must_use]
+    pub fn overload(&self) -> Overload {
+        let Queue { period_ns, rate_hz, depth } = self.queue;
+        let line = (self.seconds > 2 && self.squares_s > 0.0).then(|| {
+            let slope = self.products / self.squares_s;
+            let rest = (self.squares_ns - slope * self.products).max(0.0);
+            let freedom = self.seconds - 2;
+            let student = STUDENT.iter().rev().find(|(of, _)| *of <= freedom).map_or(f64::INFINITY, |(_, t)| *t);
+            (slope, student * (rest / freedom as f64 / self.squares_s).sqrt())
+        });
+        let growing = line.filter(|(slope, error)| slope - error > 0.0);
+        let overflows_in_s = growing.zip(depth).map(|((slope, _), depth)| {
+            let full_ns = f64::from(depth) / rate_hz * SECOND_NS as f64;
+            (full_ns - self.last_ns).max(0.0) / slope
+        });
+        Overload {
+            period_ns,
+            cumulative_latency_ns: self.cumulative_ns,
+            outgrows_period_after_s: self.outgrown_after_s,
+            growth_ns_per_s: line.map(|(slope, _)| slope),
+            growth_error_ns_per_s: line.map(|(_, error)| error),
+            overflows_in_s: overflows_in_s.filter(|seconds| seconds.is_finite()),
+        }
+    }
+}
+
+impl Overload {
+    /// The growth of the latency if it is shown: its interval is above 0. ns per second.
+    #[must_use]
+    pub fn shown_growth_ns_per_s(&self) -> Option<f64> {
+        self.growth_ns_per_s.filter(|growth| growth - self.growth_error_ns_per_s.unwrap_or(f64::INFINITY) > 0.0)
+    }
+
+    /// Whether messages will have to be dropped: the latency grows, and in `seconds` by more than `late_ns`, above which a message is
+    /// late. What grows less shows in no message.
+    #[must_use]
+    pub fn is_to_come(&self, seconds: f64, late_ns: u64) -> bool {
+        self.shown_growth_ns_per_s().is_some_and(|growth| growth * seconds > late_ns as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: f64 = 1e6;
+    /// 100 Hz, ten messages: full after 100 ms.
+    const QUEUE: Queue = Queue { period_ns: 10.0 * MS, rate_hz: 100.0, depth: Some(10) };
+
+    fn latency(ns: f64) -> Moments {
+        Moments { n: 100, min: ns, max: ns, mean: ns, m2: 0.0 }
+    }
+
+    fn overload(latencies_ms: impl IntoIterator<Item = f64>) -> Overload {
+        let mut growth = Growth::new(QUEUE);
+        (0..).zip(latencies_ms).for_each(|(second, ms)| growth.add(second, true, &latency(ms * MS)));
+        growth.overload()
+    }
+
+    #[test]
+    fn latencies_add_up_and_outgrow_the_period_in_the_middle_of_a_second() {
+        // 4 ms in each second: 10 ms after two and a half.
+        let found = overload([0.04; 5]);
+        assert!((found.cumulative_latency_ns - 20.0 * MS).abs() < 1.0, "{found:?}");
+        assert!((found.outgrows_period_after_s.unwrap() - 2.5).abs() < 1e-9, "{found:?}");
+        assert_eq!(overload([0.01; 5]).outgrows_period_after_s, None);
+    }
+
+    #[test]
+    fn a_long_and_constant_latency_is_no_overload() {
+        let found = overload((0..60).map(|second| 30.0 + if second % 2 == 0 { 0.3 } else { -0.3 }));
+        assert_eq!((found.overflows_in_s, found.is_to_come(60.0, 2_000_000)), (None, false), "{found:?}");
+        assert!(found.outgrows_period_after_s.unwrap() < 0.01);
+    }
+
+    #[test]
+    fn a_latency_that_grows_fills_the_queue_in_the_time_that_is_left() {
+        // From 1 to 41 ms in eleven seconds: 59 ms are left, at 4 ms per second.
+        let wave = |second: u64| if second.is_multiple_of(2) { 0.05 } else { -0.05 };
+        let found = overload((0..11).map(|second| 1.0 + 4.0 * second as f64 + wave(second)));
+        let growth = found.shown_growth_ns_per_s().unwrap();
+        assert!((growth / MS - 4.0).abs() < 0.02, "{found:?}");
+        assert!((found.overflows_in_s.unwrap() - 14.75).abs() < 0.1, "{found:?}");
+        assert!(found.is_to_come(11.0, 2_000_000) && !found.is_to_come(11.0, 50_000_000));
+        // Without a limit nothing overflows.
+        let mut endless = Growth::new(Queue { depth: None, ..QUEUE });
+        (0..11).for_each(|second| endless.add(second, true, &latency(second as f64 * MS)));
+        assert_eq!(endless.overload().overflows_in_s, None);
+        assert!(endless.overload().is_to_come(11.0, 2_000_000));
+    }
+
+    #[test]
+    fn noise_and_few_seconds_show_no_growth() {
+        let noise = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0];
+        assert_eq!(overload(noise).shown_growth_ns_per_s(), None);
+        assert_eq!(overload([1.0, 9.0]).growth_ns_per_s, None);
+        assert_eq!(overload([1.0, 2.0, 3.5]).shown_growth_ns_per_s(), None);
+        let mut growth = Growth::new(QUEUE);
+        growth.add(0, false, &latency(MS));
+        growth.add(1, true, &Moments::default());
+        assert_eq!((growth.seconds, growth.overload().growth_ns_per_s), (0, None));
+    }
+}

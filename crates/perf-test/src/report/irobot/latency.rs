@@ -1,0 +1,108 @@
+//! `latency_all.txt`: each endpoint of a process, and `latency_total.txt`: the sums of its subscriptions.
+
+use super::{
+    Process, short,
+    style::{Column, Headers, Style, column},
+};
+use crate::report::summary::{PublisherFigures, SubscriptionFigures, Summary};
+use perf_worker::{clock::SECOND_NS, endpoint::EndpointPlan, measure::moments::Moments};
+
+const WIDE: usize = 15;
+const NARROW: usize = 10;
+const ALL: [Column; 13] = [
+    column("node", "node", WIDE),
+    column("topic", "topic", WIDE),
+    column("size[b]", "size_b", NARROW),
+    column("received[#]", "received_msgs", WIDE),
+    column("late[#]", "late_msgs", NARROW),
+    column("too_late[#]", "too_late_msgs", WIDE),
+    column("lost[#]", "lost_msgs", NARROW),
+    column("mean[us]", "mean_us", NARROW),
+    column("sd[us]", "sd_us", NARROW),
+    column("min[us]", "min_us", NARROW),
+    column("max[us]", "max_us", NARROW),
+    column("freq[hz]", "freq_hz", NARROW),
+    // The generations differ in the figure, too.
+    column("duration[s]", "throughput_Kb_per_sec", WIDE),
+];
+const TOTAL: [Column; 8] = [
+    column("received[#]", "received_msgs", WIDE),
+    column("mean[us]", "mean_us", NARROW),
+    column("late[#]", "late_msgs", NARROW),
+    column("late[%]", "late_perc", NARROW),
+    column("too_late[#]", "too_late_msgs", WIDE),
+    column("too_late[%]", "too_late_perc", WIDE),
+    column("lost[#]", "lost_msgs", NARROW),
+    column("lost[%]", "lost_perc", NARROW),
+];
+
+/// A line of an endpoint: so many messages, late, too late and lost ones, and times.
+fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times_ns: &Moments, measured_s: f64) -> String {
+    let (plan, payload_bytes) = of;
+    let us = |ns: f64| format!("{:.0}", ns / 1000.0);
+    let rate_hz = f64::from(plan.pace.messages) * SECOND_NS as f64 / plan.pace.per_ns as f64;
+    let kib_per_s = counts[0] as f64 * payload_bytes as f64 / measured_s.max(f64::MIN_POSITIVE) / 1024.0;
+    let names = [short(&plan.node).to_owned(), short(plan.given_topic()).to_owned(), payload_bytes.to_string()];
+    let times = [times_ns.mean, times_ns.variance().sqrt(), times_ns.min, times_ns.max].map(us);
+    let last = match style.headers {
+        Headers::New => format!("{kib_per_s:.3}"),
+        Headers::Old => format!("{measured_s:.3}"),
+    };
+    let values = names.into_iter().chain(counts.map(|count| count.to_string())).chain(times);
+    style.line(&ALL, values.chain([format!("{}", (rate_hz * 1000.0).round() / 1000.0), last]))
+}
+
+/// The blocks of subscriptions and of publishers, whose times are those of publishing.
+pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
+    let mut subscriptions = Vec::new();
+    let mut publishers = Vec::new();
+    for (plan, bytes) in &process.endpoints {
+        if let Some(SubscriptionFigures { received, lost, .. }) =
+            summary.subscriptions.iter().find(|of| of.endpoint == plan.endpoint)
+        {
+            let counts = [received.samples, received.late, received.too_late, *lost];
+            subscriptions.push(line(style, (plan, *bytes), counts, &received.latency_ns, summary.measured_s));
+        }
+        if let Some(PublisherFigures { sent, .. }) = summary.publishers.iter().find(|of| of.endpoint == plan.endpoint) {
+            let counts = [sent.samples, 0, 0, 0];
+            publishers.push(line(style, (plan, *bytes), counts, &sent.publish_ns, summary.measured_s));
+        }
+    }
+    let mut lines = Vec::new();
+    for (title, block) in [("Subscriptions stats:", subscriptions), ("Publishers stats:", publishers)] {
+        if !block.is_empty() {
+            lines.extend([String::new(), title.to_owned(), style.head(&ALL)]);
+            lines.extend(block);
+        }
+    }
+    lines
+}
+
+/// The sums.
+pub fn total(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
+    let here = |of: &&SubscriptionFigures| process.endpoints.iter().any(|(plan, _)| plan.endpoint == of.endpoint);
+    let figures: Vec<&SubscriptionFigures> = summary.subscriptions.iter().filter(here).collect();
+    let sum = |which: fn(&SubscriptionFigures) -> u64| figures.iter().map(|of| which(of)).sum::<u64>();
+    let [received, late, too_late, lost] =
+        [sum(|of| of.received.samples), sum(|of| of.received.late), sum(|of| of.received.too_late), sum(|of| of.lost)];
+    let mut latency_ns = Moments::default();
+    figures.iter().for_each(|of| latency_ns.merge(&of.received.latency_ns));
+    let percent =
+        |count: u64, all: u64| if all == 0 { "0".to_owned() } else { short_number(100.0 * count as f64 / all as f64) };
+    let values = [
+        received.to_string(),
+        format!("{:.0}", latency_ns.mean / 1000.0),
+        late.to_string(),
+        percent(late, received),
+        too_late.to_string(),
+        percent(too_late, received),
+        lost.to_string(),
+        percent(lost, received + lost),
+    ];
+    vec![style.head(&TOTAL), style.line(&TOTAL, values)]
+}
+
+/// A percentage with four digits behind the point, without zeros at its end.
+fn short_number(percent: f64) -> String {
+    ((percent * 10_000.0).round() / 10_000.0).to_string()
+}

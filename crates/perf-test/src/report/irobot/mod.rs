@@ -1,0 +1,164 @@
+//! The output files of iRobot's `ros2-performance`, one folder for each process, for those who have scripts: `resources.txt` and
+//! `events.txt` grow while the run goes on, `latency_all.txt` and `latency_total.txt` follow at its end, and `metadata.txt` precedes it.
+//!
+//! Names, order and units of the columns are theirs, in both generations of headers. The values differ where theirs are wrong: every
+//! message is in every statistic, and lost messages are counted by what was sent.
+
+mod events;
+mod latency;
+mod resources;
+mod style;
+
+use std::fs::{File, create_dir_all};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::summary::Summary;
+use crate::row::Row;
+use events::EventLog;
+use perf_worker::{
+    endpoint::{Endpoint, EndpointPlan},
+    measure::events::Events,
+};
+pub use style::{Headers, Style};
+
+/// A file that is written line by line.
+#[derive(Debug)]
+struct Lines(File);
+
+impl Lines {
+    fn create(folder: &Path, name: &str) -> io::Result<Lines> {
+        File::create(folder.join(name)).map(Lines)
+    }
+
+    /// Adds lines by one write, so that a kill leaves whole lines.
+    fn add(&mut self, lines: &[String]) -> io::Result<()> {
+        let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        self.0.write_all(text.as_bytes())
+    }
+}
+
+/// A process whose files are to be written.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// The folder of its files, which is created.
+    pub folder: PathBuf,
+    /// Its endpoints, each with the size of its payload, bytes.
+    pub endpoints: Vec<(EndpointPlan, u64)>,
+}
+
+#[derive(Debug)]
+struct Folder {
+    process: Process,
+    resources: Lines,
+    /// None if single messages are not tracked.
+    events: Option<Lines>,
+}
+
+/// The files of all processes.
+#[derive(Debug)]
+pub struct Files {
+    style: Style,
+    folders: Vec<Folder>,
+    /// The events of the present second.
+    events: EventLog,
+}
+
+impl Files {
+    /// Creates the folders and the files, or replaces those that exist. The processes are in the order of the run's workers. `metadata`
+    /// is the content of `metadata.txt`; single messages are `tracked`.
+    ///
+    /// # Errors
+    /// A folder or a file cannot be created or written.
+    pub fn create(processes: Vec<Process>, style: Style, tracked: bool, metadata: &[String]) -> io::Result<Files> {
+        let mut folders = Vec::new();
+        for process in processes {
+            let folder = &process.folder;
+            create_dir_all(folder)?;
+            Lines::create(folder, "metadata.txt")?.add(metadata)?;
+            let mut resources = Lines::create(folder, "resources.txt")?;
+            resources.add(&resources::head(style))?;
+            // Files of an earlier run are not those of this one.
+            for name in ["latency_all.txt", "latency_total.txt", "events.txt"] {
+                remove(&folder.join(name))?;
+            }
+            let mut events = tracked.then(|| Lines::create(folder, "events.txt")).transpose()?;
+            if let Some(events) = &mut events {
+                events.add(&[style.head(&events::COLUMNS)])?;
+            }
+            folders.push(Folder { process, resources, events });
+        }
+        Ok(Files { style, folders, events: EventLog::default() })
+    }
+
+    /// The run starts; all endpoints were matched so long after the last one was created.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn started(&mut self, start_ns: i64, matched_after_ns: i64) -> io::Result<()> {
+        self.events.start_ns = start_ns;
+        let line = events::matched(self.style, matched_after_ns);
+        self.folders
+            .iter_mut()
+            .filter_map(|folder| folder.events.as_mut())
+            .try_for_each(|file| file.add(&[line.clone()]))
+    }
+
+    /// Adds a second: its resources, and the events that were reported.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn row(&mut self, row: &Row) -> io::Result<()> {
+        let style = self.style;
+        let mut files = self.folders.iter_mut().zip(&row.workers);
+        files.try_for_each(|(folder, worker)| folder.resources.add(&[resources::line(style, row, worker)]))?;
+        self.write_events()
+    }
+
+    /// Keeps the events of an endpoint until its second is complete.
+    pub fn events(&mut self, endpoint: Endpoint, events: &Events) {
+        let plans = self.folders.iter().flat_map(|folder| &folder.process.endpoints).map(|(plan, _)| plan);
+        if let Some(plan) = plans.into_iter().find(|plan| plan.endpoint == endpoint) {
+            self.events.add(plan, events);
+        }
+    }
+
+    fn write_events(&mut self) -> io::Result<()> {
+        for Folder { process, events, .. } in &mut self.folders {
+            let Some(file) = events else { continue };
+            for (plan, _) in &process.endpoints {
+                file.add(&self.events.lines(self.style, plan))?;
+            }
+        }
+        self.events.end_second();
+        Ok(())
+    }
+
+    /// Writes the latencies of all processes.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn finish(mut self, summary: &Summary) -> io::Result<()> {
+        self.write_events()?;
+        for Folder { process, .. } in self.folders {
+            Lines::create(&process.folder, "latency_all.txt")?.add(&latency::all(self.style, &process, summary))?;
+            Lines::create(&process.folder, "latency_total.txt")?.add(&latency::total(self.style, &process, summary))?;
+        }
+        Ok(())
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The name of a node or a topic without the slash of the root namespace, as iRobot's files have it.
+fn short(name: &str) -> &str {
+    name.trim_start_matches('/')
+}
+
+#[cfg(test)]
+mod tests;

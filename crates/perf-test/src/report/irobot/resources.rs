@@ -1,0 +1,37 @@
+//! `resources.txt`: CPU and memory of a process over time.
+
+use super::style::{Column, Style, column};
+use crate::row::{Row, WorkerRow};
+
+const COLUMNS: [Column; 7] = [
+    column("time[ms]", "time_ms", 15),
+    column("cpu[%]", "cpu_perc", 10),
+    column("arena[KB]", "arena_KB", 15),
+    column("in_use[KB]", "in_use_KB", 15),
+    column("mmap[KB]", "mmap_KB", 15),
+    column("rss[KB]", "rss_KB", 15),
+    column("vsz[KB]", "vsz_KB", 15),
+];
+/// The figures of glibc's allocator are not measured: the process may have another one.
+const UNKNOWN: &str = "nan";
+
+/// The headers, and the line of the start, whose values are 0 there.
+pub fn head(style: Style) -> [String; 2] {
+    [style.head(&COLUMNS), style.line(&COLUMNS, COLUMNS.iter().map(|_| "0".to_owned()))]
+}
+
+/// The line of a second. CPU time is a part of all cores, and `rss` the peak, as there.
+pub fn line(style: Style, row: &Row, worker: &WorkerRow) -> String {
+    let WorkerRow { core_percent, memory } = worker;
+    let unknown = || UNKNOWN.to_owned();
+    let values = [
+        format!("{:.0}", row.t_experiment_s() * 1000.0),
+        format!("{:.2}", core_percent / row.cores as f64),
+        unknown(),
+        unknown(),
+        unknown(),
+        memory.peak_rss_kib.to_string(),
+        memory.virtual_kib.to_string(),
+    ];
+    style.line(&COLUMNS, values)
+}

@@ -1,0 +1,58 @@
+//! The form of a line: columns of a fixed width or commas, with the headers of either generation.
+
+use clap::ValueEnum;
+
+/// The generation of the headers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Headers {
+    /// Units as words, as `mean_us`: since December 2023.
+    #[default]
+    New,
+    /// Units in brackets, as `mean[us]`.
+    Old,
+}
+
+/// The form of lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// The headers.
+    pub headers: Headers,
+    /// Commas instead of blanks.
+    pub csv: bool,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    old: &'static str,
+    new: &'static str,
+    width: usize,
+}
+
+/// A column with its header in both generations and its width.
+pub const fn column(old: &'static str, new: &'static str, width: usize) -> Column {
+    Column { old, new, width }
+}
+
+impl Style {
+    /// The line of the headers.
+    pub fn head(self, columns: &[Column]) -> String {
+        let name = |column: &Column| match self.headers {
+            Headers::New => column.new.to_owned(),
+            Headers::Old => column.old.to_owned(),
+        };
+        self.line(columns, columns.iter().map(name))
+    }
+
+    /// A line of values. A value that is wider than its column is followed by a blank, so that two never merge.
+    pub fn line(self, columns: &[Column], values: impl IntoIterator<Item = String>) -> String {
+        if self.csv {
+            return values.into_iter().collect::<Vec<String>>().join(",");
+        }
+        let cells = columns.iter().zip(values).map(|(column, value)| {
+            let width = column.width.max(value.chars().count() + 1);
+            format!("{value:<width$}")
+        });
+        cells.collect::<String>().trim_end().to_owned()
+    }
+}

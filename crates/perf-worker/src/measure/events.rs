@@ -1,0 +1,100 @@
+//! Single messages that were late, missing or not sent, for a log of them. They are counted in any case; here they have ids and times.
+
+use serde::{Deserialize, Serialize};
+
+/// Events of one endpoint in one second that are kept; more are only counted.
+pub const MOST_EVENTS: usize = 250;
+
+/// The reason why a message is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Trouble {
+    /// Its latency was above the limit, and not above that of messages that are too late.
+    Late {
+        /// Its latency, ns.
+        latency_ns: u64,
+        /// The limit, ns.
+        limit_ns: u64,
+    },
+    /// Its latency was above the limit of messages that are too late.
+    TooLate {
+        /// Its latency, ns.
+        latency_ns: u64,
+        /// The limit, ns.
+        limit_ns: u64,
+    },
+    /// It and those that follow it, so many in all, had not come when a later one came.
+    Missing {
+        /// The number of messages.
+        messages: u64,
+    },
+    /// Its publisher did not send it and those that follow it, so many in all: its timer passed over them, or they were refused.
+    /// Subscriptions miss their ids, and they are not lost.
+    Unsent {
+        /// The number of messages.
+        messages: u64,
+    },
+}
+
+/// A message, or several that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The time of CLOCK_MONOTONIC at which it came, or the next one, ns.
+    pub at_ns: i64,
+    /// The id of the message; of several the first one.
+    pub id: u64,
+    /// The reason.
+    pub trouble: Trouble,
+}
+
+/// The events of an endpoint in a row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Events {
+    /// The first ones, in order.
+    pub kept: Vec<Event>,
+    /// More of them.
+    pub more: u64,
+}
+
+impl Events {
+    /// With memory for all that are kept.
+    #[must_use]
+    pub fn with_memory() -> Events {
+        Events { kept: Vec::with_capacity(MOST_EVENTS), more: 0 }
+    }
+
+    /// Adds one.
+    pub fn add(&mut self, event: Event) {
+        if self.kept.len() < MOST_EVENTS {
+            self.kept.push(event);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Removes all and keeps the memory.
+    pub fn clear(&mut self) {
+        self.kept.clear();
+        self.more = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_events_are_kept_and_the_others_counted() {
+        let mut events = Events::default();
+        let event = |id| Event { at_ns: 1, id, trouble: Trouble::Missing { messages: 1 } };
+        (0..300).for_each(|id| events.add(event(id)));
+        assert_eq!((events.kept.len(), events.kept[249], events.more), (MOST_EVENTS, event(249), 50));
+        events.clear();
+        assert!(events.is_empty() && events == Events::default());
+    }
+}
