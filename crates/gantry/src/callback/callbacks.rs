@@ -59,6 +59,18 @@ impl List {
 }
 
 impl CallbackHandle {
+    /// Calls `with` with the callback's source, as the callback gets it: with a [`Client`](crate::Client), another callback
+    /// sends the requests whose responses this one gets. `None` if the callback was removed, or its source is no `W`.
+    ///
+    /// Blocks while the callback runs, and keeps it from running. So do not call it in that callback, which has the source
+    /// as an argument: it would wait for itself.
+    ///
+    /// # Real-time
+    /// It takes a lock, which no other thread has while the callback does not run.
+    pub fn with_source<W: TakeSource + 'static, R>(&self, with: impl FnOnce(&mut W) -> R) -> Option<R> {
+        self.callback.lock().source().downcast_mut().map(with)
+    }
+
     /// Removes the callback, and drops its closure and its source before it returns; while the callback runs, at the
     /// end of that run.
     pub fn remove(self) {
