@@ -81,9 +81,13 @@ fn another_callback_sends_the_requests(case: &Case) {
     spinning(&mut *executor, || assert_eq!(told.take(20), (0..20).collect::<Vec<_>>()));
     let is_client = |handle: &CallbackHandle| handle.with_source(|_: &mut Client<AddTwoInts>| ()).is_some();
     assert!(is_client(&handle) && handle.with_source(|_: &mut Service<AddTwoInts>| ()).is_none());
-    let removed = handle.clone();
-    handle.remove();
-    assert!(!is_client(&removed));
+    let (removed, kept) = (handle.clone(), handle);
+    removed.remove();
+    assert!(!is_client(&kept));
+    // The timer's callback owns a handle of its node, and does not keep the node.
+    let weak = node.downgrade();
+    drop((executor, node));
+    assert!(weak.upgrade().is_none());
 }
 
 fn a_server_that_is_killed_is_told(case: &Case) {
