@@ -43,6 +43,22 @@ pub fn work(duration_ns: i64) {
     }
 }
 
+/// Uses this much CPU time of the calling thread. Reads its CPU time at the end of a time by the clock, and after each interruption.
+pub fn work_cpu(duration_ns: i64) {
+    if duration_ns <= 0 {
+        return;
+    }
+    let end_ns = thread_cpu_ns() + duration_ns;
+    loop {
+        let left_ns = end_ns - thread_cpu_ns();
+        if left_ns <= 0 {
+            return;
+        }
+        // By the clock no more CPU time passes than that; reading the CPU time all the time would be the kernel's work.
+        work(left_ns);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,6 +22,16 @@ pub enum Endpoint {
     Relay(u32),
 }
 
+impl Endpoint {
+    /// Its index among those of its kind.
+    #[must_use]
+    pub fn index(self) -> u32 {
+        match self {
+            Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index) => index,
+        }
+    }
+}
+
 impl std::fmt::Display for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -47,6 +57,19 @@ pub struct Source {
     pub limits_ns: Option<(u64, u64)>,
 }
 
+/// A chain of topics on whose way an endpoint lies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChainLink {
+    /// Its name.
+    pub chain: String,
+    /// The place of its origin in the payload of messages that are not its first ones: 0 is the beginning.
+    pub slot: u32,
+    /// The messages of the topic are its first ones.
+    pub begins: bool,
+    /// It ends when a subscription to the topic has received.
+    pub ends: bool,
+}
+
 /// The plan of one endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointPlan {
@@ -59,6 +82,9 @@ pub struct EndpointPlan {
     /// The topic is a service: a publisher sends its requests, the subscription of the same executor takes their responses, and a
     /// relay serves it.
     pub service: bool,
+    /// Of the subscription of a client, the publisher of its requests, to which its messages are the responses.
+    #[serde(default)]
+    pub answers: Option<Endpoint>,
     /// The publishers of this run whose messages reach a subscription or a relay; 0 if they belong to another program. Their schedule is
     /// known, and it receives from their first message.
     pub publishers: u32,
@@ -93,7 +119,16 @@ pub struct EndpointPlan {
     pub too_late_ns: u64,
     /// The time by the clock for which a subscription is busy with each message, after it was recorded and while it is in hand, or a
     /// relay or a server before it passes the message on or answers it, nanoseconds.
+    ///
+    /// In an executor it is CPU time of the callback's thread; a publisher, too, is busy before it publishes.
     pub work_ns: i64,
+    /// Of a publisher in an executor that has no timer: the subscriptions of its node. It publishes when a message of each has come
+    /// since it published last.
+    #[serde(default)]
+    pub triggers: Vec<Endpoint>,
+    /// In an executor, the chains on whose way it lies.
+    #[serde(default)]
+    pub chains: Vec<ChainLink>,
 }
 
 impl std::fmt::Display for EndpointPlan {
@@ -124,6 +159,7 @@ impl EndpointPlan {
             topic: topic.to_owned(),
             relay_topic: String::new(),
             service: false,
+            answers: None,
             publishers: spec.publishers,
             private: spec.is_private(),
             node: String::new(),
@@ -138,6 +174,8 @@ impl EndpointPlan {
             late_ns: spec.late.limit_ns(spec.pace()),
             too_late_ns: spec.too_late.limit_ns(spec.pace()),
             work_ns: spec.work_of_ns(endpoint),
+            triggers: Vec::new(),
+            chains: Vec::new(),
         }
     }
 }

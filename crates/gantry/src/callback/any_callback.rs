@@ -5,6 +5,7 @@ use crate::{
     error::Result,
     wait::{WaitSource, Waitable},
 };
+use std::any::Any;
 
 /// The outcome of an attempt to run or to enqueue a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub(crate) struct KeptEvent {
 pub(crate) trait AnyCallback: Send {
     /// The source.
     fn waitable(&mut self) -> &mut dyn Waitable;
+    /// The source with its type.
+    fn source(&mut self) -> &mut dyn Any;
     /// Whether there is a value to call the closure with.
     fn has_work(&mut self) -> bool;
     /// Takes one value and calls the closure with it.
@@ -68,6 +71,10 @@ impl Waitable for RemovedCallback {}
 
 impl AnyCallback for RemovedCallback {
     fn waitable(&mut self) -> &mut dyn Waitable {
+        self
+    }
+
+    fn source(&mut self) -> &mut dyn Any {
         self
     }
 

@@ -7,18 +7,16 @@ use super::{Callback, group::Group};
 use crate::wait::{TakeSource, lock};
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, Weak,
         atomic::{AtomicU64, Ordering::*},
     },
     task::Waker,
 };
 
-/// A callback that was added to a node. Dropping the handle does not remove the callback.
+/// A callback that was added to a node, which keeps it. Dropping the handle does not remove the callback, and another
+/// callback of the node may own the handle.
 #[derive(Clone)]
-pub struct CallbackHandle {
-    callbacks: Arc<Callbacks>,
-    callback: Arc<Callback>,
-}
+pub struct CallbackHandle(Weak<Callback>);
 
 /// The callbacks of a node.
 #[derive(Default)]
@@ -59,11 +57,30 @@ impl List {
 }
 
 impl CallbackHandle {
+    /// Calls `with` with the callback's source, as the callback gets it: with a [`Client`](crate::Client), another callback
+    /// sends the requests whose responses this one gets. `None` if the callback was removed, its node is gone, or
+    /// its source is no `W`.
+    ///
+    /// Blocks while the callback runs, and keeps it from running. So do not call it in that callback, which has the source
+    /// as an argument: it would wait for itself.
+    ///
+    /// # Real-time
+    /// It takes a lock, which no other thread has while the callback does not run.
+    pub fn with_source<W: TakeSource + 'static, R>(&self, with: impl FnOnce(&mut W) -> R) -> Option<R> {
+        let callback = self.0.upgrade()?;
+        let result = callback.lock().source().downcast_mut().map(with);
+        drop(callback); // unlocked: it may be the last, and own anything
+        result
+    }
+
     /// Removes the callback, and drops its closure and its source before it returns; while the callback runs, at the
     /// end of that run.
     pub fn remove(self) {
-        self.callbacks.change(|list| list.callbacks.retain(|callback| !Arc::ptr_eq(callback, &self.callback)));
-        self.callback.remove();
+        let Some(callback) = self.0.upgrade() else { return };
+        if let Some(node) = callback.node.upgrade() {
+            node.change(|list| list.callbacks.retain(|other| !Arc::ptr_eq(other, &callback)));
+        }
+        callback.remove();
     }
 }
 
@@ -86,7 +103,7 @@ impl Callbacks {
     {
         let callback = Arc::new(Callback::new(Arc::downgrade(self), group.clone(), waitable, callback));
         self.change(|list| list.callbacks.push(callback.clone()));
-        CallbackHandle { callbacks: self.clone(), callback }
+        CallbackHandle(Arc::downgrade(&callback))
     }
 
     /// Changes the list, and wakes the executors to look at it.
@@ -182,6 +199,6 @@ fn is_same(one: &Waker, other: &Waker) -> bool {
 
 impl std::fmt::Debug for CallbackHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CallbackHandle(removed: {})", self.callback.is_removed())
+        write!(f, "CallbackHandle(removed: {})", self.0.upgrade().is_none_or(|callback| callback.is_removed()))
     }
 }

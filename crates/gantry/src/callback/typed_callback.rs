@@ -11,7 +11,7 @@ use crate::{
     time::monotonic_ns,
     wait::{TakeSource, Waitable},
 };
-use std::collections::VecDeque;
+use std::{any::Any, collections::VecDeque};
 
 pub(super) struct TypedCallback<W: TakeSource, F> {
     waitable: W,
@@ -62,11 +62,15 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
 
 impl<W, F> AnyCallback for TypedCallback<W, F>
 where
-    W: TakeSource,
+    W: TakeSource + 'static,
     W::Taken: Send,
     F: FnMut(&mut W, W::Taken) + Send,
 {
     fn waitable(&mut self) -> &mut dyn Waitable {
+        &mut self.waitable
+    }
+
+    fn source(&mut self) -> &mut dyn Any {
         &mut self.waitable
     }
 

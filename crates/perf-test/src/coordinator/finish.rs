@@ -2,23 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::{EndpointFailure, KINDS, Run, ledger::EndpointSums};
+use super::{EndpointFailure, Run, ledger::EndpointSums, needed};
 use crate::{
     measure::{calibration::Calibrations, overload::Growth},
-    report::summary::{Place, PublisherFigures, SubscriptionFigures, Summary, WorkerUsage},
+    report::summary::{
+        ChainFigures, Place, PublisherFigures, ServerFigures, SubscriptionFigures, Summary, WorkerUsage, chains,
+    },
     units::format_ns,
     warning::{Warning, WarningKind},
 };
 use perf_worker::{
     clock::{SECOND_NS, now_ns},
-    endpoint::Endpoint,
+    endpoint::{Endpoint, EndpointPlan},
     measure::{tally::Received, usage::Usage},
     worker::own_cost,
 };
 
 impl Run<'_> {
     /// Sums up; the workers have ended.
-    pub(super) fn finish(mut self, calibrations: Calibrations) -> Summary {
+    pub(super) fn finish(mut self, endpoints: &[EndpointPlan], calibrations: Calibrations) -> Summary {
         let ended_ns = self.stopped_ns.unwrap_or_else(|| match self.spec.length_s() {
             None => now_ns(),
             Some(run_s) => self.start_ns + i64::from(run_s) * SECOND_NS,
@@ -44,6 +46,9 @@ impl Run<'_> {
         let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
         let subscriptions = self.subscriptions().map(|endpoint| self.subscription_figures(endpoint)).collect();
         let publishers = self.ledger.publishers().map(|endpoint| self.publisher_figures(endpoint)).collect();
+        let of_services = self.ledger.relays().filter(|_| self.spec.executor.is_some());
+        let servers = of_services.map(|endpoint| self.server_figures(endpoint)).collect();
+        let chains = self.chain_figures(endpoints);
         let sums = self.ledger.sums();
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint)).sum();
         // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last samples leave none.
@@ -68,6 +73,8 @@ impl Run<'_> {
             lateness: sums.lateness.clone(),
             subscriptions,
             publishers,
+            servers,
+            chains,
             workers,
             daemons,
             measured,
@@ -98,7 +105,25 @@ impl Run<'_> {
 
     fn publisher_figures(&self, endpoint: Endpoint) -> PublisherFigures {
         let EndpointSums { sent, lateness, .. } = self.ledger.sums_of(endpoint);
-        PublisherFigures { endpoint, place: self.place(endpoint), sent, lateness }
+        let interval_ns = self.endpoint_reports.get(&endpoint).map(|report| report.interval_ns).unwrap_or_default();
+        PublisherFigures { endpoint, place: self.place(endpoint), sent, lateness, interval_ns }
+    }
+
+    /// The chains of these endpoints, also those from which no message arrived.
+    fn chain_figures(&self, endpoints: &[EndpointPlan]) -> Vec<ChainFigures> {
+        let mut chains = chains::merge(self.endpoint_reports.values().flat_map(|report| &report.chains));
+        let subscriptions = endpoints.iter().filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_)));
+        for (plan, link) in subscriptions.flat_map(|plan| plan.chains.iter().map(move |link| (plan, link))) {
+            let chain = chains.entry(link.chain.clone()).or_default();
+            chain.name.clone_from(&link.chain);
+            chain.dropped += self.lost_by(plan.endpoint);
+        }
+        chains.into_values().collect()
+    }
+
+    fn server_figures(&self, endpoint: Endpoint) -> ServerFigures {
+        let sent = self.sent_at_least(self.ledger.senders_of(endpoint));
+        ServerFigures { endpoint, sent, relayed: self.ledger.sums_of(endpoint).relayed }
     }
 
     /// The node and the topic of an endpoint of a topology.
@@ -180,9 +205,9 @@ impl Run<'_> {
 
     /// The kind of endpoint of which no endpoint finished.
     fn gone(&self) -> Option<&'static str> {
-        KINDS.into_iter().find_map(|(kind, of_kind)| {
+        needed(self.spec).iter().find_map(|(kind, of_kind)| {
             let existed = self.endpoint_reports.keys().chain(self.failed_endpoints.keys()).any(of_kind);
-            (existed && !self.endpoint_reports.keys().any(of_kind)).then_some(kind)
+            (existed && !self.endpoint_reports.keys().any(of_kind)).then_some(*kind)
         })
     }
 }

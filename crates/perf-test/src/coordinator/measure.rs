@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::{EndpointFailure, KINDS, Run, TICK, fleet::Event, is_publisher, ledger::Entry};
+use super::{EndpointFailure, Run, TICK, fleet::Event, is_publisher, ledger::Entry, needed};
 use crate::{
     error::Failure,
     measure::daemon::Daemon,
@@ -101,7 +101,7 @@ impl Run<'_> {
         if self.interrupt.is_requested() {
             return Some(None);
         }
-        KINDS.into_iter().find_map(|(kind, of_kind)| {
+        needed(self.spec).iter().find_map(|(kind, of_kind)| {
             let existed = self.failed_endpoints.keys().any(of_kind);
             let left = self.working.iter().any(of_kind);
             (existed && !left).then(|| Some(format!("the run ended early: no {kind} were left")))
@@ -115,7 +115,8 @@ impl Run<'_> {
             self.end_daemon(daemon, exit);
         }
         let Run { ledger, failed_endpoints, stopped_ns, fleet, spec, .. } = self;
-        let relay_lost = failed_endpoints.keys().any(|endpoint| matches!(endpoint, Endpoint::Relay(_)));
+        let is_relay = |endpoint: &Endpoint| matches!(endpoint, Endpoint::Relay(_));
+        let relay_lost = spec.executor.is_none() && failed_endpoints.keys().any(is_relay);
         let expected = |endpoint: Endpoint| {
             let senders = ledger.senders_of(endpoint);
             if senders.is_empty() && (stopped_ns.is_some() || spec.is_private()) {

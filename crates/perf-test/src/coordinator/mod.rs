@@ -127,7 +127,7 @@ pub fn run(
     });
     let publishers = endpoints.iter().filter(|plan| is_publisher(&plan.endpoint));
     let phases_ns = publishers.map(|plan| plan.phase_ns).collect();
-    Ok(Summary { phases_ns, ..run.finish(Calibrations { before, after }) })
+    Ok(Summary { phases_ns, ..run.finish(&endpoints, Calibrations { before, after }) })
 }
 
 /// The workers of a run over one topic, with its full name.
@@ -149,7 +149,10 @@ pub fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
         let plan = EndpointPlan::of_run(spec, Endpoint::Subscription(index), from);
         match phases_ns.get(index as usize).filter(|_| service) {
             // A client receives the responses to its own requests.
-            Some(phase_ns) => EndpointPlan { publishers: 1, phase_ns: *phase_ns, ..plan },
+            Some(phase_ns) => {
+                let answers = Some(Endpoint::Publisher(index));
+                EndpointPlan { publishers: 1, phase_ns: *phase_ns, answers, ..plan }
+            }
             None => plan,
         }
     });
@@ -226,6 +229,12 @@ const KINDS: [Kind; 3] = [
     ("subscriptions", |endpoint| matches!(endpoint, Endpoint::Subscription(_))),
     ("relays", |endpoint| matches!(endpoint, Endpoint::Relay(_))),
 ];
+
+/// The kinds without one of which a run is over. A topology goes on without a server.
+fn needed(spec: &RunSpec) -> &'static [Kind] {
+    let [ends @ .., _] = &KINDS;
+    if spec.executor.is_some() { ends } else { &KINDS }
+}
 
 /// The reason why an endpoint did not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

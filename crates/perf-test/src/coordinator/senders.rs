@@ -14,23 +14,20 @@ pub type Senders = BTreeMap<Endpoint, Vec<Endpoint>>;
 /// The publishers of each endpoint of these workers.
 pub fn senders(plans: &[Plan]) -> Senders {
     let all = || plans.iter().flat_map(|plan| &plan.endpoints);
-    let of = |process: &Plan, receiver: &EndpointPlan| -> Vec<Endpoint> {
+    let of = |receiver: &EndpointPlan| -> Vec<Endpoint> {
         if is_publisher(&receiver.endpoint) || receiver.publishers == 0 {
             return Vec::new();
         }
-        if receiver.service && matches!(receiver.endpoint, Endpoint::Subscription(_)) {
-            let client = process.endpoints.iter().filter(|plan| plan.executor == receiver.executor);
-            return client.map(|plan| plan.endpoint).filter(is_publisher).collect();
+        if let Some(requests) = receiver.answers {
+            return vec![requests];
         }
         let relayed = |topic: &str| all().any(|relay| relay.topic == topic && relay.relay_topic == receiver.topic);
         let reaches = |plan: &&EndpointPlan| plan.topic == receiver.topic || relayed(&plan.topic);
-        let publishers = || all().filter(|plan| is_publisher(&plan.endpoint));
+        // A topic and a service may have one name.
+        let publishers = || all().filter(|plan| is_publisher(&plan.endpoint) && plan.service == receiver.service);
         // The relay of another program passes on the messages of all.
         let known = publishers().any(|plan| reaches(&plan));
         publishers().filter(|plan| !known || reaches(plan)).map(|plan| plan.endpoint).collect()
     };
-    plans
-        .iter()
-        .flat_map(|plan| plan.endpoints.iter().map(|receiver| (receiver.endpoint, of(plan, receiver))))
-        .collect()
+    all().map(|receiver| (receiver.endpoint, of(receiver))).collect()
 }

@@ -1,9 +1,11 @@
 //! Whole robots: a run of a topology, from its options to its tables.
 
+mod chain;
 mod files;
 mod heading;
 mod overload;
 mod resolve;
+mod services;
 mod table;
 mod target;
 

@@ -9,7 +9,7 @@ use crate::{
     report::outputs::{Outputs, Tables},
     topology::Topology,
 };
-use perf_worker::run_spec::{RunSpec, Strategy, Threshold};
+use perf_worker::run_spec::{Roundtrip, RunSpec, Strategy, Threshold};
 
 /// Seconds of a row, and so the only sampling period, ms.
 const SAMPLING_MS: u32 = 1000;
@@ -55,8 +55,9 @@ impl Robot {
         let mut checked = BTreeSet::new();
         let plans = self.topology.plans(&self.spec, self.processes, self.pass_by, "");
         for plan in plans.into_iter().flat_map(|plan| plan.endpoints) {
-            let spec = RunSpec { message: plan.message.clone(), qos: plan.qos, ..self.spec.clone() };
-            if checked.insert(format!("{:?} {:?}", spec.message, spec.qos)) {
+            let roundtrip = if plan.service { Roundtrip::Service } else { Roundtrip::None };
+            let spec = RunSpec { message: plan.message.clone(), qos: plan.qos, roundtrip, ..self.spec.clone() };
+            if checked.insert(format!("{:?} {:?} {roundtrip:?}", spec.message, spec.qos)) {
                 let refused = |sentence| format!("{} of {}: {sentence}", plan.endpoint, plan.node);
                 self.communicator.check(&spec).map_err(refused)?;
             }
@@ -94,15 +95,17 @@ fn spec(
     let resolved = cli::resolve_for(communicator, description, &run, Defaults::Run);
     let spec = resolved.map_err(|failure| failure.to_string())?.spec;
     let nodes = || topology.processes.iter().flat_map(|process| &process.nodes);
-    let largest = nodes().flat_map(|node| &node.publishers).max_by_key(|of| of.payload.message.bytes);
+    let of_topics = nodes().flat_map(|node| &node.publishers).map(|of| (&of.payload, &of.qos));
+    let of_services = nodes().flat_map(|node| &node.clients).map(|of| (&of.payload, &of.qos));
+    let largest = of_topics.chain(of_services).max_by_key(|(payload, _)| payload.message.bytes);
     let (publishers, subscriptions) = topology.endpoint_counts();
     let limit = |percent: u32, absolute_us: u32| Threshold {
         part_of_period: Some(f64::from(percent) / 100.0),
         absolute_ns: Some(u64::from(absolute_us) * 1000),
     };
     let spec = RunSpec {
-        message: largest.map_or(spec.message, |of| of.payload.message.clone()),
-        qos: largest.map_or(spec.qos, |of| of.qos.qos),
+        message: largest.map_or(spec.message, |(payload, _)| payload.message.clone()),
+        qos: largest.map_or(spec.qos, |(_, qos)| qos.qos),
         topic: sources.join(", "),
         // Each publisher has its own.
         rate_hz: 0,

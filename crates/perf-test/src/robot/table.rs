@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{
+    chain,
     heading::{late, pass_by_name},
-    overload,
+    overload, services,
 };
 use crate::{
     measure::percentiles::has_tail_samples,
@@ -45,12 +46,13 @@ const NAME_COLUMNS: usize = 2;
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
     let mut publishers: Vec<Vec<String>> = Vec::new();
     for figures in &summary.publishers {
-        let Some(plan) = plans.get(&figures.endpoint) else { continue };
+        // Those of services have tables of their own.
+        let Some(plan) = plans.get(&figures.endpoint).filter(|plan| !plan.service) else { continue };
         publishers.push(publisher(plan, figures));
     }
     let mut subscriptions: Vec<Vec<String>> = Vec::new();
     for figures in &summary.subscriptions {
-        let Some(plan) = plans.get(&figures.endpoint) else { continue };
+        let Some(plan) = plans.get(&figures.endpoint).filter(|plan| !plan.service) else { continue };
         subscriptions.push(subscription(plan, figures));
     }
     publishers.sort();
@@ -70,9 +72,16 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
         format!("late: {}", late(&spec.late, &spec.too_late)),
         String::new(),
     ];
-    lines.extend(table(&PUBLISHER_COLUMNS, publishers));
-    lines.push(String::new());
-    lines.extend(table(&SUBSCRIPTION_COLUMNS, subscriptions));
+    if !publishers.is_empty() {
+        lines.extend(table(&PUBLISHER_COLUMNS, publishers));
+        lines.push(String::new());
+    }
+    if !subscriptions.is_empty() {
+        lines.extend(table(&SUBSCRIPTION_COLUMNS, subscriptions));
+        lines.push(String::new());
+    }
+    lines.extend(services::lines(plans, summary));
+    lines.extend(chain::lines(plans, summary));
     if unreported(summary) > 0 {
         lines.push(UNREPORTED.to_owned());
     }
@@ -88,12 +97,20 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
 
 fn publisher(plan: &EndpointPlan, figures: &PublisherFigures) -> Vec<String> {
     let sent = &figures.sent;
-    let rate_hz = f64::from(plan.pace.messages) * SECOND_NS as f64 / plan.pace.per_ns as f64;
     let [p50, _, max] = times(&sent.lateness_ns, &figures.lateness);
     let counts = [sent.samples, sent.skipped, sent.refused, sent.unsent].map(|count| count.to_string());
     let names = [plan.given_topic().to_owned(), plan.node.clone(), pass_by_name(plan.pass_by).to_owned()];
-    let message = [plan.message.bytes.to_string(), format!("{}", (rate_hz * 1000.0).round() / 1000.0)];
+    let message = [plan.message.bytes.to_string(), rate(plan)];
     names.into_iter().chain(message).chain(counts).chain([p50, max]).collect()
+}
+
+/// Messages per second of a timer.
+pub fn rate(plan: &EndpointPlan) -> String {
+    if !plan.triggers.is_empty() {
+        return "triggered".to_owned();
+    }
+    let rate_hz = f64::from(plan.pace.messages) * SECOND_NS as f64 / plan.pace.per_ns as f64;
+    format!("{}", (rate_hz * 1000.0).round() / 1000.0)
 }
 
 fn subscription(plan: &EndpointPlan, figures: &SubscriptionFigures) -> Vec<String> {
@@ -113,7 +130,7 @@ fn unreported(summary: &Summary) -> u64 {
 }
 
 /// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
-fn times(moments: &Moments, cells: &Cells) -> [String; 3] {
+pub fn times(moments: &Moments, cells: &Cells) -> [String; 3] {
     let percentile = |percentile: f64| {
         let mark = if has_tail_samples(moments.n, percentile) { "" } else { "*" };
         let value_ns = (cells.quantile_ns(percentile / 100.0) as f64).min(moments.max);
@@ -150,7 +167,7 @@ fn totals(summary: &Summary) -> Vec<String> {
             "sent", summary.sent_at_least, sent.skipped, sent.refused, sent.unsent
         ),
         format!(
-            "  {:<13} {} of {expected} that were sent to subscriptions; missing {} ({of_expected:.3} %): {overwritten} overwritten, {} lost; {} unreported",
+            "  {:<13} {} of {expected} that were sent to subscriptions and clients; missing {} ({of_expected:.3} %): {overwritten} overwritten, {} lost; {} unreported",
             "received",
             received.samples,
             summary.lost,

@@ -1,6 +1,7 @@
 //! The publishers, subscriptions, clients and servers of a node, in iRobot's schema.
 //!
-//! One key is not iRobot's: `triggered_by`, the topics whose messages make a publisher publish, in place of a rate.
+//! Two keys are not iRobot's: `triggered_by`, the topics whose messages make a publisher publish, in place of a rate; and `work_us`, the CPU
+//! time of a callback.
 
 use serde_json::value::RawValue;
 
@@ -19,6 +20,7 @@ use perf_worker::{
 const FREQUENCY: &str = "freq_hz";
 const PERIOD: &str = "period_ms";
 const TRIGGERS: &str = "triggered_by";
+const WORK: &str = "work_us";
 const SIZE: &str = "msg_size";
 const PASS_BY: &str = "msg_pass_by";
 const TOPIC: &str = "topic_name";
@@ -26,10 +28,13 @@ const MESSAGE: &str = "msg_type";
 const SERVICE: &str = "service_name";
 const SERVICE_TYPE: &str = "srv_type";
 
-const PUBLISHER_KEYS: &[&str] = &[TOPIC, MESSAGE, FREQUENCY, PERIOD, TRIGGERS, SIZE, PASS_BY];
-const SUBSCRIPTION_KEYS: &[&str] = &[TOPIC, MESSAGE, PASS_BY];
+const PUBLISHER_KEYS: &[&str] = &[TOPIC, MESSAGE, FREQUENCY, PERIOD, TRIGGERS, WORK, SIZE, PASS_BY];
+const SUBSCRIPTION_KEYS: &[&str] = &[TOPIC, MESSAGE, WORK, PASS_BY];
 const CLIENT_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE, FREQUENCY, PERIOD];
-const SERVER_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE];
+const SERVER_KEYS: &[&str] = &[SERVICE, SERVICE_TYPE, WORK];
+
+/// The longest work of a callback: ten seconds.
+const MAX_WORK_US: u32 = 10_000_000;
 
 /// The values of `msg_pass_by`.
 const PASS_BY_VALUES: [(&str, PassBy); 3] =
@@ -75,6 +80,7 @@ impl Reader<'_> {
             topic,
             payload,
             trigger: self.trigger(&object)?,
+            work_us: work_us(&object)?,
             // All files decide.
             rate_hz: 0.0,
             pass_by: object.choice(PASS_BY, &PASS_BY_VALUES)?.unwrap_or(PassBy::UniquePtr),
@@ -95,6 +101,7 @@ impl Reader<'_> {
         Ok(Subscription {
             topic: self.name(&object, TOPIC)?,
             payload: payload(&object, MESSAGE, 0)?,
+            work_us: work_us(&object)?,
             pass_by,
             qos: qos::read(&object)?,
             place: self.place(&object),
@@ -120,6 +127,7 @@ impl Reader<'_> {
         Ok(Server {
             service: self.name(&object, SERVICE)?,
             payload: payload(&object, SERVICE_TYPE, 0)?,
+            work_us: work_us(&object)?,
             qos: qos::read(&object)?,
             place: self.place(&object),
         })
@@ -141,20 +149,7 @@ impl Reader<'_> {
     }
 
     fn triggers(&self, object: &Object<'_>) -> Result<Vec<String>, String> {
-        let mut topics = Vec::new();
-        for (place, value) in object.list(TRIGGERS)? {
-            let topic: String =
-                serde_json::from_str(value.get()).map_err(|_| at(&place, "it must be the name of a topic"))?;
-            let topic = self.node.expand(&topic).map_err(|sentence| at(&place, &sentence))?;
-            if topics.contains(&topic) {
-                return Err(at(&place, "the topic is given twice: remove one"));
-            }
-            topics.push(topic);
-        }
-        if topics.is_empty() {
-            return Err(object.problem(TRIGGERS, "there is no topic: give at least one"));
-        }
-        Ok(topics)
+        topics(object, TRIGGERS, |topic| self.node.expand(topic))
     }
 
     fn place(&self, object: &Object<'_>) -> String {
@@ -168,6 +163,35 @@ impl Reader<'_> {
             self.notes.push(note);
         }
     }
+}
+
+/// A list of topics, whose full names `expand` gives.
+///
+/// # Errors
+/// A sentence: there is none, or one twice.
+pub fn topics(
+    object: &Object<'_>,
+    key: &str,
+    expand: impl Fn(&str) -> Result<String, String>,
+) -> Result<Vec<String>, String> {
+    let mut topics = Vec::new();
+    for (place, value) in object.list(key)? {
+        let topic: String =
+            serde_json::from_str(value.get()).map_err(|_| at(&place, "it must be the name of a topic"))?;
+        let topic = expand(&topic).map_err(|sentence| at(&place, &sentence))?;
+        if topics.contains(&topic) {
+            return Err(at(&place, "the topic is given twice: remove one"));
+        }
+        topics.push(topic);
+    }
+    if topics.is_empty() {
+        return Err(object.problem(key, "there is no topic: give at least one"));
+    }
+    Ok(topics)
+}
+
+fn work_us(object: &Object<'_>) -> Result<u32, String> {
+    Ok(object.whole(WORK, 0..=MAX_WORK_US)?.unwrap_or(0))
 }
 
 /// The messages of a topic or of a service, whose requests and responses are the message of that name.

@@ -4,16 +4,18 @@
 //! names, periods, sizes and QoS. Nothing here starts a process or knows a middleware.
 //!
 //! ```text
-//! text ─► node ─► endpoints, qos ─► object    one file: places, keys, values
-//!   └───► topics, rates, counts ─► process     all files
+//! text ─► node ─► chains, endpoints, qos ─► object    one file: places, keys, values
+//!   └───► chains, topics, rates, counts ─► process     all files
 //! named ─► the files that come with the tool
 //! ```
 
+mod chains;
 mod counts;
 mod endpoints;
 mod named;
 mod node;
 mod object;
+mod planner;
 mod plans;
 mod process;
 mod qos;
@@ -26,10 +28,13 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::nearest::nearest;
+use chains::Ways;
 pub use counts::Counts;
 pub use named::{Named, all as all_named};
 pub use plans::Processes;
-pub use process::{Client, Liveliness, Node, NodeQos, Payload, Process, Publisher, Server, Subscription, Trigger};
+pub use process::{
+    Chain, Client, Liveliness, Node, NodeQos, Payload, Process, Publisher, Server, Subscription, Trigger,
+};
 pub(crate) use text::several;
 
 /// A system of nodes.
@@ -72,6 +77,7 @@ impl Topology {
         }
         topics::connect(&mut processes, &mut notes)?;
         rates::set(&mut processes)?;
+        Ways::of(&processes).check(&processes)?;
         Ok(Topology { processes, notes })
     }
 

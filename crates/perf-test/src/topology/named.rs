@@ -27,9 +27,9 @@ const ROBOTS: [Robot; 5] = [
         "iRobot's heavy system with an executor for each node",
     ),
     (
-        "autoware_reference_system",
-        include_str!("../../topologies/autoware_reference_system.json"),
-        "the graph of Autoware's LiDAR stack, in which messages trigger messages",
+        "autoware",
+        include_str!("../../topologies/autoware.json"),
+        "the graph of the Autoware reference system, in which messages trigger messages",
     ),
 ];
 

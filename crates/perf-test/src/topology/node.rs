@@ -3,12 +3,12 @@
 use serde_json::value::RawValue;
 
 use super::{
-    endpoints,
+    chains, endpoints,
     object::{Object, at},
     process::{Node, Process},
 };
 
-const ROOT_KEYS: &[&str] = &["nodes"];
+const ROOT_KEYS: &[&str] = &["nodes", "chains"];
 const KEYS: &[&str] =
     &["node_name", "node_namespace", "number", "executor_id", "publishers", "subscribers", "clients", "servers"];
 /// Keys of newer files of iRobot.
@@ -59,7 +59,10 @@ pub fn read(name: &str, file: &str, text: &str, notes: &mut Vec<String>) -> Resu
     if nodes.is_empty() {
         return Err(in_file(root.problem("nodes", "there is no node: give at least one")));
     }
-    Ok(Process { name: name.to_owned(), nodes })
+    let chains = root
+        .list("chains")
+        .and_then(|list| list.into_iter().map(|(place, value)| chains::read(file, place, value)).collect());
+    Ok(Process { name: name.to_owned(), nodes, chains: chains.map_err(in_file)? })
 }
 
 /// The copies of a node.

@@ -18,6 +18,23 @@ pub struct Process {
     pub name: String,
     /// Its nodes, in the order of the file; at least one.
     pub nodes: Vec<Node>,
+    /// The chains of topics that the file names; they may go through all files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chains: Vec<Chain>,
+}
+
+/// A chain of topics: from its first messages, over publishers that they trigger, to its last topic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Chain {
+    /// Its name.
+    pub name: String,
+    /// The topics of its first messages, full names.
+    pub from: Vec<String>,
+    /// The topic with whose reception it ends, a full name.
+    pub to: String,
+    /// Its place in the file, for sentences.
+    #[serde(skip)]
+    pub place: String,
 }
 
 /// One node.
@@ -55,6 +72,9 @@ pub struct Publisher {
     pub payload: Payload,
     /// The event on which it publishes.
     pub trigger: Trigger,
+    /// CPU time that its node uses before each message, µs.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub work_us: u32,
     /// Messages per second: of its timer, or of the slowest topic that triggers it; 0 if that has no publisher.
     pub rate_hz: f64,
     /// The way in which it hands messages over.
@@ -85,6 +105,9 @@ pub struct Subscription {
     pub topic: String,
     /// The messages; the largest of its publishers.
     pub payload: Payload,
+    /// CPU time that its callback uses for each message, µs.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub work_us: u32,
     /// The way in which its callback gets messages.
     #[serde(serialize_with = "pass_by")]
     pub pass_by: PassBy,
@@ -118,6 +141,9 @@ pub struct Server {
     pub service: String,
     /// Its requests and responses.
     pub payload: Payload,
+    /// CPU time that it uses for each request, µs.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub work_us: u32,
     /// Its QoS.
     pub qos: NodeQos,
     /// Its place in the file, for sentences.
@@ -143,6 +169,11 @@ pub enum Liveliness {
     Automatic,
     /// The publisher asserts it.
     ManualByTopic,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
 }
 
 /// Writes a way by its name in files.

@@ -21,6 +21,11 @@ impl Process {
     fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("process {}:", self.name)];
         lines.extend(self.nodes.iter().flat_map(Node::lines));
+        lines.extend(
+            self.chains
+                .iter()
+                .map(|chain| format!("  chain {}: from {} to {}", chain.name, chain.from.join(" and "), chain.to)),
+        );
         lines.push(String::new());
         lines
     }
@@ -39,19 +44,23 @@ impl Node {
                 Trigger::Timer(pace) => every(pace),
                 Trigger::Topics(topics) => format!("after {} ({:.1} Hz)", topics.join(" and "), of.rate_hz),
             };
-            line("publishes", &of.topic, &of.payload, format!("{when}, {}, {}", of.pass_by.name(), of.qos))
+            let rest = format!("{when}, {}, {}{}", of.pass_by.name(), of.qos, works(of.work_us));
+            line("publishes", &of.topic, &of.payload, rest)
         }));
-        lines.extend(
-            self.subscriptions
-                .iter()
-                .map(|of| line("subscribes", &of.topic, &of.payload, format!("{}, {}", of.pass_by.name(), of.qos))),
-        );
+        lines.extend(self.subscriptions.iter().map(|of| {
+            let rest = format!("{}, {}{}", of.pass_by.name(), of.qos, works(of.work_us));
+            line("subscribes", &of.topic, &of.payload, rest)
+        }));
         lines.extend(
             self.clients
                 .iter()
                 .map(|of| line("calls", &of.service, &of.payload, format!("{}, {}", every(&of.pace), of.qos))),
         );
-        lines.extend(self.servers.iter().map(|of| line("serves", &of.service, &of.payload, of.qos.to_string())));
+        lines.extend(
+            self.servers
+                .iter()
+                .map(|of| line("serves", &of.service, &of.payload, format!("{}{}", of.qos, works(of.work_us)))),
+        );
         lines
     }
 }
@@ -88,6 +97,11 @@ impl Counts {
         }
         format!("{}; {rates}", parts.join(", "))
     }
+}
+
+/// The work of a callback.
+fn works(work_us: u32) -> String {
+    if work_us == 0 { String::new() } else { format!(", works {work_us} µs") }
 }
 
 /// A pace of one message in each period.

@@ -19,6 +19,8 @@ mod mock;
 mod page;
 mod parser;
 mod program;
+mod robot_chains;
+mod robot_services;
 mod robots;
 mod runs;
 mod system;
@@ -44,6 +46,8 @@ fn main() -> ExitCode {
         page::TESTS,
         logs::TESTS,
         robots::TESTS,
+        robot_services::TESTS,
+        robot_chains::TESTS,
         runs::TESTS,
         messages::TESTS,
         terminal::TESTS,

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Matched, Publisher, Sink};
+use super::{Draft, Matched, Publisher, Sent, Sink, Taken};
 use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 
 /// An executor: it runs the callbacks of the nodes of its endpoints. It is made and filled on one thread, spun on another, and dropped at the
 /// end of the process, after all executors have ended their spin, and before its endpoints.
 pub trait Executor: Send {
-    /// A publisher of the node `plan.node`, for a timer's callback: loans or copies as `plan.pass_by` says. May block.
+    /// A publisher of the node `plan.node`, for the callback of a timer or of a subscription: loans or copies as `plan.pass_by` says. May
+    /// block.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
@@ -34,6 +35,34 @@ pub trait Executor: Send {
         sink: Arc<dyn Sink>,
     ) -> Result<Box<dyn Received + Send>, String>;
 
+    /// A client of the service `plan.topic` in the node `plan.node`. A timer's callback sends its requests; its own callback passes each
+    /// response, with the stamp of its request, to `responses`. Loans or copies as `plan.pass_by` says, both ways. May block.
+    ///
+    /// # Errors
+    /// A sentence, as it is by default: the executors have no services.
+    fn client(
+        &mut self,
+        _spec: &RunSpec,
+        plan: &EndpointPlan,
+        _responses: Arc<dyn Sink>,
+    ) -> Result<NodeClient, String> {
+        Err(no_services(plan))
+    }
+
+    /// The server of the service `plan.topic` in the node `plan.node`, whose callback passes each request to `requests`. Loans or copies as
+    /// `plan.pass_by` says, both ways. May block.
+    ///
+    /// # Errors
+    /// A sentence, as it is by default: the executors have no services.
+    fn server(
+        &mut self,
+        _spec: &RunSpec,
+        plan: &EndpointPlan,
+        _requests: Arc<dyn Responder>,
+    ) -> Result<Box<dyn Received + Send>, String> {
+        Err(no_services(plan))
+    }
+
     /// Starts all timers at `start_ns`, which lies ahead, and runs callbacks until it is stopped.
     ///
     /// # Errors
@@ -44,7 +73,34 @@ pub trait Executor: Send {
     fn stop(&mut self) -> Box<dyn Fn() + Send + Sync>;
 }
 
-/// A subscription whose messages a callback receives. Its matching is asked for only before the spin.
+fn no_services(plan: &EndpointPlan) -> String {
+    format!(
+        "the executors of this middleware have no services, and {} is one: leave its clients and its server out",
+        plan.topic
+    )
+}
+
+/// A client of a node.
+pub struct NodeClient {
+    /// Sends requests.
+    pub requests: Box<dyn Publisher + Send>,
+    /// Receives responses.
+    pub responses: Box<dyn Received + Send>,
+}
+
+/// Sends the response to a request in hand, as [`Publisher::publish`] does; called once at most.
+pub type Respond<'a> = &'a mut dyn FnMut(&mut dyn Draft) -> Result<Sent, String>;
+
+/// The instrument's part of a server's callback.
+pub trait Responder: Send + Sync {
+    /// Records a request and answers it with `respond`. Does not allocate.
+    fn request(&self, taken: &Taken<'_>, respond: Respond<'_>);
+
+    /// Requests cannot be received any more, a sentence.
+    fn failed(&self, sentence: String);
+}
+
+/// A subscription, or an end of a service, whose messages a callback receives. Its matching is asked for only before the spin.
 pub trait Received: Matched {
     /// As [`Subscription::overwritten`](super::Subscription::overwritten); called at any time.
     fn overwritten(&self) -> u64;

@@ -58,6 +58,7 @@ impl PublisherWatch {
         let mismatches = if recorder.taken == 0 { std::mem::take(&mut self.mismatches) } else { Vec::new() };
         let sequences = &recorder.sequences;
         let (last_seen, before_matched) = (sequences.last_seen(), sequences.before_matched());
-        EndpointReport { last_seen, before_matched, alone_since_ns: self.alone_since_ns, mismatches }
+        let alone_since_ns = self.alone_since_ns;
+        EndpointReport { last_seen, before_matched, alone_since_ns, mismatches, ..EndpointReport::default() }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{account::InstrumentAccount, channel::Channel, protocol::Report, rows::Outgoing};
 use crate::{
     backend::Session,
-    clock::thread_cpu_ns,
+    clock::work_cpu,
     measure::{
         memory::Footprint,
         resources::Resources,
@@ -83,7 +83,7 @@ impl Reporter {
                     Report::Started(resources)
                 }
                 Outgoing::Row { endpoint, second, whole, mut tally, recycle } => {
-                    work_for(self.row_work_ns);
+                    work_cpu(self.row_work_ns);
                     let counts = Box::new(tally.counts());
                     tally.clear();
                     // Fails if the endpoint has ended; then the memory is not needed again.
@@ -121,13 +121,5 @@ impl Reporter {
 
     fn resources(&self) -> Result<Resources, String> {
         Resources::of_this_process(&self.account.usage(), &self.opening)
-    }
-}
-
-/// Uses this much CPU time.
-fn work_for(duration_ns: i64) {
-    let end_ns = thread_cpu_ns() + duration_ns;
-    while thread_cpu_ns() < end_ns {
-        std::hint::spin_loop();
     }
 }

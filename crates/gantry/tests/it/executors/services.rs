@@ -10,7 +10,7 @@ behaviours! {
         a_server_that_is_killed_is_told,
         no_request_is_dropped_under_a_flood,
     ],
-    alone: [a_server_and_its_client_may_share_an_executor],
+    alone: [a_server_and_its_client_may_share_an_executor, another_callback_sends_the_requests],
 }
 
 /// Answers with the sum.
@@ -58,6 +58,36 @@ fn a_server_and_its_client_may_share_an_executor(case: &Case) {
     node.create_service_with_callback(&name, add).unwrap();
     let sums = ask_on(&node, &name, 100);
     spinning(&mut *executor, || assert_eq!(sums.take(100), (1..=100).collect::<Vec<_>>()));
+}
+
+/// As in rclcpp: a timer sends requests, and the client's callback gets the responses.
+fn another_callback_sends_the_requests(case: &Case) {
+    let (mut executor, node, name) = (case.executor(), node(), case.topic("add"));
+    executor.add_node(&node).unwrap();
+    node.create_service_with_callback(&name, add).unwrap();
+    let (mut client, (sender, told)) = (node.create_client::<AddTwoInts>(&name).unwrap(), telling());
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    let handle = node.add_callback(client, move |_, response| sender.send(response.unwrap().sum).unwrap());
+    let (asking, mut sent) = (handle.clone(), 0);
+    node.create_timer_with_callback(Duration::from_millis(1), move |_| {
+        if sent < 20 {
+            let request = AddTwoInts_Request { a: sent, b: 0 };
+            let send = |client: &mut Client<AddTwoInts>| client.send_request_copy(&request).unwrap();
+            asking.with_source(send).unwrap();
+            sent += 1;
+        }
+    })
+    .unwrap();
+    spinning(&mut *executor, || assert_eq!(told.take(20), (0..20).collect::<Vec<_>>()));
+    let is_client = |handle: &CallbackHandle| handle.with_source(|_: &mut Client<AddTwoInts>| ()).is_some();
+    assert!(is_client(&handle) && handle.with_source(|_: &mut Service<AddTwoInts>| ()).is_none());
+    let (removed, kept) = (handle.clone(), handle);
+    removed.remove();
+    assert!(!is_client(&kept));
+    // The timer's callback owns a handle of its node, and does not keep the node.
+    let weak = node.downgrade();
+    drop((executor, node));
+    assert!(weak.upgrade().is_none());
 }
 
 fn a_server_that_is_killed_is_told(case: &Case) {

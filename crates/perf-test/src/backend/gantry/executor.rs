@@ -13,10 +13,14 @@ use ::gantry::{
     Sample, SingleThreadedExecutor, Subscription, Timer,
 };
 
-use super::{MakePublisher, for_message, qos, sentence};
+use super::{
+    MakePublisher, for_message,
+    node_service::{MakeNodeClient, MakeNodeServer},
+    qos, sentence,
+};
 use crate::messages::{Benchmark, WithType};
 use perf_worker::{
-    backend::{Executor, Matched, Matching, Publisher, Received, Sink, Taken},
+    backend::{Executor, Matched, Matching, NodeClient, Publisher, Received, Responder, Sink, Taken},
     clock::now_ns,
     endpoint::EndpointPlan,
     run_spec::{PassBy, RunSpec},
@@ -106,6 +110,21 @@ impl Executor for NodeExecutor {
         let waiting = Arc::new(Mutex::new(Some(waiting)));
         self.subscriptions.push(waiting.clone());
         Ok(Box::new(NodeSubscription { waiting, overwritten }))
+    }
+
+    fn client(&mut self, spec: &RunSpec, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Result<NodeClient, String> {
+        let node = self.node(spec, plan)?;
+        for_message(plan, MakeNodeClient { node, plan, responses })
+    }
+
+    fn server(
+        &mut self,
+        spec: &RunSpec,
+        plan: &EndpointPlan,
+        requests: Arc<dyn Responder>,
+    ) -> Result<Box<dyn Received + Send>, String> {
+        let node = self.node(spec, plan)?;
+        for_message(plan, MakeNodeServer { node, plan, requests })
     }
 
     fn spin(&mut self, start_ns: i64) -> Result<(), String> {

@@ -8,6 +8,7 @@
 //! and with zero copy nothing is serialised or deserialised.
 
 mod executor;
+mod node_service;
 mod raw;
 mod service;
 

@@ -44,7 +44,7 @@ pub fn check(spec: &RunSpec) -> Result<(), String> {
 }
 
 /// The service type with the message in both directions.
-struct Echo<M>(PhantomData<fn() -> M>);
+pub struct Echo<M>(PhantomData<fn() -> M>);
 
 impl<M: Benchmark> ServiceType for Echo<M> {
     type Request = M;
@@ -54,7 +54,7 @@ impl<M: Benchmark> ServiceType for Echo<M> {
 }
 
 /// The message as a publisher prepares it, and the way in which it goes.
-struct Prepared<M> {
+pub struct Prepared<M> {
     /// The message that is copied in; with zero copy the one with the shape of the loans.
     message: Box<M>,
     zero_copy: bool,
@@ -63,9 +63,10 @@ struct Prepared<M> {
 }
 
 impl<M: Benchmark> Prepared<M> {
-    fn new(spec: &RunSpec, plan: &EndpointPlan) -> Prepared<M> {
+    /// The message of an endpoint; with zero copy it goes in place.
+    pub fn new(plan: &EndpointPlan, zero_copy: bool) -> Prepared<M> {
         let is_inline = plan.message.bytes <= PublisherOptions::default().max_inline_bytes;
-        Prepared { message: touched(plan), zero_copy: spec.zero_copy, is_inline }
+        Prepared { message: touched(plan), zero_copy, is_inline }
     }
 
     fn sent(&self) -> Sent {
@@ -78,10 +79,41 @@ impl<M: Benchmark> Prepared<M> {
         self.message.stamp(draft.stamp());
         &self.message
     }
+
+    /// Sends it as a request.
+    pub fn request(&mut self, client: &mut ::gantry::Client<Echo<M>>, draft: &mut dyn Draft) -> Result<Sent, String> {
+        if self.zero_copy {
+            let mut loan = client.loan_request_with(self.message.shape()).map_err(sentence)?;
+            draft.write(M::payload_of_loan(&mut loan));
+            M::stamp_loan(&mut loan, draft.stamp());
+            client.send_request(loan).map_err(|unsent| sentence(unsent.into()))?;
+        } else {
+            client.send_request_copy(self.stamped(draft)).map_err(sentence)?;
+        }
+        Ok(self.sent())
+    }
+
+    /// Sends it as the response to a request.
+    pub fn respond(
+        &mut self,
+        service: &mut ::gantry::Service<Echo<M>>,
+        request: RequestId,
+        draft: &mut dyn Draft,
+    ) -> Result<Sent, String> {
+        if self.zero_copy {
+            let mut loan = service.loan_response_with(request, self.message.shape()).map_err(sentence)?;
+            draft.write(M::payload_of_loan(&mut loan));
+            M::stamp_loan(&mut loan, draft.stamp());
+            service.send_response(request, loan).map_err(|unsent| sentence(unsent.into()))?;
+        } else {
+            service.send_response_copy(request, self.stamped(draft)).map_err(sentence)?;
+        }
+        Ok(self.sent())
+    }
 }
 
 /// Passes a message on to `reader`, in place or as an owned copy.
-fn show<M: Benchmark>(
+pub fn show<M: Benchmark>(
     sample: &Sample<M>,
     zero_copy: bool,
     marks: bool,
@@ -121,7 +153,7 @@ impl WithType for MakeClient<'_> {
         let MakeClient(spec, plan) = self;
         let client = node(spec, plan)?.create_client_with_qos::<Echo<M>>(&plan.topic, qos(plan));
         let client = Rc::new(RefCell::new(client.map_err(sentence)?));
-        let requests = Requests { client: client.clone(), prepared: Prepared::new(spec, plan) };
+        let requests = Requests { client: client.clone(), prepared: Prepared::new(plan, spec.zero_copy) };
         let responses = Responses { client, zero_copy: spec.zero_copy, marks: spec.phases && !spec.zero_copy };
         Ok(Client { requests: Box::new(requests), responses: Box::new(responses) })
     }
@@ -166,16 +198,7 @@ matched!(Responses, client, server_count, |end| mismatches_of_client(&end.client
 
 impl<M: Benchmark> Publisher for Requests<M> {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
-        let (mut client, prepared) = (self.client.borrow_mut(), &mut self.prepared);
-        if prepared.zero_copy {
-            let mut loan = client.loan_request_with(prepared.message.shape()).map_err(sentence)?;
-            draft.write(M::payload_of_loan(&mut loan));
-            M::stamp_loan(&mut loan, draft.stamp());
-            client.send_request(loan).map_err(|unsent| sentence(unsent.into()))?;
-        } else {
-            client.send_request_copy(prepared.stamped(draft)).map_err(sentence)?;
-        }
-        Ok(prepared.sent())
+        self.prepared.request(&mut self.client.borrow_mut(), draft)
     }
 }
 
@@ -212,7 +235,7 @@ impl WithType for MakeServer<'_> {
             zero_copy: spec.zero_copy,
             marks: spec.phases && !spec.zero_copy,
         };
-        let responses = Answers { service, in_hand, prepared: Prepared::new(spec, plan) };
+        let responses = Answers { service, in_hand, prepared: Prepared::new(plan, spec.zero_copy) };
         Ok(Server { requests: Box::new(requests), responses: Box::new(responses) })
     }
 }
@@ -257,15 +280,6 @@ impl<M: Benchmark> Subscription for Served<M> {
 impl<M: Benchmark> Publisher for Answers<M> {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         let request = self.in_hand.take().ok_or("a response has no request in hand")?;
-        let (mut service, prepared) = (self.service.borrow_mut(), &mut self.prepared);
-        if prepared.zero_copy {
-            let mut loan = service.loan_response_with(request, prepared.message.shape()).map_err(sentence)?;
-            draft.write(M::payload_of_loan(&mut loan));
-            M::stamp_loan(&mut loan, draft.stamp());
-            service.send_response(request, loan).map_err(|unsent| sentence(unsent.into()))?;
-        } else {
-            service.send_response_copy(request, prepared.stamped(draft)).map_err(sentence)?;
-        }
-        Ok(prepared.sent())
+        self.prepared.respond(&mut self.service.borrow_mut(), request, draft)
     }
 }

@@ -3,9 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{MockPublisher, MockSubscription};
+use super::{
+    MockPublisher, MockSubscription,
+    service::{Answers, client_ends, server_ends},
+};
 use perf_worker::{
-    backend::{Executor, Matched, Matching, OtherClock, Publisher, Received, Sink, Subscription},
+    backend::{
+        Executor, Matched, Matching, NodeClient, OtherClock, Publisher, Received, Responder, Sink, Subscription, Taken,
+    },
     clock::{SECOND_NS, now_ns, sleep_until},
     endpoint::EndpointPlan,
     run_spec::RunSpec,
@@ -19,6 +24,7 @@ const INTERVAL_NS: i64 = SECOND_NS / 1000;
 pub struct MockExecutor {
     timers: Vec<MockTimer>,
     subscriptions: Vec<(Shared, Arc<dyn Sink>)>,
+    servers: Vec<(Shared, Answers, Arc<dyn Responder>)>,
     stop: Arc<AtomicBool>,
 }
 
@@ -40,7 +46,13 @@ impl Shared {
 
 impl MockExecutor {
     /// Takes all messages that have come.
-    fn take_all(&self) -> Result<(), String> {
+    fn take_all(&mut self) -> Result<(), String> {
+        for (requests, answers, responder) in &mut self.servers {
+            let mut answer = |taken: &Taken<'_>| {
+                responder.request(taken, &mut |draft| answers.send(taken.source, draft));
+            };
+            while requests.lock().take(&mut answer)? {}
+        }
         for (subscription, sink) in &self.subscriptions {
             while subscription.lock().take(&mut |taken| sink.taken(taken))? {}
         }
@@ -68,6 +80,25 @@ impl Executor for MockExecutor {
         let subscription = Shared(Arc::new(Mutex::new(MockSubscription::new(spec, plan)?)));
         self.subscriptions.push((subscription.clone(), sink));
         Ok(Box::new(subscription))
+    }
+
+    fn client(&mut self, spec: &RunSpec, plan: &EndpointPlan, responses: Arc<dyn Sink>) -> Result<NodeClient, String> {
+        let (requests, received) = client_ends(spec, plan)?;
+        let received = Shared(Arc::new(Mutex::new(received)));
+        self.subscriptions.push((received.clone(), responses));
+        Ok(NodeClient { requests: Box::new(requests), responses: Box::new(received) })
+    }
+
+    fn server(
+        &mut self,
+        spec: &RunSpec,
+        plan: &EndpointPlan,
+        requests: Arc<dyn Responder>,
+    ) -> Result<Box<dyn Received + Send>, String> {
+        let (received, answers) = server_ends(spec, plan)?;
+        let received = Shared(Arc::new(Mutex::new(received)));
+        self.servers.push((received.clone(), answers, requests));
+        Ok(Box::new(received))
     }
 
     fn spin(&mut self, start_ns: i64) -> Result<(), String> {

@@ -136,7 +136,9 @@ struct MockEndpoint {
 
 impl MockEndpoint {
     fn new(spec: &RunSpec, plan: &EndpointPlan, kind: Kind) -> Result<MockEndpoint, String> {
-        let key = TopicKey::new(spec.domain_id, &plan.topic);
+        // A topic and a service may have one name.
+        let suffix = if plan.service { " service" } else { "" };
+        let key = TopicKey::new(spec.domain_id, &format!("{}{suffix}", plan.topic));
         let socket = Socket::new(&key, kind)?;
         Ok(MockEndpoint { socket, key, others: kind.other(), script: spec.mock.clone(), created_ns: now_ns() })
     }

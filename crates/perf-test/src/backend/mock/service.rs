@@ -26,6 +26,12 @@ fn of_responses(plan: &EndpointPlan, client: &Source) -> EndpointPlan {
 
 /// A client.
 pub fn client(spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
+    let (requests, responses) = client_ends(spec, plan)?;
+    Ok(Client { requests: Box::new(requests), responses: Box::new(responses) })
+}
+
+/// The ends of a client.
+pub fn client_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockPublisher, MockSubscription), String> {
     let requests = MockPublisher::new(spec, plan)?;
     let index = match plan.endpoint {
         Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index) => index,
@@ -34,17 +40,23 @@ pub fn client(spec: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
     let mut responses = MockSubscription::new(spec, &own)?;
     // The server has a publisher there only when it answers.
     (responses.endpoint.key, responses.endpoint.others) = (requests.endpoint.key.clone(), Kind::Subscription);
-    Ok(Client { requests: Box::new(requests), responses: Box::new(responses) })
+    Ok((requests, responses))
 }
 
 /// A server.
 pub fn server(spec: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
     let in_hand = Rc::new(Cell::new(None));
-    // Otherwise it would not know whom to answer.
-    let inner = MockSubscription { nameless: false, ..MockSubscription::new(spec, plan)? };
+    let (inner, answers) = server_ends(spec, plan)?;
     let requests = Requests { inner, in_hand: in_hand.clone() };
-    let responses = Responses { spec: spec.clone(), plan: plan.clone(), in_hand, clients: BTreeMap::new() };
+    let responses = Responses { answers, in_hand };
     Ok(Server { requests: Box::new(requests), responses: Box::new(responses) })
+}
+
+/// The ends of a server.
+pub fn server_ends(spec: &RunSpec, plan: &EndpointPlan) -> Result<(MockSubscription, Answers), String> {
+    // Otherwise it would not know whom to answer.
+    let requests = MockSubscription { nameless: false, ..MockSubscription::new(spec, plan)? };
+    Ok((requests, Answers { spec: spec.clone(), plan: plan.clone(), clients: BTreeMap::new() }))
 }
 
 struct Requests {
@@ -82,9 +94,14 @@ impl Subscription for Requests {
 }
 
 struct Responses {
+    answers: Answers,
+    in_hand: Rc<Cell<Option<Source>>>,
+}
+
+/// The publishers of responses.
+pub struct Answers {
     spec: RunSpec,
     plan: EndpointPlan,
-    in_hand: Rc<Cell<Option<Source>>>,
     clients: BTreeMap<Source, MockPublisher>,
 }
 
@@ -102,6 +119,13 @@ impl Matched for Responses {
 impl Publisher for Responses {
     fn publish(&mut self, draft: &mut dyn Draft) -> Result<Sent, String> {
         let client = self.in_hand.take().ok_or("a response of the mock has no request in hand")?;
+        self.answers.send(client, draft)
+    }
+}
+
+impl Answers {
+    /// Sends a response to this client.
+    pub fn send(&mut self, client: Source, draft: &mut dyn Draft) -> Result<Sent, String> {
         if !self.clients.contains_key(&client) {
             let mut publisher = MockPublisher::new(&self.spec, &of_responses(&self.plan, &client))?;
             publisher.subscriptions = transport::connect_all(&publisher.endpoint.key, Kind::Subscription)?;

@@ -17,7 +17,7 @@ use perf_worker::{
         memory::Memory,
         moments::Moments,
         resources::{Measured, Resources},
-        tally::{Counts, Received, Sent, Tally},
+        tally::{Counts, Received, Relayed, Sent, Tally},
         usage::Usage,
     },
 };
@@ -86,6 +86,8 @@ pub struct EndpointSums {
     pub received: Received,
     /// Its latencies from the send time.
     pub latencies: Cells,
+    /// Of a relay or a server.
+    pub relayed: Relayed,
 }
 
 /// The ledger.
@@ -188,6 +190,7 @@ impl Ledger {
         if entry.second >= self.left_out_s {
             of.sent.merge(&counts.sent);
             of.lateness.add(&counts.lateness);
+            of.relayed.merge(&counts.relayed);
             self.sums.add_sent(counts);
         }
         if !entry.whole || entry.second >= self.rows_end {
@@ -325,6 +328,11 @@ impl Ledger {
     /// All publishers of this run.
     pub fn publishers(&self) -> impl Iterator<Item = Endpoint> {
         self.senders.keys().copied().filter(is_publisher)
+    }
+
+    /// All relays and servers of this run.
+    pub fn relays(&self) -> impl Iterator<Item = Endpoint> {
+        self.senders.keys().copied().filter(|endpoint| matches!(endpoint, Endpoint::Relay(_)))
     }
 
     /// The counts of one subscription, after the seconds left out.

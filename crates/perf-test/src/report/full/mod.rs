@@ -5,9 +5,11 @@
 //! `docs/internals/releasing.md` says when the version in [`SCHEMA`] is raised.
 
 mod build;
+mod chain;
 mod distribution;
 mod row;
 mod run;
+mod server;
 mod summary;
 
 use std::io;
@@ -20,9 +22,11 @@ use super::{document::Document, summary::Summary};
 use crate::{row::Row, system::System, verdict::Verdict};
 
 pub use build::Build;
+pub use chain::ChainEntry;
 pub use distribution::{Distribution, Spread};
 pub use row::{RowEntry, TotalEntry, UsedEntry};
 pub use run::{Conditions, RunEntry, resolved};
+pub use server::ServerEntry;
 pub use summary::{PublisherEntry, SubscriptionEntry, SummaryEntry, WarningEntry};
 
 /// The version of the log.

@@ -34,8 +34,9 @@ pub struct RunEntry {
     pub build: Build,
     /// The conditions of the run, defaults included.
     pub spec: Conditions,
-    /// The resolved topology, as `perf_test list --topology NAME --json` prints it; its publishers and its subscriptions are numbered in
-    /// this order. Absent in other runs.
+    /// The resolved topology, as `perf_test list --topology NAME --json` prints it; its publishers, subscriptions and servers are
+    /// numbered in this order. The clients of a node come after its publishers and its subscriptions: each is a publisher of requests and
+    /// a subscription to their responses. Absent in other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Map<String, Value>>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Spread, TotalEntry, row::UsedEntry};
+use super::{Spread, TotalEntry, chain::ChainEntry, row::UsedEntry, server::ServerEntry};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::overload::Overload;
@@ -61,6 +61,12 @@ pub struct SummaryEntry {
     /// Each publisher of this run; empty in older logs.
     #[serde(default)]
     pub publishers: Vec<PublisherEntry>,
+    /// Each server of a topology; empty in older logs.
+    #[serde(default)]
+    pub servers: Vec<ServerEntry>,
+    /// Each chain of a topology; empty in older logs.
+    #[serde(default)]
+    pub chains: Vec<ChainEntry>,
     /// The worker processes.
     pub workers: Vec<WorkerEntry>,
     /// The daemons of the middleware.
@@ -140,6 +146,9 @@ pub struct PublisherEntry {
     /// From the stamp until publish returned; empty outside of topologies.
     #[serde(default)]
     pub publish: Spread,
+    /// Of a topology's, the times from message to message; of none in older logs.
+    #[serde(default)]
+    pub interval: Spread,
     /// The median of it, ns; null without samples, as the next.
     pub p50_ns: Option<u64>,
     /// The 99th percentile, ns; reliable from 1000 samples on.
@@ -148,7 +157,7 @@ pub struct PublisherEntry {
 
 impl PublisherEntry {
     fn of(figures: &PublisherFigures) -> PublisherEntry {
-        let PublisherFigures { endpoint, place, sent, lateness } = figures;
+        let PublisherFigures { endpoint, place, sent, lateness, interval_ns } = figures;
         let quantile_ns = |quantile| (sent.lateness_ns.n > 0).then(|| lateness.quantile_ns(quantile));
         PublisherEntry {
             index: index(*endpoint),
@@ -156,13 +165,15 @@ impl PublisherEntry {
             sent: sent.counts(),
             lateness: Spread::of(&sent.lateness_ns),
             publish: Spread::of(&sent.publish_ns),
+            interval: Spread::of(interval_ns),
             p50_ns: quantile_ns(0.5),
             p99_ns: quantile_ns(0.99),
         }
     }
 }
 
-fn index(endpoint: Endpoint) -> u32 {
+/// The index of an endpoint.
+pub(super) fn index(endpoint: Endpoint) -> u32 {
     match endpoint {
         Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index) => index,
     }
@@ -253,6 +264,8 @@ impl SummaryEntry {
             cores: summary.cores as u64,
             subscriptions: summary.subscriptions.iter().map(SubscriptionEntry::of).collect(),
             publishers: summary.publishers.iter().map(PublisherEntry::of).collect(),
+            servers: summary.servers.iter().map(ServerEntry::of).collect(),
+            chains: summary.chains.iter().map(ChainEntry::of).collect(),
             workers: summary.workers.iter().map(WorkerEntry::of).collect(),
             daemons: summary.daemons.clone(),
             coordinator_used: UsedEntry::of(&summary.own_usage),

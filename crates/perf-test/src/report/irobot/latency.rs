@@ -52,24 +52,28 @@ fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times_ns: &Mom
     style.line(&ALL, values.chain([format!("{}", (rate_hz * 1000.0).round() / 1000.0), last]))
 }
 
-/// The blocks of subscriptions and of publishers, whose times are those of publishing.
+/// The blocks of subscriptions, of clients with their responses, and of publishers, whose times are those of publishing.
 pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
-    let mut subscriptions = Vec::new();
-    let mut publishers = Vec::new();
+    let (mut subscriptions, mut clients, mut publishers) = (Vec::new(), Vec::new(), Vec::new());
     for (plan, bytes) in &process.endpoints {
         if let Some(SubscriptionFigures { received, lost, .. }) =
             summary.subscriptions.iter().find(|of| of.endpoint == plan.endpoint)
         {
             let counts = [received.samples, received.late, received.too_late, *lost];
-            subscriptions.push(line(style, (plan, *bytes), counts, &received.latency_ns, summary.measured_s));
+            let block = if plan.service { &mut clients } else { &mut subscriptions };
+            block.push(line(style, (plan, *bytes), counts, &received.latency_ns, summary.measured_s));
         }
-        if let Some(PublisherFigures { sent, .. }) = summary.publishers.iter().find(|of| of.endpoint == plan.endpoint) {
+        // A client's line is that of its responses.
+        let publisher = summary.publishers.iter().find(|of| of.endpoint == plan.endpoint && !plan.service);
+        if let Some(PublisherFigures { sent, .. }) = publisher {
             let counts = [sent.samples, 0, 0, 0];
             publishers.push(line(style, (plan, *bytes), counts, &sent.publish_ns, summary.measured_s));
         }
     }
     let mut lines = Vec::new();
-    for (title, block) in [("Subscriptions stats:", subscriptions), ("Publishers stats:", publishers)] {
+    let blocks =
+        [("Subscriptions stats:", subscriptions), ("Clients stats:", clients), ("Publishers stats:", publishers)];
+    for (title, block) in blocks {
         if !block.is_empty() {
             lines.extend([String::new(), title.to_owned(), style.head(&ALL)]);
             lines.extend(block);

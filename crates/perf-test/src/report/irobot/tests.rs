@@ -34,8 +34,13 @@ fn process(folder: &Path) -> (Process, Summary) {
         latencies: Cells::default(),
     }];
     let sent = Sent { samples: 1000, publish_ns: times(1.0, 1000), ..Sent::default() };
-    summary.publishers =
-        vec![PublisherFigures { endpoint: Endpoint::Publisher(0), place: None, sent, lateness: Cells::default() }];
+    summary.publishers = vec![PublisherFigures {
+        endpoint: Endpoint::Publisher(0),
+        place: None,
+        sent,
+        lateness: Cells::default(),
+        interval_ns: Moments::default(),
+    }];
     (Process { folder: folder.to_owned(), endpoints: endpoints.to_vec() }, summary)
 }
 

@@ -2,10 +2,13 @@
 //!
 //! Every statistic has its number of samples beside it; an unreliable value is marked, never left out.
 
+pub mod chains;
 mod machine;
 mod phases;
 mod subscriptions;
 pub mod text;
+
+pub use chains::ChainFigures;
 
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +110,19 @@ pub struct PublisherFigures {
     pub sent: Sent,
     /// The delays of its messages from due time to send time.
     pub lateness: Cells,
+    /// Of an executor's, the times from message to message, ns.
+    pub interval_ns: Moments,
+}
+
+/// The figures of one server of a topology.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerFigures {
+    /// The server.
+    pub endpoint: Endpoint,
+    /// Requests that its clients sent.
+    pub sent: u64,
+    /// The requests that it answered.
+    pub relayed: Relayed,
 }
 
 /// The summary of a run, without the seconds that `--ignore` leaves out.
@@ -148,6 +164,10 @@ pub struct Summary {
     pub subscriptions: Vec<SubscriptionFigures>,
     /// Each publisher of this run.
     pub publishers: Vec<PublisherFigures>,
+    /// Each server of a topology.
+    pub servers: Vec<ServerFigures>,
+    /// Each chain of a topology.
+    pub chains: Vec<ChainFigures>,
     /// The workers.
     pub workers: Vec<WorkerUsage>,
     /// The daemons of the middleware.

@@ -41,6 +41,8 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         latencies,
         subscriptions: Vec::new(),
         publishers: Vec::new(),
+        servers: Vec::new(),
+        chains: Vec::new(),
         workers: vec![worker("publisher 0", 10), worker("subscription 0", 11)],
         daemons: Vec::new(),
         measured: Measured {

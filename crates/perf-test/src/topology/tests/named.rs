@@ -18,7 +18,7 @@ fn robots_have_the_sums_of_the_originals() {
         ("cedar", 9, 13, 19, 9, 438.0, 108_172.0, 768.0),
         ("mont_blanc", 20, 23, 35, 1, 781.0, 11_713_816.0, 1263.0),
         ("white_mountain", 20, 23, 35, 20, 761.0, 10_149_816.0, 1223.0),
-        ("autoware_reference_system", 24, 23, 29, 1, 285.0, 285.0 * 4080.0, 338.333),
+        ("autoware", 24, 23, 29, 1, 285.0, 285.0 * 4080.0, 338.333),
     ] {
         let topology = named(&[name]);
         assert_eq!(topology.notes, Vec::<String>::new(), "{name}");
@@ -71,7 +71,7 @@ fn halves_fit_together() {
 
 #[test]
 fn autoware_publishes_by_timers_at_its_sensors_and_its_planner_only() {
-    let autoware = named(&["autoware_reference_system"]);
+    let autoware = named(&["autoware"]);
     let publishers = autoware.processes[0].nodes.iter().flat_map(|node| &node.publishers);
     let timed: Vec<&str> = publishers
         .filter(|publisher| matches!(publisher.trigger, Trigger::Timer(_)))

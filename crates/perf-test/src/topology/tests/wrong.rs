@@ -214,3 +214,30 @@ fn a_trigger_that_never_comes_is_refused() {
         "waits for messages that are published only after its own",
     );
 }
+
+#[test]
+fn a_chain_without_a_way_is_refused() {
+    let of = |message: &str, chain: &str| {
+        format!(
+            r#"{{ "nodes": [ {{ "node_name": "n",
+               "publishers": [{{ "topic_name": "first", "msg_type": "array1k", "freq_hz": 10 }},
+                              {{ "topic_name": "last", "msg_type": "{message}", "triggered_by": ["first"] }},
+                              {{ "topic_name": "timed", "msg_type": "array1k", "freq_hz": 10 }}],
+               "subscribers": [{{ "topic_name": "first", "msg_type": "array1k" }},
+                               {{ "topic_name": "last", "msg_type": "{message}" }},
+                               {{ "topic_name": "timed", "msg_type": "array1k" }}] }} ],
+              "chains": [ {chain} ] }}"#
+        )
+    };
+    let place = "chains[0]";
+    let refused = |chain: &str, at: &str, words: &str| assert_refused(&of("array1k", chain), at, words);
+    refused(r#"{ "name": "c", "from": ["first"] }"#, &format!("{place}: "), "the key `to` is missing");
+    refused(r#"{ "name": "c", "from": [], "to": "last" }"#, &format!("{place}.from: "), "there is no topic");
+    refused(r#"{ "name": "c", "from": ["fist"], "to": "last" }"#, &format!("{place}: "), "the nearest is `/first`");
+    let timed = r#"{ "name": "c", "from": ["first"], "to": "timed" }"#;
+    refused(timed, &format!("{place}: "), "the messages of /first trigger no messages of /timed");
+    let chain = r#"{ "name": "c", "from": ["first"], "to": "last" }"#;
+    refused(&format!("{chain}, {chain}"), "chains[1].name: ", "there are two chains c");
+    assert_refused(&of("stamped10b", chain), "nodes[0].publishers[1]: ", "has 10 bytes, and chain c needs 16");
+    assert!(read(&of("array1k", chain)).is_ok());
+}

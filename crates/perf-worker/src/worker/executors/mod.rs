@@ -3,7 +3,12 @@
 //! The keeper creates the endpoints, waits until they are matched, starts the executors, hands over the rows of each second, and notices the
 //! end. Callbacks measure as the loops of other runs do; they share a lock with the keeper, which takes it some times a second.
 
+mod makers;
+mod origin;
+mod receiver;
+mod responder;
 mod sender;
+mod trigger;
 
 use std::collections::{BTreeMap, btree_map::Entry};
 use std::sync::{Arc, OnceLock};
@@ -15,14 +20,16 @@ use super::{
     matching::{Start, wait_for_start},
     probe::End,
     protocol::{EndpointReport, Report},
-    shared_recorder::{GRACE_NS, SharedRecorder},
+    shared_recorder::GRACE_NS,
 };
 use crate::{
     backend::{Executor, Publisher, Received, Session},
     clock::{SECOND_NS, now_ns},
-    endpoint::Endpoint,
     measure::usage::Usage,
 };
+use makers::Makers;
+use receiver::Receiver;
+use responder::Answering;
 use sender::{Progress, Sender};
 
 /// The name of the keeper's thread.
@@ -44,12 +51,15 @@ enum Part {
     /// A publisher; with the middleware's until the start.
     Sender(Arc<Sender>, Option<Box<dyn Publisher + Send>>),
     /// A subscription, and when its last message had come, ns.
-    Receiver(Arc<SharedRecorder>, Box<dyn Received + Send>, Option<i64>),
+    Receiver(Arc<Receiver>, Box<dyn Received + Send>, Option<i64>),
+    /// A server.
+    Server(Arc<Answering>, Box<dyn Received + Send>),
 }
 
 /// Runs all endpoints of the process in executors until the run is over.
 pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
     let mut members = Vec::new();
+    let mut makers = Makers::default();
     // Dropped before their endpoints.
     let mut executors: BTreeMap<u32, Box<dyn Executor>> = BTreeMap::new();
     for context in contexts {
@@ -58,7 +68,8 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
             Entry::Occupied(made) => made.into_mut(),
             Entry::Vacant(new) => new.insert(session.executor(&context.spec, number)?),
         };
-        let part = create(context, &mut **executor).map_err(|sentence| named(context, &sentence))?;
+        let created = makers.create(context, contexts, &mut **executor);
+        let part = created.map_err(|sentence| named(context, &sentence))?;
         members.push(Member { context, part, is_over: false });
     }
     let mut ends: Vec<(&Context, End<'_>)> = members.iter_mut().filter_map(Member::end).collect();
@@ -82,25 +93,6 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
 
 fn named(context: &Context, sentence: &str) -> String {
     format!("{}: {sentence}", context.plan)
-}
-
-fn create(context: &Context, executor: &mut dyn Executor) -> Result<Part, String> {
-    let (spec, plan) = (&context.spec, &context.plan);
-    match plan.endpoint {
-        Endpoint::Publisher(_) => {
-            let publisher = executor.publisher(spec, plan)?;
-            let sender = Arc::new(Sender::default());
-            let expiring = sender.clone();
-            executor.timer(plan, Box::new(move |passed_over| expiring.expired(passed_over)))?;
-            Ok(Part::Sender(sender, Some(publisher)))
-        }
-        Endpoint::Subscription(_) => {
-            let recorder = Arc::new(SharedRecorder::new(plan));
-            let received = executor.subscription(spec, plan, recorder.clone())?;
-            Ok(Part::Receiver(recorder, received, None))
-        }
-        Endpoint::Relay(_) => Err("a relay does not run in an executor".to_owned()),
-    }
 }
 
 /// Hands over the rows of all members until each has finished or failed. So much of this thread's usage was the middleware's.
@@ -137,7 +129,7 @@ impl Member<'_> {
     fn end(&mut self) -> Option<(&Context, End<'_>)> {
         let end = match &mut self.part {
             Part::Sender(_, publisher) => End::Publisher(&mut **publisher.as_mut()?),
-            Part::Receiver(_, received, _) => End::Received(&mut **received),
+            Part::Receiver(_, received, _) | Part::Server(_, received) => End::Received(&mut **received),
         };
         Some((self.context, end))
     }
@@ -149,27 +141,29 @@ impl Member<'_> {
                     sender.start(self.context, publisher, start.start_ns);
                 }
             }
-            Part::Receiver(recorder, received, _) => {
-                recorder.start(self.context, start, received.clock(), received.overwritten());
+            Part::Receiver(receiver, received, _) => {
+                receiver.recorder().start(self.context, start, received.clock(), received.overwritten());
             }
+            Part::Server(answering, _) => answering.start(self.context, start.start_ns),
         }
     }
 
     /// Hands over rows. Returns when to look again, ns; none when it has finished.
     fn advance(&mut self, now_ns: i64) -> Result<Option<i64>, String> {
         let context = self.context;
+        let refused = |sentence| {
+            let sentence = format!("a message was refused: {sentence}");
+            context.report(Report::Warning(context.plan.endpoint, sentence));
+        };
         match &mut self.part {
-            Part::Sender(sender, _) => {
-                let refused = |sentence| {
-                    let sentence = format!("a message was refused: {sentence}");
-                    context.report(Report::Warning(context.plan.endpoint, sentence));
-                };
-                if let Progress::Until(at_ns) = sender.advance(now_ns, refused)? {
-                    return Ok(Some(at_ns));
+            Part::Sender(sender, _) => match sender.advance(now_ns, refused)? {
+                Progress::Until(at_ns) => return Ok(Some(at_ns)),
+                Progress::Done(interval_ns) => {
+                    context.finish(EndpointReport { interval_ns, ..EndpointReport::default() });
                 }
-                context.finish(EndpointReport::default());
-            }
-            Part::Receiver(recorder, received, last_ns) => {
+            },
+            Part::Receiver(receiver, received, last_ns) => {
+                let recorder = receiver.recorder();
                 let overwritten = received.overwritten();
                 if last_ns.is_none()
                     && let Some(wait) = recorder.advance(context, overwritten)?
@@ -184,8 +178,15 @@ impl Member<'_> {
                 if let Some(recorder) = recorder.end(received.overwritten()) {
                     let sequences = &recorder.sequences;
                     let (last_seen, before_matched) = (sequences.last_seen(), sequences.before_matched());
-                    context.finish(EndpointReport { last_seen, before_matched, ..EndpointReport::default() });
+                    let chains = receiver.report();
+                    context.finish(EndpointReport { last_seen, before_matched, chains, ..EndpointReport::default() });
                 }
+            }
+            Part::Server(answering, requests) => {
+                if let Some(at_ns) = answering.advance(now_ns, requests.overwritten(), refused)? {
+                    return Ok(Some(at_ns));
+                }
+                context.finish(EndpointReport::default());
             }
         }
         Ok(None)

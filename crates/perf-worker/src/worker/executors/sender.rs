@@ -1,26 +1,31 @@
-//! A publisher of a node: its timer's callback publishes, and the keeper hands over the rows.
+//! A publisher of a node: the callback of its timer or of its trigger publishes, and the keeper hands over the rows.
 //!
 //! Message `k` is due at the start + (k + 1) · period and has the id k + 1. Each callback publishes one message; those of the periods that
-//! the timer passed over count as skipped. So an id tells the due time, however late the timer is.
+//! the timer passed over count as skipped. So an id tells the due time, however late the timer is. Without a timer no message is due: each
+//! trigger has the next id.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+use super::origin::{Chained, Origin};
 use crate::{
     backend::{Publisher, Stamp},
-    clock::now_ns,
+    clock::{now_ns, work_cpu},
     endpoint::EndpointPlan,
-    measure::events::{Event, Trouble},
+    measure::{
+        events::{Event, Trouble},
+        moments::Moments,
+    },
     pacing::Schedule,
     run_spec::{PassBy, RunSpec},
     worker::{
         Context, Flags,
         message::{Message, NO_STAMP, SentMessage},
-        protocol::times::{CATCH_UP_NS, MOST_REFUSALS},
+        protocol::times::{CATCH_UP_NS, LONGEST_DRAIN_NS, MOST_REFUSALS},
         rows::Rows,
     },
 };
 
-/// A publisher, which a timer's callback and the keeper share.
+/// A publisher, which a callback and the keeper share.
 #[derive(Default)]
 pub struct Sender(Mutex<Option<Sending>>);
 
@@ -40,14 +45,22 @@ struct Sending {
     refusal: Option<String>,
     has_refused: bool,
     failure: Option<String>,
+    /// The origins of the message on each chain.
+    origins: Vec<Option<Origin>>,
+    /// The end of the last callback, ns.
+    last_ns: i64,
+    /// The stamp of the last message, ns.
+    last_sent_ns: Option<i64>,
+    /// The times from message to message.
+    interval_ns: Moments,
 }
 
 /// The progress of a publisher.
 pub enum Progress {
     /// It publishes; its next row is to be handed over at this time, ns.
     Until(i64),
-    /// It has sent all that was due.
-    Done,
+    /// It has sent all that was due, with these times from message to message, ns.
+    Done(Moments),
 }
 
 impl Sender {
@@ -71,7 +84,18 @@ impl Sender {
             refusal: None,
             has_refused: false,
             failure: None,
+            origins: vec![None; context.plan.chains.len()],
+            last_ns: start_ns,
+            last_sent_ns: None,
+            interval_ns: Moments::default(),
         });
+    }
+
+    /// The callback of the trigger: publishes a message with these origins, one for each chain.
+    pub fn triggered(&self, origins: &[Option<Origin>]) {
+        if let Some(sending) = self.lock().as_mut() {
+            sending.triggered(origins);
+        }
     }
 
     /// The callback of the timer, which passed over so many periods: publishes the message of this one.
@@ -91,7 +115,7 @@ impl Sender {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return Ok(Progress::Until(now_ns)),
         };
-        let Some(sending) = sending.as_mut() else { return Ok(Progress::Done) };
+        let Some(sending) = sending.as_mut() else { return Ok(Progress::Done(Moments::default())) };
         if let Some(sentence) = sending.refusal.take() {
             refused(sentence);
         }
@@ -99,9 +123,12 @@ impl Sender {
             return Err(sentence);
         }
         sending.rows.until(now_ns);
+        if !sending.plan.triggers.is_empty() && sending.is_stopped() {
+            sending.end_ns = sending.end_ns.min(now_ns);
+        }
         if sending.is_done(now_ns) {
             sending.finish(now_ns);
-            return Ok(Progress::Done);
+            return Ok(Progress::Done(sending.interval_ns));
         }
         Ok(Progress::Until(sending.rows.hand_over_ns()))
     }
@@ -114,8 +141,31 @@ impl Sending {
 
     /// Whether no message is sent any more: all that were due before the end were, or it is too late for them.
     fn is_done(&self, now_ns: i64) -> bool {
+        if !self.plan.triggers.is_empty() {
+            return self.is_quiet(now_ns);
+        }
         let is_over = now_ns >= self.end_ns && self.next >= self.schedule.due_before(self.end_ns);
         is_over || now_ns >= self.end_ns.saturating_add(CATCH_UP_NS) || self.is_stopped()
+    }
+
+    /// Whether no trigger comes any more to a publisher without a timer: messages may still be on their way to its node.
+    fn is_quiet(&self, now_ns: i64) -> bool {
+        let is_silent = now_ns >= self.end_ns.max(self.last_ns).saturating_add(CATCH_UP_NS);
+        is_silent || now_ns >= self.end_ns.saturating_add(LONGEST_DRAIN_NS) || self.flags.is_abandoned()
+    }
+
+    fn triggered(&mut self, origins: &[Option<Origin>]) {
+        let awake_ns = now_ns();
+        // After the end it has no row for it.
+        if self.failure.is_some() || self.next == u64::MAX {
+            return;
+        }
+        self.rows.end_until(awake_ns);
+        self.origins.copy_from_slice(origins);
+        let index = self.next;
+        self.next += 1;
+        self.publish(index, awake_ns);
+        self.last_ns = now_ns();
     }
 
     fn expired(&mut self, passed_over: u64) {
@@ -141,20 +191,25 @@ impl Sending {
 
     fn publish(&mut self, index: u64, awake_ns: i64) {
         let stamp = Stamp { time_ns: 0, id: index + 1, rate_hz: self.plan.pace.rate_hz() };
-        let mut message = Message { stamp, touch: self.spec.touch };
-        let sent = match self.publisher.publish(&mut message) {
+        work_cpu(self.plan.work_ns);
+        let message = Message { stamp, touch: self.spec.touch };
+        let mut chained = Chained { message, links: &self.plan.chains, origins: &self.origins };
+        let sent = match self.publisher.publish(&mut chained) {
             Ok(sent) => sent,
             Err(sentence) => {
                 self.track_unsent(awake_ns, index, 1);
                 return self.refused(&sentence);
             }
         };
-        let sent_ns = message.stamp.time_ns;
+        let sent_ns = chained.message.stamp.time_ns;
         if sent_ns == 0 {
             self.failure = Some(NO_STAMP.to_owned());
             return;
         }
         self.refusals_in_a_row = 0;
+        if let Some(last_ns) = self.last_sent_ns.replace(sent_ns) {
+            self.interval_ns.add((sent_ns - last_ns) as f64);
+        }
         self.rows.end_until(sent_ns);
         let (due_ns, bytes) = (self.schedule.due_ns(index), self.plan.message.bytes as u64);
         let is_loan = self.plan.pass_by == PassBy::LoanedMsg;
@@ -175,7 +230,8 @@ impl Sending {
         if !std::mem::replace(&mut self.has_refused, true) {
             self.refusal = Some(sentence.to_owned());
         }
-        if self.refusals_in_a_row == MOST_REFUSALS {
+        // A client whose server does not answer may have too many requests in flight for any time.
+        if self.refusals_in_a_row == MOST_REFUSALS && !self.plan.service {
             let sentence = format!("it gave up after {MOST_REFUSALS} refused messages in a row; the last: {sentence}");
             self.failure = Some(sentence);
         }

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     backend::{DeviceMemory, Matching, OtherClock, Settings},
     endpoint::{Endpoint, EndpointPlan, Source},
-    measure::{memory::Footprint, resources::Resources, tally::Counts, threads::ThreadUsage},
+    measure::{memory::Footprint, moments::Moments, resources::Resources, tally::Counts, threads::ThreadUsage},
     run_spec::RunSpec,
 };
 
@@ -169,7 +169,7 @@ pub struct MatchStatus {
     pub mismatches: Vec<String>,
 }
 
-/// The report of an endpoint at its end; a publisher has only `mismatches`.
+/// The report of an endpoint at its end; a publisher has only `mismatches` and `interval_ns`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EndpointReport {
@@ -181,6 +181,26 @@ pub struct EndpointReport {
     pub alone_since_ns: Option<i64>,
     /// Reasons why endpoints of the topic were not matched, if none ever was or no sample was received.
     pub mismatches: Vec<String>,
+    /// Of a publisher in an executor, the times from message to message.
+    pub interval_ns: Moments,
+    /// Of a subscription in an executor, the chains that end there.
+    pub chains: Vec<ChainReport>,
+}
+
+/// The latencies of a chain of topics until a subscription at its end received. Distributions are the cells of histograms, as (ns, number
+/// of messages).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ChainReport {
+    /// Its name.
+    pub chain: String,
+    /// From the stamp of the oldest first message.
+    pub oldest_ns: Moments,
+    /// Their distribution.
+    pub oldest: Vec<(u64, u64)>,
+    /// From the stamp of the newest first message.
+    pub newest_ns: Moments,
+    /// Their distribution.
+    pub newest: Vec<(u64, u64)>,
 }
 
 #[cfg(test)]

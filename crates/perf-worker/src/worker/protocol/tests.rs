@@ -53,6 +53,7 @@ fn everything() -> Vec<Value> {
         latencies: vec![(1, 1)],
         responses: vec![(1, 1)],
         relayed: Relayed { samples: 1, ..Relayed::default() },
+        ..Counts::default()
     };
     let clock = Some(OtherClock { offset_ns: 1, error_ns: 1 });
     let (counts, resources) = (Box::new(counts), Resources::default());

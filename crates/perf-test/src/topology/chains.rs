@@ -1,0 +1,156 @@
+//! The chains of a topology: their topics, and the endpoints on their way.
+//!
+//! A chain begins with the messages of some topics, goes on with those that they trigger, and ends when a subscription to its last topic has
+//! received. The origin of a message travels in its payload, so each message on the way but the first has room for it.
+
+use std::collections::BTreeSet;
+
+use serde_json::value::RawValue;
+
+use super::{
+    endpoints,
+    object::Object,
+    process::{Chain, Node, Process, Publisher, Trigger},
+};
+use crate::nearest::nearest;
+use perf_worker::{endpoint::ChainLink, run_spec::Content};
+
+const KEYS: &[&str] = &["name", "from", "to"];
+/// The bytes of an origin.
+const ORIGIN_BYTES: u64 = 16;
+
+/// An entry of `chains`.
+///
+/// # Errors
+/// A sentence that begins with the place in the file.
+pub fn read(file: &str, place: String, value: &RawValue) -> Result<Chain, String> {
+    let object = Object::read(place, value, &[KEYS])?;
+    let text = |key| object.text(key)?.ok_or_else(|| object.missing(key));
+    let expand = |topic: &str| gantry::expand_topic_name(topic, "chain", "/").map_err(|error| error.to_string());
+    let to = expand(&text("to")?).map_err(|sentence| object.problem("to", &sentence))?;
+    let from = endpoints::topics(&object, "from", expand)?;
+    Ok(Chain { name: text("name")?, from, to, place: format!("{file}: {}", object.place) })
+}
+
+/// The ways of all chains.
+#[derive(Clone, Debug, Default)]
+pub struct Ways(Vec<Way>);
+
+/// The way of a chain.
+#[derive(Clone, Debug)]
+struct Way {
+    chain: Chain,
+    topics: BTreeSet<String>,
+}
+
+impl Ways {
+    /// Those of the chains of all files.
+    pub fn of(processes: &[Process]) -> Ways {
+        let chains = processes.iter().flat_map(|process| &process.chains);
+        Ways(chains.map(|chain| Way { chain: chain.clone(), topics: way(processes, chain) }).collect())
+    }
+
+    /// Checks that each chain has a way.
+    ///
+    /// # Errors
+    /// A sentence that begins with the place in the file.
+    pub fn check(&self, processes: &[Process]) -> Result<(), String> {
+        let publishers = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
+        let subscriptions = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.subscriptions);
+        let mut names = BTreeSet::new();
+        for (slot, Way { chain, topics }) in (1..).zip(&self.0) {
+            let Chain { name, from, to, place } = chain;
+            if !names.insert(name) {
+                return Err(format!("{place}.name: there are two chains {name}: give another name"));
+            }
+            for topic in from.iter().chain([to]) {
+                if !publishers().any(|of| of.topic == *topic) {
+                    let near = nearest(topic, publishers().map(|of| of.topic.as_str()));
+                    let near = near.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
+                    return Err(format!("{place}: no publisher of `{topic}` is in these files{near}"));
+                }
+            }
+            if !subscriptions().any(|of| of.topic == *to) {
+                return Err(format!("{place}.to: no subscription to {to} is in these files, so the chain has no end"));
+            }
+            if let Some(topic) = from.iter().find(|topic| !topics.contains(*topic)) {
+                return Err(format!(
+                    "{place}: the messages of {topic} trigger no messages of {to}: publishers with a rate end a chain"
+                ));
+            }
+            let is_short = |of: &&Publisher| payload_bytes(of) < slot * ORIGIN_BYTES;
+            let carriers = publishers().filter(|of| topics.contains(&of.topic) && !from.contains(&of.topic));
+            if let Some(short) = carriers.into_iter().find(is_short) {
+                let (bytes, needed) = (payload_bytes(short), slot * ORIGIN_BYTES);
+                return Err(format!(
+                    "{}: the payload of {} has {bytes} bytes, and chain {name} needs {needed}: give another msg_type",
+                    short.place, short.payload.message.name
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The chains on whose way the publishers of a topic lie.
+    pub fn of_publishers(&self, topic: &str) -> Vec<ChainLink> {
+        self.links(topic, |_| true)
+    }
+
+    /// The chains on whose way a subscription of a node lies: those that end with it, and those that its messages carry on.
+    pub fn of_subscription(&self, node: &Node, topic: &str) -> Vec<ChainLink> {
+        let carries_on = |way: &Way| {
+            node.publishers.iter().any(|of| {
+                way.topics.contains(&of.topic)
+                    && matches!(&of.trigger, Trigger::Topics(topics) if topics.iter().any(|other| other == topic))
+            })
+        };
+        self.links(topic, |way| way.chain.to == topic || carries_on(way))
+    }
+
+    fn links(&self, topic: &str, is_on: impl Fn(&Way) -> bool) -> Vec<ChainLink> {
+        let ways = (0..).zip(&self.0).filter(|(_, way)| way.topics.contains(topic) && is_on(way));
+        let link = |(slot, Way { chain, .. }): (u32, &Way)| ChainLink {
+            chain: chain.name.clone(),
+            slot,
+            begins: chain.from.iter().any(|first| first == topic),
+            ends: chain.to == topic,
+        };
+        ways.map(link).collect()
+    }
+}
+
+/// The payload of a publisher's messages that can be written in place.
+fn payload_bytes(publisher: &Publisher) -> u64 {
+    match publisher.payload.message.content {
+        Content::Fields | Content::Text => 0,
+        _ => publisher.payload.payload_bytes,
+    }
+}
+
+/// The topics on the way of a chain: those that its first messages trigger, and that lead to its last topic.
+fn way(processes: &[Process], chain: &Chain) -> BTreeSet<String> {
+    let publishers = || processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
+    let triggers = |of: &Publisher| match &of.trigger {
+        Trigger::Topics(topics) => topics.clone(),
+        Trigger::Timer(_) => Vec::new(),
+    };
+    let mut reached: BTreeSet<String> = chain.from.iter().cloned().collect();
+    let follows = |reached: &BTreeSet<String>| {
+        let next = publishers()
+            .find(|of| !reached.contains(&of.topic) && triggers(of).iter().any(|topic| reached.contains(topic)));
+        next.map(|of| of.topic.clone())
+    };
+    while let Some(topic) = follows(&reached) {
+        reached.insert(topic);
+    }
+    let mut way: BTreeSet<String> = reached.iter().filter(|topic| **topic == chain.to).cloned().collect();
+    let leads = |way: &BTreeSet<String>| {
+        // What triggers the first messages is not on the way.
+        let on_way = publishers().filter(|of| way.contains(&of.topic) && !chain.from.contains(&of.topic));
+        on_way.flat_map(&triggers).find(|topic| reached.contains(topic) && !way.contains(topic))
+    };
+    while let Some(topic) = leads(&way) {
+        way.insert(topic);
+    }
+    way
+}

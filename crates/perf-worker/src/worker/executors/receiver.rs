@@ -1,0 +1,106 @@
+//! The callback of a subscription of a node: it records the message, works, notes the chains that end here, and triggers publishers.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{origin::Origin, trigger::Trigger};
+use crate::{
+    backend::{Sink, Taken},
+    clock::work_cpu,
+    endpoint::{ChainLink, Endpoint, EndpointPlan},
+    measure::{histogram::Latencies, moments::Moments},
+    worker::{probe::is_probe, protocol::ChainReport, shared_recorder::SharedRecorder},
+};
+
+/// The callback of a subscription.
+pub struct Receiver {
+    recorder: Arc<SharedRecorder>,
+    endpoint: Endpoint,
+    work_ns: i64,
+    links: Vec<ChainLink>,
+    triggers: Vec<Arc<Trigger>>,
+    /// The chains that end here.
+    ends: Mutex<Vec<End>>,
+}
+
+/// The latencies of a chain until this subscription received.
+struct End {
+    link: ChainLink,
+    oldest_ns: Moments,
+    oldest: Latencies,
+    newest_ns: Moments,
+    newest: Latencies,
+}
+
+impl Receiver {
+    /// Of a subscription, which may be an input of the `triggers` of its process.
+    pub fn new(plan: &EndpointPlan, triggers: &[Arc<Trigger>]) -> Receiver {
+        let end = |link: &ChainLink| End {
+            link: link.clone(),
+            oldest_ns: Moments::default(),
+            oldest: Latencies::coarse(),
+            newest_ns: Moments::default(),
+            newest: Latencies::coarse(),
+        };
+        Receiver {
+            // Work is CPU time here.
+            recorder: Arc::new(SharedRecorder::new(&EndpointPlan { work_ns: 0, ..plan.clone() })),
+            endpoint: plan.endpoint,
+            work_ns: plan.work_ns,
+            links: plan.chains.clone(),
+            triggers: triggers.iter().filter(|trigger| trigger.has(plan.endpoint)).cloned().collect(),
+            ends: Mutex::new(plan.chains.iter().filter(|link| link.ends).map(end).collect()),
+        }
+    }
+
+    /// The recorder.
+    pub fn recorder(&self) -> &SharedRecorder {
+        &self.recorder
+    }
+
+    /// The chains that end here.
+    pub fn report(&self) -> Vec<ChainReport> {
+        let ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        ends.iter().map(End::report).collect()
+    }
+}
+
+impl Sink for Receiver {
+    fn taken(&self, taken: &Taken<'_>) {
+        self.recorder.taken(taken);
+        if is_probe(taken) {
+            return;
+        }
+        if !self.links.is_empty() {
+            let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+            ends.iter_mut().for_each(|end| end.taken(taken));
+        }
+        work_cpu(self.work_ns);
+        self.triggers.iter().for_each(|trigger| trigger.taken(self.endpoint, &self.links, taken));
+    }
+
+    fn failed(&self, sentence: String) {
+        self.recorder.failed(sentence);
+    }
+}
+
+impl End {
+    fn taken(&mut self, taken: &Taken<'_>) {
+        let Some(origin) = Origin::of(taken, &self.link) else { return };
+        let since = |time_ns: i64| u64::try_from(taken.received_ns - time_ns).unwrap_or(0);
+        let (oldest_ns, newest_ns) = (since(origin.oldest_ns), since(origin.newest_ns));
+        self.oldest_ns.add(oldest_ns as f64);
+        self.oldest.record(oldest_ns);
+        self.newest_ns.add(newest_ns as f64);
+        self.newest.record(newest_ns);
+    }
+
+    fn report(&self) -> ChainReport {
+        ChainReport {
+            chain: self.link.chain.clone(),
+            oldest_ns: self.oldest_ns,
+            oldest: self.oldest.cells(),
+            newest_ns: self.newest_ns,
+            newest: self.newest.cells(),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A publisher without a timer: it publishes when a message of each of its topics has come since it published last. Of several messages of
+//! one topic the last counts, as in a node that keeps the newest.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{origin::Origin, sender::Sender};
+use crate::{
+    backend::Taken,
+    endpoint::{ChainLink, Endpoint, EndpointPlan},
+};
+
+/// The trigger of a publisher, which the callbacks of its subscriptions share.
+pub struct Trigger {
+    sender: Arc<Sender>,
+    inputs: Vec<Endpoint>,
+    links: Vec<ChainLink>,
+    arrived: Mutex<Arrived>,
+}
+
+/// The messages that have come.
+struct Arrived {
+    /// Of each input, whether one has.
+    inputs: Vec<bool>,
+    /// The origins of the last one of each input, by chain.
+    origins: Vec<Vec<Option<Origin>>>,
+    /// Those of the message that is published.
+    merged: Vec<Option<Origin>>,
+}
+
+impl Trigger {
+    /// Of the publisher of `sender`.
+    pub fn new(plan: &EndpointPlan, sender: Arc<Sender>) -> Trigger {
+        let (inputs, links) = (plan.triggers.clone(), plan.chains.clone());
+        let none = vec![None; links.len()];
+        let arrived =
+            Arrived { inputs: vec![false; inputs.len()], origins: vec![none.clone(); inputs.len()], merged: none };
+        Trigger { sender, inputs, links, arrived: Mutex::new(arrived) }
+    }
+
+    /// Whether messages of that subscription are an input.
+    pub fn has(&self, subscription: Endpoint) -> bool {
+        self.inputs.contains(&subscription)
+    }
+
+    /// A message of the subscription, which lies on the way of the chains `links`, has come.
+    pub fn taken(&self, subscription: Endpoint, links: &[ChainLink], taken: &Taken<'_>) {
+        let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        let Arrived { inputs, origins, merged } = &mut *arrived;
+        for ((input, has_come), of_input) in self.inputs.iter().zip(inputs.iter_mut()).zip(origins.iter_mut()) {
+            if *input != subscription {
+                continue;
+            }
+            *has_come = true;
+            for (own, origin) in self.links.iter().zip(of_input) {
+                let link = links.iter().find(|link| link.slot == own.slot);
+                *origin = link.and_then(|link| Origin::of(taken, link));
+            }
+        }
+        if !inputs.iter().all(|has_come| *has_come) {
+            return;
+        }
+        inputs.fill(false);
+        for (index, origin) in merged.iter_mut().enumerate() {
+            let of_inputs = origins.iter().filter_map(|of_input| of_input.get(index).copied().flatten());
+            *origin = of_inputs.reduce(Origin::merge);
+        }
+        self.sender.triggered(merged);
+    }
+}
