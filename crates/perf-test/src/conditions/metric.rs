@@ -69,6 +69,18 @@ impl Serialize for Metric {
 }
 
 impl Metric {
+    /// Its value in a run; none if it is not known.
+    #[must_use]
+    pub fn value(&self, run: &SummaryEntry) -> Option<f64> {
+        (self.value)(run)
+    }
+
+    /// The way in which a value is shown, with its unit.
+    #[must_use]
+    pub fn shown(&self) -> fn(f64) -> String {
+        self.show
+    }
+
     /// Its values in these runs.
     #[must_use]
     pub fn values(&self, runs: &[SummaryEntry]) -> Vec<f64> {

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 pub use journal::restore_left;
 use knobs::{Machine, Readiness};
+pub use metric::{METRICS, Metric};
 use plan::{Condition, Plan, ResolvedRun};
 use record::Record;
 pub use table::Comparison;

@@ -6,6 +6,7 @@
 pub mod daemon;
 mod finish;
 mod fleet;
+mod growths;
 mod ledger;
 mod measure;
 mod senders;
@@ -23,7 +24,7 @@ use crate::{
     measure::{
         calibration::{Calibration, Calibrations},
         daemon::{Daemon, DaemonUsage},
-        overload::{Growth, Queue},
+        overload::Growth,
     },
     report::{
         Reports,
@@ -34,17 +35,18 @@ use crate::{
 };
 use daemon::StartedDaemon;
 use fleet::{Event, Fleet};
+use growths::growths;
 use ledger::Ledger;
 use perf_worker::{
     clock::SECOND_NS,
     endpoint::{Endpoint, EndpointPlan},
-    run_spec::{History, Phase, Roundtrip, RunSpec, Strategy},
+    run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     worker::{
         placement::Placement,
         protocol::{EndpointReport, PROTOCOL, Plan, times::ROW_DELAY_NS},
     },
 };
-use senders::{Senders, senders};
+use senders::senders;
 
 /// Characters shown of a line that is no report.
 const SHOWN_CHARS: usize = 80;
@@ -197,23 +199,6 @@ fn phase_ns(spec: &RunSpec, index: u32) -> i64 {
         Phase::Random if spec.publishers > 1 => (RandomState::new().hash_one(index) % period_ns as u64) as i64,
         Phase::Aligned | Phase::Random => 0,
     }
-}
-
-/// The latencies of the subscriptions of a topology, before the first one.
-fn growths(endpoints: &[EndpointPlan], senders: &Senders) -> BTreeMap<Endpoint, Growth> {
-    let plans: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
-    let of = |plan: &EndpointPlan| {
-        let senders = senders.get(&plan.endpoint)?.iter().filter_map(|sender| plans.get(sender));
-        let periods_ns = senders.filter_map(|sender| sender.pace.period_ns()).map(|period_ns| period_ns as f64);
-        let (shortest_ns, rate_hz) = periods_ns.fold((f64::INFINITY, 0.0), |(shortest_ns, rate_hz), period_ns| {
-            (shortest_ns.min(period_ns), rate_hz + SECOND_NS as f64 / period_ns)
-        });
-        let depth = (plan.qos.history == History::KeepLast).then_some(plan.qos.depth);
-        let queue = Queue { period_ns: shortest_ns, rate_hz, depth };
-        shortest_ns.is_finite().then(|| (plan.endpoint, Growth::new(queue)))
-    };
-    let of_nodes = endpoints.iter().filter(|plan| !plan.node.is_empty());
-    of_nodes.filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_))).filter_map(of).collect()
 }
 
 fn is_publisher(endpoint: &Endpoint) -> bool {

@@ -58,7 +58,7 @@ impl Reports {
         self.quiet
     }
 
-    /// Opens the outputs; existing logs are replaced. The full log has the `topology` of the run, if it has one.
+    /// Opens the outputs; existing logs are replaced. The full log has the `topology` of the run and the way of its nodes, if it has one.
     ///
     /// # Errors
     /// [`Failure::Usage`] if a log cannot be created, or `APEX_PERFORMANCE_TEST` is malformed.
@@ -67,7 +67,7 @@ impl Reports {
         spec: &RunSpec,
         run_id: &str,
         full_topic: &str,
-        topology: Option<&Topology>,
+        topology: Option<(&Topology, full::NodesEntry)>,
     ) -> Result<Reports, Failure> {
         let refused = |kind: &str, path: &Path, error: &io::Error| {
             let path = path.display();
@@ -84,7 +84,8 @@ impl Reports {
         });
         let full = outputs.full.as_deref().map(|path| {
             let run = full::RunEntry::now(spec, run_id, full_topic, &external);
-            let run = full::RunEntry { topology: topology.and_then(full::resolved), ..run };
+            let (topology, nodes) = topology.clone().unzip();
+            let run = full::RunEntry { topology: topology.and_then(full::resolved), nodes, ..run };
             let environment = System::read(&root_folder());
             let head = full::Head { schema: full::SCHEMA, run, environment };
             full::FullLog::create(path, &head).map_err(|error| refused("full", path, &error))

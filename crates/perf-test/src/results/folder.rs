@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::ratios;
+use super::robots::RobotRun;
 use super::run::Run;
 use super::settings::machine_in_short;
 use crate::batch::{SHORTFALL_SUFFIX, Shortfall};
@@ -20,6 +21,8 @@ pub struct Folder {
     pub name: String,
     /// The runs that have a log, by their files' names.
     pub runs: Vec<Run>,
+    /// The runs of topologies that have a log, by their files' names.
+    pub robots: Vec<RobotRun>,
     /// The runs without figures, with the names of their files.
     pub shortfalls: Vec<(String, Shortfall)>,
     /// The ratios of each `versus.json`, with its name.
@@ -58,11 +61,7 @@ impl Folder {
                 described.extend(machine(&file));
             } else {
                 match Log::read_as(&file, &name) {
-                    Ok(log) if log.run.topology.is_some() => {
-                        folder
-                            .skipped
-                            .push(format!("{name} is the log of a topology, which the page does not show yet"));
-                    }
+                    Ok(log) if log.run.topology.is_some() => folder.robots.push(RobotRun::of(log, name)),
                     Ok(log) => folder.runs.push(Run::of(log, name)),
                     Err(why) => match ratios::read(&file) {
                         Some(Ok(ratios)) if ratios.is_empty() => {}
@@ -73,8 +72,8 @@ impl Folder {
                 }
             }
         }
-        folder.machines = machines(described, &folder.runs);
-        if folder.runs.is_empty() && folder.shortfalls.is_empty() {
+        folder.machines = machines(described, folder.all_runs());
+        if folder.all_runs().next().is_none() && folder.shortfalls.is_empty() {
             let (path, others) = (path.display(), folder.skipped.len());
             return Err(format!(
                 "{path} has no log of perf_test ({others} other JSON files): give a folder with logs written by --full-logfile"
@@ -82,12 +81,17 @@ impl Folder {
         }
         Ok(folder)
     }
+
+    /// The runs, those of topologies last.
+    pub fn all_runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().chain(self.robots.iter().map(|robot| &robot.run))
+    }
 }
 
 /// The machines that differ in a word of their line. Descriptions precede those of logs.
-fn machines(described: Vec<System>, runs: &[Run]) -> Vec<System> {
+fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> Vec<System> {
     let mut machines: BTreeMap<String, System> = BTreeMap::new();
-    for machine in described.into_iter().chain(runs.iter().filter_map(|run| run.machine.clone())) {
+    for machine in described.into_iter().chain(runs.filter_map(|run| run.machine.clone())) {
         machines.entry(machine_in_short(&machine)).or_insert(machine);
     }
     machines.into_values().collect()

@@ -4,8 +4,10 @@ use super::folder::Folder;
 use super::group::{Group, Groups, MEANING};
 use super::metric::METRICS;
 use super::ratios::{self, Matrix, matrices, note};
+use super::robots::{Robot, RobotGroup, robots};
 use super::settings::{in_words, machine_in_short, size};
 use crate::batch::Shortfall;
+use crate::conditions::METRICS as ROBOT_METRICS;
 
 /// The table with a sentence on the machine above it and the notes below it.
 pub fn table(folder: &Folder, groups: &Groups) -> String {
@@ -17,6 +19,20 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
         machines => format!(" Machines: {}.", cell(&machines.join("; "))),
     };
     let mut text = format!("{MEANING}{machine}\n\n");
+    if !(groups.groups.is_empty() && folder.shortfalls.is_empty()) {
+        text.push_str(&of_groups(folder, groups));
+    }
+    robots(&folder.robots).iter().for_each(|robot| text.push_str(&of_robot(robot)));
+    for (file, ratios) in &folder.ratios {
+        text.push_str(&format!("\nRatios of {}. {}\n", cell(file), note(ratios)));
+        matrices(ratios).iter().for_each(|matrix| text.push_str(&of_base(matrix)));
+    }
+    text
+}
+
+/// The table of the groups, with the runs without figures.
+fn of_groups(folder: &Folder, groups: &Groups) -> String {
+    let mut text = String::new();
     let names = ["middleware", "settings", "message", "rate", "readers wait", "path", "runs"];
     let heads: Vec<&str> = names.into_iter().chain(METRICS.iter().map(|metric| metric.name)).collect();
     let rule = heads.iter().enumerate().map(|(i, _)| if i < names.len() - 1 { "---" } else { "---:" });
@@ -33,11 +49,26 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
     if groups.groups.iter().any(|group| group.uncertain.contains(&true)) {
         text.push_str("\n\\* rests on fewer than 10 samples beyond the percentile in one of the runs.\n");
     }
-    for (file, ratios) in &folder.ratios {
-        text.push_str(&format!("\nRatios of {}. {}\n", cell(file), note(ratios)));
-        matrices(ratios).iter().for_each(|matrix| text.push_str(&of_base(matrix)));
-    }
     text
+}
+
+/// The table of a topology.
+fn of_robot(robot: &Robot) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let names =
+        ["middleware", "executor", "settings", "runs"].into_iter().chain(ROBOT_METRICS.iter().map(|of| of.name));
+    let heads: Vec<String> = names.map(str::to_owned).collect();
+    let rule = format!("|{}{}\n", " --- |".repeat(3), " ---: |".repeat(heads.len() - 3));
+    let row = |group: &RobotGroup| {
+        let (all, good) = (group.runs.len(), group.good());
+        let runs = if all == good { good.to_string() } else { format!("{good} of {all}") };
+        let conditions = [group.middleware, group.executor, &group.settings].map(cell);
+        let figures = ROBOT_METRICS.iter().zip(&group.values);
+        let figures = figures.map(|(metric, found)| found.as_ref().map_or("-".to_owned(), |found| metric.show(found)));
+        line(conditions.into_iter().chain([runs]).chain(figures).collect())
+    };
+    let rows: String = robot.groups.iter().map(row).collect();
+    format!("\nTopology {}\n\n{}{rule}{rows}", cell(robot.name), line(heads))
 }
 
 fn row(groups: &Groups, group: &Group) -> String {

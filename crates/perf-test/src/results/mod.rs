@@ -14,6 +14,7 @@ mod markdown;
 mod metric;
 mod page;
 mod ratios;
+mod robots;
 mod run;
 mod settings;
 #[cfg(test)]

@@ -55,16 +55,53 @@ fn data(page: &str) -> Value {
 }
 
 #[test]
-fn the_log_of_a_topology_is_in_no_group() {
-    let folder = folder();
-    let path = folder.path().join("robot.json");
-    log(&path, LARGE, "", 1_000_000, true);
-    let mut robot: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    robot["run"]["topology"] = serde_json::json!({ "processes": [] });
-    std::fs::write(&path, robot.to_string()).unwrap();
-    let found = Folder::read(folder.path()).unwrap();
-    assert_eq!(found.runs.len(), 5);
-    assert_eq!(found.skipped, ["robot.json is the log of a topology, which the page does not show yet"]);
+fn topologies_have_tables_of_contestants_and_executors() {
+    // Beside other runs, and alone.
+    for folder in [folder(), tempfile::tempdir().unwrap()] {
+        let others = Folder::read(folder.path()).map_or(0, |found| found.runs.len());
+        robot(&folder.path().join("one.json"), ("Gantry", "single"), 1_000_000);
+        robot(&folder.path().join("again.json"), ("Gantry", "single"), 3_000_000);
+        robot(&folder.path().join("events.json"), ("Gantry", "<events>"), 500_000);
+        robot(&folder.path().join("other.json"), ("cyclonedds", "wait-set"), 9_000_000);
+        let found = Folder::read(folder.path()).unwrap();
+        assert_eq!((found.runs.len(), found.robots.len()), (others, 4));
+        let [shown] = &robots::robots(&found.robots)[..] else { panic!("several topologies") };
+        let groups: Vec<_> = shown
+            .groups
+            .iter()
+            .map(|group| (group.middleware, group.executor, group.good(), group.values[2].unwrap().median))
+            .collect();
+        let expected =
+            [("cyclonedds", "wait-set", 1, 9e6), ("Gantry", "<events>", 1, 5e5), ("Gantry", "single", 2, 2e6)];
+        assert_eq!((shown.name, &groups[..]), ("sierra_nevada", &expected[..]));
+        let [page, table] = written(&folder);
+        for words in [
+            "<h2 id=\"topologies-title\">",
+            "sierra_nevada",
+            "&lt;events&gt;",
+            "<svg ",
+            "2.00 ms<small>[1.00 ms, 3.00 ms]",
+        ] {
+            assert!(page.contains(words), "{words}");
+        }
+        assert!(!page.contains("<events>"), "markup of a log");
+        assert_eq!(page.matches(" hidden>").count(), if others == 0 { 4 } else { 0 });
+        assert!(table.contains("| Gantry | single | - | 2 | 9.0 |"), "{table}");
+        assert_eq!(table.contains("| middleware | settings |"), others > 0, "{table}");
+    }
+}
+
+/// Writes the log of a run of a topology.
+fn robot(path: &Path, (communicator, executor): (&str, &str), latency_ns: u64) {
+    log(path, LARGE, "", latency_ns, true);
+    let mut robot: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let run = &mut robot["run"];
+    run["topology"] = serde_json::json!({ "processes": [] });
+    run["nodes"] = serde_json::json!({ "processes": "file", "pass_by": null, "late": "above 20 %" });
+    for (name, value) in [("communicator", communicator), ("executor", executor), ("topic", "sierra_nevada")] {
+        run["spec"][name] = value.into();
+    }
+    std::fs::write(path, robot.to_string()).unwrap();
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use clap::ValueEnum;
+
 use super::Robot;
 use crate::{
-    report::summary::Summary,
+    report::{full::NodesEntry, summary::Summary},
     system::own_process,
     topology::{Counts, Liveliness, Processes},
     units::format_ns,
@@ -58,6 +60,16 @@ impl Robot {
         let executors = plans.iter().map(|plan| plan.endpoints.iter().map(|of| of.executor).collect::<BTreeSet<u32>>());
         let executors = executors.map(|numbers| numbers.len()).sum();
         Counts { processes: plans.len(), executors, ..self.topology.counts() }
+    }
+
+    /// The way of the nodes, for the log.
+    pub(super) fn nodes(&self) -> NodesEntry {
+        let processes = self.processes.to_possible_value();
+        NodesEntry {
+            processes: processes.map(|value| value.get_name().to_owned()).unwrap_or_default(),
+            pass_by: self.pass_by.map(|way| way.name().to_owned()),
+            late: late(&self.spec.late, &self.spec.too_late),
+        }
     }
 
     fn processes(&self, plans: &[Plan]) -> String {

@@ -94,7 +94,7 @@ impl Robot {
         let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
         let heading = self.heading(&plans);
         let files = self.create_files(&plans, &heading)?;
-        let reports = Reports::open(outputs, spec, &run_id, &spec.topic, Some(topology))?;
+        let reports = Reports::open(outputs, spec, &run_id, &spec.topic, Some((topology, self.nodes())))?;
         let mut reports = reports.with_irobot(files);
         reports.lines(&heading)?;
         let mut summary = coordinator::run(spec, communicator, plans, &mut reports, interrupt)?;

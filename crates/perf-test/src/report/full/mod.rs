@@ -25,7 +25,7 @@ pub use build::Build;
 pub use chain::ChainEntry;
 pub use distribution::{Distribution, Spread};
 pub use row::{RowEntry, TotalEntry, UsedEntry};
-pub use run::{Conditions, RunEntry, resolved};
+pub use run::{Conditions, NodesEntry, RunEntry, resolved};
 pub use server::ServerEntry;
 pub use summary::{PublisherEntry, SubscriptionEntry, SummaryEntry, WarningEntry};
 

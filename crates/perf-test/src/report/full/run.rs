@@ -39,6 +39,21 @@ pub struct RunEntry {
     /// a subscription to their responses. Absent in other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Map<String, Value>>,
+    /// The way in which the nodes of the topology were run; absent in other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<NodesEntry>,
+}
+
+/// The way in which the nodes of a topology were run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NodesEntry {
+    /// Their processes: `file` (one for each file), `node` (one for each node) or `one`.
+    pub processes: String,
+    /// The `msg_pass_by` of all endpoints in place of that of the files; null if they have their own.
+    pub pass_by: Option<String>,
+    /// The latencies above which messages are late and too late, in words.
+    pub late: String,
 }
 
 /// A topology as it is in the log.
@@ -66,6 +81,7 @@ impl RunEntry {
             build: Build::now(&spec.communicator),
             spec: Conditions::of(spec),
             topology: None,
+            nodes: None,
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod dots;
 mod panel;
 mod series;
 pub mod sizes;
+mod topics;
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,7 @@ use super::full::{Conditions, Log};
 use crate::report::outputs::Outputs;
 use panel::{Drawing, INK, MARGIN, PALE, Panel};
 use series::Series;
+use topics::Topics;
 
 const SIZE: (u32, u32) = (1280, 960);
 const HEAD: u32 = 100;
@@ -66,20 +68,25 @@ fn beside(log: &Path) -> PathBuf {
 /// The picture as SVG.
 fn draw(log: &Log) -> Result<String, String> {
     let series = Series::of(log);
+    let topics = log.summary.as_ref().map(Topics::of).filter(|_| log.run.topology.is_some());
+    let (width, height) = SIZE;
+    let size = (width, height + topics.as_ref().map_or(0, Topics::height));
     let mut picture = String::new();
-    let root = SVGBackend::with_string(&mut picture, SIZE).into_drawing_area();
-    draw_all(&root, log, &series).map_err(|error| error.to_string())?;
+    let root = SVGBackend::with_string(&mut picture, size).into_drawing_area();
+    draw_all(&root, log, &series, topics.as_ref()).map_err(|error| error.to_string())?;
     drop(root);
     Ok(picture)
 }
 
-fn draw_all(root: &DrawingArea<SVGBackend<'_>, Shift>, log: &Log, series: &Series) -> Drawing {
+fn draw_all(root: &DrawingArea<SVGBackend<'_>, Shift>, log: &Log, series: &Series, topics: Option<&Topics>) -> Drawing {
     root.fill(&WHITE)?;
     let (head, body) = root.split_vertically(HEAD);
     let [title, conditions] = titles(log, series);
     head.draw(&Text::new(title, (MARGIN, 16), ("sans-serif", 24).into_font().color(&INK)))?;
     head.draw(&Text::new(conditions, (MARGIN, 50), ("sans-serif", 15).into_font().color(&PALE)))?;
     head.draw(&Text::new(machine(log), (MARGIN, 70), ("sans-serif", 13).into_font().color(&PALE)))?;
+    let (upper, body) = body.split_vertically(topics.map_or(0, Topics::height));
+    topics.map_or(Ok(()), |topics| topics.draw(&upper))?;
     let areas = body.split_evenly((2, 2));
     let panels: [Panel; 4] =
         [series.latency_over_time(), series.latency_by_percentile(), series.cpu_over_time(), series.memory_over_time()];
@@ -108,14 +115,19 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
             conditions.communicator
         ),
     };
-    let mut parts = vec![
-        format!("payload touched: {}", conditions.touch),
-        format!("readers wait: {}", conditions.wait),
-        endpoints(conditions),
-    ];
+    // An executor waits in its own way, and the nodes of a topology touch no payload.
+    let ways = [format!("payload touched: {}", conditions.touch), format!("readers wait: {}", conditions.wait)];
+    let mut parts: Vec<String> = ways.into_iter().filter(|_| conditions.executor.is_none()).collect();
+    parts.push(endpoints(conditions));
     if conditions.subscriptions > 0 {
         parts.push(format!("n {}", thousands(series.latency.n())));
         parts.push(format!("lost {}", thousands(series.lost)));
+    }
+    if let Some(summary) = log.summary.as_ref().filter(|_| conditions.executor.is_some()) {
+        let received = &summary.total.received;
+        parts.push(format!("late {}", thousands(received.late)));
+        parts.push(format!("too late {}", thousands(received.too_late)));
+        parts.push(format!("skipped by timers {}", thousands(summary.total.sent.skipped)));
     }
     if ["Main", "Both", "Service"].contains(&conditions.roundtrip_mode.as_str()) {
         parts.push("latencies are round-trip times".to_owned());

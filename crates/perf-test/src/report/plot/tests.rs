@@ -1,9 +1,10 @@
 //! The texts of pictures; every log gives one.
 
 use super::*;
-use crate::report::full::{RowEntry, SummaryEntry};
-use crate::report::summary::tests::summary;
+use crate::report::full::{RowEntry, Spread, SubscriptionEntry, SummaryEntry};
+use crate::report::summary::{Place, tests::summary};
 use crate::row::documented_row;
+use perf_worker::measure::tally::Received;
 
 fn log(rows: u32, with_summary: bool) -> Log {
     let summary = summary("--zero-copy", 1_000_000);
@@ -27,6 +28,39 @@ fn a_picture_of_a_topology_names_it_and_its_executor() {
     let picture = draw(&log).unwrap();
     assert!(picture.contains("topology sierra_nevada, executor events, over Gantry"), "{picture}");
     assert!(!picture.contains("INTER_PROCESS"));
+}
+
+#[test]
+fn a_picture_of_a_topology_has_a_line_for_each_subscription() {
+    let mut log = log(3, true);
+    log.run.topology = Some(serde_json::Map::new());
+    let subscription = |index: u32, late: u64| {
+        let received = Received { samples: 200, late, too_late: 3, ..Received::default() };
+        let spread = Spread { n: 200, max_ns: Some(5e6), ..Spread::default() };
+        SubscriptionEntry {
+            index,
+            place: Some(Place { node: format!("/node_{index}"), topic: "/amazon".to_owned() }),
+            sent: 200,
+            received,
+            lost: 7,
+            latency: spread,
+            p50_ns: Some(20_000),
+            p99_ns: Some(900_000),
+            overload: None,
+        }
+    };
+    log.summary.as_mut().unwrap().subscriptions = (0..70).map(|index| subscription(index, 1)).collect();
+    let picture = draw(&log).unwrap();
+    assert_eq!(picture.matches("/amazon → /node_").count(), 60);
+    for words in ["without 10 faster ones", "Late messages (% of received)", "1, 3, 7", "100 µs", "10 ms"] {
+        assert!(picture.contains(words), "{words}");
+    }
+    // Nothing was received, or the log is of a killed run.
+    log.summary.as_mut().unwrap().subscriptions =
+        vec![SubscriptionEntry { p50_ns: None, received: Received::default(), ..subscription(0, 0) }];
+    assert!(draw(&log).unwrap().contains("nothing was received"));
+    log.summary = None;
+    assert!(!draw(&log).unwrap().contains("Late messages"));
 }
 
 #[test]

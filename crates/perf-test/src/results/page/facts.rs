@@ -12,7 +12,7 @@ use crate::system::{System, advice::advice, text};
 
 /// The lines below the title.
 pub fn head(folder: &Folder, groups: &Groups) -> String {
-    let times = || folder.runs.iter().map(|run| run.entry.created_unix_ms);
+    let times = || folder.all_runs().map(|run| run.entry.created_unix_ms);
     let first = times().min().map(|ms| utc(ms).get(..10).unwrap_or_default().to_owned());
     let last = times().max().map(|ms| utc(ms).get(..10).unwrap_or_default().to_owned());
     let time = match (first, last) {
@@ -21,10 +21,13 @@ pub fn head(folder: &Folder, groups: &Groups) -> String {
     };
     let runs = plural(folder.runs.len(), "run");
     let rows = plural(groups.groups.len(), "group");
+    let grouped = (!folder.runs.is_empty()).then(|| format!("{runs} in {rows} of equal settings"));
+    let robots = folder.robots.len();
+    let robots = (robots > 0).then(|| format!("{} of topologies", plural(robots, "run")));
     let shortfalls = folder.shortfalls.len();
     let shortfalls = (shortfalls > 0).then(|| format!("{shortfalls} without figures"));
     let machines = folder.machines.iter().map(machine_in_short);
-    [Some(format!("{runs} in {rows} of equal settings")), shortfalls, time]
+    [grouped, robots, shortfalls, time]
         .into_iter()
         .flatten()
         .chain(machines)
@@ -40,8 +43,8 @@ pub fn common(groups: &Groups) -> String {
 
 /// One sentence on the warnings of all runs, or that there are none.
 pub fn warnings_in_short(folder: &Folder) -> String {
-    let with = folder.runs.iter().filter(|run| !run.warnings.is_empty() || run.ending != Ending::Good).count();
-    let of = folder.runs.len();
+    let with = folder.all_runs().filter(|run| !run.warnings.is_empty() || run.ending != Ending::Good).count();
+    let of = folder.all_runs().count();
     if with == 0 {
         return "No run has a warning.".to_owned();
     }
@@ -73,7 +76,7 @@ pub fn warnings(folder: &Folder) -> String {
 /// Log, sentence and hint of each warning.
 fn by_kind(folder: &Folder) -> BTreeMap<String, Vec<[String; 3]>> {
     let mut kinds: BTreeMap<String, Vec<[String; 3]>> = BTreeMap::new();
-    for run in &folder.runs {
+    for run in folder.all_runs() {
         let ending = match &run.ending {
             Ending::Good => None,
             Ending::Failed(why) => Some(("failed", why.as_str(), "The figures are in no median")),
@@ -94,7 +97,7 @@ pub fn machines(folder: &Folder) -> String {
     let section = |(index, machine): (usize, &System)| {
         let name = machine_in_short(machine);
         let of_machine = |run: &&Run| run.machine.as_ref().is_some_and(|own| machine_in_short(own) == name);
-        let runs = plural(folder.runs.iter().filter(of_machine).count(), "run");
+        let runs = plural(folder.all_runs().filter(of_machine).count(), "run");
         let lines = text::lines(machine, None, &advice(machine));
         format!(
             "<section id=\"machine-{index}\" aria-labelledby=\"machine-{index}-title\">\n\

@@ -4,6 +4,7 @@ mod data;
 mod escape;
 mod facts;
 mod ratios;
+mod robots;
 mod runs;
 mod table;
 
@@ -27,6 +28,8 @@ const SCRIPTS: [&str; 5] = [
 /// The page of a folder.
 pub fn html(folder: &Folder, groups: &Groups) -> String {
     let name = escape(&folder.name);
+    // Their tables and plots would be empty.
+    let only_robots = folder.runs.is_empty() && folder.shortfalls.is_empty();
     let own = env!("CARGO_PKG_VERSION");
     fill(
         TEMPLATE,
@@ -41,6 +44,8 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
             ("meaning", MEANING),
             ("head", &table::head()),
             ("rows", &table::rows(folder, groups)),
+            ("topologies", &robots::section(folder)),
+            ("without-groups", if only_robots { " hidden" } else { "" }),
             ("ratios", &ratios::section(folder)),
             ("common", &facts::common(groups)),
             ("runs", &runs::details(groups)),
