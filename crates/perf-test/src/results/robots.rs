@@ -11,8 +11,10 @@ use crate::report::plot::dots::{Dot, Panel, draw};
 
 /// The number of figures.
 pub const COUNT: usize = METRICS.len();
-/// The setting that has a column here.
+/// The setting that has a column here, besides those of all tables.
 const EXECUTOR: &str = "executor";
+/// The setting that names the middleware.
+const MIDDLEWARE: &str = "communicator";
 
 /// A run of a topology.
 #[derive(Debug)]
@@ -79,9 +81,19 @@ pub fn robots(runs: &[RobotRun]) -> Vec<Robot<'_>> {
 fn groups_of(by_settings: BTreeMap<Settings, Vec<&RobotRun>>) -> Vec<RobotGroup<'_>> {
     let names: BTreeSet<&String> = by_settings.keys().flat_map(Settings::keys).collect();
     let values = |name: &String| by_settings.keys().map(|of| of.get(name)).collect::<BTreeSet<_>>().len();
-    let differs = |name: &&String| name.as_str() != EXECUTOR && values(name) > 1;
-    let shown = |name: &&String| is_of_middleware(name) || has_no_column(name);
-    let differing: BTreeSet<String> = names.into_iter().filter(differs).filter(shown).cloned().collect();
+    // Settings of middlewares are compared among the runs of the same.
+    let has_variants = |name: &String| {
+        let found: BTreeSet<_> =
+            by_settings.keys().filter_map(|of| Some((of.get(MIDDLEWARE)?, of.get(name)?))).collect();
+        let middlewares: BTreeSet<_> = found.iter().map(|(middleware, _)| *middleware).collect();
+        found.len() > middlewares.len()
+    };
+    let differs = |name: &&String| match name.as_str() {
+        EXECUTOR => false,
+        name_of if is_of_middleware(name_of) => has_variants(name),
+        name_of => has_no_column(name_of) && values(name) > 1,
+    };
+    let differing: BTreeSet<String> = names.into_iter().filter(differs).cloned().collect();
     let words = |settings: &Settings| {
         let shown = settings.iter().filter(|(name, _)| differing.contains(*name));
         shown.map(|(name, value)| in_words(name, value)).collect::<Vec<String>>().join(", ")

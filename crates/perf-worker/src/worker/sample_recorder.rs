@@ -202,26 +202,15 @@ impl SampleRecorder {
         received.bytes += taken.length_bytes;
         received.wire_bytes += taken.wire_bytes;
         received.copied += u64::from(self.zero_copy && !taken.loaned);
-        let (mut error_ns, mut own_error_ns) = (0, 0);
-        if self.has_other_clocks {
-            error_ns = OtherClock::difference_error_ns(self.sources.clock(&taken.source), self.clock);
-            own_error_ns = OtherClock::difference_error_ns(None, self.clock);
-        }
+        let error_ns = |of| if self.has_other_clocks { OtherClock::difference_error_ns(of, self.clock) } else { 0 };
+        let (error_ns, own_error_ns) = (error_ns(self.sources.clock(&taken.source)), error_ns(None));
         let (late_ns, too_late_ns) = self.sources.limits_ns(&taken.source).unwrap_or(self.limits_ns);
         match elapsed_ns(taken.time_ns, taken.received_ns, error_ns) {
             Some(latency_ns) => {
                 received.latency_ns.add(latency_ns as f64);
                 latencies.record(latency_ns);
-                received.late += u64::from(latency_ns > late_ns && latency_ns <= too_late_ns);
-                received.too_late += u64::from(latency_ns > too_late_ns);
-                if self.tracking && latency_ns > late_ns.min(too_late_ns) {
-                    let trouble = if latency_ns > too_late_ns {
-                        Trouble::TooLate { latency_ns, limit_ns: too_late_ns }
-                    } else {
-                        Trouble::Late { latency_ns, limit_ns: late_ns }
-                    };
-                    events.add(Event { at_ns: taken.received_ns, id, trouble });
-                }
+                let trouble = classify(received, latency_ns, (late_ns, too_late_ns)).filter(|_| self.tracking);
+                trouble.into_iter().for_each(|trouble| events.add(Event { at_ns: taken.received_ns, id, trouble }));
                 if self.has_phases {
                     add_phases(received, taken);
                 }
@@ -259,6 +248,20 @@ impl SampleRecorder {
     pub fn add_overwritten(&mut self, overwritten: u64) {
         self.rows.open.received.overwritten += overwritten.saturating_sub(self.overwritten);
         self.overwritten = self.overwritten.max(overwritten);
+    }
+}
+
+/// Counts a latency that is late or too late, and returns its class.
+#[inline]
+fn classify(received: &mut Received, latency_ns: u64, (late_ns, too_late_ns): (u64, u64)) -> Option<Trouble> {
+    if latency_ns > too_late_ns {
+        received.too_late += 1;
+        Some(Trouble::TooLate { latency_ns, limit_ns: too_late_ns })
+    } else if latency_ns > late_ns {
+        received.late += 1;
+        Some(Trouble::Late { latency_ns, limit_ns: late_ns })
+    } else {
+        None
     }
 }
 

@@ -99,7 +99,8 @@ impl EventLog {
 
 /// The parts of a gap whose messages were sent.
 fn lost(gap: Event, messages: u64, unsent: &[Range<u64>]) -> Vec<Event> {
-    let mut parts = vec![gap.id..gap.id.saturating_add(messages)];
+    let whole = gap.id..gap.id.saturating_add(messages);
+    let mut parts = Vec::from_iter([whole]);
     for hole in unsent {
         let outside = |part: Range<u64>| [part.start..part.end.min(hole.start), part.start.max(hole.end)..part.end];
         parts = parts.into_iter().flat_map(outside).filter(|part| !part.is_empty()).collect();

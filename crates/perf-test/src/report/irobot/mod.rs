@@ -101,7 +101,7 @@ impl Files {
         self.folders
             .iter_mut()
             .filter_map(|folder| folder.events.as_mut())
-            .try_for_each(|file| file.add(&[line.clone()]))
+            .try_for_each(|file| file.add(std::slice::from_ref(&line)))
     }
 
     /// Adds a second: its resources, and the events that were reported.

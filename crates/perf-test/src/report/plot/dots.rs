@@ -72,6 +72,9 @@ impl Panel {
         let values = self.dots.iter().flat_map(|dot| &dot.values).copied().filter(|value| *value > 0.0);
         let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
         let (first, last) = if low <= high { (decade(low), decade(high) + 1) } else { (0, 1) };
+        // A value of 0 has a place of its own, before the powers of ten.
+        let has_zero = self.dots.iter().flat_map(|dot| &dot.values).any(|value| *value <= 0.0);
+        let first = first - i32::from(has_zero);
         let (left, right) = (MARGIN + NAMES, WIDTH.cast_signed() - MARGIN - VALUES);
         let x = |value: f64| {
             let part = (value.max(f64::MIN_POSITIVE).log10() - f64::from(first)) / f64::from(last - first);
@@ -81,7 +84,8 @@ impl Panel {
         for mark in first..=last {
             let at = x(10_f64.powi(mark));
             root.draw(&PathElement::new(vec![(at, top + HEAD - 10), (at, below)], LIGHT.stroke_width(1)))?;
-            root.draw(&Text::new((self.show)(10_f64.powi(mark)), (at - 14, top + HEAD - 26), text(12, &PALE)))?;
+            let value = if has_zero && mark == first { 0.0 } else { 10_f64.powi(mark) };
+            root.draw(&Text::new((self.show)(value), (at - 14, top + HEAD - 26), text(12, &PALE)))?;
         }
         for (row, dot) in (0..).zip(&self.dots) {
             let y = top + HEAD + ROW * row + ROW / 2;

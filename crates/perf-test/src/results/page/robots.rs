@@ -22,9 +22,10 @@ pub fn section(folder: &Folder) -> String {
 
 fn of_robot((index, robot): (usize, &Robot<'_>)) -> String {
     let name = escape(robot.name);
-    let heads =
-        ["Middleware, settings", "Executor", "Runs"].into_iter().chain(METRICS.iter().map(|metric| metric.name));
-    let heads: String = heads.map(|head| format!("<th scope=\"col\">{}</th>", escape(head))).collect();
+    let names = ["Middleware, settings", "Executor"].map(|name| ("", name)).into_iter();
+    let numbers = ["Runs"].into_iter().chain(METRICS.iter().map(|metric| metric.name));
+    let heads = names.chain(numbers.map(|name| (" class=\"number\"", name)));
+    let heads: String = heads.map(|(class, head)| format!("<th scope=\"col\"{class}>{}</th>", escape(head))).collect();
     let rows: String = robot.groups.iter().map(row).collect();
     let logs: String = robot
         .groups

@@ -9,6 +9,7 @@ use crate::{
     backend::{Capabilities, DaemonCommand, DeliveryKind, Description, MatchingKind, Readiness, Setting},
     choice::Choice,
     measure::{
+        events::{Event, Events, Trouble},
         memory::Memory,
         moments::Moments,
         tally::{Received, Relayed, Sent},
@@ -26,6 +27,17 @@ fn plan() -> Plan {
     Plan { protocol: PROTOCOL, name: String::new(), spec: example(), row_delay_ns: 1, endpoints: vec![endpoint] }
 }
 
+/// Events of each kind.
+fn events() -> Events {
+    let troubles = [
+        Trouble::Late { latency_ns: 1, limit_ns: 1 },
+        Trouble::TooLate { latency_ns: 1, limit_ns: 1 },
+        Trouble::Missing { messages: 1 },
+        Trouble::Unsent { messages: 1 },
+    ];
+    Events { kept: troubles.map(|trouble| Event { at_ns: 1, id: 1, trouble }).to_vec(), more: 1 }
+}
+
 /// One of each order and report, with every field.
 fn everything() -> Vec<Value> {
     let endpoint = Endpoint::Publisher(0);
@@ -36,6 +48,7 @@ fn everything() -> Vec<Value> {
             reserve_ns: times,
             lateness_ns: times,
             prepare_ns: times,
+            publish_ns: times,
             serialise_ns: times,
             ..Sent::default()
         },
@@ -53,6 +66,7 @@ fn everything() -> Vec<Value> {
         latencies: vec![(1, 1)],
         responses: vec![(1, 1)],
         relayed: Relayed { samples: 1, ..Relayed::default() },
+        events: events(),
         ..Counts::default()
     };
     let clock = Some(OtherClock { offset_ns: 1, error_ns: 1 });
