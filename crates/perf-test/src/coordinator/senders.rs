@@ -11,9 +11,14 @@ use perf_worker::{
 /// Each endpoint of a run with its publishers, in order; none for publishers and those that receive from other programs.
 pub type Senders = BTreeMap<Endpoint, Vec<Endpoint>>;
 
-/// The publishers of each endpoint of these workers.
+/// The publishers of each endpoint of these workers. Takes time in proportion to the endpoints: there may be thousands.
 pub fn senders(plans: &[Plan]) -> Senders {
     let all = || plans.iter().flat_map(|plan| &plan.endpoints);
+    let mut of_topic: BTreeMap<&str, Vec<Endpoint>> = BTreeMap::new();
+    for plan in all().filter(|plan| is_publisher(&plan.endpoint)) {
+        of_topic.entry(&plan.topic).or_default().push(plan.endpoint);
+    }
+    let relays: Vec<&EndpointPlan> = all().filter(|plan| !plan.relay_topic.is_empty()).collect();
     let of = |process: &Plan, receiver: &EndpointPlan| -> Vec<Endpoint> {
         if is_publisher(&receiver.endpoint) || receiver.publishers == 0 {
             return Vec::new();
@@ -22,15 +27,21 @@ pub fn senders(plans: &[Plan]) -> Senders {
             let client = process.endpoints.iter().filter(|plan| plan.executor == receiver.executor);
             return client.map(|plan| plan.endpoint).filter(is_publisher).collect();
         }
-        let relayed = |topic: &str| all().any(|relay| relay.topic == topic && relay.relay_topic == receiver.topic);
-        let reaches = |plan: &&EndpointPlan| plan.topic == receiver.topic || relayed(&plan.topic);
-        let publishers = || all().filter(|plan| is_publisher(&plan.endpoint));
-        // The relay of another program passes on the messages of all.
-        let known = publishers().any(|plan| reaches(&plan));
-        publishers().filter(|plan| !known || reaches(plan)).map(|plan| plan.endpoint).collect()
+        let relayed =
+            relays.iter().filter(|relay| relay.relay_topic == receiver.topic && relay.topic != receiver.topic);
+        let topics = std::iter::once(receiver).chain(relayed.copied()).map(|plan| plan.topic.as_str());
+        let mut reaching: Vec<Endpoint> = topics.filter_map(|topic| of_topic.get(topic)).flatten().copied().collect();
+        if reaching.is_empty() {
+            // The relay of another program passes on the messages of all.
+            reaching = of_topic.values().flatten().copied().collect();
+        }
+        reaching.sort_unstable();
+        reaching.dedup();
+        reaching
     };
     plans
         .iter()
-        .flat_map(|plan| plan.endpoints.iter().map(|receiver| (receiver.endpoint, of(plan, receiver))))
+        .flat_map(|plan| plan.endpoints.iter().map(move |receiver| (plan, receiver)))
+        .map(|(plan, receiver)| (receiver.endpoint, of(plan, receiver)))
         .collect()
 }

@@ -21,6 +21,7 @@ mod parser;
 mod program;
 mod robots;
 mod runs;
+mod scale;
 mod system;
 mod terminal;
 mod versus;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         page::TESTS,
         logs::TESTS,
         robots::TESTS,
+        scale::TESTS,
         runs::TESTS,
         messages::TESTS,
         terminal::TESTS,

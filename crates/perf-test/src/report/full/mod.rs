@@ -23,7 +23,7 @@ pub use build::Build;
 pub use distribution::{Distribution, Spread};
 pub use row::{RowEntry, TotalEntry, UsedEntry};
 pub use run::{Conditions, RunEntry, resolved};
-pub use summary::{SummaryEntry, WarningEntry};
+pub use summary::{SummaryEntry, WarningEntry, WorkerEntry};
 
 /// The version of the log.
 pub const SCHEMA: &str = "gantry.perf_test/2";
