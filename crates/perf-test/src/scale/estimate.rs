@@ -1,5 +1,7 @@
 //! The estimate: CPU time and memory of a topology from its size, fitted to measured ones; and the size that a machine holds.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::fit::{fit, predict};
@@ -10,6 +12,8 @@ use crate::topology::Topology;
 pub struct Load {
     /// Processes.
     pub processes: f64,
+    /// Wake-ups of all executors per second: timers expire together, so as often as the fastest of each executor.
+    pub wake_ups_hz: f64,
     /// Publishers.
     pub publishers: f64,
     /// Subscriptions.
@@ -29,10 +33,18 @@ impl Load {
     #[must_use]
     pub fn of(topology: &Topology) -> Load {
         let counts = topology.counts();
+        let mut fastest_hz: BTreeMap<(usize, u32), f64> = BTreeMap::new();
+        for (index, process) in topology.processes.iter().enumerate() {
+            for node in &process.nodes {
+                let fastest = fastest_hz.entry((index, node.executor)).or_default();
+                *fastest = node.publishers.iter().map(|of| of.rate_hz).fold(*fastest, f64::max);
+            }
+        }
         let publishers = topology.processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
         let history_bytes = |depth: u32, bytes: usize| f64::from(depth) * bytes as f64;
         Load {
             processes: counts.processes as f64,
+            wake_ups_hz: fastest_hz.values().sum(),
             publishers: counts.publishers as f64,
             subscriptions: counts.subscriptions as f64,
             sent_hz: counts.sent_hz,
@@ -43,7 +55,8 @@ impl Load {
     }
 
     fn for_cpu(&self) -> Vec<f64> {
-        vec![self.publishers + self.subscriptions, self.sent_hz, self.received_hz, self.sent_bytes_per_s]
+        let endpoints = self.publishers + self.subscriptions;
+        vec![self.processes, self.wake_ups_hz, endpoints, self.sent_hz, self.received_hz, self.sent_bytes_per_s]
     }
 
     fn for_memory(&self) -> Vec<f64> {
@@ -63,7 +76,8 @@ pub struct Cost {
 /// The costs of single parts, fitted to measured topologies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// CPU time of an endpoint, of a message sent, of one received, and of a byte sent per second: percent of one core.
+    /// CPU time of a process, of a wake-up of an executor, of an endpoint, of a message sent, of one received, and of a byte sent:
+    /// percent of one core for one of it per second.
     cpu: Vec<f64>,
     /// Memory of a process, of a publisher, of a subscription, and of a byte in a history: KiB.
     memory: Vec<f64>,
@@ -92,15 +106,16 @@ impl Estimate {
         Cost { cpu_percent: predict(&load.for_cpu(), &self.cpu), memory_kib: predict(&load.for_memory(), &self.memory) }
     }
 
-    /// How many times a load a machine holds in [`FULL`] of its cores and of its memory, KiB. The load has its processes once.
+    /// How many times a load a machine holds in [`FULL`] of its cores and of its memory, KiB. The load has its processes and their
+    /// wake-ups once.
     #[must_use]
     pub fn held(&self, load: &Load, cores: u32, memory_kib: Option<u64>) -> Held {
-        let Cost { cpu_percent, .. } = self.cost(load);
-        let base_kib = self.cost(&Load { processes: load.processes, ..Load::default() }).memory_kib;
-        let of_one_kib = self.cost(load).memory_kib - base_kib;
-        let times = |all: f64, of_one: f64| if of_one > 0.0 { (FULL * all / of_one).max(0.0) } else { f64::INFINITY };
-        let by_cpu = times(f64::from(cores) * 100.0, cpu_percent);
-        let by_memory = memory_kib.map_or(f64::INFINITY, |kib| times(kib as f64 - base_kib / FULL, of_one_kib));
+        let all = self.cost(load);
+        let once = self.cost(&Load { processes: load.processes, wake_ups_hz: load.wake_ups_hz, ..Load::default() });
+        let times = |room: f64, of_one: f64| if of_one > 0.0 { (room / of_one).max(0.0) } else { f64::INFINITY };
+        let by_cpu = times(FULL * f64::from(cores) * 100.0 - once.cpu_percent, all.cpu_percent - once.cpu_percent);
+        let of_one_kib = all.memory_kib - once.memory_kib;
+        let by_memory = memory_kib.map_or(f64::INFINITY, |kib| times(FULL * kib as f64 - once.memory_kib, of_one_kib));
         Held { cores, times: by_cpu.min(by_memory), is_limited_by_memory: by_memory < by_cpu }
     }
 
@@ -109,12 +124,13 @@ impl Estimate {
     pub fn lines(&self) -> Vec<String> {
         let part = |coefficients: &[f64], index: usize| coefficients.get(index).copied().unwrap_or(0.0);
         // A percent of a core for one message a second is 10 ms a message.
-        let [endpoint, sent, received, byte] = [0, 1, 2, 3].map(|index| part(&self.cpu, index) * 1e4);
+        let [process_us, wake_up, endpoint, sent, received, byte] =
+            [0, 1, 2, 3, 4, 5].map(|index| part(&self.cpu, index) * 1e4);
         let [process, publisher, subscription, history] = [0, 1, 2, 3].map(|index| part(&self.memory, index));
         vec![
             format!(
-                "CPU: {endpoint:.2} µs per second for an endpoint, {sent:.2} µs for a message sent, {received:.2} µs for one received, \
-                 {:.2} ns for a KiB sent",
+                "CPU: {process_us:.0} µs per second for a process, {endpoint:.2} µs per second for an endpoint, {wake_up:.1} µs for a \
+                 wake-up of an executor, {sent:.2} µs for a message sent, {received:.2} µs for one received, {:.1} ns for a KiB sent",
                 byte * 1e3 * 1024.0
             ),
             format!(
@@ -145,6 +161,7 @@ mod tests {
     fn load(nodes: f64, rate_hz: f64, subscriptions: f64) -> Load {
         Load {
             processes: 2.0,
+            wake_ups_hz: 2.0 * rate_hz,
             publishers: 4.0 * nodes,
             subscriptions: subscriptions * nodes,
             sent_hz: 4.0 * nodes * rate_hz,
@@ -164,7 +181,14 @@ mod tests {
 
     #[test]
     fn an_estimate_holds_for_a_load_that_it_has_not_seen() {
-        let seen = [load(10.0, 10.0, 6.0), load(100.0, 10.0, 6.0), load(100.0, 50.0, 6.0), load(50.0, 10.0, 12.0)];
+        let seen = [
+            load(10.0, 10.0, 6.0),
+            load(30.0, 10.0, 6.0),
+            load(100.0, 10.0, 6.0),
+            load(100.0, 50.0, 6.0),
+            load(50.0, 10.0, 12.0),
+            load(50.0, 20.0, 1.0),
+        ];
         let measured: Vec<(Load, Cost)> = seen.iter().map(|load| (*load, cost(load))).collect();
         let estimate = Estimate::of(&measured).unwrap();
         let unseen = load(700.0, 20.0, 3.0);

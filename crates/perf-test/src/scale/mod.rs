@@ -298,6 +298,8 @@ fn unseen_shapes(counts: &[u32], node: &Shape, estimate: &Estimate, cores: u32) 
         let load = Load {
             publishers: of(node.publishers),
             subscriptions: of(node.subscriptions),
+            processes: node.processes as f64,
+            wake_ups_hz: rate_hz * node.processes as f64,
             sent_hz: rate_hz * of(node.publishers),
             received_hz: rate_hz * of(node.subscriptions),
             ..Load::default()
@@ -316,6 +318,7 @@ fn held(estimate: &Estimate, options: &ScaleOptions, node: &Shape, cores: u32) -
     let of = |count: usize| count as f64;
     let load = |processes: f64| Load {
         processes,
+        wake_ups_hz: processes * node.rate_hz,
         publishers: of(node.publishers),
         subscriptions: of(node.subscriptions),
         sent_hz: of(node.publishers) * node.rate_hz,

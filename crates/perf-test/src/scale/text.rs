@@ -3,6 +3,7 @@
 use super::{Check, Point, Scale, estimate::FULL, figures::Figures};
 use crate::{
     report::tables::table,
+    topology::several,
     units::{format_mib, format_ns},
 };
 
@@ -31,10 +32,10 @@ impl Scale {
             std::iter::once(COLUMNS.map(str::to_owned).to_vec()).chain(points.map(row)).collect()
         };
         let title = format!(
-            "{}, executor {}, {} processes on {} cores; nodes of {} publishers at {} Hz and {} subscriptions",
+            "{}, executor {}, {} on {} cores; nodes of {} publishers at {} Hz and {} subscriptions",
             self.communicator,
             self.executor,
-            self.node.processes,
+            several(self.node.processes, "process", "processes"),
             self.cores,
             self.node.publishers,
             self.node.rate_hz,

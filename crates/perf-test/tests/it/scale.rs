@@ -17,7 +17,7 @@ fn sizes_are_measured_and_the_estimate_is_checked_on_others() {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     let results = folder.path().join("out");
     let line = format!(
-        "scale -c Mock --nodes 2,4 -r 20 -t 1 --processes 1 --check pub_sub_100kb --cores 3 --results {}",
+        "scale -c Mock --nodes 2,4 -r 20 -t 2 --processes 1 --check pub_sub_100kb --cores 3 --results {}",
         results.display()
     );
     let done = memory.run(&line);
