@@ -21,7 +21,7 @@ use crate::{
     cli::{self, ScaleOptions},
     error::Failure,
     interrupt::Interrupt,
-    report::plot::scale::{Chart, draw},
+    report::plot::scale::{Chart, Curve, draw},
     robot::Robot,
     system::{self, System},
 };
@@ -199,11 +199,11 @@ impl Scale {
     fn charts(&self) -> Vec<Chart> {
         let curve = |name: &str, value: &dyn Fn(&Figures) -> f64| {
             let point = |point: &Point| Some((point.endpoints(), value(point.figures.as_ref()?)));
-            (name.to_owned(), self.sizes.iter().filter_map(point).collect::<Vec<(f64, f64)>>())
+            Curve { name: name.to_owned(), points: self.sizes.iter().filter_map(point).collect() }
         };
         let estimated = |name: &str, value: &dyn Fn(Cost) -> f64| {
             let point = |point: &Point| Some((point.endpoints(), value(self.estimate.as_ref()?.cost(&point.load))));
-            (name.to_owned(), self.sizes.iter().filter_map(point).collect::<Vec<(f64, f64)>>())
+            Curve { name: name.to_owned(), points: self.sizes.iter().filter_map(point).collect() }
         };
         let chart = |title: &str, is_time, curves| Chart { title: title.to_owned(), is_time, curves };
         let mib = |kib: f64| kib / 1024.0;

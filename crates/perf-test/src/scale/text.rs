@@ -61,7 +61,7 @@ impl Scale {
         }));
         if !self.checks.is_empty() {
             lines.extend(table("\nchecks: topologies that the fit has not seen", &self.check_rows()));
-            lines.extend(self.worst().into_iter());
+            lines.extend(self.worst());
         }
         lines
     }

@@ -15,8 +15,17 @@ pub struct Chart {
     pub title: String,
     /// It is a time in ns.
     pub is_time: bool,
-    /// The curves: name, and values above 0 over numbers of endpoints.
-    pub curves: Vec<(String, Vec<(f64, f64)>)>,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// A curve.
+#[derive(Debug)]
+pub struct Curve {
+    /// Its name.
+    pub name: String,
+    /// Numbers of endpoints, and values; those of 0 are left out.
+    pub points: Vec<(f64, f64)>,
 }
 
 /// Draws up to four charts as SVG.
@@ -40,10 +49,15 @@ pub fn draw(charts: &[Chart]) -> Result<String, String> {
 }
 
 fn panel(chart: &Chart) -> Panel {
-    let line = |((name, points), colour): (&(String, Vec<(f64, f64)>), &RGBColor)| Line {
-        name: name.clone(),
+    let line = |(curve, colour): (&Curve, &RGBColor)| Line {
+        name: curve.name.clone(),
         colour: *colour,
-        points: points.iter().filter(|(x, y)| *x > 0.0 && *y > 0.0).map(|(x, y)| (x.log10(), y.log10())).collect(),
+        points: curve
+            .points
+            .iter()
+            .filter(|(x, y)| *x > 0.0 && *y > 0.0)
+            .map(|(x, y)| (x.log10(), y.log10()))
+            .collect(),
     };
     let lines: Vec<Line> = chart.curves.iter().zip(COLOURS.iter().cycle()).map(line).collect();
     let places = |of: fn(&(f64, f64)) -> f64| lines.iter().flat_map(|line| &line.points).map(of);
@@ -66,7 +80,10 @@ mod tests {
         let chart = |title: &str, is_time| Chart {
             title: title.to_owned(),
             is_time,
-            curves: vec![("10 Hz".to_owned(), vec![(100.0, 2e6), (1000.0, 3e7), (10_000.0, 0.0)])],
+            curves: vec![Curve {
+                name: "10 Hz".to_owned(),
+                points: vec![(100.0, 2e6), (1000.0, 3e7), (10_000.0, 0.0)],
+            }],
         };
         let picture = draw(&[chart("memory (KiB)", false), chart("start-up", true)]).unwrap();
         for words in ["memory (KiB)", "start-up", "10 Hz", "endpoints", "10 ms", "10,000,000"] {
