@@ -45,6 +45,7 @@ pub mod robot;
 pub mod row;
 pub mod runner;
 mod scalar;
+pub mod scale;
 pub mod system;
 pub mod topic;
 pub mod topology;

@@ -10,7 +10,8 @@ use crate::{
     backend::BUILT_IN,
     cli::{
         self, Command, CompareOptions, ConditionsCommand, ConditionsOptions, ConformanceOptions, Defaults, IdlOptions,
-        ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, SystemOptions, VersusOptions,
+        ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions, SystemOptions,
+        VersusOptions,
     },
     comparison::Comparison,
     conditions,
@@ -27,6 +28,7 @@ use crate::{
     results,
     robot::Robot,
     runner::Runner,
+    scale,
     system::{self, Description, Noise, System},
     topology::Topology,
     versus::Versus,
@@ -63,6 +65,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Versus(options)) => compare_contestants(&options),
         Some(Command::Conformance(options)) => check_conformance(&options),
         Some(Command::Topology(options)) => Robot::run(&options),
+        Some(Command::Scale(options)) => measure_scale(&options),
         Some(Command::List(options)) => list(&options),
         Some(Command::Idl(options)) => print_idl(&options),
         None => one_run(&cli.options),
@@ -222,6 +225,13 @@ fn compare_conditions(options: &ConditionsOptions) -> Result<(), Failure> {
         (None, None) => Err(Failure::Measurement("no run was measured".to_owned())),
         (None, Some(_)) => Ok(()),
     }
+}
+
+fn measure_scale(options: &ScaleOptions) -> Result<(), Failure> {
+    let scale = scale::measure(options)?;
+    print_lines(&scale.lines())?;
+    print_lines(&scale.files().iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
+    scale.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
 fn check_conformance(options: &ConformanceOptions) -> Result<(), Failure> {

@@ -12,6 +12,7 @@ mod legacy;
 mod options;
 mod reporting;
 mod resolve;
+mod scale;
 mod topology;
 mod values;
 mod versus;
@@ -30,6 +31,7 @@ pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
 pub use resolve::{Defaults, Resolved, check_message, check_shared, resolve, resolve_for, with_zero_copy};
+pub use scale::ScaleOptions;
 pub use topology::TopologyOptions;
 use values::{choice, within};
 pub use versus::VersusOptions;
@@ -65,6 +67,7 @@ Examples:
   perf_test compare --base main-*.json --new branch-*.json --fail-above 'p50=10%'
   perf_test versus -c Gantry,zenoh,fastdds:best   several middlewares side by side
   perf_test topology sierra_nevada -x events      a whole robot: ten nodes, in an executor
+  perf_test scale                                 the cost of 10 to 1000 nodes, and what this machine holds
   perf_test report results                        writes results/report.html from the logs in this folder
   perf_test experiment sizes -c Gantry,zenoh      latency over the size of the message, with the caches
   perf_test experiment matrix -m Array1k,Array4m -r 100,1000      every combination
@@ -123,6 +126,13 @@ pub enum Command {
     /// The nodes run in executors of the middleware: timers publish, callbacks receive. Services cannot run yet.
     #[command(after_help = topology::AFTER_HELP)]
     Topology(Box<TopologyOptions>),
+    /// Measures topologies of 10 to 1000 nodes, and estimates what a machine of given cores holds.
+    ///
+    /// The topologies are generated. The results are CPU, memory, latency and start-up over the size, as a table and a plot, the cost of each
+    /// node, publisher, subscription and message, the size that a machine holds, and the error of this estimate on topologies that it
+    /// has not seen.
+    #[command(after_help = scale::AFTER_HELP)]
+    Scale(Box<ScaleOptions>),
     /// Lists the middlewares that can be measured, those that are missing, the messages, and the topologies.
     List(ListOptions),
     /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 pub use journal::restore_left;
 use knobs::{Machine, Readiness};
 pub use metric::{METRICS, Metric};
-use plan::{Condition, Plan, ResolvedRun};
+use plan::{Condition, Plan, ResolvedRun, RunEntry};
 use record::Record;
 pub use table::Comparison;
 
@@ -131,27 +131,29 @@ fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<O
 
 /// All runs in their order, and the condition of each.
 fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition>, Vec<PlannedRun>), String> {
+    // Once for all rounds, because another program may have to be asked.
+    let mut of_conditions: Vec<(&Condition, Vec<(&RunEntry, ResolvedRun)>)> = Vec::new();
+    for condition in here {
+        let resolve = |entry| Ok((entry, RunEntry::resolve(entry, condition)?));
+        of_conditions.push((condition, plan.runs.iter().map(resolve).collect::<Result<_, String>>()?));
+    }
     let (mut conditions, mut planned) = (Vec::new(), Vec::new());
     for round in 1..=plan.rounds {
-        let mut of_round = here.to_vec();
-        if round % 2 == 0 {
-            of_round.reverse();
-        }
-        for condition in of_round {
-            for entry in &plan.runs {
-                let ResolvedRun { spec, robot } = entry.resolve(condition)?;
+        for (condition, runs) in &of_conditions {
+            for (entry, ResolvedRun { spec, robot }) in runs {
                 let name = format!("{} under {}", entry.label, condition.name);
-                conditions.push(condition);
+                conditions.push(*condition);
                 planned.push(PlannedRun {
                     title: format!("{name}, round {round} of {}", plan.rounds),
                     contestant: name,
                     log: Record::log(condition, &entry.label, round),
-                    spec,
-                    robot,
+                    spec: spec.clone(),
+                    robot: robot.clone(),
                     is_warmup: false,
                 });
             }
         }
+        of_conditions.reverse();
     }
     Ok((conditions, planned))
 }

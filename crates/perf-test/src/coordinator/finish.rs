@@ -60,6 +60,7 @@ impl Run<'_> {
             hung: self.hung,
             measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.spec.left_out_s())).max(0.0),
             matched_after_ns: self.matched_after_ns,
+            start_up_ns: self.start_up_ns,
             phases_ns: Vec::new(),
             clock_error_ns: self.clock_error_ns,
             sent: sums.sent,
@@ -149,7 +150,8 @@ impl Run<'_> {
     fn all_sent_at_least(&self) -> u64 {
         let seen: BTreeSet<&[Endpoint]> =
             self.subscriptions().map(|endpoint| self.ledger.senders_of(endpoint)).collect();
-        let unseen = self.ledger.publishers().filter(|publisher| !seen.iter().any(|set| set.contains(publisher)));
+        let received: BTreeSet<&Endpoint> = seen.iter().copied().flatten().collect();
+        let unseen = self.ledger.publishers().filter(|publisher| !received.contains(publisher));
         let unseen = self.sent_at_least(&unseen.collect::<Vec<_>>());
         unseen + seen.iter().map(|senders| self.sent_at_least(senders)).sum::<u64>()
     }

@@ -4,7 +4,13 @@
 
 use std::time::Duration;
 
-use super::{EndpointFailure, Run, TICK, fleet::Event, is_publisher, ledger::Entry, needed};
+use super::{
+    EndpointFailure, Run, TICK,
+    fleet::Event,
+    is_publisher,
+    ledger::{Entry, ProcessEntry},
+    needed,
+};
 use crate::{
     error::Failure,
     measure::daemon::Daemon,
@@ -204,14 +210,21 @@ impl Run<'_> {
                 self.warn_of_logs(given_up);
                 self.ledger.enter(Entry { worker, endpoint, second, whole, counts: *counts, resources });
             }
+            Event::Report(Report::ProcessRow { second, whole, counts, gaps, resources }) => {
+                let endpoints =
+                    self.fleet.workers.get(worker).map(|worker| worker.endpoints.clone()).unwrap_or_default();
+                let counts = *counts;
+                self.ledger.enter_process(ProcessEntry { worker, endpoints, second, whole, counts, gaps, resources });
+            }
+            Event::Report(Report::Total { endpoint, counts }) => self.ledger.enter_total(endpoint, &counts),
             Event::Report(Report::Finished { endpoint, report, resources }) => {
                 self.ledger.set_final_resources(worker, resources);
                 self.ledger.finish_endpoint(endpoint);
                 self.working.remove(&endpoint);
                 self.endpoint_reports.insert(endpoint, report);
             }
-            Event::Report(Report::Ended { footprint, threads, device }) => {
-                self.ended.insert(worker, WorkerEnd { footprint, threads, device });
+            Event::Report(Report::Ended { footprint, threads, device, instrument_bytes }) => {
+                self.ended.insert(worker, WorkerEnd { footprint, threads, device, instrument_bytes });
             }
             Event::Report(Report::Warning(endpoint, sentence)) => {
                 let sentence = format!("{}: {sentence}", self.name(endpoint));

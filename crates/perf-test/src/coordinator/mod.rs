@@ -38,7 +38,7 @@ use fleet::{Event, Fleet};
 use growths::growths;
 use ledger::Ledger;
 use perf_worker::{
-    clock::SECOND_NS,
+    clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
     run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     worker::{
@@ -90,6 +90,7 @@ pub fn run(
     let senders = senders(&plans);
     let growths = growths(&endpoints, &senders);
     let ledger = Ledger::new(senders, plans.len(), spec.left_out_s());
+    let begun_ns = now_ns();
     let fleet = Fleet::start(&communicator.program, plans).map_err(Failure::Measurement)?;
     let mut run = Run {
         spec,
@@ -111,6 +112,8 @@ pub fn run(
         hung: false,
         warnings: Vec::new(),
         matched_after_ns: 0,
+        begun_ns,
+        start_up_ns: 0,
         start_ns: 0,
         clock_error_ns: None,
         late_starts: Vec::new(),
@@ -260,6 +263,10 @@ struct Run<'a> {
     warnings: Vec<Warning>,
     /// From the last endpoint's creation until all were matched.
     matched_after_ns: i64,
+    /// The start of the first worker.
+    begun_ns: i64,
+    /// [`Summary::start_up_ns`].
+    start_up_ns: i64,
     start_ns: i64,
     /// [`Summary::clock_error_ns`].
     clock_error_ns: Option<i64>,

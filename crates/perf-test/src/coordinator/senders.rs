@@ -11,9 +11,14 @@ use perf_worker::{
 /// Each endpoint of a run with its publishers, in order; none for publishers and those that receive from other programs.
 pub type Senders = BTreeMap<Endpoint, Vec<Endpoint>>;
 
-/// The publishers of each endpoint of these workers.
+/// The publishers of each endpoint of these workers. Takes time in proportion to the endpoints: there may be thousands.
 pub fn senders(plans: &[Plan]) -> Senders {
     let all = || plans.iter().flat_map(|plan| &plan.endpoints);
+    let mut of_topic: BTreeMap<(&str, bool), Vec<Endpoint>> = BTreeMap::new();
+    for plan in all().filter(|plan| is_publisher(&plan.endpoint)) {
+        of_topic.entry((&plan.topic, plan.service)).or_default().push(plan.endpoint);
+    }
+    let relays: Vec<&EndpointPlan> = all().filter(|plan| !plan.relay_topic.is_empty()).collect();
     let of = |receiver: &EndpointPlan| -> Vec<Endpoint> {
         if is_publisher(&receiver.endpoint) || receiver.publishers == 0 {
             return Vec::new();
@@ -21,13 +26,20 @@ pub fn senders(plans: &[Plan]) -> Senders {
         if let Some(requests) = receiver.answers {
             return vec![requests];
         }
-        let relayed = |topic: &str| all().any(|relay| relay.topic == topic && relay.relay_topic == receiver.topic);
-        let reaches = |plan: &&EndpointPlan| plan.topic == receiver.topic || relayed(&plan.topic);
+        let relayed =
+            relays.iter().filter(|relay| relay.relay_topic == receiver.topic && relay.topic != receiver.topic);
+        let topics = std::iter::once(receiver).chain(relayed.copied()).map(|plan| plan.topic.as_str());
         // A topic and a service may have one name.
-        let publishers = || all().filter(|plan| is_publisher(&plan.endpoint) && plan.service == receiver.service);
-        // The relay of another program passes on the messages of all.
-        let known = publishers().any(|plan| reaches(&plan));
-        publishers().filter(|plan| !known || reaches(plan)).map(|plan| plan.endpoint).collect()
+        let of_kind = topics.filter_map(|topic| of_topic.get(&(topic, receiver.service)));
+        let mut reaching: Vec<Endpoint> = of_kind.flatten().copied().collect();
+        if reaching.is_empty() {
+            // The relay of another program passes on the messages of all.
+            let all = of_topic.iter().filter(|((_, service), _)| *service == receiver.service);
+            reaching = all.flat_map(|(_, endpoints)| endpoints).copied().collect();
+        }
+        reaching.sort_unstable();
+        reaching.dedup();
+        reaching
     };
     all().map(|receiver| (receiver.endpoint, of(receiver))).collect()
 }

@@ -17,6 +17,8 @@ use perf_worker::{
 /// Time from the order to go to the start, so that every endpoint has the order in time: this, and some for each endpoint.
 const LEAD_NS: i64 = SECOND_NS / 10;
 const LEAD_PER_ENDPOINT_NS: i64 = SECOND_NS / 500;
+/// The same of endpoints in executors, which are no threads of their own.
+const LEAD_IN_EXECUTORS_NS: i64 = SECOND_NS / 2000;
 
 impl Run<'_> {
     /// Waits until all endpoints exist and are matched, then gives the start.
@@ -79,7 +81,9 @@ impl Run<'_> {
             ));
         }
         self.matched_after_ns = (last_matched_ns - last_created_ns).max(0);
-        self.start_ns = now_ns() + LEAD_NS + endpoints.len() as i64 * LEAD_PER_ENDPOINT_NS;
+        self.start_up_ns = (last_matched_ns - self.begun_ns).max(0);
+        let of_each_ns = if self.spec.executor.is_some() { LEAD_IN_EXECUTORS_NS } else { LEAD_PER_ENDPOINT_NS };
+        self.start_ns = now_ns() + LEAD_NS + endpoints.len() as i64 * of_each_ns;
         let sources = sources_of(self.spec, endpoints, &sources, &clocks)?;
         self.clock_error_ns = clock_error_ns(&clocks);
         self.fleet.order(&Order::Go { start_ns: self.start_ns, sources });

@@ -23,6 +23,7 @@ mod robot_chains;
 mod robot_services;
 mod robots;
 mod runs;
+mod scale;
 mod system;
 mod terminal;
 mod versus;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         robots::TESTS,
         robot_services::TESTS,
         robot_chains::TESTS,
+        scale::TESTS,
         runs::TESTS,
         messages::TESTS,
         terminal::TESTS,

@@ -1,71 +1,107 @@
-//! The distribution of latencies: an HDR histogram from 1 ns to 100 s with three digits.
+//! The distribution of latencies: an HDR histogram from 1 ns to 100 s with three digits, or one with two digits and few cells.
 //!
-//! Recording never allocates and never fails: a latency above the range is recorded as the largest value.
+//! Recording never fails: a latency above the range is recorded as the largest value. With three digits it never allocates.
 
 use hdrhistogram::Histogram;
+
+use super::sparse_cells::SparseCells;
 
 /// The longest latency that is distinguished from longer ones, in nanoseconds.
 const LONGEST_NS: u64 = 100 * 1_000_000_000;
 
 /// A distribution of latencies in nanoseconds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Latencies(Histogram<u64>);
+pub struct Latencies(Content);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Content {
+    /// All cells.
+    Dense(Box<Histogram<u64>>),
+    /// The cells that are not empty.
+    Sparse(SparseCells),
+}
 
 impl Default for Latencies {
     /// An empty distribution; all its memory is allocated here.
     fn default() -> Self {
         // The bounds are constants, so the error is a wrong constant; `new(3)` grows by itself and is always valid.
-        Latencies(Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("constant bounds")))
+        let cells = Histogram::new_with_bounds(1, LONGEST_NS, 3).unwrap_or_else(|_| unreachable!("constant bounds"));
+        Latencies(Content::Dense(Box::new(cells)))
     }
 }
 
 impl Latencies {
-    /// An empty distribution with two digits, an eighth of the memory: for processes with many endpoints.
+    /// An empty distribution with two digits, which has memory only for the cells that it fills: for processes with thousands of
+    /// endpoints. Recording allocates while it fills more cells than ever before.
     #[must_use]
     pub fn coarse() -> Latencies {
-        Latencies(Histogram::new_with_bounds(1, LONGEST_NS, 2).unwrap_or_else(|_| unreachable!("constant bounds")))
+        Latencies(Content::Sparse(SparseCells::default()))
     }
 
     /// Records one latency.
+    #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.0.saturating_record(latency_ns);
+        match &mut self.0 {
+            Content::Dense(cells) => cells.saturating_record(latency_ns),
+            Content::Sparse(cells) => cells.add(latency_ns.min(LONGEST_NS), 1),
+        }
     }
 
     /// The number of latencies.
     #[must_use]
     pub fn n(&self) -> u64 {
-        self.0.len()
+        match &self.0 {
+            Content::Dense(cells) => cells.len(),
+            Content::Sparse(cells) => cells.n(),
+        }
     }
 
     /// The latency in nanoseconds that the fraction `quantile` (0 to 1) of all samples does not exceed; 0 if empty.
     #[must_use]
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.value_at_quantile(quantile) }
+        match &self.0 {
+            Content::Dense(cells) if cells.is_empty() => 0,
+            Content::Dense(cells) => cells.value_at_quantile(quantile),
+            Content::Sparse(cells) => cells.quantile_ns(quantile),
+        }
     }
 
     /// The cells that are not empty, as (latency in nanoseconds, count).
     #[must_use]
     pub fn cells(&self) -> Vec<(u64, u64)> {
-        self.0.iter_recorded().map(|cell| (cell.value_iterated_to(), cell.count_at_value())).collect()
+        match &self.0 {
+            Content::Dense(cells) => {
+                cells.iter_recorded().map(|cell| (cell.value_iterated_to(), cell.count_at_value())).collect()
+            }
+            Content::Sparse(cells) => cells.iter().collect(),
+        }
     }
 
     /// Adds cells from another distribution.
     pub fn add_cells(&mut self, cells: &[(u64, u64)]) {
         for (latency_ns, n) in cells {
-            self.0.saturating_record_n(*latency_ns, *n);
+            match &mut self.0 {
+                Content::Dense(dense) => dense.saturating_record_n(*latency_ns, *n),
+                Content::Sparse(sparse) => sparse.add(*latency_ns, *n),
+            }
         }
     }
 
-    /// The memory that it may take, bytes; less while whole ranges are unused.
+    /// The memory that it takes, bytes; of one that is not coarse less while whole ranges are unused.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.0.distinct_values() * size_of::<u64>()
+        match &self.0 {
+            Content::Dense(cells) => cells.distinct_values() * size_of::<u64>(),
+            Content::Sparse(cells) => cells.memory_bytes(),
+        }
     }
 
     /// Removes all latencies and keeps the memory.
     pub fn clear(&mut self) {
-        if !self.0.is_empty() {
-            self.0.reset();
+        match &mut self.0 {
+            Content::Dense(cells) if cells.is_empty() => {}
+            Content::Dense(cells) => cells.reset(),
+            Content::Sparse(cells) => cells.clear(),
         }
     }
 }
@@ -106,5 +142,32 @@ mod tests {
         assert!(latencies.quantile_ns(1.0) >= LONGEST_NS);
         latencies.clear();
         assert_eq!((latencies.n(), latencies.quantile_ns(0.99)), (0, 0));
+    }
+
+    #[test]
+    fn a_coarse_distribution_is_within_two_digits_and_keeps_its_memory() {
+        let (mut coarse, mut fine) = (Latencies::coarse(), Latencies::default());
+        assert_eq!((coarse.memory_bytes(), coarse.n(), coarse.quantile_ns(0.5)), (0, 0, 0));
+        for value in (0..5000_u64).map(|i| i * i * 7 % 3_000_017).chain([u64::MAX]) {
+            coarse.record(value);
+            fine.record(value);
+        }
+        assert_eq!(coarse.n(), fine.n());
+        for quantile in [0.0, 0.01, 0.5, 0.9, 0.99, 1.0] {
+            let (found, exact) = (coarse.quantile_ns(quantile), fine.quantile_ns(quantile));
+            assert!(found.abs_diff(exact) <= exact / 100 + 1, "p{quantile}: {found} against {exact}");
+        }
+        let mut sum = Latencies::default();
+        sum.add_cells(&coarse.cells());
+        assert_eq!(sum.n(), 5001);
+        assert!(sum.quantile_ns(0.5).abs_diff(fine.quantile_ns(0.5)) <= fine.quantile_ns(0.5) / 50);
+        assert!(coarse.cells().is_sorted());
+        let before = coarse.memory_bytes();
+        coarse.clear();
+        assert_eq!((coarse.n(), coarse.memory_bytes()), (0, before));
+        // As many cells as a second of a typical topic fills.
+        let mut small = Latencies::coarse();
+        (0..100).for_each(|i| small.record(100_000 + i * 50));
+        assert!(small.memory_bytes() < 1024, "{}", small.memory_bytes());
     }
 }

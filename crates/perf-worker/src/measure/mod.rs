@@ -12,6 +12,7 @@ pub mod memory;
 pub mod moments;
 pub mod own_cost;
 pub mod resources;
+mod sparse_cells;
 pub mod tally;
 pub mod threads;
 pub mod usage;

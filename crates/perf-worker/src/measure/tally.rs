@@ -321,6 +321,13 @@ impl Tally {
         }
     }
 
+    /// The memory of it and of its distributions, bytes.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let distributions = [&self.lateness, &self.latencies, &self.responses];
+        size_of::<Tally>() + distributions.map(Latencies::memory_bytes).iter().sum::<usize>()
+    }
+
     /// Adds reported counts.
     pub fn add(&mut self, counts: &Counts) {
         self.add_sent(counts);

@@ -61,13 +61,13 @@ pub fn wait_for_start(endpoints: &mut [(&Context, End<'_>)]) -> Result<Option<St
         // Also when all are matched: a check maps the memory of new ones, and this is the time for it.
         endpoints.iter_mut().try_for_each(|waiting| waiting.check(created_ns))?;
         let Some(Waiting { context, .. }) = endpoints.first() else { return Ok(None) };
-        match context.orders.recv_timeout(CHECK_INTERVAL) {
+        match context.orders.recv_timeout(CHECK_INTERVAL).as_deref() {
             Ok(Order::Go { start_ns, sources }) => {
                 if context.spec.has_probes() {
-                    take_last_probes(&mut endpoints, start_ns);
+                    take_last_probes(&mut endpoints, *start_ns);
                 }
                 let early = endpoints.iter_mut().map(|waiting| waiting.probes.take_early()).collect();
-                return Ok(Some(Start { start_ns, sources, early }));
+                return Ok(Some(Start { start_ns: *start_ns, sources: sources.clone(), early }));
             }
             Ok(Order::Explain) => {
                 for waiting in &mut endpoints {

@@ -17,6 +17,7 @@ mod orders;
 pub mod own_cost;
 pub mod placement;
 mod probe;
+mod process_rows;
 mod program;
 pub mod protocol;
 mod publisher;
@@ -84,7 +85,7 @@ struct Context {
     spec: Arc<RunSpec>,
     /// Rows are handed over this long after their seconds.
     row_delay_ns: i64,
-    orders: Receiver<Order>,
+    orders: Receiver<Arc<Order>>,
     flags: Arc<Flags>,
     /// Samples to expect in all; `NOT_DRAINING` while more may be sent.
     expected: Arc<AtomicU64>,
@@ -179,12 +180,12 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     if let Some(scheduling) = own_scheduling {
         scheduling.restore()?;
     }
-    let reporter = Reporter::new(reports, account.clone(), session.clone(), opening, &spec);
+    let reporter = Reporter::new(reports, account.clone(), session.clone(), opening, &spec, endpoints);
     std::thread::Builder::new()
         .name(ORDERS_THREAD.to_owned())
         .spawn(move || orders.read(&outgoing, &account))
         .map_err(|error| format!("cannot start a thread for orders: {error}"))?;
-    reporter.run(endpoints, channel)
+    reporter.run(channel)
 }
 
 /// The threads of the endpoints. At its end, for whatever reason, it ends them and waits until they are gone: only then the session can

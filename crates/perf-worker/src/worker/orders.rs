@@ -25,7 +25,7 @@ pub struct Way {
     /// The endpoint.
     pub endpoint: Endpoint,
     /// Before and after it measures.
-    pub sender: Sender<Order>,
+    pub sender: Sender<Arc<Order>>,
     /// [`Context::expected`](super::Context::expected).
     pub expected: Arc<AtomicU64>,
 }
@@ -62,7 +62,7 @@ impl Orders {
     /// Lets all endpoints end at once.
     pub fn abandon(&self) {
         self.flags.abandon.store(true, Ordering::Relaxed);
-        self.forward(&Order::Stop);
+        self.forward(Order::Stop);
     }
 
     fn carry_out(&self, order: Order, outgoing: &SyncSender<Outgoing>) {
@@ -75,16 +75,18 @@ impl Orders {
                     way.expected.store(expected.get(&way.endpoint).copied().unwrap_or(UNKNOWN), Ordering::Relaxed);
                 }
             }
-            Order::Explain => self.forward(&order),
+            Order::Explain => self.forward(order),
             Order::Go { .. } => {
                 let _ = outgoing.send(Outgoing::Started);
-                self.forward(&order);
+                self.forward(order);
             }
         }
     }
 
     /// Forwards an order to the endpoints that wait for one. An endpoint that has ended does not.
-    fn forward(&self, order: &Order) {
+    fn forward(&self, order: Order) {
+        // The order to go has all publishers, and there may be thousands of endpoints.
+        let order = Arc::new(order);
         for way in &self.ways {
             let _ = way.sender.send(order.clone());
         }

@@ -7,13 +7,21 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use super::{account::InstrumentAccount, channel::Channel, protocol::Report, rows::Outgoing};
+use super::{
+    account::InstrumentAccount,
+    channel::Channel,
+    process_rows::{MANY_ENDPOINTS, ProcessRows},
+    protocol::Report,
+    rows::Outgoing,
+};
 use crate::{
     backend::Session,
     clock::work_cpu,
+    endpoint::Endpoint,
     measure::{
         memory::Footprint,
         resources::Resources,
+        tally::TALLIES,
         threads::{ThreadUsage, since},
         usage::Usage,
     },
@@ -23,6 +31,7 @@ use crate::{
 /// The sender of all reports; it lives on the main thread.
 pub struct Reporter {
     reports: Receiver<Outgoing>,
+    endpoints: usize,
     account: InstrumentAccount,
     session: Arc<dyn Session>,
     /// The usage of this thread for opening the middleware.
@@ -36,21 +45,29 @@ pub struct Reporter {
     rows_come_together: bool,
     /// The last second of a row, and the resources of its rows.
     second: Option<(u64, Resources)>,
+    /// The sums of all endpoints, if they are many.
+    process: Option<ProcessRows>,
+    /// The memory of the counts of the endpoints that have finished, bytes.
+    counts_bytes: u64,
 }
 
 impl Reporter {
-    /// Sends what comes from `reports`.
+    /// Sends what comes from `reports` of so many endpoints.
     pub fn new(
         reports: Receiver<Outgoing>,
         account: InstrumentAccount,
         session: Arc<dyn Session>,
         opening: Usage,
         spec: &RunSpec,
+        endpoints: usize,
     ) -> Reporter {
         let start_delay = Duration::from_nanos(u64::try_from(spec.mock.start_ns).unwrap_or(0));
         let row_work_ns = spec.mock.report_ns;
         let rows_come_together = spec.executor.is_some();
         let (threads_before, second) = (Vec::new(), None);
+        // A total has no seconds that could be left out.
+        let has_sums = rows_come_together && endpoints >= MANY_ENDPOINTS && spec.left_out_s() == 0;
+        let process = has_sums.then(|| ProcessRows::new(endpoints));
         Reporter {
             reports,
             account,
@@ -61,12 +78,15 @@ impl Reporter {
             row_work_ns,
             rows_come_together,
             second,
+            process,
+            counts_bytes: 0,
+            endpoints,
         }
     }
 
-    /// Sends reports over `channel` until the threads of all `endpoints` have ended.
-    pub fn run(mut self, endpoints: usize, channel: &mut Channel) -> Result<(), String> {
-        let (mut alive, mut unfinished) = (endpoints, endpoints);
+    /// Sends reports over `channel` until the threads of all endpoints have ended.
+    pub fn run(mut self, channel: &mut Channel) -> Result<(), String> {
+        let (mut alive, mut unfinished) = (self.endpoints, self.endpoints);
         while alive > 0 {
             let Ok(outgoing) = self.reports.recv() else { break };
             let report = match outgoing {
@@ -74,7 +94,12 @@ impl Reporter {
                     alive -= 1;
                     continue;
                 }
-                Outgoing::Control(report) => *report,
+                Outgoing::Control(report) => {
+                    if let Report::Failed(Some(endpoint), _) = *report {
+                        self.total(endpoint, channel)?;
+                    }
+                    *report
+                }
                 Outgoing::Started => {
                     std::thread::sleep(self.start_delay);
                     // First, because its time is that of the start: the other reads every thread in /proc.
@@ -84,22 +109,39 @@ impl Reporter {
                 }
                 Outgoing::Row { endpoint, second, whole, mut tally, recycle } => {
                     work_cpu(self.row_work_ns);
-                    let counts = Box::new(tally.counts());
+                    let resources =
+                        if whole || self.process.is_some() { self.resources_of_row(second) } else { self.resources() }?;
+                    let reports = match &mut self.process {
+                        Some(process) => process.add(endpoint, second, whole, &tally, resources),
+                        None => {
+                            let counts = Box::new(tally.counts());
+                            vec![Report::Row { endpoint, second, whole, counts, resources }]
+                        }
+                    };
+                    if !whole {
+                        let total_bytes = self.process.as_ref().map_or(0, |process| process.memory_bytes(endpoint));
+                        self.counts_bytes += (TALLIES * tally.memory_bytes() + total_bytes) as u64;
+                    }
                     tally.clear();
                     // Fails if the endpoint has ended; then the memory is not needed again.
                     let _ = recycle.try_send(tally);
-                    let resources = if whole { self.resources_of_row(second) } else { self.resources() }?;
-                    Report::Row { endpoint, second, whole, counts, resources }
+                    reports.iter().try_for_each(|report| channel.send(report))?;
+                    continue;
                 }
                 Outgoing::Finished { endpoint, report } => {
                     unfinished = unfinished.saturating_sub(1);
-                    channel.send(&Report::Finished { endpoint, report, resources: self.resources()? })?;
+                    self.total(endpoint, channel)?;
+                    let rows = self.process.as_mut().filter(|_| unfinished == 0).map(ProcessRows::last);
+                    rows.into_iter().flatten().try_for_each(|row| channel.send(&row))?;
+                    let resources = self.resources_of_end(unfinished)?;
+                    channel.send(&Report::Finished { endpoint, report, resources })?;
                     if unfinished > 0 {
                         continue;
                     }
                     let threads = since(&ThreadUsage::all_of_this_process()?, &self.threads_before);
                     let device = self.session.device_memory();
-                    Report::Ended { footprint: Footprint::of_this_process()?, threads, device }
+                    let instrument_bytes = Some(self.counts_bytes);
+                    Report::Ended { footprint: Footprint::of_this_process()?, threads, device, instrument_bytes }
                 }
             };
             channel.send(&report)?;
@@ -117,6 +159,20 @@ impl Reporter {
         let resources = self.resources()?;
         self.second = Some((second, resources));
         Ok(resources)
+    }
+
+    /// The resources when an endpoint has finished; of many endpoints they are read at the last one.
+    fn resources_of_end(&self, unfinished: usize) -> Result<Resources, String> {
+        match self.second.filter(|_| self.process.is_some() && unfinished > 0) {
+            Some((_, resources)) => Ok(resources),
+            None => self.resources(),
+        }
+    }
+
+    /// Sends the counts of an endpoint that has finished or failed, if its rows had none.
+    fn total(&mut self, endpoint: Endpoint, channel: &mut Channel) -> Result<(), String> {
+        let total = self.process.as_mut().and_then(|process| process.total(endpoint));
+        total.map_or(Ok(()), |total| channel.send(&total))
     }
 
     fn resources(&self) -> Result<Resources, String> {

@@ -39,6 +39,32 @@ pub struct Entry {
     pub resources: Resources,
 }
 
+/// One report of all endpoints of a process.
+#[derive(Clone, Debug)]
+pub struct ProcessEntry {
+    /// Index of the worker process.
+    pub worker: usize,
+    /// Its endpoints.
+    pub endpoints: Vec<Endpoint>,
+    /// The index of the second from the start.
+    pub second: u64,
+    /// False for the parts of a second at the ends of its endpoints.
+    pub whole: bool,
+    /// The sums of their counts.
+    pub counts: Counts,
+    /// Messages of each publisher that were refused or passed over.
+    pub gaps: Vec<(Endpoint, u64)>,
+    /// The usage of the process so far.
+    pub resources: Resources,
+}
+
+/// The place of a report among the rows.
+struct Place {
+    worker: usize,
+    second: u64,
+    whole: bool,
+}
+
 /// The usage of one worker process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Account {
@@ -158,46 +184,80 @@ impl Ledger {
         self.rows_end = rows;
     }
 
-    /// Enters one report.
+    /// Enters the row of one endpoint.
     pub fn enter(&mut self, entry: Entry) {
-        let counts = &entry.counts;
-        if let Some(account) = self.accounts.get_mut(entry.worker) {
-            account.latest = entry.resources;
-            if entry.whole && entry.second < self.left_out_s {
-                // An endpoint of the same process may be further already.
-                if account.end.is_none() {
-                    account.begin = entry.resources;
-                }
-            } else if entry.whole && entry.second < self.rows_end {
-                account.end = Some(entry.resources);
-                self.in_rows.0 += counts.received.samples;
-                self.in_rows.1 += counts.sent.samples + counts.relayed.samples;
-            }
-        }
-        if is_publisher(&entry.endpoint) {
-            let sent = self.sent.entry(entry.endpoint).or_default();
+        let Entry { worker, endpoint, second, whole, counts, resources } = entry;
+        self.add(endpoint, second, &counts);
+        let gaps = unsent_ids(&counts.sent);
+        let gaps = (gaps > 0).then_some((endpoint, gaps));
+        self.enter_row(Place { worker, second, whole }, &counts, &[endpoint], gaps, resources);
+    }
+
+    /// Enters the row of all endpoints of a process.
+    pub fn enter_process(&mut self, entry: ProcessEntry) {
+        let ProcessEntry { worker, endpoints, second, whole, counts, gaps, resources } = entry;
+        self.enter_row(Place { worker, second, whole }, &counts, &endpoints, gaps, resources);
+    }
+
+    /// Enters the counts of an endpoint in the whole run, whose rows were those of its process.
+    pub fn enter_total(&mut self, endpoint: Endpoint, counts: &Counts) {
+        self.add(endpoint, self.left_out_s, counts);
+    }
+
+    /// Adds the counts of an endpoint to the sums.
+    fn add(&mut self, endpoint: Endpoint, second: u64, counts: &Counts) {
+        if is_publisher(&endpoint) {
+            let sent = self.sent.entry(endpoint).or_default();
             sent.ever += counts.sent.samples;
             sent.ids_ever += counts.sent.samples + unsent_ids(&counts.sent);
-            if entry.second >= self.left_out_s {
+            if second >= self.left_out_s {
                 sent.counted += counts.sent.samples;
                 sent.refused += unsent_ids(&counts.sent);
             }
         }
-        let of = self.by_endpoint.entry(entry.endpoint).or_default();
+        let of = self.by_endpoint.entry(endpoint).or_default();
         of.received.merge(&counts.received);
         of.latencies.add(&counts.latencies);
         self.sums.add_received(counts);
-        if entry.second >= self.left_out_s {
+        if second >= self.left_out_s {
             of.sent.merge(&counts.sent);
             of.lateness.add(&counts.lateness);
             of.relayed.merge(&counts.relayed);
             self.sums.add_sent(counts);
         }
-        if !entry.whole || entry.second >= self.rows_end {
-            self.tail.enter(entry);
-        } else if entry.second >= self.next_second {
-            self.open.entry(entry.second).or_default().enter(entry);
+    }
+
+    /// Adds counts of these endpoints to the row of their second.
+    fn enter_row(
+        &mut self,
+        place: Place,
+        counts: &Counts,
+        endpoints: &[Endpoint],
+        gaps: impl IntoIterator<Item = (Endpoint, u64)>,
+        resources: Resources,
+    ) {
+        let Place { worker, second, whole } = place;
+        if let Some(account) = self.accounts.get_mut(worker) {
+            account.latest = resources;
+            if whole && second < self.left_out_s {
+                // An endpoint of the same process may be further already.
+                if account.end.is_none() {
+                    account.begin = resources;
+                }
+            } else if whole && second < self.rows_end {
+                account.end = Some(resources);
+                self.in_rows.0 += counts.received.samples;
+                self.in_rows.1 += counts.sent.samples + counts.relayed.samples;
+            }
         }
+        let row = if !whole || second >= self.rows_end {
+            &mut self.tail
+        } else if second >= self.next_second {
+            self.open.entry(second).or_default()
+        } else {
+            return;
+        };
+        row.enter(worker, counts, endpoints, gaps, resources);
     }
 
     /// The next row, if no endpoint is missing from it, or if it is `overdue`.
@@ -207,8 +267,11 @@ impl Ledger {
             if second >= self.rows_end {
                 return None;
             }
-            let complete =
-                self.open.get(&second).is_some_and(|row| self.expected.iter().all(|e| row.reported.contains(e)));
+            // The sizes first: with thousands of endpoints the comparison of all is dear, and each report would make one.
+            let complete = self
+                .open
+                .get(&second)
+                .is_some_and(|row| row.reported.len() >= self.expected.len() && self.expected.is_subset(&row.reported));
             let later_ones = self.open.last_key_value().is_some_and(|(last, _)| *last > second);
             if !complete && !(overdue(second) && (later_ones || self.open.contains_key(&second))) {
                 return None;
@@ -380,18 +443,24 @@ fn unsent_ids(sent: &Sent) -> u64 {
 }
 
 impl OpenRow {
-    fn enter(&mut self, entry: Entry) {
-        if !entry.counts.is_empty() {
-            self.until_ns = self.until_ns.max(entry.resources.usage.taken_ns);
+    fn enter(
+        &mut self,
+        worker: usize,
+        counts: &Counts,
+        endpoints: &[Endpoint],
+        gaps: impl IntoIterator<Item = (Endpoint, u64)>,
+        resources: Resources,
+    ) {
+        if !counts.is_empty() {
+            self.until_ns = self.until_ns.max(resources.usage.taken_ns);
         }
-        self.sums.add(&entry.counts);
-        let gaps = unsent_ids(&entry.counts.sent);
-        if gaps > 0 {
-            *self.refused.entry(entry.endpoint).or_default() += gaps;
+        self.sums.add(counts);
+        for (endpoint, gaps) in gaps {
+            *self.refused.entry(endpoint).or_default() += gaps;
         }
-        self.reported.insert(entry.endpoint);
+        self.reported.extend(endpoints);
         // The endpoints of one process report in turn: the last account covers all.
-        self.resources.insert(entry.worker, entry.resources);
+        self.resources.insert(worker, resources);
     }
 }
 

@@ -27,7 +27,7 @@ pub use distribution::{Distribution, Spread};
 pub use row::{RowEntry, TotalEntry, UsedEntry};
 pub use run::{Conditions, NodesEntry, RunEntry, resolved};
 pub use server::ServerEntry;
-pub use summary::{PublisherEntry, SubscriptionEntry, SummaryEntry, WarningEntry};
+pub use summary::{PublisherEntry, SubscriptionEntry, SummaryEntry, WarningEntry, WorkerEntry};
 
 /// The version of the log.
 pub const SCHEMA: &str = "gantry.perf_test/2";

@@ -28,6 +28,9 @@ pub struct SummaryEntry {
     pub measured_s: f64,
     /// From the creation of the last endpoint until all were matched, ns.
     pub matched_after_ns: i64,
+    /// From the start of the first worker process until all endpoints were matched, ns; null in older logs.
+    #[serde(default)]
+    pub start_up_ns: Option<i64>,
     /// The phase of each publisher of this run: the time from the start until its first message was due, ns.
     #[serde(default)]
     pub phases_ns: Vec<i64>,
@@ -198,6 +201,9 @@ pub struct WorkerEntry {
     /// The memory of the device that it measured; null if that is its own process.
     #[serde(default)]
     pub device: Option<DeviceMemory>,
+    /// The memory in which the instrument counts, part of the resident memory, bytes; null if it is not known.
+    #[serde(default)]
+    pub instrument_bytes: Option<u64>,
     /// The usage of each of its threads during measurement; empty if it exited early.
     pub threads: Vec<ThreadUsage>,
 }
@@ -213,6 +219,7 @@ impl WorkerEntry {
             memory: worker.resources.memory,
             footprint: end.as_ref().map(|end| end.footprint),
             device: end.as_ref().and_then(|end| end.device),
+            instrument_bytes: end.as_ref().and_then(|end| end.instrument_bytes),
             threads: end.map(|end| end.threads).unwrap_or_default(),
         }
     }
@@ -245,6 +252,7 @@ impl SummaryEntry {
             failure: summary.failure(),
             measured_s: summary.measured_s,
             matched_after_ns: summary.matched_after_ns,
+            start_up_ns: Some(summary.start_up_ns),
             phases_ns: summary.phases_ns.clone(),
             clock_error_ns: summary.clock_error_ns,
             achieved_hz: summary.achieved_hz(),

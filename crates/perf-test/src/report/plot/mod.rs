@@ -5,6 +5,7 @@
 
 pub mod dots;
 mod panel;
+pub mod scale;
 mod series;
 pub mod sizes;
 mod topics;

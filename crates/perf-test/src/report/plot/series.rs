@@ -209,8 +209,13 @@ fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
 
 /// An axis from the shortest to the longest time of the lines, whose heights are logarithms of ns.
 pub fn times_axis(lines: &[Line]) -> Axis {
-    let heights = || lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height);
-    let (low, high) = (heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max));
+    log_axis(lines.iter().flat_map(|line| &line.points).map(|(_, height)| *height), time)
+}
+
+/// An axis from the lowest to the highest of these logarithms.
+pub fn log_axis(places: impl Iterator<Item = f64>, mark: fn(f64) -> String) -> Axis {
+    let range = |(low, high): (f64, f64), place: f64| (low.min(place), high.max(place));
+    let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), range);
     let (low, high) = if low.is_finite() { (low, high) } else { (3.0, 6.0) };
     let (low, high) = (low - 0.1, high + 0.1);
     let marked = |steps: &[f64]| -> Vec<f64> {
@@ -221,7 +226,7 @@ pub fn times_axis(lines: &[Line]) -> Axis {
     let steps: [&[f64]; 3] = [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]];
     let marks = steps.map(marked);
     let marks = marks.iter().find(|marks| marks.len() > 3).or(marks.last()).cloned().unwrap_or_default();
-    Axis { range: (low, high), marks, mark: time }
+    Axis { range: (low, high), marks, mark }
 }
 
 fn from_zero(lines: &[Line]) -> Axis {
@@ -240,7 +245,7 @@ fn marks(low: f64, high: f64) -> Vec<f64> {
 }
 
 /// A round number.
-fn plain(value: f64) -> String {
+pub fn plain(value: f64) -> String {
     let rounded = (value * 1000.0).round() / 1000.0;
     if rounded.abs() >= 10_000.0 { super::thousands(rounded as u64) } else { rounded.to_string() }
 }

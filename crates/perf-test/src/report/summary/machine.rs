@@ -101,10 +101,7 @@ impl Summary {
     fn calibration_lines(&self) -> Vec<String> {
         let found = self.calibrations.mean();
         let own = &self.own_cost;
-        // A publisher has one histogram, a subscription two.
-        let distribution = if self.spec.executor.is_some() { Latencies::coarse() } else { Latencies::default() };
-        let distribution_kib = distribution.memory_bytes() / 1024;
-        let (of_publisher, of_subscription) = (TALLIES * distribution_kib, 2 * TALLIES * distribution_kib);
+        let memory = self.instrument_memory();
         vec![
             labelled!(
                 "machine",
@@ -130,11 +127,26 @@ impl Summary {
                 "its reports took {} of CPU during measurement, not included in it;",
                 format_ns(self.measured.instrument.cpu_ns() as f64)
             ),
-            labelled!(
-                "",
-                "its memory is up to {of_publisher} KiB per publisher and {of_subscription} KiB per subscription, included in the memory above"
-            ),
+            labelled!("", "its memory is {memory}, included in the memory above"),
         ]
+    }
+
+    /// The memory in which the workers count, in words.
+    fn instrument_memory(&self) -> String {
+        let ended = self.workers.iter().filter_map(|worker| worker.ended.as_ref());
+        let known: Vec<u64> = ended.filter_map(|end| end.instrument_bytes).collect();
+        let endpoints = u64::from(self.spec.publishers) + u64::from(self.spec.subscriptions);
+        if self.spec.executor.is_some() && known.len() == self.workers.len() {
+            let bytes: u64 = known.iter().sum();
+            return format!(
+                "{} KiB, {:.1} KiB per endpoint",
+                bytes / 1024,
+                bytes as f64 / 1024.0 / endpoints.max(1) as f64
+            );
+        }
+        // A publisher has one histogram, a subscription two.
+        let distribution_kib = TALLIES * Latencies::default().memory_bytes() / 1024;
+        format!("up to {distribution_kib} KiB per publisher and {} KiB per subscription", 2 * distribution_kib)
     }
 
     fn copy_path_lines(&self) -> Vec<String> {

@@ -54,6 +54,8 @@ pub struct WorkerEnd {
     pub threads: Vec<ThreadUsage>,
     /// The memory of the device that was measured, if that is not its process.
     pub device: Option<DeviceMemory>,
+    /// The memory in which the instrument counts, bytes.
+    pub instrument_bytes: Option<u64>,
 }
 
 /// The place of an endpoint in a topology.
@@ -138,6 +140,8 @@ pub struct Summary {
     pub measured_s: f64,
     /// From the last endpoint's creation until all were matched, nanoseconds.
     pub matched_after_ns: i64,
+    /// From the start of the first worker process until all endpoints were matched, nanoseconds.
+    pub start_up_ns: i64,
     /// The phase of each publisher, nanoseconds.
     pub phases_ns: Vec<i64>,
     /// The largest error of a latency because the clocks of both ends differ, nanoseconds; none of one clock.

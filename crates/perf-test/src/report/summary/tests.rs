@@ -28,6 +28,7 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         hung: false,
         measured_s: 30.0,
         matched_after_ns: 12_000_000,
+        start_up_ns: 90_000_000,
         phases_ns: vec![0],
         clock_error_ns: None,
         sent: Sent { samples: 3000, ..Sent::default() },

@@ -14,7 +14,7 @@
 //!                                 <-  Explained
 //!   Go { start_ns }               ->
 //!                                 <-  Started           once, with what the set-up has used
-//!                                 <-  Row               each endpoint, shortly after each second
+//!                                 <-  Row               each endpoint, shortly after each second; or one ProcessRow of all
 //!   Stop                          ->                    only if the run ends early
 //!                                 <-  Row, Finished     each publisher; it stays alive until stdin ends
 //!   Drain { expected }            ->
@@ -131,6 +131,26 @@ pub enum Report {
         /// The usage of its process so far.
         resources: Resources,
     },
+    /// One second of all endpoints of a process that has thousands.
+    ProcessRow {
+        /// Row `k` covers second `k` from the start.
+        second: u64,
+        /// False for the parts of a second at the ends of its endpoints.
+        whole: bool,
+        /// The sums of their counts.
+        counts: Box<Counts>,
+        /// Messages of each publisher that used up ids and were not sent: refused, or passed over by a timer.
+        gaps: Vec<(Endpoint, u64)>,
+        /// The usage of its process so far.
+        resources: Resources,
+    },
+    /// The counts of one endpoint of such a process in the whole run, right before it has finished or failed.
+    Total {
+        /// The endpoint.
+        endpoint: Endpoint,
+        /// Its counts.
+        counts: Box<Counts>,
+    },
     /// The endpoint has finished.
     Finished {
         /// The endpoint.
@@ -149,6 +169,9 @@ pub enum Report {
         /// The memory of the device that was measured; none if that is this process.
         #[serde(default)]
         device: Option<DeviceMemory>,
+        /// The memory in which the instrument counts, bytes; none if it is not known.
+        #[serde(default)]
+        instrument_bytes: Option<u64>,
     },
     /// A problem that does not end the run.
     Warning(Endpoint, String),

@@ -85,9 +85,16 @@ fn everything() -> Vec<Value> {
         Report::Unmatched(status.clone()),
         Report::Explained(status),
         Report::Started(resources),
-        Report::Row { endpoint, second: 0, whole: true, counts, resources },
+        Report::Row { endpoint, second: 0, whole: true, counts: counts.clone(), resources },
+        Report::ProcessRow { second: 0, whole: true, counts: counts.clone(), gaps: vec![(endpoint, 1)], resources },
+        Report::Total { endpoint, counts },
         Report::Finished { endpoint, report: EndpointReport::default(), resources },
-        Report::Ended { footprint: Footprint::default(), threads: vec![thread], device: Some(DeviceMemory::default()) },
+        Report::Ended {
+            footprint: Footprint::default(),
+            threads: vec![thread],
+            device: Some(DeviceMemory::default()),
+            instrument_bytes: Some(1),
+        },
         Report::Warning(endpoint, "odd".to_owned()),
         Report::Failed(None, "over".to_owned()),
     ];

@@ -1,0 +1,206 @@
+//! The estimate: CPU time and memory of a topology from its size, fitted to measured ones; and the size that a machine holds.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::fit::{fit, predict};
+use crate::topology::Topology;
+
+/// The quantities on which the cost of a topology depends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Load {
+    /// Processes.
+    pub processes: f64,
+    /// Wake-ups of all executors per second: timers expire together, so as often as the fastest of each executor.
+    pub wake_ups_hz: f64,
+    /// Publishers.
+    pub publishers: f64,
+    /// Subscriptions.
+    pub subscriptions: f64,
+    /// Messages that all publishers send per second.
+    pub sent_hz: f64,
+    /// Messages that all subscriptions receive per second.
+    pub received_hz: f64,
+    /// Bytes that all publishers send per second.
+    pub sent_bytes_per_s: f64,
+    /// The bytes of the histories of all publishers.
+    pub history_bytes: f64,
+}
+
+impl Load {
+    /// That of a topology.
+    #[must_use]
+    pub fn of(topology: &Topology) -> Load {
+        let counts = topology.counts();
+        let mut fastest_hz: BTreeMap<(usize, u32), f64> = BTreeMap::new();
+        for (index, process) in topology.processes.iter().enumerate() {
+            for node in &process.nodes {
+                let fastest = fastest_hz.entry((index, node.executor)).or_default();
+                *fastest = node.publishers.iter().map(|of| of.rate_hz).fold(*fastest, f64::max);
+            }
+        }
+        let publishers = topology.processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
+        let history_bytes = |depth: u32, bytes: usize| f64::from(depth) * bytes as f64;
+        Load {
+            processes: counts.processes as f64,
+            wake_ups_hz: fastest_hz.values().sum(),
+            publishers: counts.publishers as f64,
+            subscriptions: counts.subscriptions as f64,
+            sent_hz: counts.sent_hz,
+            received_hz: counts.received_hz,
+            sent_bytes_per_s: counts.sent_bytes_per_s,
+            history_bytes: publishers.map(|of| history_bytes(of.qos.qos.depth, of.payload.message.bytes)).sum(),
+        }
+    }
+
+    fn for_cpu(&self) -> Vec<f64> {
+        let endpoints = self.publishers + self.subscriptions;
+        vec![self.processes, self.wake_ups_hz, endpoints, self.sent_hz, self.received_hz, self.sent_bytes_per_s]
+    }
+
+    fn for_memory(&self) -> Vec<f64> {
+        vec![self.processes, self.publishers, self.subscriptions, self.history_bytes]
+    }
+}
+
+/// The cost of a topology.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// CPU time, percent of one core.
+    pub cpu_percent: f64,
+    /// Resident memory without that of the instrument, KiB.
+    pub memory_kib: f64,
+}
+
+/// The costs of single parts, fitted to measured topologies.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// CPU time of a process, of a wake-up of an executor, of an endpoint, of a message sent, of one received, and of a byte sent:
+    /// percent of one core for one of it per second.
+    cpu: Vec<f64>,
+    /// Memory of a process, of a publisher, of a subscription, and of a byte in a history: KiB.
+    memory: Vec<f64>,
+}
+
+/// The part of a machine that the nodes of a robot may use: the rest is for bursts, and for the work in their callbacks.
+pub const FULL: f64 = 0.7;
+
+impl Estimate {
+    /// Fitted to these topologies; `None` without any.
+    #[must_use]
+    pub fn of(measured: &[(Load, Cost)]) -> Option<Estimate> {
+        let of = |row: fn(&Load) -> Vec<f64>, value: fn(&Cost) -> f64| {
+            let rows: Vec<Vec<f64>> = measured.iter().map(|(load, _)| row(load)).collect();
+            fit(&rows, &measured.iter().map(|(_, cost)| value(cost)).collect::<Vec<f64>>())
+        };
+        Some(Estimate {
+            cpu: of(Load::for_cpu, |of| of.cpu_percent)?,
+            memory: of(Load::for_memory, |of| of.memory_kib)?,
+        })
+    }
+
+    /// The cost of a topology.
+    #[must_use]
+    pub fn cost(&self, load: &Load) -> Cost {
+        Cost { cpu_percent: predict(&load.for_cpu(), &self.cpu), memory_kib: predict(&load.for_memory(), &self.memory) }
+    }
+
+    /// How many times a load a machine holds in [`FULL`] of its cores and of its memory, KiB. The load has its processes and their
+    /// wake-ups once.
+    #[must_use]
+    pub fn held(&self, load: &Load, cores: u32, memory_kib: Option<u64>) -> Held {
+        let all = self.cost(load);
+        let once = self.cost(&Load { processes: load.processes, wake_ups_hz: load.wake_ups_hz, ..Load::default() });
+        let times = |room: f64, of_one: f64| if of_one > 0.0 { (room / of_one).max(0.0) } else { f64::INFINITY };
+        let by_cpu = times(FULL * f64::from(cores) * 100.0 - once.cpu_percent, all.cpu_percent - once.cpu_percent);
+        let of_one_kib = all.memory_kib - once.memory_kib;
+        let by_memory = memory_kib.map_or(f64::INFINITY, |kib| times(FULL * kib as f64 - once.memory_kib, of_one_kib));
+        Held { cores, times: by_cpu.min(by_memory), is_limited_by_memory: by_memory < by_cpu }
+    }
+
+    /// The costs of the parts in words.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let part = |coefficients: &[f64], index: usize| coefficients.get(index).copied().unwrap_or(0.0);
+        // A percent of a core for one message a second is 10 ms a message.
+        let [process_us, wake_up, endpoint, sent, received, byte] =
+            [0, 1, 2, 3, 4, 5].map(|index| part(&self.cpu, index) * 1e4);
+        let [process, publisher, subscription, history] = [0, 1, 2, 3].map(|index| part(&self.memory, index));
+        vec![
+            format!(
+                "CPU: {process_us:.0} µs per second for a process, {endpoint:.2} µs per second for an endpoint, {wake_up:.1} µs for a \
+                 wake-up of an executor, {sent:.2} µs for a message sent, {received:.2} µs for one received, {:.1} ns for a KiB sent",
+                byte * 1e3 * 1024.0
+            ),
+            format!(
+                "memory: {:.1} MiB for a process, {publisher:.1} KiB for a publisher, {subscription:.1} KiB for a subscription, {:.2} \
+                 bytes for a byte in a history",
+                process / 1024.0,
+                history * 1024.0
+            ),
+        ]
+    }
+}
+
+/// The size that a machine holds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Held {
+    /// Its cores.
+    pub cores: u32,
+    /// How many times the load.
+    pub times: f64,
+    /// The limit is its memory, not its cores.
+    pub is_limited_by_memory: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(nodes: f64, rate_hz: f64, subscriptions: f64) -> Load {
+        Load {
+            processes: 2.0,
+            wake_ups_hz: 2.0 * rate_hz,
+            publishers: 4.0 * nodes,
+            subscriptions: subscriptions * nodes,
+            sent_hz: 4.0 * nodes * rate_hz,
+            received_hz: subscriptions * nodes * rate_hz,
+            sent_bytes_per_s: 400.0 * nodes * rate_hz,
+            history_bytes: 4000.0 * nodes,
+        }
+    }
+
+    /// 3 µs for a message sent and 5 µs for one received; 8 MiB a process, 20 KiB a publisher and 10 KiB a subscription.
+    fn cost(load: &Load) -> Cost {
+        Cost {
+            cpu_percent: (3.0 * load.sent_hz + 5.0 * load.received_hz) / 1e4,
+            memory_kib: 8192.0 * load.processes + 20.0 * load.publishers + 10.0 * load.subscriptions,
+        }
+    }
+
+    #[test]
+    fn an_estimate_holds_for_a_load_that_it_has_not_seen() {
+        let seen = [
+            load(10.0, 10.0, 6.0),
+            load(30.0, 10.0, 6.0),
+            load(100.0, 10.0, 6.0),
+            load(100.0, 50.0, 6.0),
+            load(50.0, 10.0, 12.0),
+            load(50.0, 20.0, 1.0),
+        ];
+        let measured: Vec<(Load, Cost)> = seen.iter().map(|load| (*load, cost(load))).collect();
+        let estimate = Estimate::of(&measured).unwrap();
+        let unseen = load(700.0, 20.0, 3.0);
+        let (found, wanted) = (estimate.cost(&unseen), cost(&unseen));
+        assert!((found.cpu_percent / wanted.cpu_percent - 1.0).abs() < 1e-3, "{found:?} {wanted:?}");
+        assert!((found.memory_kib / wanted.memory_kib - 1.0).abs() < 1e-3, "{found:?} {wanted:?}");
+        // A node of 4 x 10 messages sent and 6 x 10 received a second: 420 µs a second of a core.
+        let node = load(1.0, 10.0, 6.0);
+        let held = estimate.held(&node, 4, None);
+        assert!((held.times / (FULL * 4e6 / 420.0) - 1.0).abs() < 1e-2, "{held:?}");
+        let small = estimate.held(&node, 4, Some(100 * 1024));
+        assert!(small.is_limited_by_memory && small.times < 500.0 && small.times > 300.0, "{small:?}");
+        assert_eq!(Estimate::of(&[]), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! The figures of one run of a topology.
+
+use serde::Serialize;
+
+use super::estimate::Cost;
+use crate::report::full::{SummaryEntry, WorkerEntry};
+use perf_worker::{clock::SECOND_NS, measure::memory::Footprint};
+
+/// The figures of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// CPU time of the endpoints and the middleware, with its daemons: percent of one core.
+    pub cpu_percent: f64,
+    /// CPU time of the instrument's own threads in the workers, not in the above: percent of one core.
+    pub instrument_percent: f64,
+    /// CPU time for each received message, ns.
+    pub cpu_per_message_ns: Option<f64>,
+    /// Memory of the workers and daemons, shared pages counted once (PSS), without that of the instrument's counts: KiB.
+    pub memory_kib: f64,
+    /// The memory of these counts, KiB.
+    pub instrument_kib: f64,
+    /// The mean latency from the send time, ns.
+    pub latency_mean_ns: Option<f64>,
+    /// Its 99th percentile, ns.
+    pub latency_p99_ns: Option<f64>,
+    /// From the start of the first process until all endpoints were matched, ns.
+    pub start_up_ns: Option<f64>,
+    /// Messages received.
+    pub received: u64,
+    /// Of these, late.
+    pub late: u64,
+    /// Of these, too late.
+    pub too_late: u64,
+    /// Messages that were sent and not received.
+    pub lost: u64,
+    /// Messages that timers passed over.
+    pub skipped: u64,
+}
+
+impl Figures {
+    /// Of a run.
+    #[must_use]
+    pub fn of(run: &SummaryEntry) -> Figures {
+        let daemons_percent: f64 = run.daemons.iter().map(|daemon| daemon.core_percent).sum();
+        let daemons_kib: u64 = run.daemons.iter().map(|daemon| daemon.memory.rss_kib).sum();
+        let pss_kib = |footprint: &Footprint| {
+            let Footprint { heap, stack, shared, file, other } = footprint;
+            [heap, stack, shared, file, other].map(|of| of.pss_kib).iter().sum::<u64>()
+        };
+        let memory_kib = |worker: &WorkerEntry| worker.footprint.as_ref().map_or(worker.memory.rss_kib, pss_kib);
+        let instrument_bytes: u64 = run.workers.iter().filter_map(|worker| worker.instrument_bytes).sum();
+        let instrument_kib = instrument_bytes as f64 / 1024.0;
+        let all_kib = run.workers.iter().map(memory_kib).sum::<u64>() + daemons_kib;
+        let instrument_ns = (run.instrument_used.user_ns + run.instrument_used.system_ns) as f64;
+        Figures {
+            cpu_percent: run.core_percent + daemons_percent,
+            instrument_percent: 100.0 * instrument_ns / (run.measured_s * SECOND_NS as f64).max(1.0),
+            cpu_per_message_ns: run.cpu_per_message_ns,
+            memory_kib: (all_kib as f64 - instrument_kib).max(0.0),
+            instrument_kib,
+            latency_mean_ns: run.total.latency.mean_ns,
+            latency_p99_ns: run.total.latency.p99_ns.map(|ns| ns as f64),
+            start_up_ns: run.start_up_ns.map(|ns| ns as f64),
+            received: run.total.received.samples,
+            late: run.total.received.late,
+            too_late: run.total.received.too_late,
+            lost: run.lost,
+            skipped: run.total.sent.skipped,
+        }
+    }
+
+    /// The part that is estimated.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        Cost { cpu_percent: self.cpu_percent, memory_kib: self.memory_kib }
+    }
+}

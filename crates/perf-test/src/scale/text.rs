@@ -1,0 +1,137 @@
+//! The cost over the size as text.
+
+use super::{Check, Point, Scale, estimate::FULL, figures::Figures};
+use crate::{
+    report::tables::table,
+    topology::several,
+    units::{format_mib, format_ns},
+};
+
+const COLUMNS: [&str; 14] = [
+    "topology",
+    "endpoints",
+    "received/s",
+    "CPU (% of a core)",
+    "per message",
+    "instrument (%)",
+    "memory",
+    "instrument",
+    "mean latency",
+    "p99",
+    "late",
+    "too late",
+    "lost, skipped",
+    "start-up",
+];
+
+impl Scale {
+    /// The results as lines of text.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let rows = |points: &mut dyn Iterator<Item = &Point>| -> Vec<Vec<String>> {
+            std::iter::once(COLUMNS.map(str::to_owned).to_vec()).chain(points.map(row)).collect()
+        };
+        let title = format!(
+            "{}, executor {}, {} on {} cores; nodes of {} publishers at {} Hz and {} subscriptions",
+            self.communicator,
+            self.executor,
+            several(self.node.processes, "process", "processes"),
+            self.cores,
+            self.node.publishers,
+            self.node.rate_hz,
+            self.node.subscriptions
+        );
+        let mut lines = table(&title, &rows(&mut self.sizes.iter()));
+        lines.extend(table("\nvariations, for the fit", &rows(&mut self.variations.iter())));
+        lines.push(
+            "memory: PSS of all processes without that of the instrument's counts; instrument: its own threads, and these counts".to_owned(),
+        );
+        let Some(estimate) = &self.estimate else { return lines };
+        lines.extend(["".to_owned(), "estimate, fitted to these runs".to_owned()]);
+        lines.extend(estimate.lines().into_iter().map(|line| format!("  {line}")));
+        lines.extend(self.held.iter().map(|held| {
+            let limit = if held.is_limited_by_memory { "memory" } else { "CPU" };
+            format!(
+                "  {} cores hold {:.0} such nodes, {:.0} messages received a second, in {:.0} % of CPU and memory; the limit is the {limit}",
+                held.cores,
+                held.times.floor(),
+                held.times.floor() * self.node.rate_hz * self.node.subscriptions as f64,
+                FULL * 100.0
+            )
+        }));
+        if !self.checks.is_empty() {
+            lines.extend(table("\nchecks: topologies that the fit has not seen", &self.check_rows()));
+            lines.extend(self.worst());
+        }
+        lines
+    }
+
+    fn check_rows(&self) -> Vec<Vec<String>> {
+        let header = [
+            "topology",
+            "CPU measured",
+            "estimated",
+            "error",
+            "memory measured",
+            "estimated",
+            "error",
+            "too late",
+            "skipped",
+        ];
+        let row = |check: &Check| {
+            let Check { point, estimated, cpu_error, memory_error } = check;
+            let Some(figures) = &point.figures else {
+                return vec![point.name.clone(), point.missing.clone().unwrap_or_default()];
+            };
+            let error = |error: &Option<f64>| error.map_or("-".to_owned(), |error| format!("{:+.0} %", error * 100.0));
+            vec![
+                point.name.clone(),
+                format!("{:.1} %", figures.cpu_percent),
+                format!("{:.1} %", estimated.cpu_percent),
+                error(cpu_error),
+                format_mib(figures.memory_kib),
+                format_mib(estimated.memory_kib),
+                error(memory_error),
+                percent(figures.too_late, figures.received),
+                figures.skipped.to_string(),
+            ]
+        };
+        std::iter::once(header.map(str::to_owned).to_vec()).chain(self.checks.iter().map(row)).collect()
+    }
+
+    fn worst(&self) -> Option<String> {
+        let worst = |error: fn(&Check) -> Option<f64>| {
+            self.checks.iter().filter_map(error).map(f64::abs).reduce(f64::max).map(|error| error * 100.0)
+        };
+        let (cpu, memory) = (worst(|check| check.cpu_error)?, worst(|check| check.memory_error)?);
+        Some(format!("the estimate is off by up to {cpu:.0} % in CPU and {memory:.0} % in memory on these"))
+    }
+}
+
+fn row(point: &Point) -> Vec<String> {
+    let Point { name, load, figures, missing, .. } = point;
+    let begin = vec![name.clone(), format!("{:.0}", point.endpoints()), format!("{:.0}", load.received_hz)];
+    let Some(of) = figures else {
+        return begin.into_iter().chain(missing.clone()).collect();
+    };
+    let Figures { received, late, too_late, lost, skipped, .. } = of;
+    let time = |ns: Option<f64>| ns.map_or("-".to_owned(), format_ns);
+    let rest = [
+        format!("{:.1}", of.cpu_percent),
+        time(of.cpu_per_message_ns),
+        format!("{:.1}", of.instrument_percent),
+        format_mib(of.memory_kib),
+        format_mib(of.instrument_kib),
+        time(of.latency_mean_ns),
+        time(of.latency_p99_ns),
+        percent(*late, *received),
+        percent(*too_late, *received),
+        format!("{lost}, {skipped}"),
+        time(of.start_up_ns),
+    ];
+    begin.into_iter().chain(rest).collect()
+}
+
+fn percent(part: u64, all: u64) -> String {
+    if part == 0 { "0 %".to_owned() } else { format!("{:.2} %", 100.0 * part as f64 / all.max(1) as f64) }
+}
