@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::backend::BUILT_IN;
 use perf_worker::{
-    backend::{Backend, DaemonCommand, Description},
+    backend::{Backend, Capabilities, DaemonCommand, Description},
     run_spec::RunSpec,
     worker::protocol::PROTOCOL,
 };
@@ -221,14 +221,6 @@ impl Communicator {
     /// # Errors
     /// A sentence with the option and the alternative; or the program does not start, or its answer is not valid.
     pub fn check(&self, spec: &RunSpec) -> Result<Vec<DaemonCommand>, String> {
-        if spec.executor.is_some() && spec.capabilities.executors.is_empty() {
-            let others: Vec<String> = with_executors().into_iter().map(|other| format!("-c {other}")).collect();
-            let name = &spec.communicator;
-            return Err(format!(
-                "{name} has no executors, in which the nodes of a topology run: give {}",
-                others.join(" or ")
-            ));
-        }
         spec.capabilities.check(spec)?;
         let path = match &self.program {
             Program::This(backend) => return backend.check(spec),
@@ -251,6 +243,19 @@ impl Communicator {
             return Err(format!("{} check: the daemon {} has no command", path.display(), daemon.name));
         }
         Ok(checked.daemons)
+    }
+
+    /// Checks whether it has executors.
+    ///
+    /// # Errors
+    /// A sentence with the middlewares that have some.
+    pub fn check_executors(&self, capabilities: &Capabilities) -> Result<(), String> {
+        if !capabilities.executors.is_empty() {
+            return Ok(());
+        }
+        let others: Vec<String> = with_executors().into_iter().map(|other| format!("-c {other}")).collect();
+        let (name, others) = (&self.name, others.join(" or "));
+        Err(format!("{name} has no executors, in which the nodes of a topology run: give {others}"))
     }
 
     /// Removes the files of dead workers.

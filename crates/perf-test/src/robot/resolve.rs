@@ -77,10 +77,10 @@ fn spec(
 ) -> Result<RunSpec, String> {
     let description = communicator.describe()?;
     let capabilities = &description.capabilities;
+    communicator.check_executors(capabilities)?;
     let asked = options.executor.as_deref();
     let asked = asked.map(|asked| NUMBERS.iter().find(|(number, _)| *number == asked).map_or(asked, |(_, name)| name));
     let default = capabilities.executors.first().map(String::as_str);
-    // Without any, the check of the capabilities says so.
     let executor = asked.or(default).unwrap_or("single").to_owned();
     let mut run = RunOptions::default();
     run.endpoints.communicator = Some(communicator.name.clone());
