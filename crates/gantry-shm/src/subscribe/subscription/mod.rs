@@ -22,6 +22,7 @@ use crate::{
     subscribe::{
         connection::{Connection, Losses},
         discovery::{Discovered, PublisherDiscovery},
+        owned_record::places::Places,
     },
     wait::waiter::Waiter,
 };
@@ -29,8 +30,7 @@ use std::sync::Arc;
 
 /// A subscription: it takes samples of all matched publishers of its topic, in place.
 ///
-/// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. (It allocates once or
-/// twice for a publisher that comes while eight others are there: for its first sample, and when several of its samples are held.) The waits spin for a bounded time (not at
+/// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded time (not at
 /// all where only one CPU is usable), then sleep by a futex call. All other operations are on the control path, unless they say
 /// otherwise.
 // Aligned as `Publisher`, and for the same reason.
@@ -57,7 +57,7 @@ pub struct Subscription {
     losses: Losses,
     /// The samples that became available from connections that are dropped.
     received_before: u64,
-    max_held_samples: usize,
+    places: Places,
     event_fd: Option<EventFd>,
     /// `None` while it waits.
     waiter: Option<Waiter>,
@@ -81,7 +81,8 @@ impl Subscription {
         let topic = domain.topic(topic);
         // SAFETY: the subscription keeps the domain, which keeps the board.
         let line = unsafe { InRegion::new(domain.board.line(topic)) };
-        let discovery = Arc::new(PublisherDiscovery::new(description, topic));
+        let discovery = Arc::new(PublisherDiscovery::new(&domain, description, topic));
+        let places = Places::new(discovery.memory.clone(), discovery.description.clone());
         participant.control.register(topic, Side::Publishers, &discovery);
         let waiter = Some(Waiter::new(domain.clone()));
         let mut subscription = Subscription {
@@ -100,7 +101,7 @@ impl Subscription {
             may_have_history: false,
             losses: Losses::default(),
             received_before: 0,
-            max_held_samples: usize::MAX,
+            places,
             event_fd: None,
             waiter,
         };
@@ -235,8 +236,9 @@ impl Subscription {
             let present = discovered.present_keys();
             for connection in &mut self.connections {
                 connection.is_gone = !present.contains(&connection.mapping.key);
-                connection.max_held_samples = self.max_held_samples;
             }
+            let inline_bytes = self.connections.iter().map(|connection| connection.mapping.inline_bytes()).max();
+            self.places.prepare(self.connections.len(), inline_bytes.unwrap_or(0));
             let wants_history = self.discovery.description.qos.durability == Durability::TransientLocal;
             self.may_have_history = wants_history && self.connections.iter().any(Connection::is_in_history);
         }

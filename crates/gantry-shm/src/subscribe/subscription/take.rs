@@ -55,7 +55,7 @@ impl Subscription {
             if index >= count {
                 index -= count;
             }
-            match self.connections[index].take(&mut self.losses) {
+            match self.connections[index].take(&mut self.places, &mut self.losses) {
                 Ok(None) => {}
                 taken => return self.taken_from(index, taken),
             }
@@ -93,7 +93,7 @@ impl Subscription {
     fn take_oldest(&mut self) -> Result<Option<Sample>, Box<Error>> {
         let (mut oldest, mut held) = (None::<((u64, u64), usize)>, None);
         for index in 0..self.connections.len() {
-            let time = match self.connections[index].peek_time(&mut self.losses) {
+            let time = match self.connections[index].peek_time(&mut self.places, &mut self.losses) {
                 Ok(time) => time,
                 // The samples of other publishers can be taken.
                 Err(error) if matches!(*error, Error::TooManyHeld { .. }) => {
@@ -105,7 +105,7 @@ impl Subscription {
             oldest = time.map(|time| (time, index)).into_iter().chain(oldest).min();
         }
         let taken = match (oldest, held) {
-            (Some((_, index)), _) => self.connections[index].take(&mut self.losses),
+            (Some((_, index)), _) => self.connections[index].take(&mut self.places, &mut self.losses),
             (None, Some(error)) => return Err(error),
             (None, None) => Ok(None),
         };
@@ -120,8 +120,7 @@ impl Subscription {
     /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are. Samples that
     /// travel inline are copies and do not count. No allocation, lock or system call.
     pub fn set_max_held_samples(&mut self, limit: usize) {
-        self.max_held_samples = limit;
-        self.connections.iter_mut().for_each(|connection| connection.max_held_samples = limit);
+        self.places.max_held_samples = limit;
     }
 
     /// Applies the result of the control thread, unless a discovery is under way.
