@@ -120,7 +120,7 @@ impl Stage {
             let id = offset_of!(ProcessHeader, id);
             process[id..id + 16].copy_from_slice(&STRANGER);
             let board = std::fs::read(directory.join(BOARD_NAME)).unwrap();
-            (board, process, std::fs::read(directory.join(own)).unwrap(), publisher.description().clone())
+            (board, process, std::fs::read(directory.join(own)).unwrap(), publisher.description().as_ref().clone())
         };
         let domain = Arc::new(Domain::join(root.path(), 2).unwrap());
         let mut stage = Stage { root, domain, board, process, publisher, description };

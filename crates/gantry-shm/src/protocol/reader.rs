@@ -58,7 +58,7 @@ impl Taken {
     }
 }
 
-/// A pin that protects no slot: its place for a copy is in use. No sequence is so large.
+/// A pin that protects no slot: its sample is a private copy. No sequence is so large.
 pub(crate) const COPIED: u64 = u64::MAX;
 
 /// The first sample of a subscription.

@@ -168,8 +168,8 @@ impl Drop for Sample {
         let &Place { pin, epoch, cell, .. } = self.place();
         if epoch.is_current() {
             crash::point(Point::SampleDrops);
-            // Nothing refers to the place after this: another sample may use it (L1), and it is gone with the record (O3).
-            self.place().end();
+            // SAFETY: the place is not used after this: another sample may have it (L1), or it is gone with the record (O3).
+            unsafe { Place::end(self.place) };
             if release_sample(&pin, &cell.flag, asymmetric_fence::light) {
                 cell.free_orphan();
             }

@@ -4,9 +4,12 @@
 mod losses;
 mod pending;
 mod records;
+mod uncommon;
 
 pub use losses::Losses;
 pub(crate) use pending::{PendingConnection, record_words};
+use records::FreePin;
+use uncommon::Uncommon;
 
 use crate::{
     crash::{self, Point},
@@ -29,44 +32,29 @@ use crate::{
         sample::Sample,
     },
 };
-use records::FreePin;
-use std::{mem::offset_of, num::NonZeroU64, ptr::NonNull, sync::Arc};
+use std::{num::NonZeroU64, ptr::NonNull, sync::Arc};
 
-/// A matched publisher. Its middle line is written at each take, and a publisher's own memory may lie beside the connection: the
-/// lines on both sides are its own, since processors fetch pairs of them.
-#[repr(C, align(64))]
+/// A matched publisher. Aligned: it is written at each take, and a publisher's own memory may lie beside it.
+#[repr(align(128))]
 pub(crate) struct Connection {
     pub(crate) mapping: Arc<PublisherMapping>,
+    reader: Reader,
     /// The record with cursor and depth, and its cell.
     pub(crate) record: Arc<OwnedRecord>,
     cell: &'static OrphanCell,
-    /// They hold more pins when many samples are held.
-    extensions: Vec<Arc<OwnedRecord>>,
-    /// Samples that are older are skipped; `u64::MAX`: none is.
-    lifespan_ns: u64,
+    uncommon: Option<Box<Uncommon>>,
     /// The publisher honours the pins once it has seen this generation.
     joined_generation: u64,
-    reader: Reader,
     /// The oldest sample that it had when the match was first seen or, if it does not wait for this reader, at the join; from there on
     /// a sample that is lost is overwritten.
     kept_from: Option<NonZeroU64>,
-    /// The newest sample at the join: the samples up to it are history.
-    history_end: u64,
     /// The oldest sample that was available at the join.
     first: u64,
-    /// The newest sample that was seen to be available.
-    newest_seen: u64,
     /// Samples that left the history before they were taken, without those before `kept_from`.
     pub(crate) lost: u64,
-    /// The next sample, taken early to compare its time.
-    peeked: Option<Sample>,
-    /// The publisher waits for this reader.
-    is_gating: bool,
-    /// The publisher left or died: the connection is dropped after its last sample.
-    pub(crate) is_gone: bool,
 }
 
-const _: () = assert!(offset_of!(Connection, reader) == LINE_BYTES && size_of::<Reader>() == LINE_BYTES);
+const _: () = assert!(size_of::<Connection>() == 2 * LINE_BYTES);
 
 impl Connection {
     /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping.
@@ -76,21 +64,14 @@ impl Connection {
             Ok(ring) => self.reader.has_news_in(&ring).unwrap_or(true),
             Err(_) => true, // a take returns the error
         };
-        self.peeked.is_some() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
+        self.has_peeked() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
     }
 
-    /// The samples that became available since the join. It never decreases.
-    pub(crate) fn received(&mut self) -> u64 {
-        // In the ring that is used now: the head alone, which is what a replaced ring leaves, may be older than the last answer.
+    /// The samples that became available since the join. It may decrease for a moment when the publisher replaces its ring.
+    pub(crate) fn received(&self) -> u64 {
+        // In the ring that is used now: the head alone, which is what a replaced ring leaves, is older.
         let newest = self.mapping.newest().map_or(0, |(_, newest)| newest); // a take returns the error
-        self.newest_seen = self.newest_seen.max(newest).max(self.reader.next - 1);
-        (self.newest_seen + 1).saturating_sub(self.first)
-    }
-
-    /// Whether there may be samples to take that were published before the join.
-    #[inline]
-    pub(crate) fn is_in_history(&self) -> bool {
-        self.peeked.is_some() || self.reader.next <= self.history_end
+        newest.max(self.reader.next - 1).saturating_add(1).saturating_sub(self.first)
     }
 
     /// Time of the next sample, and the key of its publisher; the sample is taken for that, and kept for [`Connection::take`].
@@ -99,25 +80,36 @@ impl Connection {
         places: &mut Places,
         losses: &mut Losses,
     ) -> Result<Option<(u64, u64)>, Box<Error>> {
-        if self.peeked.is_none() {
-            self.peeked = self.take(places, losses)?;
+        if !self.has_peeked()
+            && let Some(taken) = self.take(places, losses)?
+        {
+            self.uncommon_mut().peeked = Some(taken);
         }
-        Ok(self.peeked.as_ref().map(|sample| (sample.info().source_time_ns, self.mapping.key)))
+        let peeked = self.uncommon.as_ref().and_then(|uncommon| uncommon.peeked.as_ref());
+        Ok(peeked.map(|sample| (sample.info().source_time_ns, self.mapping.key)))
     }
 
     /// The next sample, or `None` if there is none now. Skipped samples are counted in `losses`.
     #[inline(always)]
     pub(crate) fn take(&mut self, places: &mut Places, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
-        if self.lifespan_ns == u64::MAX { self.take_any(places, losses) } else { self.take_valid(places, losses) }
+        match self.uncommon.as_ref().map_or(u64::MAX, |uncommon| uncommon.lifespan_ns) {
+            u64::MAX => self.take_any(places, losses),
+            lifespan_ns => self.take_valid(lifespan_ns, places, losses),
+        }
     }
 
     /// The next sample whose lifespan has not expired. Skips only samples that were in the ring when the call began, then returns
     /// `None`: otherwise the loop might never end if samples expire as fast as the publisher sends them.
-    fn take_valid(&mut self, places: &mut Places, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
+    fn take_valid(
+        &mut self,
+        lifespan_ns: u64,
+        places: &mut Places,
+        losses: &mut Losses,
+    ) -> Result<Option<Sample>, Box<Error>> {
         let newest = self.reader.newest();
         while let Some(sample) = self.take_any(places, losses)? {
             let info = sample.info();
-            if monotonic_ns().saturating_sub(info.source_time_ns) <= self.lifespan_ns {
+            if monotonic_ns().saturating_sub(info.source_time_ns) <= lifespan_ns {
                 return Ok(Some(sample));
             }
             losses.expired = losses.expired.saturating_add(1);
@@ -131,8 +123,10 @@ impl Connection {
     /// The next sample of any age.
     #[inline(always)]
     fn take_any(&mut self, places: &mut Places, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
-        if self.peeked.is_some() {
-            return Ok(self.peeked.take());
+        if let Some(uncommon) = &mut self.uncommon
+            && let Some(peeked) = uncommon.peeked.take()
+        {
+            return Ok(Some(peeked));
         }
         match self.reader.look() {
             None => Ok(None),
@@ -151,7 +145,7 @@ impl Connection {
         // SAFETY: the place is this take's until its sample is made.
         let payload = unsafe { places.payload(place) };
         let info = self.reader.take_inline(word, &pin.0, payload)?;
-        Some(self.copied(&info, pin, place))
+        Some(self.copied(&info, places, pin, place))
     }
 
     /// The next sample; `entry` is what [`Reader::look`] found.
@@ -179,9 +173,11 @@ impl Connection {
             }
             match taken {
                 Taken::Slot { offset, length_bytes } => {
-                    return self.in_slot(offset, length_bytes, pin, place).map(Some);
+                    let slot = self.checked(offset, length_bytes);
+                    let slot = slot.inspect_err(|_| self.reader.untake(&pin.0))?;
+                    return Ok(Some(self.sample(places, pin, place, slot)));
                 }
-                Taken::Inline(info) => return Ok(Some(self.copied(&info, pin, place))),
+                Taken::Inline(info) => return Ok(Some(self.copied(&info, places, pin, place))),
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.mapping.ring()?,
                 Taken::Nonsense { head } => return Err(self.nonsense(format!("head {head}"))),
@@ -201,49 +197,37 @@ impl Connection {
         Error::corrupt(self.mapping.region.name(), "the ring", expected, found).into()
     }
 
-    /// The sample in the slot at `offset`, which is pinned and was alive after that.
-    #[inline(always)]
-    fn in_slot(
-        &mut self,
-        offset: usize,
-        length_bytes: Option<u64>,
-        pin: FreePin,
-        place: NonNull<Place>,
-    ) -> Result<Sample, Box<Error>> {
-        match self.checked(offset, length_bytes) {
-            Ok(slot) => Ok(self.sample(pin, place, slot)),
-            Err(error) => {
-                self.reader.untake(&pin.0);
-                Err(error)
-            }
-        }
-    }
-
     /// The inline sample that was copied to its place.
     #[inline(always)]
-    fn copied(&mut self, info: &InlineInfo, pin: FreePin, place: NonNull<Place>) -> Sample {
+    fn copied(&mut self, info: &InlineInfo, places: &Places, pin: FreePin, place: NonNull<Place>) -> Sample {
         let mut slot = Place::copy(place);
         // SAFETY: the copy's header, in the place that is this take's until the sample is made.
         let header = unsafe { slot.as_mut() };
         let wall_time_ns = info.time_ns.wrapping_add(self.mapping.wall_offset_ns).wrapping_add(info.wall_shift_ns);
         header.sequence = self.reader.next - 1;
         (header.source_time_ns, header.source_wall_time_ns) = (info.time_ns, wall_time_ns);
-        self.sample(pin, place, (slot, info.length_bytes))
+        self.sample(places, pin, place, (slot, info.length_bytes))
     }
 
     /// The sample that was taken.
     #[inline(always)]
-    fn sample(&mut self, (pin, cell): FreePin, place: NonNull<Place>, slot: (NonNull<SlotHeader>, usize)) -> Sample {
+    fn sample(
+        &mut self,
+        places: &Places,
+        pin: FreePin,
+        place: NonNull<Place>,
+        slot: (NonNull<SlotHeader>, usize),
+    ) -> Sample {
         self.note_take();
         // SAFETY: as in `copied`.
-        unsafe { Place::begin(place, (pin, cell, NonNull::from(&*self.mapping)), slot) };
+        unsafe { places.begin(place, pin, &self.mapping, slot) };
         Sample::new(place)
     }
 
     /// The steps of a gating reader after it holds a sample.
     #[inline]
     fn note_take(&mut self) {
-        if self.is_gating {
+        if self.is_gating() {
             self.ring_blocked_publisher();
             if self.kept_from.is_none() {
                 self.note_match();
@@ -287,18 +271,19 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        let records = std::iter::once(&self.record).chain(&self.extensions);
         if !self.record.memory.domain.epoch.is_current() {
+            let records = std::iter::once(&self.record).chain(self.extensions());
             records.for_each(|record| std::mem::forget(record.clone())); // samples in the child still refer to them
             return;
         }
-        self.peeked = None;
-        for record in records {
+        let peeked = self.uncommon.as_mut().and_then(|uncommon| uncommon.peeked.take());
+        drop(peeked); // before it would be an orphan's
+        for record in std::iter::once(&self.record).chain(self.extensions()) {
             record.record().state.store(READER_LEFT, Release); // samples that are still held stay pinned
             crash::point(Point::RecordLeft);
             record.leave();
         }
-        if self.is_gating {
+        if self.is_gating() {
             self.ring_blocked_publisher();
         }
     }

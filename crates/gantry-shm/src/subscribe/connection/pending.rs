@@ -77,23 +77,23 @@ impl PendingConnection {
         let oldest_kept = reader.oldest_kept();
         let of_depth = newest.saturating_add(1).saturating_sub(self.depth.into());
         let first = reader.next.max(oldest_kept.min(newest.saturating_add(1))).max(of_depth);
-        let connection = Connection {
+        let history_end = if matches!(self.start, Start::History(_)) { newest } else { 0 };
+        let mut connection = Connection {
             mapping,
             reader,
             cell: self.record.cell,
             record: self.record,
-            extensions: Vec::new(),
-            is_gating: self.is_gating,
-            lifespan_ns: self.lifespan_ns,
+            uncommon: None,
             joined_generation: generation,
             kept_from: NonZeroU64::new(oldest_kept).filter(|_| !self.is_gating),
-            history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
             first,
-            newest_seen: 0,
             lost: 0,
-            peeked: None,
-            is_gone: false,
         };
+        if self.is_gating || self.lifespan_ns < u64::MAX || history_end > 0 {
+            let uncommon = connection.uncommon_mut();
+            (uncommon.is_gating, uncommon.lifespan_ns) = (self.is_gating, self.lifespan_ns);
+            uncommon.history_end = history_end;
+        }
         if self.is_gating {
             connection.ring_blocked_publisher(); // it may wait since it saw the cursor of 0
         }

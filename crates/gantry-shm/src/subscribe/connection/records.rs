@@ -12,16 +12,12 @@ use crate::{
     },
     subscribe::owned_record::{OrphanCell, OwnedRecord, places::Places},
 };
+use std::sync::Arc;
 
 /// A pin, and the cell of its record.
 pub(super) type FreePin = (InRegion<AtomicU64>, &'static OrphanCell);
 
 impl Connection {
-    /// The records after the one with the cursor.
-    fn extensions(&self) -> impl Iterator<Item = &OwnedRecord> {
-        self.extensions.iter().map(|owned| &**owned)
-    }
-
     /// An error if as many samples are held as may be. One that was copied does not count: its publisher can use its memory again.
     #[inline]
     pub(super) fn check_held(&self, places: &Places) -> Result<(), Box<Error>> {
@@ -29,7 +25,7 @@ impl Connection {
         if limit == usize::MAX {
             return Ok(());
         }
-        let extensions = self.extensions().map(|owned| &**owned.record());
+        let extensions = self.extensions().iter().map(|owned| &**owned.record());
         let records = std::iter::once(self.reader.record()).chain(extensions);
         // Relaxed: a sample that is dropped on another thread meanwhile may count.
         let pins = records.flat_map(|record| record.pins.iter().map(|pin| pin.load(Relaxed)));
@@ -48,8 +44,9 @@ impl Connection {
     /// A free pin; one more record if all are in use.
     #[inline]
     pub(super) fn free_pin(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
-        let of_extension = |owned: &OwnedRecord| Some((pin_of(owned.record(), free_pin(owned.record())?), owned.cell));
-        match self.first_free_pin().or_else(|| self.extensions().find_map(of_extension)) {
+        let of_extension =
+            |owned: &Arc<OwnedRecord>| Some((pin_of(owned.record(), free_pin(owned.record())?), owned.cell));
+        match self.first_free_pin().or_else(|| self.extensions().iter().find_map(of_extension)) {
             Some(free) => Ok(free),
             None => self.add_record(places),
         }
@@ -62,7 +59,7 @@ impl Connection {
         let record = domain.process.take_record(&domain.directory, self.mapping.key, READER_EXTENSION, 0)?;
         let owned = OwnedRecord::new(places.memory.clone(), self.mapping.clone(), record);
         let pin = (pin_of(owned.record(), 0), owned.cell);
-        self.extensions.push(owned);
+        self.uncommon_mut().extensions.push(owned);
         domain.board.topic_changed(domain.topic(&places.description.topic), Side::Readers);
         Ok(pin)
     }

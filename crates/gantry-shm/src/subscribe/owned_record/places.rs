@@ -71,6 +71,7 @@ impl PlaceMemory {
 /// The places of a subscription, for the thread that takes.
 pub(crate) struct Places {
     pub(crate) memory: Arc<PlaceMemory>,
+    epoch: Epoch,
     /// Of the subscription.
     pub(crate) description: Arc<EndpointDescription>,
     /// Each has room for a payload of so many bytes.
@@ -88,7 +89,8 @@ unsafe impl Sync for Places {}
 impl Places {
     /// No place yet, and no limit.
     pub(crate) fn new(memory: Arc<PlaceMemory>, description: Arc<EndpointDescription>) -> Places {
-        Places { memory, description, places: Vec::new(), inline_bytes: 0, max_held_samples: usize::MAX }
+        let (epoch, places) = (memory.domain.epoch, Vec::new());
+        Places { memory, epoch, description, places, inline_bytes: 0, max_held_samples: usize::MAX }
     }
 
     /// Makes places for so many publishers, with room for inline payloads of up to `inline_bytes`.
@@ -106,8 +108,8 @@ impl Places {
     /// A place that no sample uses, for the next one. Allocates if all are in use.
     #[inline]
     pub(crate) fn unused(&mut self) -> NonNull<Place> {
-        // SAFETY: `memory` keeps the places, whose flags are initialised; a reference to the others might not be valid.
-        //   Acquire: the last sample's reads, on another thread, come before the next writes (L1).
+        // Acquire: the last sample's reads, on another thread, come before the next writes (L1).
+        // SAFETY: `memory` keeps the places. Of one that was never used only the flag is valid.
         let is_unused = |place: &&NonNull<Place>| !unsafe { &(*place.as_ptr()).is_used }.load(Acquire);
         match self.places.iter().find(is_unused) {
             Some(&place) => place,
@@ -127,49 +129,40 @@ impl Places {
         unsafe { NonNull::slice_from_raw_parts(payload.cast(), self.inline_bytes / 8).as_mut() }
     }
 
-    /// Adds places, and returns the first of them.
-    #[cold]
-    fn add(&mut self, count: usize) -> NonNull<Place> {
-        let lines_per_place = 1 + (PAYLOAD_OFFSET + self.inline_bytes).div_ceil(LINE_BYTES);
-        let mut block: Vec<Line> = (0..count * lines_per_place).map(|_| Line(UnsafeCell::default())).collect();
-        let first = block.as_mut_ptr();
-        // SAFETY: inside the block, which stays where it is when the vector is moved.
-        let place =
-            |index: usize| unsafe { NonNull::new_unchecked(first.add(index * lines_per_place)) }.cast::<Place>();
-        for place in (0..count).map(place) {
-            // SAFETY: the first line of a place, which is not in use yet; the flag is false by its bytes of 0.
-            unsafe { (&raw mut (*place.as_ptr()).epoch).write(self.memory.domain.epoch) };
-        }
-        self.places.reserve_exact(count);
-        self.places.extend((0..count).map(place));
-        self.memory.blocks.lock().unwrap_or_else(PoisonError::into_inner).push(block);
-        place(0)
-    }
-}
-
-impl Place {
     /// Gives a place to a sample, which `pin` of the record with that cell holds, and which lies in `slot`.
     ///
     /// # Safety
     /// [`Places::unused`] returned the place, and no sample was made since then.
     #[inline(always)]
     pub(crate) unsafe fn begin(
+        &self,
         place: NonNull<Place>,
-        (pin, cell, mapping): (InRegion<AtomicU64>, &'static OrphanCell, NonNull<PublisherMapping>),
+        (pin, cell): (InRegion<AtomicU64>, &'static OrphanCell),
+        mapping: &PublisherMapping,
         (slot, length_bytes): (NonNull<SlotHeader>, usize),
     ) {
-        let place = place.as_ptr();
+        let (epoch, mapping, is_used) = (self.epoch, NonNull::from(mapping), AtomicBool::new(true));
         // SAFETY: the first line of a place, which is the caller's alone (L1).
-        unsafe {
-            (&raw mut (*place).pin).write(pin);
-            (&raw mut (*place).cell).write(cell);
-            (&raw mut (*place).mapping).write(mapping);
-            (&raw mut (*place).slot).write(slot);
-            (&raw mut (*place).length_bytes).write(length_bytes);
-            (*place).is_used.store(true, Relaxed);
-        }
+        unsafe { place.write(Place { pin, epoch, cell, mapping, slot, length_bytes, is_used }) };
     }
 
+    /// Adds places, and returns the first of them.
+    #[cold]
+    fn add(&mut self, count: usize) -> NonNull<Place> {
+        let lines_per_place = 1 + (PAYLOAD_OFFSET + self.inline_bytes).div_ceil(LINE_BYTES);
+        // Bytes of 0: none is used.
+        let mut block: Vec<Line> = (0..count * lines_per_place).map(|_| Line(UnsafeCell::default())).collect();
+        let first = NonNull::from(block.as_mut_slice()).cast::<Line>();
+        self.places.reserve_exact(count);
+        // SAFETY: inside the block, which stays where it is when the vector is moved.
+        let place = |index: usize| unsafe { first.add(index * lines_per_place) }.cast();
+        self.places.extend((0..count).map(place));
+        self.memory.blocks.lock().unwrap_or_else(PoisonError::into_inner).push(block);
+        first.cast()
+    }
+}
+
+impl Place {
     /// The header of the copy in a place; the payload follows.
     #[inline]
     pub(crate) fn copy(place: NonNull<Place>) -> NonNull<SlotHeader> {
@@ -178,8 +171,12 @@ impl Place {
     }
 
     /// The sample does not use the place any more.
+    ///
+    /// # Safety
+    /// It did until now, and nothing refers to the place.
     #[inline]
-    pub(crate) fn end(&self) {
-        self.is_used.store(false, Release); // partner: `Places::unused`
+    pub(crate) unsafe fn end(place: NonNull<Place>) {
+        // SAFETY: the sample's, and in memory that its record keeps.
+        unsafe { &(*place.as_ptr()).is_used }.store(false, Release); // partner: `Places::unused`
     }
 }

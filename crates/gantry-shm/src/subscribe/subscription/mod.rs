@@ -57,6 +57,8 @@ pub struct Subscription {
     losses: Losses,
     /// The samples that became available from connections that are dropped.
     received_before: u64,
+    /// The last answer of [`Subscription::received`].
+    received: u64,
     places: Places,
     event_fd: Option<EventFd>,
     /// `None` while it waits.
@@ -101,6 +103,7 @@ impl Subscription {
             may_have_history: false,
             losses: Losses::default(),
             received_before: 0,
+            received: 0,
             places,
             event_fd: None,
             waiter,
@@ -126,7 +129,7 @@ impl Subscription {
     }
 
     fn matched_count(&self) -> usize {
-        self.connections.iter().filter(|connection| !connection.is_gone).count()
+        self.connections.iter().filter(|connection| !connection.is_gone()).count()
     }
 
     /// Number of publishers that are matched now.
@@ -184,8 +187,9 @@ impl Subscription {
         if self.generation_changed() {
             self.discover();
         }
-        let present = self.connections.iter_mut().map(Connection::received);
-        Ok(present.fold(self.received_before, u64::saturating_add))
+        let present = self.connections.iter().map(Connection::received);
+        self.received = self.received.max(present.fold(self.received_before, u64::saturating_add));
+        Ok(self.received)
     }
 
     /// The reasons why publishers of this topic are not matched, a sentence each; none in a forked child.
@@ -214,7 +218,7 @@ impl Subscription {
 
     /// The description of this subscription that other processes read.
     #[must_use]
-    pub fn description(&self) -> &EndpointDescription {
+    pub fn description(&self) -> &Arc<EndpointDescription> {
         &self.discovery.description
     }
 
@@ -235,7 +239,7 @@ impl Subscription {
             self.connections_version += 1;
             let present = discovered.present_keys();
             for connection in &mut self.connections {
-                connection.is_gone = !present.contains(&connection.mapping.key);
+                connection.set_gone(!present.contains(&connection.mapping.key));
             }
             let inline_bytes = self.connections.iter().map(|connection| connection.mapping.inline_bytes()).max();
             self.places.prepare(self.connections.len(), inline_bytes.unwrap_or(0));
@@ -250,8 +254,8 @@ impl Subscription {
     /// Unmaps publishers that are gone and have nothing left to take.
     fn drop_drained(&mut self) {
         let (before, received) = (self.connections.len(), &mut self.received_before);
-        self.connections.retain_mut(|connection| {
-            let stays = !connection.is_gone || connection.has_news();
+        self.connections.retain(|connection| {
+            let stays = !connection.is_gone() || connection.has_news();
             if !stays {
                 *received = received.saturating_add(connection.received());
             }
