@@ -44,7 +44,7 @@ impl OrphanCell {
 #[repr(align(128))]
 struct CellBlock([OrphanCell; CELLS_PER_BLOCK]);
 
-/// Few participants have fewer records; the cells fill whole lines.
+/// They fill whole lines, 1.5 KiB.
 const CELLS_PER_BLOCK: usize = 64;
 
 static UNUSED_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
