@@ -1,9 +1,9 @@
-//! Private memory for the samples that a subscription took: places, which the samples of all its publishers share. A place says where
-//! its sample lies, and has room for the copy of an inline one, laid out as a slot, so that samples of both kinds are read in the same
-//! way.
+//! Private memory for the samples that a subscription took: places, which the samples of all its publishers share. A place
+//! says where its sample lies, and has room for the copy of an inline one, laid out as a slot, so that samples of both kinds
+//! are read in the same way.
 //!
-//! Invariant L1: a place is of one sample from the take that sets `is_used` to the drop that clears it, which is the last use of the
-//! place by that sample. Only the subscription's thread sets it.
+//! Invariant L1: a place is of one sample from the take that sets `is_used` to the drop that clears it, which is the last use
+//! of the place by that sample. Only the thread that takes sets it.
 
 use crate::{
     describe::description::EndpointDescription,
