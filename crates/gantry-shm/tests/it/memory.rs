@@ -84,7 +84,7 @@ fn inline_messages_of_publishers_with_different_limits_keep_their_bytes() {
     let root = Root::new();
     let participant = root.join();
     let mut subscription = subscription(&participant, usize::MAX, Qos::default());
-    let (mut publishers, mut held): (Vec<(Publisher, usize)>, Vec<(u64, Sample)>) = Default::default();
+    let (mut publishers, mut held) = (Vec::new(), Vec::new());
     for max_inline_bytes in [48, 256, 1024, 100] {
         let options = PublisherOptions { max_inline_bytes, ..Default::default() };
         let mut publisher = publisher_with(&participant, usize::MAX, Qos::default(), options);
