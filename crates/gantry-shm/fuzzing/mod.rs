@@ -44,6 +44,7 @@ use crate::{
     },
     subscribe::{
         connection::{Losses, PendingConnection},
+        owned_record::places::{PlaceMemory, Places},
         subscription::Subscription,
     },
 };
@@ -119,7 +120,7 @@ impl Stage {
             let id = offset_of!(ProcessHeader, id);
             process[id..id + 16].copy_from_slice(&STRANGER);
             let board = std::fs::read(directory.join(BOARD_NAME)).unwrap();
-            (board, process, std::fs::read(directory.join(own)).unwrap(), publisher.description().clone())
+            (board, process, std::fs::read(directory.join(own)).unwrap(), publisher.description().as_ref().clone())
         };
         let domain = Arc::new(Domain::join(root.path(), 2).unwrap());
         let mut stage = Stage { root, domain, board, process, publisher, description };
@@ -206,9 +207,9 @@ impl Stage {
                 let _ = endpoint.mismatch(&self.description);
             }
             if let Some(records) = believed(peer.records_of([self.description.key, 0][input.below(2)])) {
-                let mut roster = Roster::new(self.description.key, 1, records);
+                let roster = Roster::new(self.description.key, 1, records);
                 let _ = (roster.count(), roster.deepest(), roster.slowest_cursor(), roster.gating_sequence());
-                assert!(roster.pinned().is_sorted());
+                roster.look_at_pins(|sequence| assert_ne!(sequence, 0));
             }
             if input.is_empty() {
                 return;
@@ -231,15 +232,18 @@ impl Stage {
         let mut description = self.description.clone();
         description.number = 1;
         description.qos = Qos { depth: input.byte().into(), ..qos };
-        let topic = self.domain.topic(TOPIC);
-        let joining = PendingConnection::new(&self.domain, &STRANGER, &Arc::new(description), &qos, true);
-        if let Some(mut connection) = believed(joining.and_then(|joining| joining.join(&self.domain, topic, 1))) {
+        let memory = Arc::new(PlaceMemory::new(self.domain.clone()));
+        let joining = PendingConnection::new(&memory, &STRANGER, &description, &qos, true);
+        if let Some(mut connection) = believed(joining.and_then(|joining| joining.join(1))) {
             let (mut losses, mut held) = (Losses::default(), Vec::new());
+            let mut places = Places::new(memory, Arc::new(description));
+            places.prepare(1, connection.mapping.inline_bytes());
             for _ in 0..bytes.len() + 4 {
                 match input.byte() % 8 {
-                    0..=3 => held.extend(believed(connection.take(&mut losses).map_err(|error| *error)).flatten()),
+                    0..=3 => held
+                        .extend(believed(connection.take(&mut places, &mut losses).map_err(|error| *error)).flatten()),
                     4 => drop((!held.is_empty()).then(|| held.swap_remove(input.below(held.len())))),
-                    5 => _ = believed(connection.peek_time(&mut losses).map_err(|error| *error)),
+                    5 => _ = believed(connection.peek_time(&mut places, &mut losses).map_err(|error| *error)),
                     6 => file.poke(&mut input),
                     _ => connection.mapping.region.prefault_new(&self.domain.directory),
                 }

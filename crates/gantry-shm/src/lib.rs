@@ -15,7 +15,7 @@
 //! - **I4 the pin.** A slot is written only while its publisher alone owns it: never published, or retired (marked dead), then
 //!   a SeqCst fence, then the generation, then all pins read, none of which names its sequence. A slot is read only under a
 //!   pin that was set before a SeqCst fence after which the entry was alive. A place for a copy is written only by the
-//!   connection that set its pin from 0, before the sample has it.
+//!   thread that takes, while no sample uses it (`places`, L1).
 //! - **I5 death.** A process is dead if its lock is free, as seen through the descriptor that was kept (`peer`); only then are
 //!   its pins ignored.
 //! - **I6 fork.** A handle does nothing in a child of the process that made it (`fork`).

@@ -29,7 +29,7 @@ pub struct Activity {
 pub struct SubscriptionMatches {
     domain: Arc<Domain>,
     file: Arc<PublisherFile>,
-    description: EndpointDescription,
+    description: Arc<EndpointDescription>,
 }
 
 /// A view of the publishers on the topic of one subscription.
@@ -200,7 +200,7 @@ mod tests {
         let found = others.look(None).unwrap().unwrap();
         let [matched] = &found.matched[..] else { panic!("{} are matched", found.matched.len()) };
         assert_eq!(matched.gid(), publisher.description().gid);
-        assert_eq!(found.endpoints, [Arc::new(publisher.description().clone())]);
+        assert_eq!(found.endpoints, [publisher.description().clone()]);
         assert!(others.look(Some(found.version)).unwrap().is_none(), "nothing changed");
         let begun = matched.activity();
         assert_eq!((begun.published_ns, own.activity().unwrap()), (0, Some(begun)));

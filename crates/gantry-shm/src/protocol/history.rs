@@ -5,6 +5,9 @@
 
 use std::collections::VecDeque;
 
+/// Larger than every sequence.
+const PINNED: u64 = 1 << 63;
+
 /// Memory for one sample, header included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot {
@@ -25,7 +28,8 @@ pub(crate) struct History {
     /// Sequence of the newest sample, 0 = none yet.
     head: u64,
     retained_bytes: usize,
-    /// Out of the history, marked dead; a reader may still have them pinned.
+    /// Out of the history, marked dead; a reader may still have them pinned. In the order of their sequences, which have the bit
+    /// [`PINNED`] between the look at the pins and the reclaim.
     retired: Vec<(u64, Slot)>,
     /// Of all slots.
     bytes: usize,
@@ -185,13 +189,23 @@ impl History {
         !self.retired.is_empty()
     }
 
-    /// Makes the slot of every retired sample free that is not in `pinned`, which is sorted.
-    pub(crate) fn reclaim_unpinned(&mut self, pinned: &[u64]) {
+    /// A reader has that sample pinned: the next reclaim keeps its slot.
+    #[inline]
+    pub(crate) fn keep_pinned(&mut self, sequence: u64) {
+        let found = self.retired.binary_search_by_key(&sequence, |&(sequence, _)| sequence & !PINNED);
+        if let Some((sequence, _)) = found.ok().and_then(|index| self.retired.get_mut(index)) {
+            *sequence |= PINNED;
+        }
+    }
+
+    /// Makes the slot of every retired sample free that was not found pinned since the last call.
+    pub(crate) fn reclaim_unpinned(&mut self) {
         let free = &mut self.free;
-        self.retired.retain(|&(sequence, slot)| {
-            let is_pinned = pinned.binary_search(&sequence).is_ok();
+        self.retired.retain_mut(|(sequence, slot)| {
+            let is_pinned = *sequence & PINNED != 0;
+            *sequence &= !PINNED;
             if !is_pinned {
-                free.push(slot);
+                free.push(*slot);
             }
             is_pinned
         });
@@ -233,9 +247,11 @@ mod tests {
         assert_eq!(history.loaned(), 3);
         assert_eq!((history.retain(slots[0]), history.retain(slots[1])), (1, 2));
         assert_eq!((retire_before(&mut history, 2), history.tail()), (vec![1], 2));
-        history.reclaim_unpinned(&[1]);
+        history.keep_pinned(1);
+        history.reclaim_unpinned();
         assert_eq!((history.take_free(64), history.retained(), history.loaned()), (None, 1, 1));
-        history.reclaim_unpinned(&[2]);
+        history.keep_pinned(2);
+        history.reclaim_unpinned();
         assert_eq!(history.take_free(64), Some(slots[0]));
         history.return_loan(slots[2].offset);
         history.return_loan(slots[0].offset);

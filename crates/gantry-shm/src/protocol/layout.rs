@@ -198,7 +198,7 @@ shared_structs! {
         state: AtomicU32 = 16,
         /// Samples that the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
         depth: AtomicU32 = 20,
-        /// Sequences that must not be overwritten, 0 = none, all ones = the place for a copy is in use. W: subscription. R: the publisher. Partners: the entry's
+        /// Sequences that must not be overwritten, 0 = none, all ones = of a sample that was copied. W: subscription. R: the publisher. Partners: the entry's
         /// dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it reclaims.
         pins: [AtomicU64; 5] = 24,
     }

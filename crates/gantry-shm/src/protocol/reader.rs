@@ -58,7 +58,7 @@ impl Taken {
     }
 }
 
-/// A pin that protects no slot: its place for a copy is in use. No sequence is so large.
+/// A pin that protects no slot: its sample is a private copy. No sequence is so large.
 pub(crate) const COPIED: u64 = u64::MAX;
 
 /// The first sample of a subscription.
@@ -78,9 +78,9 @@ pub(crate) struct Reader {
     record: InRegion<ReaderRecord>,
     /// Next sequence to take.
     pub(crate) next: u64,
-    depth: u64,
+    depth: u32,
     /// The longest inline payload.
-    inline_bytes: usize,
+    inline_bytes: u32,
     empty_looks: u32,
 }
 
@@ -91,9 +91,10 @@ impl Reader {
         header: InRegion<PublisherHeader>,
         ring: Ring,
         record: InRegion<ReaderRecord>,
-        (depth, inline_bytes): (u64, usize),
+        (depth, inline_bytes): (u32, usize),
         start: Start,
     ) -> Reader {
+        let inline_bytes = inline_bytes.try_into().unwrap_or(u32::MAX);
         let reader = Reader { header, ring, record, next: 1, depth, inline_bytes, empty_looks: 0 };
         let next = match start {
             Start::At(sequence) => sequence,
@@ -106,6 +107,12 @@ impl Reader {
         record.cursor.store(next, Release);
         crash::point(Point::StartChosen);
         Reader { next, ..reader }
+    }
+
+    /// The record with the cursor.
+    #[inline]
+    pub(crate) fn record(&self) -> &ReaderRecord {
+        &self.record
     }
 
     /// The oldest sequence that may be alive, as the publisher hints; 1 if the hint is impossible (it lies beyond `head`).
@@ -167,7 +174,7 @@ impl Reader {
     /// overwrite the entry meanwhile; else [`Reader::take`] has an answer. `pin` is 0 and the caller's alone.
     #[inline(always)]
     pub(crate) fn take_inline(&mut self, word: InlineWord, pin: &AtomicU64, payload: &mut [u64]) -> Option<InlineInfo> {
-        if self.has_fallen_behind() || word.length_bytes() > self.inline_bytes {
+        if self.has_fallen_behind() || word.length_bytes() > self.inline_bytes as usize {
             return None;
         }
         let info = self.ring.copy(self.next, word, payload).filter(|_| !self.is_lapped())?;
@@ -227,7 +234,7 @@ impl Reader {
                     Entry::Moved => return Taken::Moved,
                     _ => {}
                 },
-                Entry::Inline(word) if word.length_bytes() > self.inline_bytes => {
+                Entry::Inline(word) if word.length_bytes() > self.inline_bytes as usize => {
                     return Taken::TooLong { length_bytes: word.length_bytes() };
                 }
                 Entry::Inline(word) => match self.ring.copy(self.next, word, payload) {
@@ -246,7 +253,7 @@ impl Reader {
             if head > MAX_SEQUENCE {
                 return Taken::Nonsense { head };
             }
-            let newest = head.saturating_add(1).saturating_sub(self.depth);
+            let newest = head.saturating_add(1).saturating_sub(self.depth.into());
             self.next = self.oldest(head).max(newest).max(self.next.saturating_add(1));
             entry = self.ring.look(self.next);
         }
@@ -273,7 +280,7 @@ impl Reader {
     /// keeps up; only small depths need a look at the ring.
     #[inline]
     fn has_fallen_behind(&self) -> bool {
-        let (limit, head) = (self.next + self.depth, self.head());
+        let (limit, head) = (self.next + u64::from(self.depth), self.head());
         head >= limit || head + SAMPLES_PER_HEAD_STORE > limit && self.newest() >= limit
     }
 

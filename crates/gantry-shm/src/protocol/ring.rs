@@ -42,8 +42,9 @@ impl Descriptor {
 #[derive(Clone, Copy)]
 pub(crate) struct Ring {
     words: InRegion<[AtomicU64]>,
-    mask: u64,
-    entry_words: usize,
+    /// Small, as the word below: each connection has a ring.
+    mask: u32,
+    entry_words: u32,
 }
 
 impl Ring {
@@ -52,16 +53,18 @@ impl Ring {
         let entry_words = entry_bytes / 8;
         assert!(entry_words >= HEADER_WORDS + FIRST_WORDS && words.len() >= entry_words, "{entry_bytes} bytes");
         // A power of two again, whatever the caller gave: `entry` relies on it.
-        let capacity = 1 << (words.len() / entry_words).ilog2();
-        Ring { words, mask: capacity - 1, entry_words }
+        // Entries name slots within 2^37 bytes, so there are fewer than 2^32.
+        let log2_capacity = (words.len() / entry_words).ilog2().min(u32::BITS - 1);
+        Ring { words, mask: (1 << log2_capacity) - 1, entry_words: entry_words as u32 }
     }
 
     /// The words of a sequence's entry: word and detail, and those of an inline payload.
     #[inline(always)]
     fn entry(&self, sequence: u64) -> (&[AtomicU64; HEADER_WORDS], &[AtomicU64]) {
-        let first = (sequence & self.mask) as usize * self.entry_words;
+        let (index, entry_words) = (sequence & u64::from(self.mask), self.entry_words as usize);
+        let first = index as usize * entry_words;
         // SAFETY: the words of `mask + 1` entries are there (`Ring::new`).
-        let words = unsafe { self.words.get_unchecked(first..first + self.entry_words) };
+        let words = unsafe { self.words.get_unchecked(first..first + entry_words) };
         // SAFETY: an entry is longer than its header (`Ring::new`).
         let (header, payload) = unsafe { words.split_at_unchecked(HEADER_WORDS) };
         // SAFETY: the header has so many words.
@@ -136,7 +139,7 @@ impl Ring {
     #[inline(always)]
     fn overwrite(&self, sequence: u64, word: &AtomicU64) {
         if !is_weakened(Site::OverwriteMark) {
-            word.store(entry::dead(sequence.wrapping_sub(self.mask + 1)), Relaxed);
+            word.store(entry::dead(sequence.wrapping_sub(self.capacity() as u64)), Relaxed);
         }
         release_fence(Site::OverwriteFence);
         crash::point(Point::EntryOverwritten);
@@ -205,7 +208,7 @@ impl Ring {
     /// at any of them.
     pub(crate) fn mark_moved(&self) {
         if !is_weakened(Site::MovedMark) {
-            self.words.chunks_exact(self.entry_words).for_each(|entry| {
+            self.words.chunks_exact(self.entry_words as usize).for_each(|entry| {
                 entry[0].store(MOVED, release(Site::MovedStore));
                 crash::point(Point::EntryMoved);
             });

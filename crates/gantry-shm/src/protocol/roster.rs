@@ -1,10 +1,9 @@
 //! The records of one publisher's readers, as they were when the topic had a certain generation.
 //!
-//! Invariant C1: a roster holds every record that was made for this publisher before its `generation`. Nothing here allocates
-//! after [`Roster::new`].
+//! Invariant C1: a roster holds every record that was made for this publisher before its `generation`. Nothing here allocates.
 
 use crate::protocol::{
-    layout::{PINS_PER_RECORD, READER_ACTIVE, READER_GATING, ReaderRecord},
+    layout::{READER_ACTIVE, READER_GATING, ReaderRecord},
     shared::InRegion,
     sync::{Ordering::Relaxed, Site, acquire_fence},
 };
@@ -16,15 +15,12 @@ pub(crate) struct Roster<K> {
     /// The joins and leaves until here are known.
     pub(crate) generation: u64,
     pub(crate) records: Vec<(InRegion<ReaderRecord>, K)>,
-    /// Scratch for [`Roster::pinned`].
-    pinned: Vec<u64>,
 }
 
 impl<K> Roster<K> {
     /// C1 holds for `records`.
     pub(crate) fn new(key: u64, generation: u64, records: Vec<(InRegion<ReaderRecord>, K)>) -> Roster<K> {
-        let pinned = Vec::with_capacity(records.len() * PINS_PER_RECORD);
-        Roster { key, generation, records, pinned }
+        Roster { key, generation, records }
     }
 
     /// The records of subscriptions that still take. A record whose subscription left may belong to another publisher by now.
@@ -59,15 +55,10 @@ impl<K> Roster<K> {
         sequence
     }
 
-    /// The sequences that are pinned, sorted.
-    pub(crate) fn pinned(&mut self) -> &[u64] {
-        self.pinned.clear();
-        for (record, _) in &self.records {
-            let pins = record.pins.iter().map(|pin| pin.load(Relaxed));
-            self.pinned.extend(pins.filter(|&sequence| sequence != 0));
-        }
+    /// Calls `found` with each sequence that is pinned.
+    pub(crate) fn look_at_pins(&self, mut found: impl FnMut(u64)) {
+        let pins = self.records.iter().flat_map(|(record, _)| record.pins.iter().map(|pin| pin.load(Relaxed)));
+        pins.filter(|&sequence| sequence != 0).for_each(&mut found);
         acquire_fence(Site::PinsLook); // (4) readers' last reads before the next writes of their slots
-        self.pinned.sort_unstable();
-        &self.pinned
     }
 }

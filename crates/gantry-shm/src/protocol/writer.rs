@@ -219,9 +219,9 @@ impl<K> Writer<K> {
         // entry alive is in the roster, or stops this.
         if acquire(&self.lines.topic.readers_generation) == self.roster.generation || is_weakened(Site::GenerationLook)
         {
-            let pinned = self.roster.pinned();
+            self.roster.look_at_pins(|sequence| self.history.keep_pinned(sequence));
             crash::point(Point::PinsRead);
-            self.history.reclaim_unpinned(pinned);
+            self.history.reclaim_unpinned();
             crash::point(Point::Reclaimed);
         }
     }

@@ -46,7 +46,7 @@ pub struct SampleInfo {
 /// takes a lock; the last sample of a publisher that is gone unmaps its memory, and the last one of a participant that is gone
 /// leaves the domain (system calls).
 pub struct Sample {
-    /// Says where it lies; this sample's alone while its pin is set (O1 of `owned_record`).
+    /// Says where it lies; this sample's alone (L1), and kept while its pin is set (O1 of `owned_record`).
     place: NonNull<Place>,
 }
 
@@ -154,7 +154,8 @@ impl Sample {
             sequence: header.sequence,
             source_time_ns: header.source_time_ns,
             source_wall_time_ns: header.source_wall_time_ns,
-            publisher_gid: Gid(self.place().publisher_gid),
+            // SAFETY: the pin is set, so the record keeps the mapping (O1).
+            publisher_gid: Gid(unsafe { self.place().mapping.as_ref() }.gid),
             length_bytes: self.place().length_bytes,
             request: (header.request_valid_for == header.sequence).then_some(request),
         }
@@ -164,10 +165,11 @@ impl Sample {
 impl Drop for Sample {
     #[inline]
     fn drop(&mut self) {
-        // No reference to the place outlives this statement: the record may be gone after the release (O3).
         let &Place { pin, epoch, cell, .. } = self.place();
         if epoch.is_current() {
             crash::point(Point::SampleDrops);
+            // SAFETY: the place is not used after this: another sample may have it (L1), or it is gone with the record (O3).
+            unsafe { Place::end(self.place) };
             if release_sample(&pin, &cell.flag, asymmetric_fence::light) {
                 cell.free_orphan();
             }

@@ -1,6 +1,7 @@
 //! The memory of a publisher: slots of any size, growth, and the limit.
 
 use crate::{child::say, support::*};
+use allocations::{Counts, count};
 use gantry_shm::{Error, Participant, Publisher, PublisherOptions, Qos, Sample, SourceTime, Subscription};
 use std::{
     io::BufRead,
@@ -14,6 +15,8 @@ use std::{
 tests![
     slots_of_any_size_keep_their_bytes,
     inline_messages_of_each_length_keep_their_bytes,
+    inline_messages_of_publishers_with_different_limits_keep_their_bytes,
+    the_first_samples_of_many_publishers_are_taken_without_allocation,
     the_slot_of_an_inline_message_is_given_back,
     a_reader_never_sees_a_wrong_payload_of_a_fast_publisher,
     memory_that_was_held_is_kept_and_used_again,
@@ -74,6 +77,45 @@ fn inline_messages_of_each_length_keep_their_bytes() {
         }
         held.iter().for_each(|sample| check_any(sample.bytes(), sample.info().sequence));
     }
+}
+
+/// The samples of one subscription share their memory, which is larger from publisher to publisher here.
+fn inline_messages_of_publishers_with_different_limits_keep_their_bytes() {
+    let root = Root::new();
+    let participant = root.join();
+    let mut subscription = subscription(&participant, usize::MAX, Qos::default());
+    let (mut publishers, mut held) = (Vec::new(), Vec::new());
+    for max_inline_bytes in [48, 256, 1024, 100] {
+        let options = PublisherOptions { max_inline_bytes, ..Default::default() };
+        let mut publisher = publisher_with(&participant, usize::MAX, Qos::default(), options);
+        match_up(&mut publisher, &mut subscription);
+        publishers.push((publisher, max_inline_bytes));
+        let number = publishers.len() as u64;
+        for (publisher, bytes) in &mut publishers {
+            let mut loan = publisher.loan(*bytes).unwrap();
+            fill_any(loan.bytes_mut(), number);
+            publisher.publish(loan, SourceTime::now()).unwrap();
+            held.push((number, receive(&mut subscription)));
+        }
+    }
+    // Not all: one whose two clocks were read far apart has no room for that in an entry.
+    assert!(held.iter().any(|(_, sample)| sample.is_inline()));
+    held.iter().for_each(|(number, sample)| check_any(sample.bytes(), *number));
+}
+
+fn the_first_samples_of_many_publishers_are_taken_without_allocation() {
+    const PUBLISHERS: usize = 20;
+    let root = Root::new();
+    let participant = root.join();
+    let mut subscription = subscription(&participant, 64, Qos::default());
+    let mut publishers: Vec<_> = (0..PUBLISHERS).map(|_| publisher(&participant, 64, Qos::default())).collect();
+    assert_eq!(subscription.publisher_count().unwrap(), PUBLISHERS);
+    for publisher in &mut publishers {
+        publisher.subscription_count().unwrap();
+        send_any(publisher, 64, 1);
+    }
+    let take = |_| check_any(subscription.take().unwrap().unwrap().bytes(), 1);
+    assert_eq!(count(|| (0..PUBLISHERS).for_each(take)), Counts::default());
 }
 
 /// The slot that waits for the next inline message lies behind a large one, and is in the way of a larger one.

@@ -11,7 +11,7 @@ use crate::{
     time::{limit_ns, monotonic_ns},
 };
 use gantry_shm::{EndpointDescription, Gid, QosPolicy, SubscriptionMatches};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// An event of a publisher. Totals count since its [`Events`](crate::Events) were made, changes since the last event of
 /// that kind.
@@ -64,7 +64,7 @@ pub enum PublisherEvent {
 
 /// Source of the events of one publisher.
 pub(crate) struct PublisherEventSource {
-    description: EndpointDescription,
+    description: Arc<EndpointDescription>,
     /// `None` when the publisher is gone: its events do not keep its memory.
     matches: Option<SubscriptionMatches>,
     /// Generation of the topic's readers to which `matched` belongs.

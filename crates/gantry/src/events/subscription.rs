@@ -11,7 +11,7 @@ use crate::{
     time::{limit_ns, monotonic_ns},
 };
 use gantry_shm::{EndpointDescription, MatchedPublisher, PublisherMatches, QosPolicy};
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// An event of a subscription. Totals count since its [`Events`](crate::Events) were made, changes since the last event
 /// of that kind.
@@ -68,7 +68,7 @@ pub enum SubscriptionEvent {
 
 /// Source of the events of one subscription.
 pub(crate) struct SubscriptionEventSource {
-    description: EndpointDescription,
+    description: Arc<EndpointDescription>,
     matches: PublisherMatches,
     /// Version of the matches to which `publishers` belongs.
     seen_version: Option<u64>,
@@ -102,6 +102,7 @@ impl SubscriptionEventSource {
         }
         let before = std::mem::take(&mut self.publishers).into_iter();
         let mut before: HashMap<_, _> = before.map(|(publisher, lease)| (publisher.gid(), lease)).collect();
+        self.publishers.reserve_exact(found.matched.len());
         for publisher in found.matched {
             let lease = before.remove(&publisher.gid()).unwrap_or_else(|| {
                 self.counts.matched_total.now += 1;

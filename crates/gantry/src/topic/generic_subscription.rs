@@ -59,8 +59,8 @@ impl GenericSubscription {
     ///
     /// # Real-time
     /// Lists grow or shrink (allocation) if publishers came or went since the last call, or if more samples are held
-    /// than ever before; the first sample of a publisher that came while eight others were there is allocated, too. If a publisher's file grew, one system call reads its size; a process that may not map files
-    /// ahead ([`Participant::join`](gantry_shm::Participant::join)) then maps it.
+    /// than ever before. If a publisher's file grew, one system call reads its size; a process that may not map files ahead
+    /// ([`Participant::join`](gantry_shm::Participant::join)) then maps it.
     #[inline]
     pub fn take(&mut self) -> Result<Option<GenericSample>> {
         Ok(self.engine.take()?.map(GenericSample))

@@ -30,7 +30,7 @@ impl UnmatchedPublisher {
     }
 
     /// Warns if another domain has one.
-    pub(super) fn warn(&mut self, own: &EndpointDescription) {
+    pub(super) fn warn(&mut self, own: &Arc<EndpointDescription>) {
         self.is_done = true;
         warn(vec![own.clone()]);
     }
@@ -49,7 +49,7 @@ struct Waiting {
 /// Has the publishers of a subscription looked for once in the other domains of this user, on the control thread: also for
 /// a subscription whose callback waits in an executor.
 pub(super) struct UnmatchedSubscription {
-    own: EndpointDescription,
+    own: Arc<EndpointDescription>,
     publishers: PublisherMatches,
     /// The time from which on it is due, CLOCK_MONOTONIC.
     from_ns: u64,
@@ -122,7 +122,7 @@ fn look(now_ns: u64) {
 }
 
 /// Warns of each endpoint whose other end another domain has.
-fn warn(mut ends: Vec<EndpointDescription>) {
+fn warn(mut ends: Vec<Arc<EndpointDescription>>) {
     ends.retain(|own| log::is_warn_enabled(&own.node));
     if ends.is_empty() {
         return;

@@ -80,8 +80,7 @@ impl Subscription {
 
     /// Third step of joining.
     pub(super) fn begin(world: &Arc<World>, ring: Ring, depth: u32, start: Start) -> Subscription {
-        let reader =
-            Reader::new(world.part(|world| &world.header), ring, world.record(), (depth.into(), usize::MAX), start);
+        let reader = Reader::new(world.part(|world| &world.header), ring, world.record(), (depth, usize::MAX), start);
         Subscription { reader, record: world.record(), world: world.clone() }
     }
 

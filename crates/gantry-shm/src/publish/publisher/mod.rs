@@ -60,7 +60,7 @@ pub struct Publisher {
     participant: Arc<Participant>,
     pub(crate) domain: Arc<Domain>,
     epoch: Epoch,
-    description: EndpointDescription,
+    description: Arc<EndpointDescription>,
     options: PublisherOptions,
     block: EndpointBlock,
     topic: TopicIndex,
@@ -102,7 +102,7 @@ impl Publisher {
         options: PublisherOptions,
     ) -> Result<Publisher> {
         let domain = participant.domain.clone();
-        let description = domain.describe(Role::Publisher, node, topic, message_type, qos)?;
+        let description = Arc::new(domain.describe(Role::Publisher, node, topic, message_type, qos)?);
         let period = options.sender_period()?;
         let retention = options.retention(&qos);
         let kept = if retention.is_keep_all { retention.samples } else { retention.guaranteed };
@@ -181,7 +181,7 @@ impl Publisher {
     /// # Errors
     /// As [`Publisher::new`].
     pub fn try_clone(&self) -> Result<Publisher> {
-        let EndpointDescription { node, topic, message_type, qos, .. } = &self.description;
+        let EndpointDescription { node, topic, message_type, qos, .. } = &*self.description;
         Publisher::new(self.participant.clone(), node, topic, message_type.clone(), *qos, self.options)
     }
 
@@ -282,7 +282,7 @@ impl Publisher {
 
     /// The description of this publisher that other processes read.
     #[must_use]
-    pub fn description(&self) -> &EndpointDescription {
+    pub fn description(&self) -> &Arc<EndpointDescription> {
         &self.description
     }
 

@@ -1,6 +1,7 @@
 //! The samples that a subscription lost, and the time of the match, from which on a lost sample is overwritten.
 
 use super::Connection;
+use std::num::NonZeroU64;
 
 /// Samples that a subscription lost or skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +18,7 @@ impl Connection {
     #[cold]
     pub(super) fn count_losses(&mut self, first: u64, passed: u64, losses: &mut Losses) {
         self.note_match(); // it may be new; samples that had left the history by then were lost before it
-        let before_kept = self.kept_from.map_or(passed, |kept_from| kept_from.saturating_sub(first).min(passed));
+        let before_kept = self.kept_from.map_or(passed, |kept_from| kept_from.get().saturating_sub(first).min(passed));
         let before_matched = if self.is_matched() { before_kept } else { passed };
         self.lost = self.lost.saturating_add(passed - before_kept);
         losses.before_matched = losses.before_matched.saturating_add(before_matched);
@@ -34,7 +35,7 @@ impl Connection {
     #[cold]
     pub(super) fn note_match(&mut self) {
         if self.is_matched() {
-            self.kept_from = self.kept_from.or_else(|| Some(self.reader.oldest_kept()));
+            self.kept_from = self.kept_from.or_else(|| NonZeroU64::new(self.reader.oldest_kept()));
         }
     }
 }

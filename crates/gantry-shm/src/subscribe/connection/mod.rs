@@ -4,76 +4,59 @@
 mod losses;
 mod pending;
 mod records;
+mod uncommon;
 
 pub use losses::Losses;
 pub(crate) use pending::{PendingConnection, record_words};
+use records::FreePin;
+use uncommon::Uncommon;
 
 use crate::{
     crash::{self, Point},
-    describe::description::EndpointDescription,
-    domain::{
-        Domain,
-        board::TopicIndex,
-        publisher_mapping::{MAX_RING_CHANGES, PublisherMapping},
-    },
+    domain::publisher_mapping::{MAX_RING_CHANGES, PublisherMapping},
     error::{Error, Result},
     os::clock::monotonic_ns,
     protocol::{
         entry::{Entry, InlineInfo, InlineWord},
         layout::*,
         prefetch,
-        reader::{Reader, Taken, free_pin},
+        reader::{Reader, Taken},
         sleep::WaiterIndex,
         sync::Ordering::*,
     },
     subscribe::{
-        owned_record::{OwnedRecord, places::Place},
+        owned_record::{
+            OrphanCell, OwnedRecord,
+            places::{Place, Places},
+        },
         sample::Sample,
     },
 };
-use std::{ptr::NonNull, sync::Arc};
+use std::{num::NonZeroU64, ptr::NonNull, sync::Arc};
 
 /// A matched publisher. Aligned: it is written at each take, and a publisher's own memory may lie beside it.
 #[repr(align(128))]
 pub(crate) struct Connection {
-    domain: Arc<Domain>,
-    topic: TopicIndex,
-    publisher: Arc<EndpointDescription>,
     pub(crate) mapping: Arc<PublisherMapping>,
     reader: Reader,
-    /// The first is the record with cursor and depth; the others hold more pins when many samples are held.
-    records: Vec<Arc<OwnedRecord>>,
-    /// The publisher waits for this reader.
-    is_gating: bool,
-    /// Samples that are older are skipped; `u64::MAX`: none is.
-    lifespan_ns: u64,
+    /// The record with cursor and depth, and its cell.
+    pub(crate) record: Arc<OwnedRecord>,
+    cell: &'static OrphanCell,
+    uncommon: Option<Box<Uncommon>>,
     /// The publisher honours the pins once it has seen this generation.
     joined_generation: u64,
     /// The oldest sample that it had when the match was first seen or, if it does not wait for this reader, at the join; from there on
     /// a sample that is lost is overwritten.
-    kept_from: Option<u64>,
-    /// The newest sample at the join: the samples up to it are history.
-    history_end: u64,
+    kept_from: Option<NonZeroU64>,
     /// The oldest sample that was available at the join.
     first: u64,
-    /// The newest sample that was seen to be available.
-    newest_seen: u64,
     /// Samples that left the history before they were taken, without those before `kept_from`.
     pub(crate) lost: u64,
-    /// The most samples of this publisher's slots that may be held at once.
-    pub(crate) max_held_samples: usize,
-    /// The next sample, taken early to compare its time.
-    peeked: Option<Sample>,
-    /// The publisher left or died: the connection is dropped after its last sample.
-    pub(crate) is_gone: bool,
 }
 
-impl Connection {
-    /// The record with the cursor.
-    pub(crate) fn record(&self) -> Arc<OwnedRecord> {
-        self.records[0].clone()
-    }
+const _: () = assert!(size_of::<Connection>() == 2 * LINE_BYTES);
 
+impl Connection {
     /// Whether there is something to take. Sound to call after a SeqCst fence before sleeping.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
@@ -81,44 +64,52 @@ impl Connection {
             Ok(ring) => self.reader.has_news_in(&ring).unwrap_or(true),
             Err(_) => true, // a take returns the error
         };
-        self.peeked.is_some() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
+        self.has_peeked() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
     }
 
-    /// The samples that became available since the join. It never decreases.
-    pub(crate) fn received(&mut self) -> u64 {
-        // In the ring that is used now: the head alone, which is what a replaced ring leaves, may be older than the last answer.
+    /// The samples that became available since the join. It may decrease for a moment when the publisher replaces its ring.
+    pub(crate) fn received(&self) -> u64 {
+        // In the ring that is used now: the head alone, which is what a replaced ring leaves, is older.
         let newest = self.mapping.newest().map_or(0, |(_, newest)| newest); // a take returns the error
-        self.newest_seen = self.newest_seen.max(newest).max(self.reader.next - 1);
-        (self.newest_seen + 1).saturating_sub(self.first)
-    }
-
-    /// Whether there may be samples to take that were published before the join.
-    #[inline]
-    pub(crate) fn is_in_history(&self) -> bool {
-        self.peeked.is_some() || self.reader.next <= self.history_end
+        newest.max(self.reader.next - 1).saturating_add(1).saturating_sub(self.first)
     }
 
     /// Time of the next sample, and the key of its publisher; the sample is taken for that, and kept for [`Connection::take`].
-    pub(crate) fn peek_time(&mut self, losses: &mut Losses) -> Result<Option<(u64, u64)>, Box<Error>> {
-        if self.peeked.is_none() {
-            self.peeked = self.take(losses)?;
+    pub(crate) fn peek_time(
+        &mut self,
+        places: &mut Places,
+        losses: &mut Losses,
+    ) -> Result<Option<(u64, u64)>, Box<Error>> {
+        if !self.has_peeked()
+            && let Some(taken) = self.take(places, losses)?
+        {
+            self.uncommon_mut().peeked = Some(taken);
         }
-        Ok(self.peeked.as_ref().map(|sample| (sample.info().source_time_ns, self.mapping.key)))
+        let peeked = self.uncommon.as_ref().and_then(|uncommon| uncommon.peeked.as_ref());
+        Ok(peeked.map(|sample| (sample.info().source_time_ns, self.mapping.key)))
     }
 
     /// The next sample, or `None` if there is none now. Skipped samples are counted in `losses`.
     #[inline(always)]
-    pub(crate) fn take(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
-        if self.lifespan_ns == u64::MAX { self.take_any(losses) } else { self.take_valid(losses) }
+    pub(crate) fn take(&mut self, places: &mut Places, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
+        match self.uncommon.as_ref().map_or(u64::MAX, |uncommon| uncommon.lifespan_ns) {
+            u64::MAX => self.take_any(places, losses),
+            lifespan_ns => self.take_valid(lifespan_ns, places, losses),
+        }
     }
 
     /// The next sample whose lifespan has not expired. Skips only samples that were in the ring when the call began, then returns
     /// `None`: otherwise the loop might never end if samples expire as fast as the publisher sends them.
-    fn take_valid(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
+    fn take_valid(
+        &mut self,
+        lifespan_ns: u64,
+        places: &mut Places,
+        losses: &mut Losses,
+    ) -> Result<Option<Sample>, Box<Error>> {
         let newest = self.reader.newest();
-        while let Some(sample) = self.take_any(losses)? {
+        while let Some(sample) = self.take_any(places, losses)? {
             let info = sample.info();
-            if monotonic_ns().saturating_sub(info.source_time_ns) <= self.lifespan_ns {
+            if monotonic_ns().saturating_sub(info.source_time_ns) <= lifespan_ns {
                 return Ok(Some(sample));
             }
             losses.expired = losses.expired.saturating_add(1);
@@ -131,56 +122,62 @@ impl Connection {
 
     /// The next sample of any age.
     #[inline(always)]
-    fn take_any(&mut self, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
-        if self.peeked.is_some() {
-            return Ok(self.peeked.take());
+    fn take_any(&mut self, places: &mut Places, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
+        if let Some(uncommon) = &mut self.uncommon
+            && let Some(peeked) = uncommon.peeked.take()
+        {
+            return Ok(Some(peeked));
         }
         match self.reader.look() {
             None => Ok(None),
-            Some(Entry::Inline(word)) => match self.take_inline(word) {
+            Some(Entry::Inline(word)) => match self.take_inline(word, places) {
                 Some(sample) => Ok(Some(sample)),
-                None => self.take_entry(Entry::Inline(word), losses),
+                None => self.take_entry(Entry::Inline(word), places, losses),
             },
-            Some(entry) => self.take_entry(entry, losses),
+            Some(entry) => self.take_entry(entry, places, losses),
         }
     }
 
     /// The inline sample that was found, as a rule; else [`Connection::take_entry`] has an answer.
     #[inline(always)]
-    fn take_inline(&mut self, word: InlineWord) -> Option<Sample> {
-        let owned = self.records.first()?;
-        let index = free_pin(owned.record())?;
-        let place = owned.place(index);
-        // SAFETY: room for the words of an entry (`OwnedRecord::place`); the pin is 0, only this connection sets it, and the sample
-        //   ends the use.
-        let payload = unsafe { Place::payload(place, self.mapping.inline_bytes() / 8) };
-        let info = self.reader.take_inline(word, &owned.record().pins[index], payload)?;
-        Some(self.copied(&info, place))
+    fn take_inline(&mut self, word: InlineWord, places: &mut Places) -> Option<Sample> {
+        let (pin, place) = (self.first_free_pin()?, places.unused());
+        // SAFETY: the place is this take's until its sample is made.
+        let payload = unsafe { places.payload(place) };
+        let info = self.reader.take_inline(word, &pin.0, payload)?;
+        Some(self.copied(&info, places, pin, place))
     }
 
     /// The next sample; `entry` is what [`Reader::look`] found.
-    fn take_entry(&mut self, mut entry: Entry, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
+    fn take_entry(
+        &mut self,
+        mut entry: Entry,
+        places: &mut Places,
+        losses: &mut Losses,
+    ) -> Result<Option<Sample>, Box<Error>> {
         for _ in 0..MAX_RING_CHANGES {
             if !matches!(entry, Entry::Inline(_)) {
-                self.check_held()?; // also if the sample is gone: the next may be in a slot
+                self.check_held(places)?; // also if the sample is gone: the next may be in a slot
             }
             if let Entry::Slot(offset) = entry {
                 let length_bytes = self.reader.ring.length_hint(self.reader.next);
                 prefetch::message(self.mapping.hint(offset, length_bytes)?, length_bytes, prefetch::for_reading);
             }
-            let (first, place) = (self.reader.next, self.free_place()?);
-            // SAFETY: a place of this connection's record.
-            let pin = unsafe { place.as_ref() }.pin;
+            let (first, pin, place) = (self.reader.next, self.free_pin(places)?, places.unused());
             // SAFETY: as in `take_inline`.
-            let payload = unsafe { Place::payload(place, self.mapping.inline_bytes() / 8) };
-            let taken = self.reader.take(entry, &pin, payload);
+            let payload = unsafe { places.payload(place) };
+            let taken = self.reader.take(entry, &pin.0, payload);
             let passed = self.reader.next - first - u64::from(taken.is_sample());
             if passed > 0 {
                 self.count_losses(first, passed, losses); // in a ring that was replaced meanwhile, too
             }
             match taken {
-                Taken::Slot { offset, length_bytes } => return self.in_slot(offset, length_bytes, place).map(Some),
-                Taken::Inline(info) => return Ok(Some(self.copied(&info, place))),
+                Taken::Slot { offset, length_bytes } => {
+                    let slot = self.checked(offset, length_bytes);
+                    let slot = slot.inspect_err(|_| self.reader.untake(&pin.0))?;
+                    return Ok(Some(self.sample(places, pin, place, slot)));
+                }
+                Taken::Inline(info) => return Ok(Some(self.copied(&info, places, pin, place))),
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.mapping.ring()?,
                 Taken::Nonsense { head } => return Err(self.nonsense(format!("head {head}"))),
@@ -200,47 +197,37 @@ impl Connection {
         Error::corrupt(self.mapping.region.name(), "the ring", expected, found).into()
     }
 
-    /// The sample in the slot at `offset`, which is pinned and was alive after that.
-    #[inline(always)]
-    fn in_slot(
-        &mut self,
-        offset: usize,
-        length_bytes: Option<u64>,
-        mut place: NonNull<Place>,
-    ) -> Result<Sample, Box<Error>> {
-        // SAFETY: the pin was 0 and only this connection sets it, so the place is this sample's alone (`Places`).
-        let of_sample = unsafe { place.as_mut() };
-        match self.checked(offset, length_bytes) {
-            Ok((slot, length_bytes)) => (of_sample.slot, of_sample.length_bytes) = (slot, length_bytes),
-            Err(error) => {
-                self.reader.untake(&of_sample.pin);
-                return Err(error);
-            }
-        }
-        self.note_take();
-        Ok(Sample::new(place))
-    }
-
     /// The inline sample that was copied to its place.
     #[inline(always)]
-    fn copied(&mut self, info: &InlineInfo, mut place: NonNull<Place>) -> Sample {
-        self.note_take();
+    fn copied(&mut self, info: &InlineInfo, places: &Places, pin: FreePin, place: NonNull<Place>) -> Sample {
         let mut slot = Place::copy(place);
-        // SAFETY: as in `in_slot`.
+        // SAFETY: the copy's header, in the place that is this take's until the sample is made.
         let header = unsafe { slot.as_mut() };
         let wall_time_ns = info.time_ns.wrapping_add(self.mapping.wall_offset_ns).wrapping_add(info.wall_shift_ns);
         header.sequence = self.reader.next - 1;
         (header.source_time_ns, header.source_wall_time_ns) = (info.time_ns, wall_time_ns);
-        // SAFETY: as above.
-        let of_sample = unsafe { place.as_mut() };
-        (of_sample.slot, of_sample.length_bytes) = (slot, info.length_bytes);
+        self.sample(places, pin, place, (slot, info.length_bytes))
+    }
+
+    /// The sample that was taken.
+    #[inline(always)]
+    fn sample(
+        &mut self,
+        places: &Places,
+        pin: FreePin,
+        place: NonNull<Place>,
+        slot: (NonNull<SlotHeader>, usize),
+    ) -> Sample {
+        self.note_take();
+        // SAFETY: as in `copied`.
+        unsafe { places.begin(place, pin, &self.mapping, slot) };
         Sample::new(place)
     }
 
     /// The steps of a gating reader after it holds a sample.
     #[inline]
     fn note_take(&mut self) {
-        if self.is_gating {
+        if self.is_gating() {
             self.ring_blocked_publisher();
             if self.kept_from.is_none() {
                 self.note_match();
@@ -277,25 +264,26 @@ impl Connection {
         let blocked = self.reader.blocked_publisher();
         if blocked != 0 {
             // A number beyond the board is taken modulo its lines: a superfluous ring.
-            self.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
+            self.record.memory.domain.board.bell(WaiterIndex(blocked as usize - 1)).ring();
         }
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        let records = std::mem::take(&mut self.records);
-        if !self.domain.epoch.is_current() {
-            std::mem::forget(records); // samples in the child still refer to them
+        if !self.record.memory.domain.epoch.is_current() {
+            let records = std::iter::once(&self.record).chain(self.extensions());
+            records.for_each(|record| std::mem::forget(record.clone())); // samples in the child still refer to them
             return;
         }
-        self.peeked = None;
-        for record in records {
+        let peeked = self.uncommon.as_mut().and_then(|uncommon| uncommon.peeked.take());
+        drop(peeked); // before it would be an orphan's
+        for record in std::iter::once(&self.record).chain(self.extensions()) {
             record.record().state.store(READER_LEFT, Release); // samples that are still held stay pinned
             crash::point(Point::RecordLeft);
             record.leave();
         }
-        if self.is_gating {
+        if self.is_gating() {
             self.ring_blocked_publisher();
         }
     }

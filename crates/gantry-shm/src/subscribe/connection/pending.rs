@@ -6,15 +6,15 @@ use crate::{
         description::EndpointDescription,
         qos::{Durability, History, MAX_DEPTH, Qos, Reliability, limit_ns},
     },
-    domain::{Domain, board::TopicIndex, process_file::publisher_file_name, publisher_mapping::PublisherMapping},
+    domain::process_file::publisher_file_name,
     error::Result,
     protocol::{
         layout::*,
         reader::{Reader, Start},
     },
-    subscribe::owned_record::OwnedRecord,
+    subscribe::owned_record::{OwnedRecord, places::PlaceMemory},
 };
-use std::sync::Arc;
+use std::{num::NonZeroU64, sync::Arc};
 
 /// State and depth of the record that a subscription has for a publisher that it is matched with.
 pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
@@ -27,8 +27,6 @@ pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
 /// A connection before its join: its record is there, but the publisher does not look for it yet. Several are made before the
 /// generation is raised, once.
 pub(crate) struct PendingConnection {
-    publisher: Arc<EndpointDescription>,
-    mapping: Arc<PublisherMapping>,
     record: Arc<OwnedRecord>,
     start: Start,
     depth: u32,
@@ -40,12 +38,13 @@ impl PendingConnection {
     /// Maps the publisher of the process with that id and makes the record, with a cursor that wants everything. `is_older`: the publisher was there before
     /// the subscription, which misses what was published until now. `NotFound` in the error if the publisher left meanwhile.
     pub(crate) fn new(
-        domain: &Arc<Domain>,
+        memory: &Arc<PlaceMemory>,
         process: &[u8; 16],
-        publisher: &Arc<EndpointDescription>,
+        publisher: &EndpointDescription,
         qos: &Qos,
         is_older: bool,
     ) -> Result<PendingConnection> {
+        let domain = &memory.domain;
         let mapping = domain.publisher_mapping(&publisher_file_name(process, publisher.number), publisher.key)?;
         mapping.region.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
@@ -58,47 +57,43 @@ impl PendingConnection {
             Durability::Volatile => Start::At(1),
         };
         let record = domain.process.take_record(&domain.directory, publisher.key, state, depth)?;
-        let record = OwnedRecord::new(domain.clone(), mapping.clone(), record);
+        let record = OwnedRecord::new(memory.clone(), mapping, record);
         let is_gating = state == READER_GATING;
-        let lifespan_ns = limit_ns(publisher.qos.lifespan);
-        let publisher = publisher.clone();
-        Ok(PendingConnection { publisher, mapping, record, start, depth, is_gating, lifespan_ns })
+        Ok(PendingConnection { record, start, depth, is_gating, lifespan_ns: limit_ns(publisher.qos.lifespan) })
     }
 
     /// The publisher's key.
     pub(crate) fn key(&self) -> u64 {
-        self.mapping.key
+        self.record.mapping.key
     }
 
     /// Joins: chooses the first sample. `generation` was raised after [`PendingConnection::new`], so that a publisher that
     /// reclaims from here on sees the record.
-    pub(crate) fn join(self, domain: &Arc<Domain>, topic: TopicIndex, generation: u64) -> Result<Connection> {
-        let (ring, newest) = self.mapping.newest()?;
-        let limits = (self.depth.into(), self.mapping.inline_bytes().min(self.mapping.payload_bytes));
-        let reader = Reader::new(self.mapping.header, ring, *self.record.record(), limits, self.start);
+    pub(crate) fn join(self, generation: u64) -> Result<Connection> {
+        let mapping = self.record.mapping.clone();
+        let (ring, newest) = mapping.newest()?;
+        let limits = (self.depth, mapping.inline_bytes().min(mapping.payload_bytes));
+        let reader = Reader::new(mapping.header, ring, *self.record.record(), limits, self.start);
         let oldest_kept = reader.oldest_kept();
-        let kept_from = (!self.is_gating).then_some(oldest_kept);
         let of_depth = newest.saturating_add(1).saturating_sub(self.depth.into());
         let first = reader.next.max(oldest_kept.min(newest.saturating_add(1))).max(of_depth);
-        let connection = Connection {
-            domain: domain.clone(),
-            topic,
-            publisher: self.publisher,
-            mapping: self.mapping,
+        let history_end = if matches!(self.start, Start::History(_)) { newest } else { 0 };
+        let mut connection = Connection {
+            mapping,
             reader,
-            records: vec![self.record],
-            is_gating: self.is_gating,
-            lifespan_ns: self.lifespan_ns,
+            cell: self.record.cell,
+            record: self.record,
+            uncommon: None,
             joined_generation: generation,
-            kept_from,
-            history_end: if matches!(self.start, Start::History(_)) { newest } else { 0 },
+            kept_from: NonZeroU64::new(oldest_kept).filter(|_| !self.is_gating),
             first,
-            newest_seen: 0,
             lost: 0,
-            max_held_samples: usize::MAX,
-            peeked: None,
-            is_gone: false,
         };
+        if self.is_gating || self.lifespan_ns < u64::MAX || history_end > 0 {
+            let uncommon = connection.uncommon_mut();
+            (uncommon.is_gating, uncommon.lifespan_ns) = (self.is_gating, self.lifespan_ns);
+            uncommon.history_end = history_end;
+        }
         if self.is_gating {
             connection.ring_blocked_publisher(); // it may wait since it saw the cursor of 0
         }

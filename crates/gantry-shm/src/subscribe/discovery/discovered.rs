@@ -72,7 +72,6 @@ pub(crate) struct Listener {
 
 /// A publisher that was joined.
 pub(super) struct Joined {
-    pub(super) mapping: Arc<PublisherMapping>,
     /// Its record, with the cursor of the subscription for any thread. It belongs to no other connection while it is kept here.
     pub(super) record: Arc<OwnedRecord>,
     /// It left, or died.
@@ -84,10 +83,10 @@ impl Discovered {
     pub(super) fn look_again(&mut self, there: &Endpoints) -> HashSet<u64> {
         self.incompatible.clear();
         let present: HashSet<u64> = there.list.iter().map(|(_, publisher)| publisher.key).collect();
-        for joined in self.joined.iter_mut().filter(|joined| !there.may_have(Gid(joined.mapping.gid))) {
-            joined.is_gone = !present.contains(&joined.mapping.key);
+        for joined in self.joined.iter_mut().filter(|joined| !there.may_have(Gid(joined.record.mapping.gid))) {
+            joined.is_gone = !present.contains(&joined.record.mapping.key);
         }
-        let joined = self.joined.iter().map(|joined| joined.mapping.key);
+        let joined = self.joined.iter().map(|joined| joined.record.mapping.key);
         joined.chain(self.pending.iter().map(|(_, pending)| pending.key())).collect()
     }
 
@@ -101,8 +100,8 @@ impl Discovered {
         let present = self.present_keys();
         let gone = self.connections.iter().rev().filter(|connection| !present.contains(&connection.mapping.key));
         let surplus: HashSet<u64> = gone.skip(MAX_GONE_CONNECTIONS).map(|connection| connection.mapping.key).collect();
-        self.joined.retain(|joined| !surplus.contains(&joined.mapping.key));
-        let joined: HashSet<u64> = self.joined.iter().map(|joined| joined.mapping.key).collect();
+        self.joined.retain(|joined| !surplus.contains(&joined.record.mapping.key));
+        let joined: HashSet<u64> = self.joined.iter().map(|joined| joined.record.mapping.key).collect();
         self.connections.retain(|own| joined.contains(&own.mapping.key));
     }
 
@@ -138,7 +137,7 @@ impl Discovered {
 
     /// The publishers that were joined and did not leave.
     pub(crate) fn present(&self) -> impl Iterator<Item = &Arc<PublisherMapping>> {
-        self.joined.iter().filter(|joined| !joined.is_gone).map(|joined| &joined.mapping)
+        self.joined.iter().filter(|joined| !joined.is_gone).map(|joined| &joined.record.mapping)
     }
 
     /// The subscription is dropped: forgets all publishers. The caller drops the rest when the discovery is unlocked.
@@ -158,6 +157,6 @@ impl Joined {
         }
         let next = acquire(&record.cursor);
         // A take returns the error of a ring that cannot be mapped.
-        self.mapping.ring().is_ok_and(|ring| !matches!(ring.look(next), Entry::NotYet))
+        self.record.mapping.ring().is_ok_and(|ring| !matches!(ring.look(next), Entry::NotYet))
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     error::Result,
     os::{clock::monotonic_ns, event_fd::EventFd},
     protocol::{sleep::Side, sync::acquire},
-    subscribe::connection::PendingConnection,
+    subscribe::{connection::PendingConnection, owned_record::places::PlaceMemory},
 };
 use std::{
     collections::HashSet,
@@ -30,10 +30,6 @@ use std::{
 /// Time until the next attempt to join a publisher that could not be joined.
 const RETRY_AFTER_NS: u64 = 1_000_000_000;
 
-/// A subscription has places for the samples of so many publishers before they publish. Topics with more publishers are those of
-/// parameters, logs and transforms, where most publish rarely.
-const READY_PUBLISHERS: usize = 8;
-
 /// Publishers that left before the subscription looked, and whose samples are kept for it.
 const MAX_GONE_CONNECTIONS: usize = 16;
 
@@ -41,8 +37,10 @@ type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
 
 /// The discovery of one subscription's publishers.
 pub(crate) struct PublisherDiscovery {
-    pub(crate) description: EndpointDescription,
+    pub(crate) description: Arc<EndpointDescription>,
     topic: TopicIndex,
+    /// Of the subscription's places, which its records keep.
+    pub(crate) memory: Arc<PlaceMemory>,
     /// The subscription's user waits for an answer of the matched publishers: the control thread notices soon if one dies.
     pub(crate) polls_liveness: AtomicBool,
     /// Called with each new reason in `mismatches`.
@@ -52,9 +50,11 @@ pub(crate) struct PublisherDiscovery {
 
 impl PublisherDiscovery {
     /// No publisher is discovered yet.
-    pub(crate) fn new(description: EndpointDescription, topic: TopicIndex) -> PublisherDiscovery {
+    pub(crate) fn new(domain: &Arc<Domain>, description: EndpointDescription, topic: TopicIndex) -> PublisherDiscovery {
+        let (description, memory) = (Arc::new(description), Arc::new(PlaceMemory::new(domain.clone())));
         let (polls_liveness, mismatch_listener) = (AtomicBool::new(false), OnceLock::new());
-        PublisherDiscovery { description, topic, polls_liveness, mismatch_listener, discovered: Mutex::default() }
+        let discovered = Mutex::default();
+        PublisherDiscovery { description, topic, memory, polls_liveness, mismatch_listener, discovered }
     }
 
     /// The result; waits for a discovery that is under way.
@@ -85,7 +85,7 @@ impl PublisherDiscovery {
             } else {
                 let is_older = discovered.older_publishers.as_ref().is_some_and(|older| older.contains(&publisher.key));
                 let connection = domain.check_named(&self.description.topic).and_then(|()| {
-                    PendingConnection::new(domain, &peer.id, publisher, &self.description.qos, is_older)
+                    PendingConnection::new(&self.memory, &peer.id, publisher, &self.description.qos, is_older)
                 });
                 match connection {
                     Ok(pending) => discovered.pending.push((discovered.batch, pending)),
@@ -114,13 +114,9 @@ impl PublisherDiscovery {
             return;
         }
         for (_, pending) in joining {
-            match pending.join(domain, self.topic, generation.number) {
+            match pending.join(generation.number) {
                 Ok(connection) => {
-                    let (mapping, record) = (connection.mapping.clone(), connection.record());
-                    if discovered.joined.len() < READY_PUBLISHERS {
-                        record.allocate_places(); // so that no take does
-                    }
-                    discovered.joined.push(Joined { mapping, record, is_gone: false });
+                    discovered.joined.push(Joined { record: connection.record.clone(), is_gone: false });
                     discovered.connections.push(connection);
                 }
                 Err(error) => discovered.exclude_failed(&error),
@@ -171,7 +167,7 @@ impl PublisherDiscovery {
         let growths = acquire(&domain.board.line(self.topic).growths);
         let has_grown = std::mem::replace(&mut discovered.growths, growths) != growths;
         let grown: Vec<_> =
-            discovered.joined.iter().filter(|_| has_grown).map(|joined| joined.mapping.clone()).collect();
+            discovered.joined.iter().filter(|_| has_grown).map(|joined| joined.record.mapping.clone()).collect();
         let is_new = std::mem::replace(&mut discovered.notified_version, discovered.version) != discovered.version;
         let waker = if is_new { discovered.listener.waker.take() } else { None };
         let mut mismatches = discovered.mismatches();
@@ -215,7 +211,7 @@ impl ControlTask for PublisherDiscovery {
         }
         let (Ok(peers), discovered) = (domain.peers(), self.discovered()) else { return Some(false) };
         let lives = |gid: Gid| peers.iter().any(|peer| gid.is_of_process(&peer.id) && peer.is_alive());
-        Some(discovered.joined.iter().any(|joined| !joined.is_gone && !lives(Gid(joined.mapping.gid))))
+        Some(discovered.joined.iter().any(|joined| !joined.is_gone && !lives(Gid(joined.record.mapping.gid))))
     }
 
     fn awaits_news(&self) -> bool {

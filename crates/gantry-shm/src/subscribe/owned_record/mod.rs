@@ -10,25 +10,21 @@
 
 pub(crate) mod places;
 
-use self::places::{Place, Places};
+use self::places::PlaceMemory;
 use crate::{
-    domain::{Domain, process_file::OwnRecord, publisher_mapping::PublisherMapping},
+    domain::{process_file::OwnRecord, publisher_mapping::PublisherMapping},
     os::{asymmetric_fence, fork},
     protocol::{
-        layout::{PINS_PER_RECORD, ReaderRecord},
+        layout::ReaderRecord,
         reader::{is_unpinned, make_orphan},
         shared::InRegion,
         sync::{AtomicU64, Ordering::Relaxed},
     },
 };
-use std::{
-    ptr::NonNull,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The place of one orphan. Aligned: its flag is read at each release.
+/// The place of one orphan. Its flag is read at each release, and cells are written seldom, so they share cache lines.
 #[derive(Default)]
-#[repr(align(128))]
 pub(crate) struct OrphanCell {
     /// Not 0: there may be an orphan.
     pub(crate) flag: AtomicU64,
@@ -44,8 +40,12 @@ impl OrphanCell {
     }
 }
 
-/// Cells that are allocated together: each alone would waste as much again for its alignment.
-const CELLS_PER_BLOCK: usize = 16;
+/// Cells that are allocated together. Aligned: a publisher's own memory may lie beside them.
+#[repr(align(128))]
+struct CellBlock([OrphanCell; CELLS_PER_BLOCK]);
+
+/// They fill whole lines, 1.5 KiB.
+const CELLS_PER_BLOCK: usize = 64;
 
 static UNUSED_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
 
@@ -53,8 +53,8 @@ static UNUSED_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
 fn take_cell() -> &'static OrphanCell {
     lock(&UNUSED_CELLS, |cells| {
         if cells.is_empty() {
-            let block: &'static [OrphanCell; CELLS_PER_BLOCK] = Box::leak(Box::default());
-            cells.extend(block);
+            let block = CellBlock(std::array::from_fn(|_| OrphanCell::default()));
+            cells.extend(&Box::leak(Box::new(block)).0);
         }
         cells.pop().unwrap_or_else(|| Box::leak(Box::default()))
     })
@@ -65,61 +65,35 @@ fn lock<T, R>(mutex: &Mutex<T>, run: impl FnOnce(&mut T) -> R) -> R {
     fork::without_fork(|_| run(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
-/// A record that is free again when this is dropped. A pin of 0 is free. Aligned: it is read at each release, and a publisher's
-/// own memory may lie beside it.
-#[repr(align(128))]
+/// A record that is free again when this is dropped. A pin of 0 is free. Control path: takes and releases use what it keeps, but do
+/// not read it.
 pub(crate) struct OwnedRecord {
     /// Keeps the pinned samples mapped.
-    mapping: Arc<PublisherMapping>,
-    /// In the process file, which `domain` keeps.
+    pub(crate) mapping: Arc<PublisherMapping>,
+    /// In the process file, which the domain keeps.
     own: OwnRecord,
-    cell: &'static OrphanCell,
-    /// The place for the first pin, and those for the others, which a subscription that holds one sample at a time does not need.
-    first_place: OnceLock<Places>,
-    other_places: OnceLock<Places>,
-    domain: Arc<Domain>,
+    pub(crate) cell: &'static OrphanCell,
+    /// Keeps the places of the samples, and the domain.
+    pub(crate) memory: Arc<PlaceMemory>,
 }
 
 impl OwnedRecord {
-    /// `own` was taken from the process file of `domain`.
-    pub(crate) fn new(domain: Arc<Domain>, mapping: Arc<PublisherMapping>, own: OwnRecord) -> Arc<OwnedRecord> {
-        let cell = take_cell();
-        let (first_place, other_places) = Default::default();
-        Arc::new(OwnedRecord { mapping, own, cell, first_place, other_places, domain })
-    }
-
-    /// The place of a pin. Allocates once for the first pin, and once for the others.
-    #[inline]
-    pub(crate) fn place(&self, index: usize) -> NonNull<Place> {
-        let (places, first) = if index == 0 { (&self.first_place, 0) } else { (&self.other_places, 1) };
-        places.get_or_init(|| self.make_places(first)).place(index - first)
-    }
-
-    /// Places for the first pin alone, or for the others.
-    #[cold]
-    fn make_places(&self, first: usize) -> Places {
-        let pins = if first == 0 { &self.own.record.pins[..1] } else { &self.own.record.pins[first..] };
-        Places::new(pins, self.mapping.inline_bytes(), (self.domain.epoch, self.cell, self.mapping.gid))
-    }
-
-    /// Makes all places now.
-    pub(crate) fn allocate_places(&self) {
-        (0..PINS_PER_RECORD).for_each(|index| _ = self.place(index));
+    /// `own` was taken from the process file of the domain.
+    pub(crate) fn new(memory: Arc<PlaceMemory>, mapping: Arc<PublisherMapping>, own: OwnRecord) -> Arc<OwnedRecord> {
+        Arc::new(OwnedRecord { mapping, own, cell: take_cell(), memory })
     }
 
     /// The record, which is this connection's for as long as `self` is kept.
-    #[inline]
     pub(crate) fn record(&self) -> &InRegion<ReaderRecord> {
         &self.own.record
     }
 
-    /// The connection is dropped: its last sample frees the record, or this does.
-    pub(crate) fn leave(self: Arc<OwnedRecord>) {
+    /// The connection is about to drop it: its last sample frees the record, or the connection does.
+    pub(crate) fn leave(self: &Arc<OwnedRecord>) {
         if !is_unpinned(self.record()) {
-            let cell = self.cell;
-            lock(&cell.orphan, |orphan| *orphan = Some(self));
-            make_orphan(&cell.flag, asymmetric_fence::heavy);
-            cell.free_orphan();
+            lock(&self.cell.orphan, |orphan| *orphan = Some(self.clone()));
+            make_orphan(&self.cell.flag, asymmetric_fence::heavy);
+            self.cell.free_orphan();
         }
     }
 }
@@ -127,8 +101,8 @@ impl OwnedRecord {
 impl Drop for OwnedRecord {
     fn drop(&mut self) {
         // No pin is set (O1).
-        if self.domain.epoch.is_current() {
-            self.domain.process.free_record(self.own);
+        if self.memory.domain.epoch.is_current() {
+            self.memory.domain.process.free_record(self.own);
             self.cell.flag.store(0, Relaxed); // the lock publishes it to the next record
             lock(&UNUSED_CELLS, |cells| cells.push(self.cell));
         }

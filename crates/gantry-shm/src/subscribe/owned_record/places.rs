@@ -1,16 +1,33 @@
-//! Private memory for the samples that a subscription took: a place for each pin of a record. It says where the sample lies, and has
-//! room for the copy of an inline one, laid out as a slot, so that samples of both kinds are read in the same way.
+//! Private memory for the samples that a subscription took: places, which the samples of all its publishers share. A place
+//! says where its sample lies, and has room for the copy of an inline one, laid out as a slot, so that samples of both kinds
+//! are read in the same way.
+//!
+//! Invariant L1: a place is of one sample from the take that sets `is_used` to the drop that clears it, which is the last use
+//! of the place by that sample. Only the thread that takes sets it.
 
 use crate::{
+    describe::description::EndpointDescription,
+    domain::{Domain, publisher_mapping::PublisherMapping},
     os::fork::Epoch,
     protocol::{
-        layout::{LINE_BYTES, PAYLOAD_OFFSET, SlotHeader},
+        layout::{LINE_BYTES, PAYLOAD_OFFSET, PINS_PER_RECORD, SlotHeader},
         shared::InRegion,
         sync::AtomicU64,
     },
     subscribe::owned_record::OrphanCell,
 };
-use std::{cell::UnsafeCell, ptr::NonNull};
+use std::{
+    cell::UnsafeCell,
+    ptr::NonNull,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::*},
+    },
+};
+
+/// A subscription has places for a sample of each of so many publishers before they publish. Topics with more publishers are those
+/// of parameters, logs and transforms, where most publish rarely.
+const READY_PUBLISHERS: usize = 8;
 
 /// A cache line of a place.
 #[repr(C, align(64))]
@@ -23,53 +40,125 @@ pub(crate) struct Place {
     pub(crate) pin: InRegion<AtomicU64>,
     pub(crate) epoch: Epoch,
     pub(crate) cell: &'static OrphanCell,
-    pub(crate) publisher_gid: [u8; 16],
+    /// The record keeps it.
+    pub(crate) mapping: NonNull<PublisherMapping>,
     /// Of the sample that the pin holds.
     pub(crate) slot: NonNull<SlotHeader>,
     pub(crate) length_bytes: usize,
+    is_used: AtomicBool,
 }
 
 const _: () = assert!(size_of::<Place>() == LINE_BYTES);
 
-/// Places for the samples of some pins of a record. The pin with a place's index says whether it is in use.
-pub(crate) struct Places {
-    lines: Box<[Line]>,
-    lines_per_place: usize,
+/// The memory of a subscription's places. The subscription keeps it, and each of its records, and so each of its samples.
+pub(crate) struct PlaceMemory {
+    pub(crate) domain: Arc<Domain>,
+    blocks: Mutex<Vec<Vec<Line>>>,
 }
 
-// SAFETY: a place is written only by the thread that sets its pin from 0, before it makes the sample, and read only by that sample
-//   (`protocol::reader`).
-unsafe impl Sync for Places {}
-// SAFETY: as above; the places point to themselves, to the record and to slots, which stay.
+// SAFETY: the lines are used through the places alone (L1).
+unsafe impl Sync for PlaceMemory {}
+// SAFETY: as above; the places point to records and slots, which stay.
+unsafe impl Send for PlaceMemory {}
+
+impl PlaceMemory {
+    /// No place yet.
+    pub(crate) fn new(domain: Arc<Domain>) -> PlaceMemory {
+        PlaceMemory { domain, blocks: Mutex::default() }
+    }
+}
+
+/// The places of a subscription, for the thread that takes.
+pub(crate) struct Places {
+    pub(crate) memory: Arc<PlaceMemory>,
+    epoch: Epoch,
+    /// Of the subscription.
+    pub(crate) description: Arc<EndpointDescription>,
+    /// Each has room for a payload of so many bytes.
+    places: Vec<NonNull<Place>>,
+    inline_bytes: usize,
+    /// The most samples of one publisher's slots that may be held at once.
+    pub(crate) max_held_samples: usize,
+}
+
+// SAFETY: only the subscription's thread uses it, and the places in `memory` are shared as L1 says.
 unsafe impl Send for Places {}
+// SAFETY: as above.
+unsafe impl Sync for Places {}
 
 impl Places {
-    /// Places for these pins, with room for inline payloads of up to `payload_bytes`. The caller keeps their record.
-    pub(crate) fn new(
-        pins: &[AtomicU64],
-        payload_bytes: usize,
-        (epoch, cell, publisher_gid): (Epoch, &'static OrphanCell, [u8; 16]),
-    ) -> Places {
-        let lines_per_place = 1 + (PAYLOAD_OFFSET + payload_bytes).div_ceil(LINE_BYTES);
-        let lines = (0..pins.len() * lines_per_place).map(|_| Line(UnsafeCell::default())).collect();
-        let places = Places { lines, lines_per_place };
-        for (index, pin) in pins.iter().enumerate() {
-            let place = places.place(index);
-            // SAFETY: the caller keeps it.
-            let pin = unsafe { InRegion::new(pin) };
-            let slot = Place::copy(place);
-            // SAFETY: the first line of a place that is not in use yet.
-            unsafe { place.write(Place { pin, epoch, cell, publisher_gid, slot, length_bytes: 0 }) };
-        }
-        places
+    /// No place yet, and no limit.
+    pub(crate) fn new(memory: Arc<PlaceMemory>, description: Arc<EndpointDescription>) -> Places {
+        let (epoch, places) = (memory.domain.epoch, Vec::new());
+        Places { memory, epoch, description, places, inline_bytes: 0, max_held_samples: usize::MAX }
     }
 
-    /// The place of a pin.
+    /// Makes places for so many publishers, with room for inline payloads of up to `inline_bytes`.
+    pub(crate) fn prepare(&mut self, publishers: usize, inline_bytes: usize) {
+        if inline_bytes > self.inline_bytes {
+            self.places.clear(); // they are too small; samples may use them, so they stay in `memory`
+            self.inline_bytes = inline_bytes;
+        }
+        let count = if publishers == 0 { 0 } else { PINS_PER_RECORD - 1 + publishers.min(READY_PUBLISHERS) };
+        if count > self.places.len() {
+            self.add(count - self.places.len());
+        }
+    }
+
+    /// A place that no sample uses, for the next one. Allocates if all are in use.
     #[inline]
-    pub(crate) fn place(&self, index: usize) -> NonNull<Place> {
-        let place = &self.lines[index * self.lines_per_place..][..self.lines_per_place];
-        // A pointer to all of the place, writable since it goes through the cells.
-        NonNull::from(place).cast()
+    pub(crate) fn unused(&mut self) -> NonNull<Place> {
+        // Acquire: the last sample's reads, on another thread, come before the next writes (L1).
+        // SAFETY: `memory` keeps the places. Of one that was never used only the flag is valid.
+        let is_unused = |place: &&NonNull<Place>| !unsafe { &(*place.as_ptr()).is_used }.load(Acquire);
+        match self.places.iter().find(is_unused) {
+            Some(&place) => place,
+            None => self.add(self.places.len().max(PINS_PER_RECORD)),
+        }
+    }
+
+    /// The payload of the copy in a place, to be written.
+    ///
+    /// # Safety
+    /// [`Places::unused`] returned the place, and no sample was made since then that uses it, nor while the result is used.
+    #[inline]
+    pub(crate) unsafe fn payload<'a>(&self, place: NonNull<Place>) -> &'a mut [u64] {
+        // SAFETY: the payload follows the header in the place.
+        let payload = unsafe { Place::copy(place).add(1) };
+        // SAFETY: initialised words inside the place, which is the caller's alone.
+        unsafe { NonNull::slice_from_raw_parts(payload.cast(), self.inline_bytes / 8).as_mut() }
+    }
+
+    /// Gives a place to a sample, which `pin` of the record with that cell holds, and which lies in `slot`.
+    ///
+    /// # Safety
+    /// [`Places::unused`] returned the place, and no sample was made since then.
+    #[inline(always)]
+    pub(crate) unsafe fn begin(
+        &self,
+        place: NonNull<Place>,
+        (pin, cell): (InRegion<AtomicU64>, &'static OrphanCell),
+        mapping: &PublisherMapping,
+        (slot, length_bytes): (NonNull<SlotHeader>, usize),
+    ) {
+        let (epoch, mapping, is_used) = (self.epoch, NonNull::from(mapping), AtomicBool::new(true));
+        // SAFETY: the first line of a place, which is the caller's alone (L1).
+        unsafe { place.write(Place { pin, epoch, cell, mapping, slot, length_bytes, is_used }) };
+    }
+
+    /// Adds places, and returns the first of them.
+    #[cold]
+    fn add(&mut self, count: usize) -> NonNull<Place> {
+        let lines_per_place = 1 + (PAYLOAD_OFFSET + self.inline_bytes).div_ceil(LINE_BYTES);
+        // Bytes of 0: none is used.
+        let mut block: Vec<Line> = (0..count * lines_per_place).map(|_| Line(UnsafeCell::default())).collect();
+        let first = NonNull::from(block.as_mut_slice()).cast::<Line>();
+        self.places.reserve_exact(count);
+        // SAFETY: inside the block, which stays where it is when the vector is moved.
+        let place = |index: usize| unsafe { first.add(index * lines_per_place) }.cast();
+        self.places.extend((0..count).map(place));
+        self.memory.blocks.lock().unwrap_or_else(PoisonError::into_inner).push(block);
+        first.cast()
     }
 }
 
@@ -81,16 +170,13 @@ impl Place {
         unsafe { place.add(1) }.cast()
     }
 
-    /// The payload of the copy in a place, to be written.
+    /// The sample does not use the place any more.
     ///
     /// # Safety
-    /// The place has room for so many words, its pin is 0 and the caller's alone, and the result is not used after the pin was
-    /// cleared again.
+    /// It did until now, and nothing refers to the place.
     #[inline]
-    pub(crate) unsafe fn payload<'a>(place: NonNull<Place>, words: usize) -> &'a mut [u64] {
-        // SAFETY: the payload follows the header in the place.
-        let payload = unsafe { Place::copy(place).add(1) };
-        // SAFETY: initialised words inside the place, which is the caller's alone.
-        unsafe { NonNull::slice_from_raw_parts(payload.cast(), words).as_mut() }
+    pub(crate) unsafe fn end(place: NonNull<Place>) {
+        // SAFETY: the sample's, and in memory that its record keeps.
+        unsafe { &(*place.as_ptr()).is_used }.store(false, Release); // partner: `Places::unused`
     }
 }

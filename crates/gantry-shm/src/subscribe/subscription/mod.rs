@@ -22,6 +22,7 @@ use crate::{
     subscribe::{
         connection::{Connection, Losses},
         discovery::{Discovered, PublisherDiscovery},
+        owned_record::places::Places,
     },
     wait::waiter::Waiter,
 };
@@ -29,8 +30,7 @@ use std::sync::Arc;
 
 /// A subscription: it takes samples of all matched publishers of its topic, in place.
 ///
-/// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. (It allocates once or
-/// twice for a publisher that comes while eight others are there: for its first sample, and when several of its samples are held.) The waits spin for a bounded time (not at
+/// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded time (not at
 /// all where only one CPU is usable), then sleep by a futex call. All other operations are on the control path, unless they say
 /// otherwise.
 // Aligned as `Publisher`, and for the same reason.
@@ -57,7 +57,9 @@ pub struct Subscription {
     losses: Losses,
     /// The samples that became available from connections that are dropped.
     received_before: u64,
-    max_held_samples: usize,
+    /// The last answer of [`Subscription::received`].
+    received: u64,
+    places: Places,
     event_fd: Option<EventFd>,
     /// `None` while it waits.
     waiter: Option<Waiter>,
@@ -81,7 +83,8 @@ impl Subscription {
         let topic = domain.topic(topic);
         // SAFETY: the subscription keeps the domain, which keeps the board.
         let line = unsafe { InRegion::new(domain.board.line(topic)) };
-        let discovery = Arc::new(PublisherDiscovery::new(description, topic));
+        let discovery = Arc::new(PublisherDiscovery::new(&domain, description, topic));
+        let places = Places::new(discovery.memory.clone(), discovery.description.clone());
         participant.control.register(topic, Side::Publishers, &discovery);
         let waiter = Some(Waiter::new(domain.clone()));
         let mut subscription = Subscription {
@@ -100,7 +103,8 @@ impl Subscription {
             may_have_history: false,
             losses: Losses::default(),
             received_before: 0,
-            max_held_samples: usize::MAX,
+            received: 0,
+            places,
             event_fd: None,
             waiter,
         };
@@ -125,7 +129,7 @@ impl Subscription {
     }
 
     fn matched_count(&self) -> usize {
-        self.connections.iter().filter(|connection| !connection.is_gone).count()
+        self.connections.iter().filter(|connection| !connection.is_gone()).count()
     }
 
     /// Number of publishers that are matched now.
@@ -183,8 +187,9 @@ impl Subscription {
         if self.generation_changed() {
             self.discover();
         }
-        let present = self.connections.iter_mut().map(Connection::received);
-        Ok(present.fold(self.received_before, u64::saturating_add))
+        let present = self.connections.iter().map(Connection::received);
+        self.received = self.received.max(present.fold(self.received_before, u64::saturating_add));
+        Ok(self.received)
     }
 
     /// The reasons why publishers of this topic are not matched, a sentence each; none in a forked child.
@@ -213,7 +218,7 @@ impl Subscription {
 
     /// The description of this subscription that other processes read.
     #[must_use]
-    pub fn description(&self) -> &EndpointDescription {
+    pub fn description(&self) -> &Arc<EndpointDescription> {
         &self.discovery.description
     }
 
@@ -234,9 +239,10 @@ impl Subscription {
             self.connections_version += 1;
             let present = discovered.present_keys();
             for connection in &mut self.connections {
-                connection.is_gone = !present.contains(&connection.mapping.key);
-                connection.max_held_samples = self.max_held_samples;
+                connection.set_gone(!present.contains(&connection.mapping.key));
             }
+            let inline_bytes = self.connections.iter().map(|connection| connection.mapping.inline_bytes()).max();
+            self.places.prepare(self.connections.len(), inline_bytes.unwrap_or(0));
             let wants_history = self.discovery.description.qos.durability == Durability::TransientLocal;
             self.may_have_history = wants_history && self.connections.iter().any(Connection::is_in_history);
         }
@@ -248,8 +254,8 @@ impl Subscription {
     /// Unmaps publishers that are gone and have nothing left to take.
     fn drop_drained(&mut self) {
         let (before, received) = (self.connections.len(), &mut self.received_before);
-        self.connections.retain_mut(|connection| {
-            let stays = !connection.is_gone || connection.has_news();
+        self.connections.retain(|connection| {
+            let stays = !connection.is_gone() || connection.has_news();
             if !stays {
                 *received = received.saturating_add(connection.received());
             }

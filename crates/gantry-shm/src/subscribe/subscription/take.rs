@@ -17,9 +17,9 @@ impl Subscription {
     /// ([`Subscription::set_max_held_samples`]); no room for more pins; the process forked.
     ///
     /// # Real-time
-    /// When publishers came or went since the last call, or more samples are held than ever before, the list of publishers or of
-    /// pins grows or shrinks here (allocation, and memory of publishers that are drained is unmapped); when a publisher's file
-    /// grew, one system call reads its length; one wakes a publisher that waits for this subscription.
+    /// When publishers came or went since the last call, or more samples are held than ever before, the lists of publishers,
+    /// pins and places grow or shrink here (allocation, and memory of publishers that are drained is unmapped); when a
+    /// publisher's file grew, one system call reads its length; one wakes a publisher that waits for this subscription.
     // Inlined with what it calls: a sample that is returned in memory is loaded again before its store is complete.
     #[inline(always)]
     pub fn take(&mut self) -> Result<Option<Sample>> {
@@ -55,7 +55,7 @@ impl Subscription {
             if index >= count {
                 index -= count;
             }
-            match self.connections[index].take(&mut self.losses) {
+            match self.connections[index].take(&mut self.places, &mut self.losses) {
                 Ok(None) => {}
                 taken => return self.taken_from(index, taken),
             }
@@ -93,7 +93,7 @@ impl Subscription {
     fn take_oldest(&mut self) -> Result<Option<Sample>, Box<Error>> {
         let (mut oldest, mut held) = (None::<((u64, u64), usize)>, None);
         for index in 0..self.connections.len() {
-            let time = match self.connections[index].peek_time(&mut self.losses) {
+            let time = match self.connections[index].peek_time(&mut self.places, &mut self.losses) {
                 Ok(time) => time,
                 // The samples of other publishers can be taken.
                 Err(error) if matches!(*error, Error::TooManyHeld { .. }) => {
@@ -105,7 +105,7 @@ impl Subscription {
             oldest = time.map(|time| (time, index)).into_iter().chain(oldest).min();
         }
         let taken = match (oldest, held) {
-            (Some((_, index)), _) => self.connections[index].take(&mut self.losses),
+            (Some((_, index)), _) => self.connections[index].take(&mut self.places, &mut self.losses),
             (None, Some(error)) => return Err(error),
             (None, None) => Ok(None),
         };
@@ -120,8 +120,7 @@ impl Subscription {
     /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are. Samples that
     /// travel inline are copies and do not count. No allocation, lock or system call.
     pub fn set_max_held_samples(&mut self, limit: usize) {
-        self.max_held_samples = limit;
-        self.connections.iter_mut().for_each(|connection| connection.max_held_samples = limit);
+        self.places.max_held_samples = limit;
     }
 
     /// Applies the result of the control thread, unless a discovery is under way.

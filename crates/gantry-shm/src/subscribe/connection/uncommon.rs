@@ -1,0 +1,70 @@
+//! The state that few connections need. It is allocated apart: a process with many nodes has thousands of connections.
+
+use super::Connection;
+use crate::subscribe::{owned_record::OwnedRecord, sample::Sample};
+use std::sync::Arc;
+
+pub(super) struct Uncommon {
+    /// The publisher waits for this reader.
+    pub(super) is_gating: bool,
+    /// The publisher left or died: the connection is dropped after its last sample.
+    is_gone: bool,
+    /// Samples that are older are skipped; `u64::MAX`: none is.
+    pub(super) lifespan_ns: u64,
+    /// The newest sample at the join: the samples up to it are history.
+    pub(super) history_end: u64,
+    /// The next sample, taken early to compare its time.
+    pub(super) peeked: Option<Sample>,
+    /// They hold more pins when many samples are held.
+    pub(super) extensions: Vec<Arc<OwnedRecord>>,
+}
+
+impl Default for Uncommon {
+    fn default() -> Uncommon {
+        let (peeked, extensions) = (None, Vec::new());
+        Uncommon { is_gating: false, is_gone: false, lifespan_ns: u64::MAX, history_end: 0, peeked, extensions }
+    }
+}
+
+impl Connection {
+    /// Allocates at the first call.
+    pub(super) fn uncommon_mut(&mut self) -> &mut Uncommon {
+        self.uncommon.get_or_insert_default()
+    }
+
+    /// The publisher waits for this reader.
+    #[inline]
+    pub(super) fn is_gating(&self) -> bool {
+        self.uncommon.as_ref().is_some_and(|uncommon| uncommon.is_gating)
+    }
+
+    /// A sample was taken early, and waits.
+    #[inline]
+    pub(super) fn has_peeked(&self) -> bool {
+        self.uncommon.as_ref().is_some_and(|uncommon| uncommon.peeked.is_some())
+    }
+
+    /// The records after the one with the cursor.
+    pub(super) fn extensions(&self) -> &[Arc<OwnedRecord>] {
+        self.uncommon.as_ref().map_or(&[], |uncommon| &uncommon.extensions)
+    }
+
+    /// The publisher left or died: the connection is dropped after its last sample.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.uncommon.as_ref().is_some_and(|uncommon| uncommon.is_gone)
+    }
+
+    /// Sets whether it did.
+    pub(crate) fn set_gone(&mut self, is_gone: bool) {
+        if is_gone != self.is_gone() {
+            self.uncommon_mut().is_gone = is_gone;
+        }
+    }
+
+    /// Whether there may be samples to take that were published before the join.
+    #[inline]
+    pub(crate) fn is_in_history(&self) -> bool {
+        let is_in_history = |end| self.has_peeked() || self.reader.next <= end;
+        self.uncommon.as_ref().is_some_and(|uncommon| is_in_history(uncommon.history_end))
+    }
+}
