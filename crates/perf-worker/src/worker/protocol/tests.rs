@@ -67,7 +67,6 @@ fn everything() -> Vec<Value> {
         responses: vec![(1, 1)],
         relayed: Relayed { samples: 1, ..Relayed::default() },
         events: events(),
-        ..Counts::default()
     };
     let clock = Some(OtherClock { offset_ns: 1, error_ns: 1 });
     let (counts, resources) = (Box::new(counts), Resources::default());
