@@ -136,6 +136,9 @@ impl std::fmt::Display for EndpointPlan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.endpoint {
             endpoint if self.node.is_empty() => endpoint.fmt(f),
+            Endpoint::Publisher(_) | Endpoint::Subscription(_) if self.service => {
+                write!(f, "the client of {} in {}", self.given_topic(), self.node)
+            }
             Endpoint::Publisher(_) => write!(f, "the publisher of {} in {}", self.given_topic(), self.node),
             Endpoint::Subscription(_) => write!(f, "the subscription to {} in {}", self.given_topic(), self.node),
             Endpoint::Relay(_) => write!(f, "the server of {} in {}", self.given_topic(), self.node),

@@ -32,7 +32,7 @@ pub struct IrobotOptions {
     /// Commas between the columns of the files in --results-dir, on or off [default: off]
     #[arg(long = "csv-out", alias = "csv_out", value_name = "ON|OFF", value_parser = switch)]
     pub csv_out: Option<bool>,
-    /// Headers of the files in --results-dir: new, as mean_us, or old, as mean[us] [default: new]
+    /// Headers of the files in --results-dir: new, as mean_us, or old, with the units in brackets [default: new]
     #[arg(long, value_name = "GENERATION")]
     pub headers: Option<Headers>,
     /// Folder for iRobot's output files, with a folder for each process if there are several [default: PROCESS_log, if --tracking,

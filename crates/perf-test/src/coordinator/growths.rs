@@ -23,6 +23,7 @@ pub fn growths(endpoints: &[EndpointPlan], senders: &Senders) -> BTreeMap<Endpoi
         let queue = Queue { period_ns: shortest_ns, rate_hz, depth };
         shortest_ns.is_finite().then(|| (plan.endpoint, Growth::new(queue)))
     };
-    let of_nodes = endpoints.iter().filter(|plan| !plan.node.is_empty());
+    // A client waits for its own responses, not for a topic.
+    let of_nodes = endpoints.iter().filter(|plan| !plan.node.is_empty() && !plan.service);
     of_nodes.filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_))).filter_map(of).collect()
 }

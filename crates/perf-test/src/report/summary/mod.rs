@@ -258,8 +258,8 @@ impl Summary {
         (messages > 0).then(|| (usage.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
     }
 
-    /// Lost samples that had left the history. A subscription that received samples which it counted as overwritten, has no more of
-    /// these than it lost.
+    /// Lost samples that had left the history: of each subscription no more than it lost, because it may have received samples that
+    /// the middleware counted as overwritten.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         match self.subscriptions.as_slice() {
