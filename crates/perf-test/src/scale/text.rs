@@ -49,6 +49,7 @@ impl Scale {
         let Some(estimate) = &self.estimate else { return lines };
         lines.extend(["".to_owned(), "estimate, fitted to these runs".to_owned()]);
         lines.extend(estimate.lines().into_iter().map(|line| format!("  {line}")));
+        lines.extend(self.misfit().map(|line| format!("  {line}")));
         lines.extend(self.held.iter().map(|held| {
             let limit = if held.is_limited_by_memory { "memory" } else { "CPU" };
             format!(
@@ -97,6 +98,18 @@ impl Scale {
             ]
         };
         std::iter::once(header.map(str::to_owned).to_vec()).chain(self.checks.iter().map(row)).collect()
+    }
+
+    /// How far the estimate is off where it was fitted: what no sum of parts explains.
+    fn misfit(&self) -> Option<String> {
+        let estimate = self.estimate.as_ref()?;
+        let off = |point: &Point| {
+            let measured = point.figures.as_ref()?.cost().cpu_percent;
+            Some((estimate.cost(&point.load).cpu_percent / measured - 1.0, point.name.clone()))
+        };
+        let all = self.sizes.iter().chain(&self.variations).filter_map(off);
+        let (error, name) = all.max_by(|(one, _), (other, _)| one.abs().total_cmp(&other.abs()))?;
+        Some(format!("of these runs the fit is off most in CPU at {name}: {:+.0} %", error * 100.0))
     }
 
     fn worst(&self) -> Option<String> {
