@@ -33,6 +33,7 @@ use crate::{
         lock,
     },
     protocol::{
+        history::History,
         layout::*,
         roster::Roster,
         sleep::Side,
@@ -209,7 +210,9 @@ impl Stage {
             if let Some(records) = believed(peer.records_of([self.description.key, 0][input.below(2)])) {
                 let roster = Roster::new(self.description.key, 1, records);
                 let _ = (roster.count(), roster.deepest(), roster.slowest_cursor(), roster.gating_sequence());
-                roster.look_at_pins(|sequence| assert_ne!(sequence, 0));
+                let mut history = History::new();
+                roster.look_at_pins(|sequence| history.keep_pinned(sequence));
+                history.reclaim_unpinned();
             }
             if input.is_empty() {
                 return;

@@ -52,8 +52,8 @@ impl Ring {
     pub(crate) fn new(words: InRegion<[AtomicU64]>, entry_bytes: usize) -> Ring {
         let entry_words = entry_bytes / 8;
         assert!(entry_words >= HEADER_WORDS + FIRST_WORDS && words.len() >= entry_words, "{entry_bytes} bytes");
-        // A power of two again, whatever the caller gave: `entry` relies on it.
-        // Entries name slots within 2^37 bytes, so there are fewer than 2^32.
+        assert!(entry_words <= u32::MAX as usize, "{entry_bytes} bytes");
+        // A power of two again, whatever the caller gave: `entry` relies on it. At most 2^31, for the publisher and its readers alike.
         let log2_capacity = (words.len() / entry_words).ilog2().min(u32::BITS - 1);
         Ring { words, mask: (1 << log2_capacity) - 1, entry_words: entry_words as u32 }
     }

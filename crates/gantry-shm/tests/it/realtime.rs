@@ -189,7 +189,11 @@ pub fn play_on_two_threads(participant: &Arc<Participant>, instrument: &str, byt
     });
 }
 
-fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, handed_over: &Mutex<Option<Sample>>) {
+/// A sample that was handed over, with its number.
+type HandedOver = Mutex<Option<(u64, Sample)>>;
+
+/// Publishes, and drops the sample of another thread, which must still have its number.
+fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, handed_over: &HandedOver) {
     step("loan");
     let mut loan = publisher.loan(bytes).unwrap();
     stamp(loan.bytes_mut(), number);
@@ -197,19 +201,21 @@ fn publish_and_release(publisher: &mut Publisher, bytes: usize, number: u64, han
     publisher.publish(loan, SourceTime::now()).unwrap();
     step("release");
     // It does not wait, so the mutex makes no system call.
-    if let Ok(mut cell) = handed_over.try_lock() {
-        drop(cell.take());
+    if let Ok(mut cell) = handed_over.try_lock()
+        && let Some((number, sample)) = cell.take()
+    {
+        assert_eq!(number_in(sample.bytes()), number, "another sample has its place");
     }
 }
 
 /// The number of the sample that was taken, if there was one.
-fn take_and_hand_over(subscription: &mut Subscription, handed_over: &Mutex<Option<Sample>>) -> Option<u64> {
+fn take_and_hand_over(subscription: &mut Subscription, handed_over: &HandedOver) -> Option<u64> {
     step("take");
     let sample = subscription.take().unwrap()?;
     let number = number_in(sample.bytes());
     step("release");
     if let Ok(mut cell) = handed_over.try_lock() {
-        drop(cell.replace(sample));
+        drop(cell.replace((number, sample)));
     }
     Some(number)
 }

@@ -17,7 +17,6 @@ use crate::{
     subscribe::owned_record::OrphanCell,
 };
 use std::{
-    cell::UnsafeCell,
     ptr::NonNull,
     sync::{
         Arc, Mutex, PoisonError,
@@ -31,7 +30,7 @@ const READY_PUBLISHERS: usize = 8;
 
 /// A cache line of a place.
 #[repr(C, align(64))]
-struct Line(UnsafeCell<[u64; LINE_BYTES / 8]>);
+struct Line([u64; LINE_BYTES / 8]);
 
 /// The beginning of a place: all that a sample needs to be read and released.
 #[repr(C, align(64))]
@@ -53,13 +52,9 @@ const _: () = assert!(size_of::<Place>() == LINE_BYTES);
 /// The memory of a subscription's places. The subscription keeps it, and each of its records, and so each of its samples.
 pub(crate) struct PlaceMemory {
     pub(crate) domain: Arc<Domain>,
+    /// Vectors, not boxes: a box that is moved must be the only way to its lines, and the places point to them.
     blocks: Mutex<Vec<Vec<Line>>>,
 }
-
-// SAFETY: the lines are used through the places alone (L1).
-unsafe impl Sync for PlaceMemory {}
-// SAFETY: as above; the places point to records and slots, which stay.
-unsafe impl Send for PlaceMemory {}
 
 impl PlaceMemory {
     /// No place yet.
@@ -76,6 +71,8 @@ pub(crate) struct Places {
     pub(crate) description: Arc<EndpointDescription>,
     /// Each has room for a payload of so many bytes.
     places: Vec<NonNull<Place>>,
+    /// The index of the place that was found last, but for the first place.
+    last: usize,
     inline_bytes: usize,
     /// The most samples of one publisher's slots that may be held at once.
     pub(crate) max_held_samples: usize,
@@ -90,16 +87,17 @@ impl Places {
     /// No place yet, and no limit.
     pub(crate) fn new(memory: Arc<PlaceMemory>, description: Arc<EndpointDescription>) -> Places {
         let (epoch, places) = (memory.domain.epoch, Vec::new());
-        Places { memory, epoch, description, places, inline_bytes: 0, max_held_samples: usize::MAX }
+        Places { memory, epoch, description, places, last: 0, inline_bytes: 0, max_held_samples: usize::MAX }
     }
 
     /// Makes places for so many publishers, with room for inline payloads of up to `inline_bytes`.
     pub(crate) fn prepare(&mut self, publishers: usize, inline_bytes: usize) {
+        let ready = if publishers == 0 { 0 } else { PINS_PER_RECORD - 1 + publishers.min(READY_PUBLISHERS) };
+        let count = ready.max(self.places.len());
         if inline_bytes > self.inline_bytes {
             self.places.clear(); // they are too small; samples may use them, so they stay in `memory`
             self.inline_bytes = inline_bytes;
         }
-        let count = if publishers == 0 { 0 } else { PINS_PER_RECORD - 1 + publishers.min(READY_PUBLISHERS) };
         if count > self.places.len() {
             self.add(count - self.places.len());
         }
@@ -108,11 +106,23 @@ impl Places {
     /// A place that no sample uses, for the next one. Allocates if all are in use.
     #[inline]
     pub(crate) fn unused(&mut self) -> NonNull<Place> {
-        // Acquire: the last sample's reads, on another thread, come before the next writes (L1).
-        // SAFETY: `memory` keeps the places. Of one that was never used only the flag is valid.
-        let is_unused = |place: &&NonNull<Place>| !unsafe { &(*place.as_ptr()).is_used }.load(Acquire);
-        match self.places.iter().find(is_unused) {
-            Some(&place) => place,
+        // The first place is in the cache if few samples are held. If many are, the one after the last was released longest ago.
+        match self.places.first() {
+            Some(&first) if Place::is_unused(first) => first,
+            _ => self.unused_after_last(),
+        }
+    }
+
+    #[inline(never)]
+    fn unused_after_last(&mut self) -> NonNull<Place> {
+        let (before, after) = self.places.split_at(self.places.len().min(self.last + 1));
+        let find = |places: &[NonNull<Place>]| places.iter().position(|&place| Place::is_unused(place));
+        let found = find(after).map(|index| before.len() + index).or_else(|| find(before));
+        match found.and_then(|index| Some((index, self.places.get(index)?))) {
+            Some((index, &place)) => {
+                self.last = index;
+                place
+            }
             None => self.add(self.places.len().max(PINS_PER_RECORD)),
         }
     }
@@ -120,7 +130,8 @@ impl Places {
     /// The payload of the copy in a place, to be written.
     ///
     /// # Safety
-    /// [`Places::unused`] returned the place, and no sample was made since then that uses it, nor while the result is used.
+    /// [`Places::unused`] returned the place; since then no sample was made that uses it, nor [`Places::prepare`] called, and
+    /// neither happens while the result is used.
     #[inline]
     pub(crate) unsafe fn payload<'a>(&self, place: NonNull<Place>) -> &'a mut [u64] {
         // SAFETY: the payload follows the header in the place.
@@ -132,7 +143,7 @@ impl Places {
     /// Gives a place to a sample, which `pin` of the record with that cell holds, and which lies in `slot`.
     ///
     /// # Safety
-    /// [`Places::unused`] returned the place, and no sample was made since then.
+    /// [`Places::unused`] returned the place, and no sample was made since then. The record keeps `mapping`.
     #[inline(always)]
     pub(crate) unsafe fn begin(
         &self,
@@ -151,7 +162,7 @@ impl Places {
     fn add(&mut self, count: usize) -> NonNull<Place> {
         let lines_per_place = 1 + (PAYLOAD_OFFSET + self.inline_bytes).div_ceil(LINE_BYTES);
         // Bytes of 0: none is used.
-        let mut block: Vec<Line> = (0..count * lines_per_place).map(|_| Line(UnsafeCell::default())).collect();
+        let mut block: Vec<Line> = (0..count * lines_per_place).map(|_| Line([0; LINE_BYTES / 8])).collect();
         let first = NonNull::from(block.as_mut_slice()).cast::<Line>();
         self.places.reserve_exact(count);
         // SAFETY: inside the block, which stays where it is when the vector is moved.
@@ -163,6 +174,14 @@ impl Places {
 }
 
 impl Place {
+    /// No sample uses the place, and none reads it any more.
+    #[inline(always)]
+    fn is_unused(place: NonNull<Place>) -> bool {
+        // Acquire: the last sample's reads, on another thread, come before the next writes (L1). Partner: `Place::end`.
+        // SAFETY: a place of a subscription's memory (private to this file). Of one that was never used only the flag is valid.
+        !unsafe { &(*place.as_ptr()).is_used }.load(Acquire)
+    }
+
     /// The header of the copy in a place; the payload follows.
     #[inline]
     pub(crate) fn copy(place: NonNull<Place>) -> NonNull<SlotHeader> {
@@ -177,6 +196,6 @@ impl Place {
     #[inline]
     pub(crate) unsafe fn end(place: NonNull<Place>) {
         // SAFETY: the sample's, and in memory that its record keeps.
-        unsafe { &(*place.as_ptr()).is_used }.store(false, Release); // partner: `Places::unused`
+        unsafe { &(*place.as_ptr()).is_used }.store(false, Release); // partner: `Place::is_unused`
     }
 }

@@ -18,8 +18,9 @@ impl Subscription {
     ///
     /// # Real-time
     /// When publishers came or went since the last call, or more samples are held than ever before, the lists of publishers,
-    /// pins and places grow or shrink here (allocation, and memory of publishers that are drained is unmapped); when a
-    /// publisher's file grew, one system call reads its length; one wakes a publisher that waits for this subscription.
+    /// pins and places grow or shrink here (allocation, and memory of publishers that are drained is unmapped); so does the list
+    /// of samples that wait for their turn, when a publisher's first one has to (history, [`Subscription::take_oldest_first`]). When
+    /// a publisher's file grew, one system call reads its length; one wakes a publisher that waits for this subscription.
     // Inlined with what it calls: a sample that is returned in memory is loaded again before its store is complete.
     #[inline(always)]
     pub fn take(&mut self) -> Result<Option<Sample>> {

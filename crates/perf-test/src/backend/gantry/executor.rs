@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ::gantry::{
     CallbackIsolatedExecutor, EventsExecutor, Executor as GantryExecutor, MultiThreadedExecutor, Node, PublishMode,
-    Sample, SingleThreadedExecutor, Subscription, Timer,
+    Sample, SingleThreadedExecutor, Subscription, Tick, Timer,
 };
 
 use super::{
@@ -34,8 +34,7 @@ pub const NAMES: [&str; 4] = ["single", "multi", "events", "isolated"];
 pub struct NodeExecutor {
     executor: Box<dyn GantryExecutor + Send>,
     nodes: BTreeMap<String, Node>,
-    /// Each with its period.
-    timers: Vec<(Timer, Duration)>,
+    timers: Vec<NodeTimer>,
     subscriptions: Vec<Slot>,
     publish_mode: PublishMode,
 }
@@ -93,8 +92,12 @@ impl Executor for NodeExecutor {
         let node = self.nodes.get(&plan.node).ok_or("a timer belongs to the node of a publisher")?;
         let period_ns = plan.pace.period_ns().and_then(|period_ns| u64::try_from(period_ns).ok());
         let period = Duration::from_nanos(period_ns.ok_or("a timer needs a period")?);
-        let timer = node.create_timer_with_callback(period, move |tick| expired(tick.overruns)).map_err(sentence)?;
-        self.timers.push((timer, period));
+        let before = Arc::new(AtomicU64::new(0));
+        let passed_over = before.clone();
+        // Relaxed: the spin stores it before it runs callbacks, and gives the timer with a lock.
+        let callback = move |tick: Tick| expired(tick.overruns + passed_over.swap(0, Ordering::Relaxed));
+        let timer = node.create_timer_with_callback(period, callback).map_err(sentence)?;
+        self.timers.push(NodeTimer { timer, period, before });
         Ok(())
     }
 
@@ -133,17 +136,34 @@ impl Executor for NodeExecutor {
                 waiting.start();
             }
         }
-        for (timer, period) in &self.timers {
-            // In one phase, whenever the executor's thread wakes up.
-            let until_start_ns = u64::try_from(start_ns.saturating_sub(now_ns())).unwrap_or(0);
-            timer.reset_after(*period + Duration::from_nanos(until_start_ns));
-        }
+        self.timers.iter().for_each(|timer| timer.start(start_ns));
         self.executor.spin().map_err(sentence)
     }
 
     fn stop(&mut self) -> Box<dyn Fn() + Send + Sync> {
         let handle = self.executor.handle();
         Box::new(move || handle.cancel())
+    }
+}
+
+/// A timer of a node.
+struct NodeTimer {
+    timer: Timer,
+    period: Duration,
+    /// The periods that were over when it was started.
+    before: Arc<AtomicU64>,
+}
+
+impl NodeTimer {
+    /// Starts it in the phase of `start_ns`, also if the executor's thread woke up later.
+    fn start(&self, start_ns: i64) {
+        let after_start_ns = now_ns().saturating_sub(start_ns);
+        let late = Duration::from_nanos(u64::try_from(after_start_ns).unwrap_or(0));
+        let early = Duration::from_nanos(u64::try_from(after_start_ns.saturating_neg()).unwrap_or(0));
+        let period_ns = self.period.as_nanos().max(1);
+        let [periods, late_ns] = [late.as_nanos() / period_ns, late.as_nanos() % period_ns];
+        self.before.store(u64::try_from(periods).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.timer.reset_after(early + self.period - Duration::from_nanos(u64::try_from(late_ns).unwrap_or(0)));
     }
 }
 

@@ -41,7 +41,10 @@ fn a_topology_runs_in_each_executor() {
             "line 1: the run robot: there is neither a file nor a topology `cedr`",
         ),
         ("runs: {robot: topology cedar -x fast}\n".to_owned(), "line 1: the run robot"),
-        ("runs: {robot: topology cedar --full-logfile a.json}\n".to_owned(), "leave --full-logfile out"),
+        (
+            "runs: {robot: topology cedar --full-logfile a.json}\n".to_owned(),
+            "leave --full-logfile and iRobot's files out",
+        ),
     ] {
         let error = Plan::parse(&text).unwrap_err();
         assert!(error.contains(words), "{text:?}: {error}");
