@@ -216,7 +216,11 @@ impl Run<'_> {
                 let counts = *counts;
                 self.ledger.enter_process(ProcessEntry { worker, endpoints, second, whole, counts, gaps, resources });
             }
-            Event::Report(Report::Total { endpoint, counts }) => self.ledger.enter_total(endpoint, &counts),
+            Event::Report(Report::Total { endpoint, counts }) => {
+                // Its seconds are not known, and so not whether its latencies grow.
+                self.growths.remove(&endpoint);
+                self.ledger.enter_total(endpoint, &counts);
+            }
             Event::Report(Report::Finished { endpoint, report, resources }) => {
                 self.ledger.set_final_resources(worker, resources);
                 self.ledger.finish_endpoint(endpoint);

@@ -65,8 +65,9 @@ impl Reporter {
         let row_work_ns = spec.mock.report_ns;
         let rows_come_together = spec.executor.is_some();
         let (threads_before, second) = (Vec::new(), None);
-        // A total has no seconds that could be left out.
-        let has_sums = rows_come_together && endpoints >= MANY_ENDPOINTS && spec.left_out_s() == 0;
+        // A total has no seconds that could be left out, and no single messages.
+        let is_plain = spec.left_out_s() == 0 && !spec.tracking;
+        let has_sums = rows_come_together && endpoints >= MANY_ENDPOINTS && is_plain;
         let process = has_sums.then(|| ProcessRows::new(endpoints));
         Reporter {
             reports,
