@@ -79,7 +79,7 @@ impl ProcessRows {
         }
         let row = self.open.entry(second).or_insert_with(|| OpenRow::new(resources));
         row.add(endpoint, tally);
-        if row.count >= self.endpoints { self.complete() } else { Vec::new() }
+        if row.count + self.ended.len() >= self.endpoints { self.complete() } else { Vec::new() }
     }
 
     /// Notes that an endpoint has no row of `second` and later ones.
