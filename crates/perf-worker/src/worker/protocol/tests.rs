@@ -38,11 +38,10 @@ fn events() -> Events {
     Events { kept: troubles.map(|trouble| Event { at_ns: 1, id: 1, trouble }).to_vec(), more: 1 }
 }
 
-/// One of each order and report, with every field.
-fn everything() -> Vec<Value> {
-    let endpoint = Endpoint::Publisher(0);
+/// Counts of each kind.
+fn counts() -> Counts {
     let times = Moments { n: 1, min: 1.0, max: 1.0, mean: 1.0, m2: 1.0 };
-    let counts = Counts {
+    Counts {
         sent: Sent {
             samples: 1,
             reserve_ns: times,
@@ -67,9 +66,14 @@ fn everything() -> Vec<Value> {
         responses: vec![(1, 1)],
         relayed: Relayed { samples: 1, ..Relayed::default() },
         events: events(),
-    };
+    }
+}
+
+/// One of each order and report, with every field.
+fn everything() -> Vec<Value> {
+    let endpoint = Endpoint::Publisher(0);
     let clock = Some(OtherClock { offset_ns: 1, error_ns: 1 });
-    let (counts, resources) = (Box::new(counts), Resources::default());
+    let (counts, resources) = (Box::new(counts()), Resources::default());
     let thread = ThreadUsage::all_of_this_process().unwrap().swap_remove(0);
     let status = MatchStatus {
         endpoint: Endpoint::Subscription(0),
