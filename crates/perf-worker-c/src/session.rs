@@ -51,7 +51,7 @@ type ServiceParts = (Box<dyn Publisher>, Box<dyn Subscription>);
 /// The middleware in one process.
 #[derive(Clone)]
 pub struct CSession {
-    /// What is open.
+    /// The session of the program in C, which is closed with the last clone.
     pub open: Arc<Open>,
     matching: MatchingKind,
     delivery: DeliveryKind,

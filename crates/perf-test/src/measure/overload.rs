@@ -150,7 +150,7 @@ impl Overload {
     }
 
     /// Whether messages will have to be dropped: the latency grows, and in `seconds` by more than `late_ns`, above which a message is
-    /// late. What grows less shows in no message.
+    /// late. A smaller growth shows in no message.
     #[must_use]
     pub fn is_to_come(&self, seconds: f64, late_ns: u64) -> bool {
         self.shown_growth_ns_per_s().is_some_and(|growth| growth * seconds > late_ns as f64)

@@ -145,7 +145,7 @@ fn way(processes: &[Process], chain: &Chain) -> BTreeSet<String> {
     }
     let mut way: BTreeSet<String> = reached.iter().filter(|topic| **topic == chain.to).cloned().collect();
     let leads = |way: &BTreeSet<String>| {
-        // What triggers the first messages is not on the way.
+        // Topics that trigger the first messages are not on the way.
         let on_way = publishers().filter(|of| way.contains(&of.topic) && !chain.from.contains(&of.topic));
         on_way.flat_map(&triggers).find(|topic| reached.contains(topic) && !way.contains(topic))
     };

@@ -101,7 +101,7 @@ pub(super) fn locked(path: &Path, make: bool) -> io::Result<Option<(File, String
             Err(TryLockError::Error(error)) => return Err(error),
         }
         if make {
-            // Whatever the umask is.
+            // The umask may have taken permissions away.
             file.set_permissions(Permissions::from_mode(OTHERS_READ))?;
         }
         // Another process may have removed the name before it let the lock go.
