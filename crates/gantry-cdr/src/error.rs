@@ -1,6 +1,7 @@
 //! Errors in bytes and shapes: a sentence with the field's path and the offset.
 
-use alloc::{borrow::ToOwned, boxed::Box, format, string::String};
+#[cfg(feature = "error-paths")]
+use alloc::{boxed::Box, format, string::String};
 use core::fmt;
 
 /// A defect of bytes or of a shape.
@@ -68,14 +69,15 @@ pub enum Problem {
     TooLarge,
 }
 
-/// A problem with its field and offset.
+/// A problem with its field and offset. Without the feature `error-paths` an error does not name its field and allocates nothing.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Error(Box<Details>);
+pub struct Error(#[cfg(feature = "error-paths")] Box<Details>, #[cfg(not(feature = "error-paths"))] Details);
 
 #[derive(Clone, PartialEq, Eq)]
 struct Details {
     problem: Problem,
     offset_bytes: usize,
+    #[cfg(feature = "error-paths")]
     path: String,
     /// The message's type; empty if it is not stated.
     type_name: &'static str,
@@ -84,6 +86,7 @@ struct Details {
 /// A result of this crate.
 pub type Result<T> = core::result::Result<T, Error>;
 
+#[cfg(feature = "error-paths")]
 impl Error {
     /// `problem` at an offset from the start of the body.
     #[cold]
@@ -108,6 +111,43 @@ impl Error {
         self.inside(&format!("[{index}]"))
     }
 
+    /// The path of the field, as `fields[2].name`; empty if the error concerns the whole message, and without the feature
+    /// `error-paths`.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+}
+
+#[cfg(not(feature = "error-paths"))]
+impl Error {
+    /// `problem` at an offset from the start of the body.
+    #[cold]
+    #[must_use]
+    pub fn new(problem: Problem, offset_bytes: usize) -> Error {
+        Error(Details { problem, offset_bytes, type_name: "" })
+    }
+
+    /// The same error: its path is not kept.
+    #[must_use]
+    pub fn inside(self, _name: &str) -> Error {
+        self
+    }
+
+    /// The same error: its path is not kept.
+    #[must_use]
+    pub fn inside_element(self, _index: usize) -> Error {
+        self
+    }
+
+    /// Empty: the path is not kept.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        ""
+    }
+}
+
+impl Error {
     /// The same error, of a message of this type.
     #[cold]
     #[must_use]
@@ -120,12 +160,6 @@ impl Error {
     #[must_use]
     pub fn problem(&self) -> &Problem {
         &self.0.problem
-    }
-
-    /// The path of the field, as `fields[2].name`; empty if the error concerns the whole message.
-    #[must_use]
-    pub fn path(&self) -> &str {
-        &self.0.path
     }
 
     /// The message's type, which the path begins in; empty if it is not stated.
@@ -143,19 +177,19 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Details { problem, offset_bytes, path, type_name } = &*self.0;
-        let place = match (path.as_str(), *type_name) {
-            ("", type_name) => type_name.to_owned(),
-            (path, "") => format!("`{path}`"),
-            (path, type_name) => format!("`{path}` of {type_name}"),
-        };
-        let space = if place.is_empty() { "" } else { " " };
-        match problem {
-            // The caller's values are wrong, and not the bytes.
-            Problem::OtherLength { .. } if place.is_empty() => write!(f, "{problem}"),
-            Problem::OtherLength { .. } => write!(f, "{place}: {problem}"),
-            _ => write!(f, "{place}{space}at byte {offset_bytes}: {problem}"),
+        let (path, type_name) = (self.path(), self.type_name());
+        match (path, type_name) {
+            ("", type_name) => f.write_str(type_name)?,
+            (path, "") => write!(f, "`{path}`")?,
+            (path, type_name) => write!(f, "`{path}` of {type_name}")?,
         }
+        let has_place = !(path.is_empty() && type_name.is_empty());
+        match self.problem() {
+            // The caller's values are wrong, and not the bytes.
+            Problem::OtherLength { .. } => f.write_str(if has_place { ": " } else { "" })?,
+            _ => write!(f, "{}at byte {}: ", if has_place { " " } else { "" }, self.offset_bytes())?,
+        }
+        self.problem().fmt(f)
     }
 }
 

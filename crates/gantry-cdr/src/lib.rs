@@ -18,7 +18,8 @@
 //!   ([`Message::read_body`]).
 //! - Work is bounded by the number of bytes: each element of a sequence takes at least one.
 //! - Messages in place are little endian, like every machine that Gantry runs on. The copy path reads both byte orders.
-//! - No I/O, no clock, no unsafe code. Making a view and building a message allocate nothing, except for errors.
+//! - No I/O, no clock, no unsafe code. Making a view and building a message allocate nothing, except for errors. Without the feature
+//!   `error-paths` errors allocate nothing, too, and do not name their field: so a microcontroller needs no heap.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -3,7 +3,7 @@
 //! A time is one since 1970, as ROS 2's system time. Seconds are an `i32`: times after 2038-01-19 and durations above 68
 //! years become the latest time and the longest duration, and earlier times than 1901-12-13 the earliest.
 
-use crate::builtin_interfaces::msg::{Duration, Time};
+use crate::builtin_interfaces::msg::Duration;
 use core::{fmt, time};
 
 /// A duration below 0, which [`core::time::Duration`] cannot be.
@@ -46,7 +46,8 @@ impl core::error::Error for NegativeDuration {}
 
 #[cfg(feature = "std")]
 mod system_time {
-    use super::{Time, clamped, time::Duration};
+    use super::{clamped, time::Duration};
+    use crate::builtin_interfaces::msg::Time;
     use std::time::{SystemTime, UNIX_EPOCH};
 
     impl From<SystemTime> for Time {
@@ -81,6 +82,7 @@ mod system_time {
 #[cfg(all(test, feature = "std"))]
 mod tests {
     use super::*;
+    use crate::builtin_interfaces::msg::Time;
     use std::time::{SystemTime, UNIX_EPOCH};
 
     const fn ns(ns: u64) -> time::Duration {
