@@ -3,7 +3,7 @@
 use super::generic_publisher::{GenericLoan, GenericPublisher, PublishError};
 use crate::error::{Error, Result};
 use gantry_cdr::{FixedSize, Message, Shape, View};
-use gantry_shm::{Gid, RequestId, SourceTime};
+use gantry_shm::{Gid, SourceTime};
 use std::{
     marker::PhantomData,
     ops::{Deref, DerefMut},
@@ -91,10 +91,7 @@ impl<T: Message> Publisher<T> {
     /// A length above its bound; as [`GenericPublisher::loan`].
     #[inline]
     pub fn loan_with(&mut self, shape: impl Shape<T>) -> Result<Loan<T>> {
-        let length_bytes = T::shape_bytes(shape.clone()).map_err(|error| self.cannot_build(error))?;
-        let loan = self.generic.loan_of_type(length_bytes)?;
-        let view = T::build(loan, shape).map_err(|error| self.cannot_build(error))?;
-        Ok(Loan { view })
+        self.generic.loan_message(shape)
     }
 
     /// As [`Publisher::loan_with`], without defaults, for a program that writes every number of the message: numbers,
@@ -104,9 +101,9 @@ impl<T: Message> Publisher<T> {
     /// As [`Publisher::loan_with`].
     #[inline]
     pub fn loan_uninit_with(&mut self, shape: impl Shape<T>) -> Result<Loan<T>> {
-        let length_bytes = T::shape_bytes(shape.clone()).map_err(|error| self.cannot_build(error))?;
+        let length_bytes = T::shape_bytes(shape.clone()).map_err(|error| self.generic.cannot_build::<T>(error))?;
         let loan = self.generic.loan_of_type(length_bytes)?;
-        let view = T::build_uninit(loan, shape).map_err(|error| self.cannot_build(error))?;
+        let view = T::build_uninit(loan, shape).map_err(|error| self.generic.cannot_build::<T>(error))?;
         Ok(Loan { view })
     }
 
@@ -126,11 +123,7 @@ impl<T: Message> Publisher<T> {
     /// As there.
     #[inline]
     pub fn publish_at(&mut self, loan: Loan<T>, time: SourceTime) -> std::result::Result<u64, PublishError<Loan<T>>> {
-        let (loan, layout) = loan.view.into_parts();
-        self.generic.publish_at(loan, time).map_err(|PublishError { loan, error }| PublishError {
-            loan: Loan { view: T::in_memory(loan, layout) },
-            error,
-        })
+        loan.publish_with(|loan| self.generic.publish_at(loan, time))
     }
 
     /// The copy path: serialises `message` into a slot, publishes the slot and returns its sequence.
@@ -138,28 +131,8 @@ impl<T: Message> Publisher<T> {
     /// # Errors
     /// A length above its bound; as [`GenericPublisher::publish_copy`].
     pub fn publish_copy(&mut self, message: &T) -> Result<u64> {
-        let loan = self.copied(message)?;
+        let loan = self.generic.copy_message(message)?;
         self.generic.publish_copied(loan)
-    }
-
-    /// As [`Publisher::publish_copy`], for the response to a request.
-    pub(crate) fn publish_copy_for(&mut self, request: RequestId, message: &T) -> Result<u64> {
-        let mut loan = self.copied(message)?;
-        loan.0.set_request(request);
-        self.generic.publish_copied(loan)
-    }
-
-    /// A loan with a copy of the message.
-    fn copied(&mut self, message: &T) -> Result<GenericLoan> {
-        let length_bytes = message.body_bytes().map_err(|error| self.cannot_build(error))?;
-        let mut loan = self.generic.loan_for_copy(length_bytes)?;
-        message.write_body(loan.bytes_mut()).map_err(|error| self.cannot_build(error))?;
-        Ok(loan)
-    }
-
-    #[cold]
-    fn cannot_build(&self, error: gantry_cdr::Error) -> Error {
-        Error::CannotBuild { topic: self.topic().to_owned(), type_name: T::TYPE_NAME, error }
     }
 
     /// As [`GenericPublisher::gid`].
@@ -185,6 +158,31 @@ impl<T: Message> Publisher<T> {
     }
 }
 
+/// The messages of a typed publisher, which servers send by generic publishers.
+impl GenericPublisher {
+    /// As [`Publisher::loan_with`].
+    #[inline]
+    pub(crate) fn loan_message<T: Message>(&mut self, shape: impl Shape<T>) -> Result<Loan<T>> {
+        let length_bytes = T::shape_bytes(shape.clone()).map_err(|error| self.cannot_build::<T>(error))?;
+        let loan = self.loan_of_type(length_bytes)?;
+        let view = T::build(loan, shape).map_err(|error| self.cannot_build::<T>(error))?;
+        Ok(Loan { view })
+    }
+
+    /// A loan with a copy of the message.
+    pub(crate) fn copy_message<T: Message>(&mut self, message: &T) -> Result<GenericLoan> {
+        let length_bytes = message.body_bytes().map_err(|error| self.cannot_build::<T>(error))?;
+        let mut loan = self.loan_for_copy(length_bytes)?;
+        message.write_body(loan.bytes_mut()).map_err(|error| self.cannot_build::<T>(error))?;
+        Ok(loan)
+    }
+
+    #[cold]
+    fn cannot_build<T: Message>(&self, error: gantry_cdr::Error) -> Error {
+        Error::CannotBuild { topic: self.topic().to_owned(), type_name: T::TYPE_NAME, error }
+    }
+}
+
 impl<T> Deref for Publisher<T> {
     type Target = GenericPublisher;
 
@@ -195,12 +193,17 @@ impl<T> Deref for Publisher<T> {
 }
 
 impl<T: Message> Loan<T> {
-    /// The loan, marked as the response to a request.
+    /// Publishes its memory by `publish`, which gives it back with an error.
     #[inline]
-    pub(crate) fn answering(self, request: RequestId) -> Loan<T> {
-        let (mut loan, layout) = self.view.into_parts();
-        loan.0.set_request(request);
-        Loan { view: T::in_memory(loan, layout) }
+    pub(crate) fn publish_with<R>(
+        self,
+        publish: impl FnOnce(GenericLoan) -> std::result::Result<R, PublishError<GenericLoan>>,
+    ) -> std::result::Result<R, PublishError<Loan<T>>> {
+        let (loan, layout) = self.view.into_parts();
+        publish(loan).map_err(|PublishError { loan, error }| PublishError {
+            loan: Loan { view: T::in_memory(loan, layout) },
+            error,
+        })
     }
 }
 

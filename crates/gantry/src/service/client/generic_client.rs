@@ -95,11 +95,7 @@ impl GenericClient {
     /// # Errors
     /// As there.
     pub fn send_request(&mut self, request: GenericLoan) -> std::result::Result<RequestId, PublishError<GenericLoan>> {
-        if let Err(error) = self.tracker.prepare_to_send(&mut self.requests) {
-            return Err(PublishError { loan: request, error: Box::new(error) });
-        }
-        let sequence = self.requests.publish(request)?;
-        Ok(self.tracker.track(sequence))
+        self.tracker.send(&mut self.requests, request)
     }
 
     /// The copy path: as [`GenericClient::send_request`], with a copy of `request`.

@@ -121,11 +121,7 @@ impl<S: ServiceType> Client<S> {
         &mut self,
         request: Loan<S::Request>,
     ) -> std::result::Result<RequestId, PublishError<Loan<S::Request>>> {
-        if let Err(error) = self.tracker.prepare_to_send(self.requests.generic_mut()) {
-            return Err(PublishError { loan: request, error: Box::new(error) });
-        }
-        let sequence = self.requests.publish(request)?;
-        Ok(self.tracker.track(sequence))
+        request.publish_with(|request| self.tracker.send(self.requests.generic_mut(), request))
     }
 
     /// The copy path: as [`Client::send_request`], with a copy of `request`.

@@ -17,7 +17,7 @@ use crate::{
     error::{Error, Result},
     node::{Node, Presence, client_reply_topic, request_topic},
     time::remaining,
-    topic::GenericPublisher,
+    topic::{GenericLoan, GenericPublisher, PublishError},
 };
 use gantry_shm::{Gid, PublisherOptions, Qos, RequestId};
 use std::{
@@ -95,6 +95,19 @@ impl RequestTracker {
             dropped_responses: 0,
         };
         Ok((requests, tracker))
+    }
+
+    /// Sends a request and follows it to its end.
+    pub(super) fn send(
+        &mut self,
+        requests: &mut GenericPublisher,
+        request: GenericLoan,
+    ) -> std::result::Result<RequestId, PublishError<GenericLoan>> {
+        if let Err(error) = self.prepare_to_send(requests) {
+            return Err(PublishError { loan: request, error: Box::new(error) });
+        }
+        let sequence = requests.publish(request)?;
+        Ok(self.track(sequence))
     }
 
     /// Finds the servers that would get a request.

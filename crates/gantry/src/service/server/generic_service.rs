@@ -4,7 +4,7 @@ use super::{super::DEFAULT_DEPTH, ReplyPublishers, ServiceTypeDescription};
 use crate::{
     error::{Error, Result},
     node::Node,
-    topic::{GenericLoan, GenericPublisher, GenericSample, GenericSubscription, PublishError},
+    topic::{GenericLoan, GenericSample, GenericSubscription, PublishError},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{Error as EngineError, Qos, RequestId, SampleInfo};
@@ -12,15 +12,15 @@ use std::time::Duration;
 
 /// Answers requests as bytes, as [`Service`](crate::Service) answers messages; belongs to one thread at a time.
 ///
-/// Requests and responses are CDR bodies, as [`GenericPublisher`] says. Gantry does not check that the bytes are messages
-/// of the described types.
+/// Requests and responses are CDR bodies, as [`GenericPublisher`](crate::GenericPublisher) says. Gantry does not check that
+/// the bytes are messages of the described types.
 ///
 /// # Real-time
 /// As [`Service`](crate::Service).
 pub struct GenericService {
     name: String,
     requests: GenericSubscription,
-    replies: ReplyPublishers<GenericPublisher>,
+    replies: ReplyPublishers,
 }
 
 /// A taken request, in place. It owns its pin: keep it, send it to another thread, drop it in any order; answer it now or
@@ -52,7 +52,7 @@ impl Node {
         service_type: ServiceTypeDescription,
         qos: impl Into<Qos>,
     ) -> Result<GenericService> {
-        let (name, requests, replies) = self.server_on(name, service_type, qos.into(), |publisher| publisher)?;
+        let (name, requests, replies) = self.server_on(name, service_type, qos.into())?;
         Ok(GenericService { name, requests, replies })
     }
 }
@@ -68,8 +68,8 @@ impl GenericService {
         Ok(self.requests.take()?.map(|sample| GenericRequest { sample }))
     }
 
-    /// Memory for the response to that request, as [`GenericPublisher::loan`]. It lies where the client of the request
-    /// reads its responses.
+    /// Memory for the response to that request, as [`GenericPublisher::loan`](crate::GenericPublisher::loan). It lies
+    /// where the client of the request reads its responses.
     ///
     /// # Errors
     /// As there.
@@ -88,10 +88,7 @@ impl GenericService {
         request: RequestId,
         response: GenericLoan,
     ) -> std::result::Result<(), PublishError<GenericLoan>> {
-        match self.replies.of_present(request.client_gid) {
-            Some(publisher) => publisher.publish(response.answering(request)).map(drop),
-            None => Ok(()),
-        }
+        self.replies.send(request, response)
     }
 
     /// The copy path: answers a request with a copy of `response`.

@@ -15,7 +15,7 @@ use crate::{
     callback::CallbackHandle,
     error::{Error, Result},
     node::{CallbackGroup, Node, request_topic},
-    topic::{GenericPublisher, GenericSubscription, Loan, PublishError, Publisher, Sample, Subscription},
+    topic::{GenericSubscription, Loan, PublishError, Sample, Subscription},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_cdr::{FixedSize, Service as ServiceType, Shape};
@@ -63,7 +63,7 @@ use std::{ops::Deref, time::Duration};
 pub struct Service<S: ServiceType> {
     name: String,
     requests: Subscription<S::Request>,
-    replies: ReplyPublishers<Publisher<S::Response>>,
+    replies: ReplyPublishers,
 }
 
 /// A taken request, in place: it derefs to the message's view. It owns its pin: keep it, send it to another thread,
@@ -92,21 +92,20 @@ impl Node {
     /// As [`Node::create_service`]; BEST_EFFORT; a depth of 0 or above 10,000.
     pub fn create_service_with_qos<S: ServiceType>(&self, name: &str, qos: impl Into<Qos>) -> Result<Service<S>> {
         let service_type = ServiceTypeDescription::of::<S>();
-        let (name, requests, replies) = self.server_on(name, service_type, qos.into(), Publisher::new)?;
+        let (name, requests, replies) = self.server_on(name, service_type, qos.into())?;
         Ok(Service { name, requests: Subscription::new(requests), replies })
     }
 
     /// The name and the endpoints of a server.
-    fn server_on<P: Send + 'static>(
+    fn server_on(
         &self,
         name: &str,
         service_type: ServiceTypeDescription,
         qos: Qos,
-        wrap: fn(GenericPublisher) -> P,
-    ) -> Result<(String, GenericSubscription, ReplyPublishers<P>)> {
+    ) -> Result<(String, GenericSubscription, ReplyPublishers)> {
         let (name, qos) = (self.resolve_service_name(name)?, request_qos(depth_of(&qos)?));
         let requests = self.subscription_on(&request_topic(&name), service_type.request.clone(), qos)?;
-        let replies = ReplyPublishers::new(self, &name, service_type, &requests.engine, wrap)?;
+        let replies = ReplyPublishers::new(self, &name, service_type, &requests.engine)?;
         Ok((name, requests, replies))
     }
 
@@ -161,8 +160,8 @@ impl<S: ServiceType> Service<S> {
         Ok(self.requests.take()?.map(|sample| Request { sample }))
     }
 
-    /// Memory for the response to that request, of that shape, as [`Publisher::loan_with`]. It lies where the client of
-    /// the request reads its responses.
+    /// Memory for the response to that request, of that shape, as [`Publisher::loan_with`](crate::Publisher::loan_with).
+    /// It lies where the client of the request reads its responses.
     ///
     /// # Errors
     /// As there: a client that holds or leaves too many responses uses up its memory, and not that of others.
@@ -171,7 +170,7 @@ impl<S: ServiceType> Service<S> {
         request: RequestId,
         shape: impl Shape<S::Response>,
     ) -> Result<Loan<S::Response>> {
-        self.replies.of(request.client_gid)?.loan_with(shape)
+        self.replies.of(request.client_gid)?.loan_message(shape)
     }
 
     /// Answers a request, now or later, with a loan for it, in place. It is no error if the client is gone.
@@ -184,10 +183,7 @@ impl<S: ServiceType> Service<S> {
         request: RequestId,
         response: Loan<S::Response>,
     ) -> std::result::Result<(), PublishError<Loan<S::Response>>> {
-        match self.replies.of_present(request.client_gid) {
-            Some(publisher) => publisher.publish(response.answering(request)).map(drop),
-            None => Ok(()),
-        }
+        response.publish_with(|response| self.replies.send(request, response))
     }
 
     /// The copy path: answers a request with a copy of `response`.
@@ -195,10 +191,9 @@ impl<S: ServiceType> Service<S> {
     /// # Errors
     /// As [`Service::loan_response_with`] and [`Service::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &S::Response) -> Result<()> {
-        match self.replies.of_present(request.client_gid) {
-            Some(publisher) => publisher.publish_copy_for(request, response).map(drop),
-            None => Ok(()),
-        }
+        let Some(publisher) = self.replies.of_present(request.client_gid) else { return Ok(()) };
+        let response = publisher.copy_message(response)?;
+        publisher.publish_copied(response.answering(request)).map(drop)
     }
 
     common_methods!(Service);

@@ -11,51 +11,50 @@ use super::{
 use crate::{
     error::Result,
     node::{Node, Presence, reply_topic, request_topic},
-    topic::GenericPublisher,
+    topic::{GenericLoan, GenericPublisher, PublishError},
 };
-use gantry_shm::{Gid, GraphRecord, Role};
+use gantry_shm::{Gid, GraphRecord, RequestId, Role};
 use std::{
     collections::BTreeMap,
     sync::{Arc, atomic::Ordering::Acquire},
 };
 
-/// The publishers of one server, as its own thread sees them. `P` is a generic or a typed publisher.
-pub(super) struct ReplyPublishers<P> {
-    clients: BTreeMap<Gid, P>,
-    unread: Unread<P>,
+/// The publishers of one server, as its own thread sees them. They are generic, so that the servers of all types share
+/// their code.
+pub(super) struct ReplyPublishers {
+    clients: BTreeMap<Gid, GenericPublisher>,
+    unread: Unread,
     presence: Arc<Presence>,
-    watcher: Arc<ReplyWatcher<P>>,
+    watcher: Arc<ReplyWatcher>,
     /// The count of changes to which `clients` belongs.
     seen_changes: u64,
 }
 
 /// The publisher for replies to clients that left, which is made for the first of them.
-struct Unread<P> {
-    publisher: Option<Box<P>>,
+struct Unread {
+    publisher: Option<Box<GenericPublisher>>,
     /// Tells other processes the type of the replies until the publisher does.
     record: Option<GraphRecord>,
 }
 
-impl<P: Send + 'static> ReplyPublishers<P> {
+impl ReplyPublishers {
     /// For the clients that are matched with `requests`, now and later.
     pub(super) fn new(
         node: &Node,
         service: &str,
         service_type: ServiceTypeDescription,
         requests: &gantry_shm::Subscription,
-        wrap: fn(GenericPublisher) -> P,
-    ) -> Result<ReplyPublishers<P>> {
+    ) -> Result<ReplyPublishers> {
         let presence = node.presence().clone();
         let maker = Maker {
             presence: Arc::downgrade(&presence),
             node: node.fully_qualified_name(),
             service: service.to_owned(),
             service_type,
-            wrap,
         };
         let (participant, response_type) = (node.participant().clone(), maker.service_type.response.clone());
         let record =
-            GraphRecord::publisher(participant, &maker.node, &reply_topic(service), response_type, Maker::<P>::qos(1))?;
+            GraphRecord::publisher(participant, &maker.node, &reply_topic(service), response_type, Maker::qos(1))?;
         let watcher = |_| ReplyWatcher::new(requests.matches(), maker);
         let watcher = node.participant().watch(&request_topic(service), Role::Publisher, watcher)?;
         Ok(ReplyPublishers {
@@ -72,7 +71,7 @@ impl<P: Send + 'static> ReplyPublishers<P> {
     /// # Errors
     /// The client left, and there is no room for a publisher.
     #[inline]
-    pub(super) fn of(&mut self, client: Gid) -> Result<&mut P> {
+    pub(super) fn of(&mut self, client: Gid) -> Result<&mut GenericPublisher> {
         self.find(client);
         match self.clients.get_mut(&client) {
             Some(publisher) => Ok(publisher),
@@ -81,10 +80,21 @@ impl<P: Send + 'static> ReplyPublishers<P> {
     }
 
     /// The publisher for a client's replies; `None` if the client left.
-    #[inline]
-    pub(super) fn of_present(&mut self, client: Gid) -> Option<&mut P> {
+    pub(super) fn of_present(&mut self, client: Gid) -> Option<&mut GenericPublisher> {
         self.find(client);
         self.clients.get_mut(&client)
+    }
+
+    /// Sends a response, which no process reads if the client left.
+    pub(super) fn send(
+        &mut self,
+        request: RequestId,
+        response: GenericLoan,
+    ) -> std::result::Result<(), PublishError<GenericLoan>> {
+        match self.of_present(request.client_gid) {
+            Some(publisher) => publisher.publish(response.answering(request)).map(drop),
+            None => Ok(()),
+        }
     }
 
     #[inline]
@@ -120,9 +130,9 @@ impl<P: Send + 'static> ReplyPublishers<P> {
     }
 }
 
-impl<P> Unread<P> {
+impl Unread {
     #[cold]
-    fn publisher(&mut self, maker: &Maker<P>, presence: &Arc<Presence>) -> Result<&mut P> {
+    fn publisher(&mut self, maker: &Maker, presence: &Arc<Presence>) -> Result<&mut GenericPublisher> {
         let publisher = match self.publisher.take() {
             Some(publisher) => publisher,
             None => Box::new(maker.publisher(presence, &reply_topic(&maker.service), 1)?),
@@ -132,7 +142,7 @@ impl<P> Unread<P> {
     }
 }
 
-impl<P> Drop for ReplyPublishers<P> {
+impl Drop for ReplyPublishers {
     fn drop(&mut self) {
         self.watcher.close();
     }

@@ -34,15 +34,15 @@ thread_local! {
 }
 
 /// The clients of one server, as the control thread sees them. It keeps neither the node nor the participant.
-pub(super) struct ReplyWatcher<P> {
+pub(super) struct ReplyWatcher {
     requests: PublisherMatches,
-    pub(super) maker: Maker<P>,
+    pub(super) maker: Maker,
     /// Clients may have come or left since the last work.
     is_due: AtomicBool,
     work: Mutex<Work>,
     /// When the work is to be tried again; 0: never.
     retry_ns: AtomicU64,
-    handover: Mutex<Handover<P>>,
+    handover: Mutex<Handover>,
     /// `Handover::making` may be a client. It is cleared after `changes` was raised.
     is_making: AtomicBool,
     /// `Handover::making` changed.
@@ -52,12 +52,11 @@ pub(super) struct ReplyWatcher<P> {
 }
 
 /// The means to make a publisher.
-pub(super) struct Maker<P> {
+pub(super) struct Maker {
     pub(super) presence: Weak<Presence>,
     pub(super) node: String,
     pub(super) service: String,
     pub(super) service_type: ServiceTypeDescription,
-    pub(super) wrap: fn(GenericPublisher) -> P,
 }
 
 #[derive(Default)]
@@ -68,15 +67,15 @@ struct Work {
 }
 
 /// The publishers that pass from the control thread to the server and back.
-struct Handover<P> {
+struct Handover {
     /// The client whose publisher is being made.
     making: Option<Gid>,
     /// The publishers that the server has not seen.
-    made: BTreeMap<Gid, P>,
+    made: BTreeMap<Gid, GenericPublisher>,
     /// The clients that left, whose publishers the server has.
     left: Vec<Gid>,
     /// The publishers of clients that left, which the control thread drops at its next look.
-    gone: Vec<P>,
+    gone: Vec<GenericPublisher>,
     /// The server is gone.
     is_closed: bool,
 }
@@ -87,15 +86,15 @@ struct Working {
 }
 
 /// A publisher for a client is being made, until it is dropped, also by a panic of a user's waker.
-struct Making<'a, P>(&'a ReplyWatcher<P>);
+struct Making<'a>(&'a ReplyWatcher);
 
-impl<P> Maker<P> {
-    pub(super) fn publisher(&self, presence: &Arc<Presence>, topic: &str, depth: u32) -> Result<P> {
+impl Maker {
+    pub(super) fn publisher(&self, presence: &Arc<Presence>, topic: &str, depth: u32) -> Result<GenericPublisher> {
         let (participant, response_type) = (presence.participant().clone(), self.service_type.response.clone());
-        let qos = Maker::<P>::qos(depth);
+        let qos = Maker::qos(depth);
         let options = PublisherOptions { max_inline_bytes: 0, ..PublisherOptions::default() }; // responses travel in slots
         let engine = gantry_shm::Publisher::new(participant, &self.node, topic, response_type, qos, options)?;
-        Ok((self.wrap)(GenericPublisher::new(engine, presence.clone())))
+        Ok(GenericPublisher::new(engine, presence.clone()))
     }
 
     pub(super) fn qos(depth: u32) -> Qos {
@@ -117,8 +116,8 @@ impl<P> Maker<P> {
     }
 }
 
-impl<P> ReplyWatcher<P> {
-    pub(super) fn new(requests: PublisherMatches, maker: Maker<P>) -> ReplyWatcher<P> {
+impl ReplyWatcher {
+    pub(super) fn new(requests: PublisherMatches, maker: Maker) -> ReplyWatcher {
         let (made, left, gone) = (BTreeMap::new(), Vec::new(), Vec::new());
         ReplyWatcher {
             requests,
@@ -135,7 +134,7 @@ impl<P> ReplyWatcher<P> {
 
     /// Gives the server the publishers that were made, and takes back those of clients that left.
     #[cold]
-    pub(super) fn hand_over(&self, clients: &mut BTreeMap<Gid, P>) {
+    pub(super) fn hand_over(&self, clients: &mut BTreeMap<Gid, GenericPublisher>) {
         let mut handover = lock(&self.handover);
         let left = std::mem::take(&mut handover.left);
         handover.gone.extend(left.iter().filter_map(|client| clients.remove(client)));
@@ -252,15 +251,15 @@ impl Drop for Working {
     }
 }
 
-impl<P> Making<'_, P> {
-    fn new(watcher: &ReplyWatcher<P>, client: Gid) -> Making<'_, P> {
+impl Making<'_> {
+    fn new(watcher: &ReplyWatcher, client: Gid) -> Making<'_> {
         lock(&watcher.handover).making = Some(client);
         watcher.is_making.store(true, Release);
         Making(watcher)
     }
 }
 
-impl<P> Drop for Making<'_, P> {
+impl Drop for Making<'_> {
     fn drop(&mut self) {
         let mut handover = lock(&self.0.handover);
         handover.making = None;
@@ -272,7 +271,7 @@ impl<P> Drop for Making<'_, P> {
     }
 }
 
-impl<P: Send + 'static> Watcher for ReplyWatcher<P> {
+impl Watcher for ReplyWatcher {
     /// Called by the control thread, and by a thread that makes a client in this process, which returns when the client has
     /// its publisher. It may be called again by a thread that it already runs on, since it makes publishers: that thread
     /// does not wait for the work of any server, since its holder may wait for this thread.

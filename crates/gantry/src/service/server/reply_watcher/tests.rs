@@ -32,7 +32,6 @@ fn a_client_is_served_after_a_panic_while_its_publisher_was_made() {
         node: node.fully_qualified_name(),
         service: "/panics".to_owned(),
         service_type: ServiceTypeDescription::of::<Trigger>(),
-        wrap: |publisher| publisher,
     };
     let (participant, request) = (node.participant(), type_description::<Trigger_Request>());
     let requests =
