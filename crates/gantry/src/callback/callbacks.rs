@@ -3,9 +3,10 @@
 //! A node keeps its callbacks. The executor that has the node runs them, except those of groups that another executor
 //! has. Invariant: a callback is in at most one executor's share.
 
-use super::{Callback, group::Group};
+use super::{Callback, any_callback::AnyCallback, group::Group, typed_callback::TypedCallback};
 use crate::wait::{TakeSource, lock};
 use std::{
+    any::Any,
     sync::{
         Arc, Mutex, Weak,
         atomic::{AtomicU64, Ordering::*},
@@ -67,10 +68,16 @@ impl CallbackHandle {
     /// # Real-time
     /// It takes a lock, which no other thread has while the callback does not run.
     pub fn with_source<W: TakeSource + 'static, R>(&self, with: impl FnOnce(&mut W) -> R) -> Option<R> {
-        let callback = self.0.upgrade()?;
-        let result = callback.lock().source().downcast_mut().map(with);
-        drop(callback); // unlocked: it may be the last, and own anything
+        let (mut with, mut result) = (Some(with), None);
+        self.visit(&mut |source| result = source.downcast_mut().zip(with.take()).map(|(source, with)| with(source)));
         result
+    }
+
+    /// Shows the source without its type, so that all types share this code.
+    fn visit(&self, visitor: &mut dyn FnMut(&mut dyn Any)) {
+        let Some(callback) = self.0.upgrade() else { return };
+        visitor(callback.lock().source());
+        drop(callback); // unlocked: it may be the last, and own anything
     }
 
     /// Removes the callback, and drops its closure and its source before it returns; while the callback runs, at the
@@ -101,7 +108,12 @@ impl Callbacks {
         W: TakeSource + 'static,
         W::Taken: Send,
     {
-        let callback = Arc::new(Callback::new(Arc::downgrade(self), group.clone(), waitable, callback));
+        self.add_any(group, Box::new(TypedCallback::new(waitable, callback)))
+    }
+
+    /// Adds a callback without the type of its source, so that those of all types share this code.
+    fn add_any(self: &Arc<Self>, group: &Arc<Group>, callback: Box<dyn AnyCallback>) -> CallbackHandle {
+        let callback = Arc::new(Callback::new(Arc::downgrade(self), group.clone(), callback));
         self.change(|list| list.callbacks.push(callback.clone()));
         CallbackHandle(Arc::downgrade(&callback))
     }

@@ -6,6 +6,7 @@
 mod any_callback;
 mod callbacks;
 mod group;
+mod kept_order;
 mod run_state;
 mod typed_callback;
 
@@ -18,7 +19,7 @@ pub(crate) use group::Group;
 use crate::{
     error::Error,
     log,
-    wait::{TakeSource, lock, try_lock},
+    wait::{lock, try_lock},
 };
 use any_callback::{AnyCallback, RemovedCallback};
 use run_state::RunState;
@@ -29,7 +30,6 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
     },
 };
-use typed_callback::TypedCallback;
 
 /// The index of a callback that no executor has.
 pub(crate) const NO_INDEX: usize = usize::MAX;
@@ -59,27 +59,17 @@ struct RunEnd<'a>(&'a Callback);
 type Failure = (Discriminant<Error>, Option<Discriminant<gantry_shm::Error>>);
 
 impl Callback {
-    fn new<W>(
-        node: Weak<Callbacks>,
-        group: Arc<Group>,
-        waitable: W,
-        callback: impl FnMut(&mut W, W::Taken) + Send + 'static,
-    ) -> Callback
-    where
-        W: TakeSource + 'static,
-        W::Taken: Send,
-    {
-        let mut typed = TypedCallback::new(waitable, callback);
+    fn new(node: Weak<Callbacks>, group: Arc<Group>, mut inner: Box<dyn AnyCallback>) -> Callback {
         Callback {
             node,
             group,
             index: AtomicUsize::new(NO_INDEX),
-            source: typed.waitable().describe(),
+            source: inner.waitable().describe(),
             runs: RunState::default(),
             is_known_slow: AtomicBool::new(false),
             is_failing: AtomicBool::new(false),
             failures: Mutex::default(),
-            inner: Mutex::new(Box::new(typed)),
+            inner: Mutex::new(inner),
         }
     }
 

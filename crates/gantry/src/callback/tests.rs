@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     error::Result,
-    wait::{WaitSource, Waitable},
+    wait::{TakeSource, WaitSource, Waitable},
 };
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},

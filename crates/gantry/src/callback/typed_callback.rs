@@ -1,9 +1,10 @@
 //! A closure and the source that it takes from, with the values that an executor keeps for it.
 //!
-//! Invariant: the kept values are in the order of their keys.
+//! A program has this code for each type of messages, so it holds only what depends on the type.
 
 use super::{
     any_callback::{AnyCallback, EventKey, KeptEvent, RunOutcome, TakeOrder},
+    kept_order::KeptOrder,
     run_state::RunState,
 };
 use crate::{
@@ -11,28 +12,28 @@ use crate::{
     time::monotonic_ns,
     wait::{TakeSource, Waitable},
 };
-use std::{any::Any, collections::VecDeque};
+use std::any::Any;
 
 pub(super) struct TypedCallback<W: TakeSource, F> {
     waitable: W,
     callback: F,
-    /// Values that the executor keeps until it runs them.
-    queue: VecDeque<(EventKey, W::Taken)>,
-    /// Values that an executor kept and did not run: they are taken first.
-    returned: VecDeque<W::Taken>,
+    kept: KeptOrder,
+    /// The values in their places; `None`: the place is free.
+    values: Vec<Option<W::Taken>>,
 }
 
 impl<W: TakeSource, F> TypedCallback<W, F> {
     pub(super) fn new(waitable: W, callback: F) -> TypedCallback<W, F> {
-        TypedCallback { waitable, callback, queue: VecDeque::new(), returned: VecDeque::new() }
+        TypedCallback { waitable, callback, kept: KeptOrder::default(), values: Vec::new() }
     }
 
     /// The next value. `is_ready` joins new publishers, which `take_next` does not wait for and no bell announces; it
     /// is also cheap where several topics share a bit of the collector.
     fn take(&mut self, order: TakeOrder) -> Result<Option<W::Taken>> {
-        let mut returned = std::iter::from_fn(|| self.returned.pop_front());
-        if let Some(taken) = returned.find(|taken| self.waitable.is_current(taken)) {
-            return Ok(Some(taken));
+        while let Some(place) = self.kept.pop_returned() {
+            if let Some(taken) = self.value(place).filter(|taken| self.waitable.is_current(taken)) {
+                return Ok(Some(taken));
+            }
         }
         if !self.waitable.is_ready()? {
             return Ok(None);
@@ -43,19 +44,23 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
         }
     }
 
-    /// Takes the kept value out of the queue. It is nearly always the first, or the last.
-    fn take_queued(&mut self, key: EventKey) -> Option<W::Taken> {
-        let index = if self.queue.front().is_some_and(|(first, _)| *first == key) {
-            0
-        } else {
-            self.queue.binary_search_by_key(&key, |(key, _)| *key).ok()?
-        };
-        self.queue.remove(index).map(|(_, taken)| taken)
+    fn value(&mut self, place: usize) -> Option<W::Taken> {
+        self.values.get_mut(place).and_then(Option::take)
     }
 
-    /// The outcome of a run. An error counts as more: the next take returns it.
-    fn after_run(&mut self) -> RunOutcome {
-        let is_over = self.returned.is_empty() && self.waitable.is_ready().is_ok_and(|is_ready| !is_ready);
+    fn take_queued(&mut self, key: EventKey) -> Option<W::Taken> {
+        let place = self.kept.remove(key)?;
+        self.value(place)
+    }
+}
+
+impl<W: TakeSource, F: FnMut(&mut W, W::Taken)> TypedCallback<W, F> {
+    /// Calls the closure. An error of the source counts as more: the next take returns it.
+    fn call(&mut self, taken: W::Taken, runs: &RunState) -> RunOutcome {
+        let Some(run) = runs.begin() else { return RunOutcome::Nothing };
+        (self.callback)(&mut self.waitable, taken);
+        drop(run);
+        let is_over = !self.kept.has_returned() && self.waitable.is_ready().is_ok_and(|is_ready| !is_ready);
         if is_over { RunOutcome::Last } else { RunOutcome::More }
     }
 }
@@ -75,34 +80,29 @@ where
     }
 
     fn has_work(&mut self) -> bool {
-        !self.queue.is_empty() || !self.returned.is_empty() || self.waitable.is_ready().unwrap_or(false)
+        !self.kept.is_empty() || self.waitable.is_ready().unwrap_or(false)
     }
 
     fn run(&mut self, order: TakeOrder, runs: &RunState) -> Result<RunOutcome> {
         let Some(taken) = self.take(order)? else { return Ok(RunOutcome::Nothing) };
-        let Some(run) = runs.begin() else { return Ok(RunOutcome::Nothing) };
-        (self.callback)(&mut self.waitable, taken);
-        drop(run);
-        Ok(self.after_run())
+        Ok(self.call(taken, runs))
     }
 
     fn enqueue(&mut self, number: u64) -> Result<Option<KeptEvent>> {
         let Some(taken) = self.take(TakeOrder::Time)? else { return Ok(None) };
         let time_ns = self.waitable.time_ns(&taken).unwrap_or_else(monotonic_ns);
         let (key, size_bytes) = ((time_ns, number), self.waitable.size_bytes(&taken));
-        // A publisher that is matched later may bring an older value.
-        let index = self.queue.iter().rposition(|(other, _)| *other < key).map_or(0, |index| index + 1);
-        self.queue.insert(index, (key, taken));
+        let place = self.kept.insert(key);
+        match self.values.get_mut(place) {
+            Some(value) => *value = Some(taken),
+            None => self.values.push(Some(taken)), // a new place is the next
+        }
         Ok(Some(KeptEvent { key, size_bytes }))
     }
 
     fn run_queued(&mut self, key: EventKey, runs: &RunState) -> RunOutcome {
         let current = self.take_queued(key).filter(|taken| self.waitable.is_current(taken));
-        let Some(taken) = current else { return RunOutcome::Skipped };
-        let Some(run) = runs.begin() else { return RunOutcome::Nothing };
-        (self.callback)(&mut self.waitable, taken);
-        drop(run);
-        self.after_run()
+        current.map_or(RunOutcome::Skipped, |taken| self.call(taken, runs))
     }
 
     fn discard(&mut self, key: EventKey) {
@@ -110,8 +110,6 @@ where
     }
 
     fn return_queued(&mut self) {
-        let queued = std::mem::take(&mut self.queue).into_iter().map(|(_, taken)| taken);
-        let returned = queued.chain(std::mem::take(&mut self.returned)).collect();
-        self.returned = returned;
+        self.kept.return_queued();
     }
 }

@@ -1,0 +1,87 @@
+//! The order of the values that a callback keeps for its executor, without the values: each has a place, which is free again when the
+//! value is taken out. The code of the order is that of all types of values.
+//!
+//! Invariant: the queue is in the order of its keys. A place is in the queue, returned, or free.
+
+use super::any_callback::EventKey;
+use std::collections::VecDeque;
+
+#[derive(Default)]
+pub(super) struct KeptOrder {
+    /// Of values that the executor keeps until it runs them.
+    queue: VecDeque<(EventKey, usize)>,
+    /// Of values that an executor kept and did not run: they are taken first.
+    returned: VecDeque<usize>,
+    free: Vec<usize>,
+    /// The number of places.
+    places: usize,
+}
+
+impl KeptOrder {
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.returned.is_empty()
+    }
+
+    /// Whether values were returned.
+    pub(super) fn has_returned(&self) -> bool {
+        !self.returned.is_empty()
+    }
+
+    /// A place for the value of that key: a free one, or the next new one.
+    pub(super) fn insert(&mut self, key: EventKey) -> usize {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.places += 1;
+            self.free.reserve(self.places); // so that taking values out allocates nothing
+            self.places - 1
+        });
+        // A publisher that is matched later may bring an older value.
+        let index = self.queue.iter().rposition(|(other, _)| *other < key).map_or(0, |index| index + 1);
+        self.queue.insert(index, (key, place));
+        place
+    }
+
+    /// The place of that key, which is free from now on. It is nearly always the first, or the last.
+    pub(super) fn remove(&mut self, key: EventKey) -> Option<usize> {
+        let index = if self.queue.front().is_some_and(|(first, _)| *first == key) {
+            0
+        } else {
+            self.queue.binary_search_by_key(&key, |(key, _)| *key).ok()?
+        };
+        let (_, place) = self.queue.remove(index)?;
+        self.free.push(place);
+        Some(place)
+    }
+
+    /// The place of the first value that was returned, which is free from now on.
+    pub(super) fn pop_returned(&mut self) -> Option<usize> {
+        let place = self.returned.pop_front()?;
+        self.free.push(place);
+        Some(place)
+    }
+
+    /// Returns all values of the queue, before those that were returned earlier.
+    pub(super) fn return_queued(&mut self) {
+        while let Some((_, place)) = self.queue.pop_back() {
+            self.returned.push_front(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn returned_values_come_first_and_their_places_are_used_again() {
+        let mut order = KeptOrder::default();
+        let places = [5, 3, 7].map(|time_ns| order.insert((time_ns, 0)));
+        assert_eq!(places, [0, 1, 2]);
+        assert_eq!((order.remove((4, 0)), order.remove((5, 0))), (None, Some(0)));
+        order.return_queued();
+        assert_eq!(order.insert((1, 0)), 0, "the free place");
+        order.return_queued();
+        let returned: Vec<usize> = std::iter::from_fn(|| order.pop_returned()).collect();
+        assert_eq!(returned, [0, 1, 2], "each queue stands before what was returned earlier, in the order of its keys");
+        assert!(order.is_empty() && order.insert((9, 0)) < 3);
+    }
+}
