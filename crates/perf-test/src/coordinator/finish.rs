@@ -137,12 +137,14 @@ impl Run<'_> {
     /// subscription saw.
     fn sent_at_least(&self, senders: &[Endpoint]) -> u64 {
         let sent = self.ledger.sent_by(senders);
+        let Some(first) = senders.first() else { return sent.counted };
         if !senders.iter().any(|sender| self.failed_endpoints.contains_key(sender)) {
             return sent.counted;
         }
-        let reports =
-            self.endpoint_reports.iter().filter(|(endpoint, _)| self.ledger.senders_of(**endpoint) == senders);
-        let seen = reports.map(|(_, report)| report.last_seen).max().unwrap_or(0);
+        let receivers =
+            self.ledger.receivers_of(*first).iter().filter(|endpoint| self.ledger.senders_of(**endpoint) == senders);
+        let reports = receivers.filter_map(|endpoint| self.endpoint_reports.get(endpoint));
+        let seen = reports.map(|report| report.last_seen).max().unwrap_or(0);
         sent.counted + seen.saturating_sub(sent.ids_ever)
     }
 

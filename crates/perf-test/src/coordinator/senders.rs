@@ -1,4 +1,4 @@
-//! The publishers whose messages each endpoint receives: by the topic, through relays, and of a service each client's own.
+//! The publishers whose messages each endpoint receives, and the other way round: by the topic, through relays, and of a service each client's own.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,18 @@ use perf_worker::{
 
 /// Each endpoint of a run with its publishers, in order; none for publishers and those that receive from other programs.
 pub type Senders = BTreeMap<Endpoint, Vec<Endpoint>>;
+
+/// Each publisher of a run that has receivers, with them, in order.
+pub type Receivers = BTreeMap<Endpoint, Vec<Endpoint>>;
+
+/// The receivers of each publisher.
+pub fn receivers(senders: &Senders) -> Receivers {
+    let mut receivers = Receivers::new();
+    for (receiver, publishers) in senders {
+        publishers.iter().for_each(|publisher| receivers.entry(*publisher).or_default().push(*receiver));
+    }
+    receivers
+}
 
 /// The publishers of each endpoint of these workers. Takes time in proportion to the endpoints: there may be thousands.
 pub fn senders(plans: &[Plan]) -> Senders {

@@ -1,7 +1,7 @@
 //! Tests that rows of several endpoints become rows of the run.
 
 use super::*;
-use perf_worker::measure::tally::Sent;
+use perf_worker::measure::{memory::Memory, tally::Sent, usage::Usage};
 
 const P: Endpoint = Endpoint::Publisher(0);
 const S0: Endpoint = Endpoint::Subscription(0);

@@ -83,5 +83,7 @@ impl Makers {
 
 /// The subscription of a client, if `requests` is its publisher.
 fn response_to<'a>(contexts: &'a [Context], requests: &Context) -> Option<&'a Context> {
-    contexts.iter().find(|context| context.plan.answers == Some(requests.plan.endpoint))
+    // First the cheap look: a process may have thousands of publishers that are no clients.
+    let is_client = requests.plan.service;
+    is_client.then(|| contexts.iter().find(|context| context.plan.answers == Some(requests.plan.endpoint))).flatten()
 }

@@ -1,0 +1,107 @@
+//! The sums of the whole run: of all endpoints together, and of each.
+//!
+//! Invariant: every report enters them, also one that is too late for its row, and the counts of an endpoint that failed later.
+
+use std::collections::BTreeMap;
+
+use super::super::is_publisher;
+use perf_worker::{
+    endpoint::Endpoint,
+    measure::{
+        cells::Cells,
+        tally::{Counts, Received, Relayed, Sent, Tally},
+    },
+};
+
+/// The samples of some publishers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentBy {
+    /// Sent after the seconds left out.
+    pub counted: u64,
+    /// Sent from the first second on.
+    pub ever: u64,
+    /// Ids used for them and for messages that were refused or passed over.
+    pub ids_ever: u64,
+    /// Refused or passed over after the seconds left out.
+    pub refused: u64,
+}
+
+/// The sums of one endpoint, after the seconds left out.
+#[derive(Clone, Debug, Default)]
+pub struct EndpointSums {
+    /// Of a publisher.
+    pub sent: Sent,
+    /// The delays of its messages from due time to send time.
+    pub lateness: Cells,
+    /// Of a subscription.
+    pub received: Received,
+    /// Its latencies from the send time.
+    pub latencies: Cells,
+    /// Of a relay or a server.
+    pub relayed: Relayed,
+}
+
+/// The sums of a run.
+#[derive(Debug, Default)]
+pub struct Sums {
+    left_out_s: u64,
+    total: Tally,
+    by_endpoint: BTreeMap<Endpoint, EndpointSums>,
+    sent: BTreeMap<Endpoint, SentBy>,
+}
+
+impl Sums {
+    /// Without the first seconds.
+    pub fn new(left_out_s: u64) -> Sums {
+        Sums { left_out_s, ..Sums::default() }
+    }
+
+    /// Adds the counts of an endpoint.
+    pub fn add(&mut self, endpoint: Endpoint, second: u64, counts: &Counts) {
+        if is_publisher(&endpoint) {
+            let sent = self.sent.entry(endpoint).or_default();
+            sent.ever += counts.sent.samples;
+            sent.ids_ever += counts.sent.samples + unsent_ids(&counts.sent);
+            if second >= self.left_out_s {
+                sent.counted += counts.sent.samples;
+                sent.refused += unsent_ids(&counts.sent);
+            }
+        }
+        let of = self.by_endpoint.entry(endpoint).or_default();
+        of.received.merge(&counts.received);
+        of.latencies.add(&counts.latencies);
+        self.total.add_received(counts);
+        if second >= self.left_out_s {
+            of.sent.merge(&counts.sent);
+            of.lateness.add(&counts.lateness);
+            of.relayed.merge(&counts.relayed);
+            self.total.add_sent(counts);
+        }
+    }
+
+    /// All endpoints.
+    pub fn total(&self) -> &Tally {
+        &self.total
+    }
+
+    /// One endpoint; `None` if it has reported nothing.
+    pub fn of(&self, endpoint: Endpoint) -> Option<&EndpointSums> {
+        self.by_endpoint.get(&endpoint)
+    }
+
+    /// The sum over these publishers.
+    pub fn sent_by(&self, publishers: &[Endpoint]) -> SentBy {
+        let each = publishers.iter().filter_map(|publisher| self.sent.get(publisher));
+        each.fold(SentBy::default(), |sum, of| SentBy {
+            counted: sum.counted + of.counted,
+            ever: sum.ever + of.ever,
+            ids_ever: sum.ids_ever + of.ids_ever,
+            refused: sum.refused + of.refused,
+        })
+    }
+}
+
+/// Ids that a publisher used up without sending: of refused messages, and of those that its timer passed over.
+pub fn unsent_ids(sent: &Sent) -> u64 {
+    sent.refused + sent.skipped
+}
