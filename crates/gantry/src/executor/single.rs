@@ -32,7 +32,12 @@ impl ExecutorSteps for SingleThreadedExecutor {
 
     /// Begins the rounds whose last one is over.
     fn gather(&mut self) {
-        if self.ready_queue.gather() {
+        // News belong to a later round, and with thousands of topics many share a bit, so a look at each bit after each
+        // run is dear. A round that is over needs them: of a higher priority, it goes first.
+        let are_rounds_full = !self.rounds.is_empty() && !self.rounds.iter().any(VecDeque::is_empty);
+        let is_changed =
+            if are_rounds_full { self.ready_queue.gather_without_news() } else { self.ready_queue.gather() };
+        if is_changed {
             // The callbacks changed: all are pending.
             self.rounds = vec![VecDeque::new(); self.ready_queue.levels()];
         }

@@ -16,6 +16,8 @@ use std::{
 pub(crate) struct WakeSignal {
     /// A callback was notified, or the callbacks of a node changed.
     is_notified: AtomicBool,
+    /// The callbacks of a node changed: the versions of all are compared only then, as there may be a thousand nodes.
+    are_nodes_changed: AtomicBool,
     is_canceled: AtomicBool,
     /// The number of threads that run callbacks; 0 between spins.
     threads: AtomicUsize,
@@ -95,6 +97,12 @@ impl WakeSignal {
         }
     }
 
+    /// Whether the callbacks of a node may have changed since the last call.
+    pub(super) fn take_nodes_changed(&self) -> bool {
+        // Acquire, partner: `wake`, after the change. One that comes later sets it again.
+        self.are_nodes_changed.load(Relaxed) && self.are_nodes_changed.swap(false, Acquire)
+    }
+
     /// Sets the bell, or removes it.
     pub(super) fn set_bell(&self, bell: Option<Bell>) {
         *lock(&self.bell) = bell;
@@ -107,8 +115,10 @@ impl WakeSignal {
     }
 }
 
+/// The waker that a node gets: it calls it after each change of its callbacks.
 impl Wake for WakeSignal {
     fn wake(self: Arc<WakeSignal>) {
+        self.are_nodes_changed.store(true, Release);
         self.wake_executor();
     }
 }

@@ -70,6 +70,19 @@ impl ReadyQueue {
     /// Makes the callbacks pending that may have something. Returns whether callbacks have other indices than at the
     /// last gathering.
     pub(crate) fn gather(&mut self) -> bool {
+        self.begin_gathering();
+        self.collect_news();
+        self.end_gathering()
+    }
+
+    /// The same without the callbacks that have news of publishers: for an order that would not run these next. Their
+    /// bits stay set, and end a sleep.
+    pub(crate) fn gather_without_news(&mut self) -> bool {
+        self.begin_gathering();
+        self.end_gathering()
+    }
+
+    fn begin_gathering(&mut self) {
         // The notifications first: a change of the callbacks after the look at them notifies again.
         let notified = self.signal.take_notified();
         self.signal.count_gathering();
@@ -84,24 +97,30 @@ impl ReadyQueue {
                 self.set_notified(callback);
             }
         }
+    }
+
+    /// Makes the callbacks pending whose topics have news.
+    fn collect_news(&mut self) {
         let ReadyQueue { collector, callbacks, by_bit, ready, useless, .. } = self;
-        if let Some(collector) = collector {
-            let mut useless = take(useless);
-            collector.collect(|bit| {
-                let is_shared = by_bit[bit].len() > 1;
-                for &index in &by_bit[bit] {
-                    if !callbacks[index].set_pending(ready, index, is_shared) {
-                        useless.push(index);
-                    }
-                }
-            });
-            for index in useless.drain(..) {
-                if let Some(attachment) = &mut callbacks[index].attachment {
-                    collector.mute(attachment);
+        let Some(collector) = collector else { return };
+        let mut useless = take(useless);
+        collector.collect(|bit| {
+            let is_shared = by_bit[bit].len() > 1;
+            for &index in &by_bit[bit] {
+                if !callbacks[index].set_pending(ready, index, is_shared) {
+                    useless.push(index);
                 }
             }
-            self.useless = useless;
+        });
+        for index in useless.drain(..) {
+            if let Some(attachment) = &mut callbacks[index].attachment {
+                collector.mute(attachment);
+            }
         }
+        self.useless = useless;
+    }
+
+    fn end_gathering(&mut self) -> bool {
         self.set_due_pending();
         if let Some(slow) = self.slow_run.take() {
             self.deferred.warning = self.warning_of(&slow).or(self.deferred.warning.take());

@@ -88,8 +88,14 @@ impl ReadyQueue {
     }
 
     pub(super) fn is_outdated(&self) -> bool {
+        // Not in the condition, which may not look at it: it is for the versions that are compared now.
+        let are_nodes_changed = self.signal.take_nodes_changed();
         self.members_version != self.members.version()
-            || self.registered_members.iter().any(|RegisteredMember { member, version }| *version != member.version())
+            || are_nodes_changed
+                && self
+                    .registered_members
+                    .iter()
+                    .any(|RegisteredMember { member, version }| *version != member.version())
     }
 
     /// Registers the nodes' current callbacks. All become pending: their sources were not looked at yet.
