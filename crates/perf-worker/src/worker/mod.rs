@@ -174,7 +174,7 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
             account: account.clone(),
         });
     }
-    let orders = Arc::new(Orders { ways, flags });
+    let orders = Arc::new(Orders { ways, flags, in_executors: spec.executor.is_some() });
     let mut threads = Threads { running: Vec::new(), orders: orders.clone() };
     threads_of.into_values().try_for_each(|contexts| threads.start(contexts, session.clone()))?;
     if let Some(scheduling) = own_scheduling {

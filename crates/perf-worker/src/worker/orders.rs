@@ -36,6 +36,8 @@ pub struct Orders {
     pub ways: Vec<Way>,
     /// The orders while they measure.
     pub flags: Arc<Flags>,
+    /// The endpoints are in executors, whose keeper reports the start.
+    pub in_executors: bool,
 }
 
 impl Orders {
@@ -77,7 +79,9 @@ impl Orders {
             }
             Order::Explain => self.forward(order),
             Order::Go { .. } => {
-                let _ = outgoing.send(Outgoing::Started);
+                if !self.in_executors {
+                    let _ = outgoing.send(Outgoing::Started);
+                }
                 self.forward(order);
             }
         }

@@ -11,7 +11,11 @@ mod sender;
 mod trigger;
 
 use std::collections::{BTreeMap, btree_map::Entry};
-use std::sync::{Arc, OnceLock};
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicUsize, Ordering},
+    mpsc::SyncSender,
+};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -20,6 +24,7 @@ use super::{
     matching::{Start, wait_for_start},
     probe::End,
     protocol::{EndpointReport, Report},
+    rows::Outgoing,
     shared_recorder::GRACE_NS,
 };
 use crate::{
@@ -73,20 +78,22 @@ pub fn run(contexts: &[Context], session: &dyn Session) -> Result<(), String> {
         members.push(Member { context, part, is_over: false });
     }
     let mut ends: Vec<(&Context, End<'_>)> = members.iter_mut().filter_map(Member::end).collect();
-    let Some(start) = wait_for_start(&mut ends)? else { return Ok(()) };
+    let (Some(start), Some(context)) = (wait_for_start(&mut ends)?, contexts.first()) else { return Ok(()) };
     drop(ends);
     // From here on this thread only works for the instrument.
     let created = Usage::of_this_thread()?;
     members.iter_mut().for_each(|member| member.start(&start));
     let mut spins = Spins(Vec::new());
+    let beginning = Arc::new(Beginning::new(executors.len(), context.outgoing.clone()));
     for (number, executor) in executors {
-        spins.start(number, executor, start.start_ns)?;
+        spins.start(number, executor, start.start_ns, beginning.clone())?;
     }
+    // The resources at the start are read with this thread's work until here.
+    context.account.update(&created);
+    beginning.passed();
     keep(&mut members, &spins, &created);
-    if let Some(context) = contexts.first() {
-        // Others may still read this process's memory; the middleware's threads live on, so that their cost can be read.
-        context.wait_for_end();
-    }
+    // Others may still read this process's memory; the middleware's threads live on, so that their cost can be read.
+    context.wait_for_end();
     spins.end();
     Ok(())
 }
@@ -193,6 +200,29 @@ impl Member<'_> {
     }
 }
 
+/// The beginning of the run in this process, which is reported when the keeper has done its part and all executors begin to spin: before,
+/// no timer runs.
+struct Beginning {
+    /// Those that have not. The last one, by the counter's own order, reports.
+    left: AtomicUsize,
+    outgoing: SyncSender<Outgoing>,
+}
+
+impl Beginning {
+    /// Of the keeper and so many executors.
+    fn new(executors: usize, outgoing: SyncSender<Outgoing>) -> Beginning {
+        Beginning { left: AtomicUsize::new(executors + 1), outgoing }
+    }
+
+    /// The calling thread is at its beginning.
+    fn passed(&self) {
+        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // Fails only if the main thread has gone; then the process is ending.
+            let _ = self.outgoing.send(Outgoing::Started);
+        }
+    }
+}
+
 /// The thread of an executor, which gives the executor back: its endpoints exist until all threads have ended.
 type Spinning = JoinHandle<Box<dyn Executor>>;
 
@@ -208,12 +238,19 @@ struct Spin {
 struct Spins(Vec<Spin>);
 
 impl Spins {
-    fn start(&mut self, number: u32, mut executor: Box<dyn Executor>, start_ns: i64) -> Result<(), String> {
+    fn start(
+        &mut self,
+        number: u32,
+        mut executor: Box<dyn Executor>,
+        start_ns: i64,
+        beginning: Arc<Beginning>,
+    ) -> Result<(), String> {
         let stop = executor.stop();
         let thread = std::thread::Builder::new().name(format!("executor {number}"));
         let failure = Arc::new(OnceLock::new());
         let failing = failure.clone();
         let spin = move || {
+            beginning.passed();
             if let Err(sentence) = executor.spin(start_ns) {
                 failing.get_or_init(|| sentence);
             }
@@ -248,5 +285,24 @@ impl Spins {
 impl Drop for Spins {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn the_start_is_reported_when_the_last_executor_begins_to_spin() {
+        let (outgoing, reports) = mpsc::sync_channel(2);
+        let beginning = Beginning::new(2, outgoing);
+        for _ in 0..2 {
+            beginning.passed();
+            assert!(reports.try_recv().is_err());
+        }
+        beginning.passed();
+        assert!(matches!(reports.try_recv(), Ok(Outgoing::Started)));
     }
 }
