@@ -49,15 +49,17 @@ static bool wants_loans(const perf_test_endpoint *plan, uint32_t kind) {
 int open_endpoint(struct endpoint *endpoint, const struct session *session, const perf_test_endpoint *plan,
                   uint32_t kind, perf_test_error *error) {
     const perf_test_run *run = session->run;
-    *endpoint = (struct endpoint){.session = session, .plan = plan, .form = form_of(&plan->message, run->raw)};
+    bool is_call = plan->kind & (PERF_TEST_CLIENT | PERF_TEST_SERVER), publishes = kind == PERF_TEST_PUBLISHER;
+    *endpoint = (struct endpoint){.session = session, .plan = plan, .form = form_of(&plan->message, run->raw, is_call)};
     const struct form *form = &endpoint->form;
     if (!form->type)
         return perf_test_fail(error, "Cyclone DDS was built without %s: build it again", plan->message.name);
-    char name[512];
-    snprintf(name, sizeof name, "rt%s", plan->topic); /* the name of ROS 2's topics in DDS */
+    char name[512]; /* as ROS 2's topics and services have in DDS */
+    if (!is_call) snprintf(name, sizeof name, "rt%s", plan->topic);
+    else if (publishes == (plan->kind == PERF_TEST_CLIENT)) snprintf(name, sizeof name, "rq%sRequest", plan->topic);
+    else snprintf(name, sizeof name, "rr%sReply", plan->topic);
     dds_qos_t *qos = new_qos(&plan->qos);
-    endpoint->topic = dds_create_topic(session->participant, form->type->descriptor, name, NULL, NULL);
-    bool publishes = kind == PERF_TEST_PUBLISHER;
+    endpoint->topic = dds_create_topic(session->participant, form->descriptor, name, NULL, NULL);
     endpoint->entity = endpoint->topic < 0 ? endpoint->topic
                        : publishes ? dds_create_writer(session->participant, endpoint->topic, qos, NULL)
                                    : dds_create_reader(session->participant, endpoint->topic, qos, NULL);
@@ -88,7 +90,7 @@ const char *policy_name(uint32_t policy_id) {
 }
 
 void close_endpoint(struct endpoint *endpoint) {
-    if (endpoint->message) dds_sample_free(endpoint->message, endpoint->form.type->descriptor, DDS_FREE_ALL);
+    if (endpoint->message) dds_sample_free(endpoint->message, endpoint->form.descriptor, DDS_FREE_ALL);
     if (endpoint->entity > 0) dds_delete(endpoint->entity);
     if (endpoint->topic > 0) dds_delete(endpoint->topic);
 }

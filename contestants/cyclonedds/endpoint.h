@@ -1,4 +1,5 @@
-/* A publisher or a subscription: its reader or writer, and the form of its messages. */
+/* A publisher, a subscription, or one of both in a client or a server: its reader or writer, and the form of its messages.
+   Its functions take it by the address of this struct, with which it begins. */
 #ifndef ENDPOINT_H
 #define ENDPOINT_H
 
@@ -15,6 +16,8 @@ struct endpoint {
     dds_entity_t topic, entity; /* the reader or the writer */
     void *message;              /* the user's own */
     bool loans;                 /* messages are written or read in the middleware's memory */
+    struct call call;           /* of a client: its id, and its last request; of a server: the request in hand */
+    const struct call *asked;   /* of a server's publisher: the request in hand */
 };
 
 /* Opens an endpoint of this kind, which has the QoS of the plan; -1: failed. close_endpoint frees it in any case. */
@@ -27,6 +30,11 @@ const char *policy_name(uint32_t policy_id);
 
 extern const perf_test_publisher_functions PUBLISHER;
 extern const perf_test_subscription_functions SUBSCRIPTION;
+
+int create_client(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_service_end *client,
+                  perf_test_error *error);
+int create_server(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_service_end *server,
+                  perf_test_error *error);
 
 /* The only kind of executor. */
 #define EXECUTOR_NAME "wait-set"

@@ -1,5 +1,5 @@
 /* The executor: one thread with a wait set, as a user of Cyclone DDS without ROS writes it. In each turn it runs the
-   timers that are due, and takes one message of each reader that has some. */
+   timers that are due, and takes one message, request or response of each reader that has some. */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -8,6 +8,7 @@
 struct callback {
     void *subscription;
     perf_test_sink *sink;
+    perf_test_responder *responder; /* of a server, in place of the sink */
     dds_entity_t condition; /* its reader has messages */
 };
 
@@ -60,8 +61,7 @@ static int add_timer(void *executor, const perf_test_endpoint *publisher, perf_t
     return 0;
 }
 
-static int add_subscription(void *executor, void *subscription, perf_test_sink *sink, perf_test_error *error) {
-    struct executor *self = executor;
+static int add(struct executor *self, struct callback callback, perf_test_error *error) {
     size_t count = self->callback_count;
     struct callback *callbacks = longer(self->callbacks, count, sizeof *callbacks);
     if (callbacks) self->callbacks = callbacks;
@@ -69,12 +69,27 @@ static int add_subscription(void *executor, void *subscription, perf_test_sink *
     if (ready) self->ready = ready;
     if (!callbacks || !ready) return perf_test_fail(error, "there is no memory");
     /* Unlike the status of a reader, a take that leaves messages there does not reset it. */
-    dds_entity_t condition = dds_create_readcondition(((struct endpoint *)subscription)->entity, DDS_ANY_STATE);
+    dds_entity_t condition = dds_create_readcondition(((struct endpoint *)callback.subscription)->entity, DDS_ANY_STATE);
     if (condition < 0) return perf_test_fail(error, "Cyclone DDS has no condition: %s", dds_strretcode(condition));
-    self->callbacks[self->callback_count++] = (struct callback){subscription, sink, condition};
+    callback.condition = condition;
+    self->callbacks[self->callback_count++] = callback;
     dds_return_t result = dds_waitset_attach(self->wait_set, condition, (dds_attach_t)count);
     if (result == DDS_RETCODE_OK) return 0;
     return perf_test_fail(error, "Cyclone DDS cannot wait for messages: %s", dds_strretcode(result));
+}
+
+static int add_subscription(void *executor, void *subscription, perf_test_sink *sink, perf_test_error *error) {
+    return add(executor, (struct callback){.subscription = subscription, .sink = sink}, error);
+}
+
+static int add_client(void *executor, const perf_test_service_end *client, perf_test_sink *responses,
+                      perf_test_error *error) {
+    return add(executor, (struct callback){.subscription = client->subscription, .sink = responses}, error);
+}
+
+static int add_server(void *executor, const perf_test_service_end *server, perf_test_responder *requests,
+                      perf_test_error *error) {
+    return add(executor, (struct callback){.subscription = server->subscription, .responder = requests}, error);
 }
 
 /* Runs the timers that are due. Returns when the next one is. */
@@ -92,7 +107,8 @@ static int receive(const struct callback *callback, perf_test_error *error) {
     perf_test_taken taken = {0};
     int result = SUBSCRIPTION.take(callback->subscription, &taken, error);
     if (result <= 0) return result;
-    perf_test_sink_taken(callback->sink, &taken);
+    if (callback->responder) perf_test_responder_request(callback->responder, &taken);
+    else perf_test_sink_taken(callback->sink, &taken);
     SUBSCRIPTION.release(callback->subscription);
     return 0;
 }
@@ -127,4 +143,6 @@ const perf_test_executor_functions EXECUTOR = {
     .spin = spin,
     .stop = stop,
     .destroy = destroy,
+    .add_client = add_client,
+    .add_server = add_server,
 };

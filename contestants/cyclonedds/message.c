@@ -15,13 +15,21 @@ static const struct type types[] = {
 };
 
 static const struct type bytes_type = {.descriptor = &perf_test_Bytes_desc, .bytes = sizeof(perf_test_Bytes),
+                                       .call_descriptor = &perf_test_BytesCall_desc,
+                                       .call_bytes = sizeof(perf_test_BytesCall),
                                        .time_offset = 0, .id_offset = sizeof(int64_t)};
 
-struct form form_of(const perf_test_message *message, bool raw) {
-    struct form form = {message, raw ? &bytes_type : NULL, raw ? PERF_TEST_SEQUENCE : message->content, raw};
+struct form form_of(const perf_test_message *message, bool raw, bool is_call) {
+    struct form form = {.message = message, .type = raw ? &bytes_type : NULL, .raw = raw,
+                        .content = raw ? PERF_TEST_SEQUENCE : message->content,
+                        .call_bytes = is_call ? sizeof(struct call) : 0};
     for (size_t i = 0; !raw && i < sizeof types / sizeof types[0]; i++) {
         bool is_same = strcmp(types[i].name, message->name) == 0 && strcmp(types[i].layout, message->layout) == 0;
         if (is_same) form.type = &types[i];
+    }
+    if (form.type) {
+        form.descriptor = is_call ? form.type->call_descriptor : form.type->descriptor;
+        form.bytes = is_call ? form.type->call_bytes : form.type->bytes;
     }
     return form;
 }
@@ -33,19 +41,20 @@ static size_t variable_bytes(const struct form *form) {
 }
 
 void *new_message(const struct form *form) {
-    char *data = dds_alloc(form->type->bytes);
+    char *data = dds_alloc(form->bytes);
     if (!data) return NULL;
-    memset(data, 0, form->type->bytes);
+    memset(data, 0, form->bytes);
     if (form->content & (PERF_TEST_PLAIN | PERF_TEST_FIELDS)) return data;
+    char *field = data + form->call_bytes + form->type->payload_offset;
     size_t bytes = variable_bytes(form);
     uint8_t *buffer = dds_alloc(bytes + 1);
     if (!buffer) return dds_free(data), NULL;
     memset(buffer, 0, bytes + 1);
     if (form->content == PERF_TEST_TEXT) {
         memset(buffer, 'Z', bytes);
-        *(uint8_t **)(data + form->type->payload_offset) = buffer;
+        *(uint8_t **)field = buffer;
     } else {
-        *(dds_sequence_t *)(data + form->type->payload_offset) = (dds_sequence_t){bytes, bytes, buffer, true};
+        *(dds_sequence_t *)field = (dds_sequence_t){bytes, bytes, buffer, true};
     }
     return data;
 }
@@ -72,15 +81,16 @@ static uint8_t *payload_of(const struct form *form, const void *data, size_t *by
     }
 }
 
-void write_message(const struct form *form, void *data, perf_test_draft *draft) {
+void write_message(const struct form *form, void *sample, perf_test_draft *draft) {
     const struct type *type = form->type;
+    char *data = (char *)sample + form->call_bytes;
     size_t bytes;
     uint8_t *payload = payload_of(form, data, &bytes);
     if (bytes > 0) perf_test_draft_write(draft, payload, bytes);
     perf_test_stamp stamp = perf_test_draft_stamp(draft);
     uint64_t id = stamp.id & form->message->last_id;
     if (type->is_stamped) {
-        *(header *)data = (header){{stamp.time_ns / SECOND_NS, stamp.time_ns % SECOND_NS}, id, stamp.rate_hz, bytes};
+        *(header *)(void *)data = (header){{stamp.time_ns / SECOND_NS, stamp.time_ns % SECOND_NS}, id, stamp.rate_hz, bytes};
         return;
     }
     char *begin = form->raw ? (char *)(payload - STAMP_BYTES) : data;
@@ -100,12 +110,13 @@ static uint64_t length_of(const struct form *form, const void *data) {
     }
 }
 
-void read_message(const struct form *form, const void *data, perf_test_taken *taken) {
+void read_message(const struct form *form, const void *sample, perf_test_taken *taken) {
     const struct type *type = form->type;
+    const char *data = (const char *)sample + form->call_bytes;
     taken->payload = payload_of(form, data, &taken->payload_bytes);
     taken->length_bytes = length_of(form, data);
     if (type->is_stamped) {
-        const header *from = data;
+        const header *from = (const void *)data;
         taken->time_ns = from->stamp.sec * SECOND_NS + from->stamp.nanosec;
         taken->id = from->tracking_number;
         return;

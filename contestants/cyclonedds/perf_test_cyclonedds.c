@@ -30,6 +30,8 @@ int main(int argc, char **argv) {
         .effective = effective_options,
         .publisher = PUBLISHER,
         .subscription = SUBSCRIPTION,
+        .create_client = create_client,
+        .create_server = create_server,
         .executors = EXECUTORS,
         .executor = EXECUTOR,
     };

@@ -21,7 +21,7 @@ static struct ddsi_sertype *sertype_of(const struct endpoint *endpoint) {
     dds_entity_t participant = endpoint->session->participant;
     char name[64];
     snprintf(name, sizeof name, "perf_test_type_%d_%x", (int)getpid(), (unsigned)endpoint->entity);
-    dds_entity_t topic = dds_create_topic(participant, endpoint->form.type->descriptor, name, NULL, NULL);
+    dds_entity_t topic = dds_create_topic(participant, endpoint->form.descriptor, name, NULL, NULL);
     dds_entity_t reader = dds_create_reader(participant, topic, NULL, NULL);
     dds_entity_t writer = dds_create_writer(participant, topic, NULL, NULL);
     struct ddsi_serdata *sample = NULL;
@@ -79,14 +79,21 @@ static dds_return_t send_serialised(struct publisher *self, perf_test_sent *sent
     return dds_writecdr(self->base.entity, serdata);
 }
 
+/* The beginning of a request, or of the response to the one in hand. */
+static void write_call(struct endpoint *base, struct call *call) {
+    if (!base->asked) base->call.number++;
+    *call = base->asked ? *base->asked : base->call;
+}
+
 static int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error) {
     struct publisher *self = publisher;
-    const struct endpoint *base = &self->base;
+    struct endpoint *base = &self->base;
     void *message = base->message;
     if (base->loans) {
         dds_return_t result = dds_loan_sample(base->entity, &message);
         if (result < 0) return perf_test_fail(error, "Cyclone DDS loans no message: %s", dds_strretcode(result));
     }
+    if (base->form.call_bytes) write_call(base, message);
     write_message(&base->form, message, draft);
     dds_return_t result = self->sertype ? send_serialised(self, sent) : dds_write(base->entity, message);
     if (result < 0) {

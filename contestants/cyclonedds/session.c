@@ -35,7 +35,7 @@ static bool is_set(const perf_test_run *run, const char *name, const char *value
 /* The command of RouDi, with memory for the messages of this run only, as the documentation of Cyclone DDS advises. */
 static const char *roudi_command(const perf_test_run *run) {
     static char command[512];
-    uint64_t chunk_bytes = (run->message.bytes + CHUNK_HEADER_BYTES) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
+    uint64_t chunk_bytes = (run->message.bytes + sizeof(struct call) + CHUNK_HEADER_BYTES) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
     uint64_t depth = run->qos.depth < QUEUE_MAX ? run->qos.depth : QUEUE_MAX;
     uint64_t history = run->qos.durability == PERF_TEST_TRANSIENT_LOCAL ? depth : 0;
     uint64_t publishers = run->publishers ? run->publishers : 1;
@@ -55,7 +55,7 @@ static const char *roudi_command(const perf_test_run *run) {
 
 int check_run(const perf_test_run *run, perf_test_daemons *daemons, perf_test_error *error) {
     bool shares_memory = is_set(run, "shared-memory", "on");
-    if (!form_of(&run->message, run->raw).type)
+    if (!form_of(&run->message, run->raw, false).type)
         return perf_test_fail(error, "Cyclone DDS was built without %s of the %s layout: build it again",
                               run->message.name, run->message.layout);
     if (run->zero_copy && !shares_memory)

@@ -13,8 +13,8 @@
     c_name = prefix package "_msg_dds__" name
     if (!field) payload_bytes = "offsetof(T, time)"
     gsub(/T/, c_name, payload_bytes)
-    printf "{\"%s\", \"%s\", &%s_desc, sizeof(%s), %s, %s, %s, %s, %s},\n", layout, substr(name, 1, length(name) - 1),
-        c_name, c_name, header ? "true" : "false",
+    printf "{\"%s\", \"%s\", &%s_desc, sizeof(%s), &%sCall__desc, sizeof(%sCall_), %s, %s, %s, %s, %s},\n", layout,
+        substr(name, 1, length(name) - 1), c_name, c_name, c_name, c_name, header ? "true" : "false",
         time ? "offsetof(" c_name ", time)" : 0, time ? "offsetof(" c_name ", id)" : 0,
         field ? "offsetof(" c_name ", " field ")" : 0, payload_bytes
 }

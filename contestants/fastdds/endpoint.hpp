@@ -1,9 +1,10 @@
-// The functions of publishers, subscriptions and executors.
+// The functions of publishers, subscriptions, services and executors.
 
 #pragma once
 
 #include <exception>
 #include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/rtps/common/SampleIdentity.h>
 
 #include "perf_test_backend.h"
 
@@ -11,8 +12,22 @@ extern const perf_test_publisher_functions PUBLISHER_FUNCTIONS;
 extern const perf_test_subscription_functions SUBSCRIPTION_FUNCTIONS;
 extern const perf_test_executor_functions EXECUTOR_FUNCTIONS;
 
+int create_client(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
+                  perf_test_service_end *client, perf_test_error *error);
+int create_server(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
+                  perf_test_service_end *server, perf_test_error *error);
+
 // The data reader of a subscription.
 eprosima::fastdds::dds::DataReader *reader_of(void *subscription);
+// A subscription to responses takes only those to requests of this publisher.
+void take_responses_to(void *subscription, void *publisher);
+// A publisher of responses answers the request that this subscription has taken last.
+void answer_requests_of(void *publisher, void *subscription);
+
+// The id of the data writer of a publisher.
+const eprosima::fastrtps::rtps::GUID_t &guid_of(void *publisher);
+// The identity of the sample that a subscription has taken last.
+const eprosima::fastrtps::rtps::SampleIdentity *taken_last(void *subscription);
 
 // The result of `work`, or `failed` and the sentence of its exception.
 template <class Work, class Result> Result guarded(perf_test_error *error, Result failed, Work work) noexcept {

@@ -1,5 +1,5 @@
 // The executor: one thread with a wait set, as a user of Fast DDS without ROS writes it. In each turn it runs the timers
-// that are due, and takes one message of each data reader that has some.
+// that are due, and takes one message, request or response of each data reader that has some.
 
 #include <fastdds/dds/core/condition/GuardCondition.hpp>
 #include <fastdds/dds/core/condition/WaitSet.hpp>
@@ -20,6 +20,7 @@ namespace {
 struct Callback {
     void *subscription;
     perf_test_sink *sink;
+    perf_test_responder *responder; // of a server, in place of the sink
 };
 
 struct Executor {
@@ -54,17 +55,32 @@ int add_timer(void *executor, const perf_test_endpoint *, perf_test_timer *timer
     return guarded(error, -1, [&] { return static_cast<Executor *>(executor)->timers.push_back(timer), 0; });
 }
 
-int add_subscription(void *executor, void *subscription, perf_test_sink *sink, perf_test_error *error) {
+int add(void *executor, const Callback &callback, perf_test_error *error) {
     return guarded(error, -1, [&] {
         Executor *self = static_cast<Executor *>(executor);
+        DataReader *reader = reader_of(callback.subscription);
         ReadCondition *condition =
-            reader_of(subscription)->create_readcondition(ANY_SAMPLE_STATE, ANY_VIEW_STATE, ANY_INSTANCE_STATE);
+            reader->create_readcondition(ANY_SAMPLE_STATE, ANY_VIEW_STATE, ANY_INSTANCE_STATE);
         if (!condition) return perf_test_fail(error, "Fast DDS has not created a condition for messages");
-        self->callbacks[condition] = Callback{subscription, sink};
+        self->callbacks[condition] = callback;
         ReturnCode_t result = self->waits.attach_condition(*condition);
         if (result == ReturnCode_t::RETCODE_OK) return 0;
         return perf_test_fail(error, "Fast DDS cannot wait for messages: return code %u", result());
     });
+}
+
+int add_subscription(void *executor, void *subscription, perf_test_sink *sink, perf_test_error *error) {
+    return add(executor, {subscription, sink, nullptr}, error);
+}
+
+int add_client(void *executor, const perf_test_service_end *client, perf_test_sink *responses,
+               perf_test_error *error) {
+    return add(executor, {client->subscription, responses, nullptr}, error);
+}
+
+int add_server(void *executor, const perf_test_service_end *server, perf_test_responder *requests,
+               perf_test_error *error) {
+    return add(executor, {server->subscription, nullptr, requests}, error);
 }
 
 // Runs the timers that are due. Returns when the next one is.
@@ -85,7 +101,8 @@ int receive(const Callback &callback, perf_test_error *error) {
     perf_test_taken taken = {};
     int result = SUBSCRIPTION_FUNCTIONS.take(callback.subscription, &taken, error);
     if (result <= 0) return result;
-    perf_test_sink_taken(callback.sink, &taken);
+    if (callback.responder) perf_test_responder_request(callback.responder, &taken);
+    else perf_test_sink_taken(callback.sink, &taken);
     SUBSCRIPTION_FUNCTIONS.release(callback.subscription);
     return 0;
 }
@@ -117,4 +134,5 @@ void stop(void *executor) {
 
 } // namespace
 
-const perf_test_executor_functions EXECUTOR_FUNCTIONS = {create, add_timer, add_subscription, spin, stop, destroy};
+const perf_test_executor_functions EXECUTOR_FUNCTIONS = {
+    create, add_timer, add_subscription, spin, stop, destroy, add_client, add_server};

@@ -101,6 +101,8 @@ perf_test_backend describe() {
     backend.effective = effective;
     backend.publisher = PUBLISHER_FUNCTIONS;
     backend.subscription = SUBSCRIPTION_FUNCTIONS;
+    backend.create_client = create_client;
+    backend.create_server = create_server;
     backend.executors = EXECUTOR_NAMES;
     backend.executor = EXECUTOR_FUNCTIONS;
     return backend;

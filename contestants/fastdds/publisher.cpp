@@ -10,6 +10,9 @@
 #include "session.hpp"
 
 using namespace eprosima::fastdds::dds;
+using eprosima::fastrtps::rtps::GUID_t;
+using eprosima::fastrtps::rtps::SampleIdentity;
+using eprosima::fastrtps::rtps::WriteParams;
 
 namespace {
 
@@ -19,6 +22,7 @@ struct Writer {
     DataWriter *writer;
     void *message; // nullptr: it loans
     std::optional<bool> is_in_place; // of loans, once there was one
+    const SampleIdentity *request;   // of a server: the one in hand; nullptr of others
 };
 
 void destroy(void *endpoint) {
@@ -33,12 +37,12 @@ void *create(void *session_given, const perf_test_run *run, const perf_test_endp
         Session &session = *static_cast<Session *>(session_given);
         Type type = session.type(plan->message);
         DataWriterQos qos = session.writer_qos(plan->qos, *type.message);
-        DataWriter *writer = session.publisher->create_datawriter(session.topic(plan->topic, type), qos);
+        DataWriter *writer = session.publisher->create_datawriter(session.topic(*plan, true, type), qos);
         if (!writer) throw std::runtime_error("Fast DDS has not created a data writer; its own message is above");
         void *message = nullptr;
         bool loans = run->zero_copy || (plan->pass_by == PERF_TEST_LOANED_MSG && type.is_loanable());
         if (!loans) type.message->prepare(message = type.support->createData());
-        return new Writer{session, std::move(type), writer, message, {}};
+        return new Writer{session, std::move(type), writer, message, {}, nullptr};
     });
 }
 
@@ -66,6 +70,14 @@ bool source(void *endpoint, uint8_t id[16]) {
     return true;
 }
 
+// Writes a message, or the response to the request in hand.
+ReturnCode_t write(Writer *self, void *message) {
+    if (!self->request) return self->writer->write(message, HANDLE_NIL);
+    WriteParams params;
+    params.related_sample_identity(*self->request);
+    return self->writer->write(message, params) ? ReturnCode_t::RETCODE_OK : ReturnCode_t::RETCODE_ERROR;
+}
+
 int publish(void *endpoint, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error) {
     return guarded(error, -1, [&] {
         Writer *self = static_cast<Writer *>(endpoint);
@@ -77,7 +89,7 @@ int publish(void *endpoint, perf_test_draft *draft, perf_test_sent *sent, perf_t
         Payload payload = type.payload(message);
         perf_test_draft_write(draft, payload.start, payload.bytes);
         type.stamp(message, perf_test_draft_stamp(draft));
-        ReturnCode_t result = self->writer->write(message, HANDLE_NIL);
+        ReturnCode_t result = write(self, message);
         if (result != ReturnCode_t::RETCODE_OK) {
             if (!self->message) self->writer->discard_loan(message);
             return perf_test_fail(error, "Fast DDS has not written the message: return code %u", result());
@@ -89,6 +101,12 @@ int publish(void *endpoint, perf_test_draft *draft, perf_test_sent *sent, perf_t
 }
 
 } // namespace
+
+const GUID_t &guid_of(void *publisher) { return static_cast<Writer *>(publisher)->writer->guid(); }
+
+void answer_requests_of(void *publisher, void *subscription) {
+    static_cast<Writer *>(publisher)->request = taken_last(subscription);
+}
 
 const perf_test_publisher_functions PUBLISHER_FUNCTIONS = {
     {matched, mismatches, nullptr, destroy}, create, publish, source};

@@ -25,6 +25,14 @@ std::string type_name(const perf_test_message &message, bool raw) {
     return name.substr(0, name.find('/')) + "::msg::dds_::" + message.name + "_";
 }
 
+// A service has a topic of requests and one of responses, as in ROS 2.
+std::string topic_name(const perf_test_endpoint &plan, bool publishes) {
+    std::string name = plan.topic;
+    if (!(plan.kind & (PERF_TEST_CLIENT | PERF_TEST_SERVER))) return name;
+    bool is_request = publishes == (plan.kind == PERF_TEST_CLIENT);
+    return is_request ? "rq" + name + "Request" : "rr" + name + "Reply";
+}
+
 template <class Entity> Entity *created(Entity *entity, const char *what) {
     using namespace std::string_literals;
     if (!entity) throw std::runtime_error("Fast DDS has not created "s + what + "; its own message is above");
@@ -83,7 +91,8 @@ Type Session::type(const perf_test_message &message) {
     return type;
 }
 
-Topic *Session::topic(const char *name, const Type &type) {
+Topic *Session::topic(const perf_test_endpoint &plan, bool publishes, const Type &type) {
+    std::string name = topic_name(plan, publishes);
     std::lock_guard<std::mutex> lock(names);
     if (TopicDescription *known = participant->lookup_topicdescription(name)) return static_cast<Topic *>(known);
     return created(participant->create_topic(name, type.support.get_type_name(), TOPIC_QOS_DEFAULT), "a topic");

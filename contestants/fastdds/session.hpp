@@ -33,8 +33,9 @@ public:
 
     // The type of these messages, which the participant knows then. Throws a std::runtime_error.
     Type type(const perf_test_message &message);
-    // The topic of this name and type. Throws a std::runtime_error.
-    eprosima::fastdds::dds::Topic *topic(const char *name, const Type &type);
+    // The topic of an endpoint that publishes or subscribes, in a client or a server that of its requests or of its
+    // responses. Throws a std::runtime_error.
+    eprosima::fastdds::dds::Topic *topic(const perf_test_endpoint &plan, bool publishes, const Type &type);
     eprosima::fastdds::dds::DataWriterQos writer_qos(const perf_test_qos &asked, const MessageType &message) const;
     eprosima::fastdds::dds::DataReaderQos reader_qos(const perf_test_qos &asked, const MessageType &message) const;
     void effective(perf_test_effective *effective) const;

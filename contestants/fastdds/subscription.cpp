@@ -18,6 +18,8 @@
 #include "session.hpp"
 
 using namespace eprosima::fastdds::dds;
+using eprosima::fastrtps::rtps::GUID_t;
+using eprosima::fastrtps::rtps::SampleIdentity;
 
 namespace {
 
@@ -33,6 +35,8 @@ struct Reader {
     LoanableSequence<uint8_t> samples;
     SampleInfoSeq infos;
     std::optional<bool> is_in_place; // of loans, once there was one
+    GUID_t client;                   // of a client: the data writer of its requests; unknown of others
+    SampleIdentity taken_last;
 };
 
 void release(void *endpoint) {
@@ -54,14 +58,14 @@ void *create(void *session_given, const perf_test_run *run, const perf_test_endp
         Session &session = *static_cast<Session *>(session_given);
         Type type = session.type(plan->message);
         DataReaderQos qos = session.reader_qos(plan->qos, *type.message);
-        DataReader *reader = session.subscriber->create_datareader(session.topic(plan->topic, type), qos);
+        DataReader *reader = session.subscriber->create_datareader(session.topic(*plan, false, type), qos);
         if (!reader) throw std::runtime_error("Fast DDS has not created a data reader; its own message is above");
         bool is_overrun = plan->pace_messages == 0 && plan->qos.history == PERF_TEST_KEEP_LAST;
         bool reads_in_place = plan->pass_by & (PERF_TEST_SHARED_PTR | PERF_TEST_LOANED_MSG);
         bool loans = run->zero_copy || (reads_in_place && type.is_loanable());
         void *message = nullptr;
         if (!loans || is_overrun) type.message->prepare(message = type.support->createData());
-        Reader *self = new Reader{session, std::move(type), reader, loans, message, {}, {}, {}, {}, {}};
+        Reader *self = new Reader{session, std::move(type), reader, loans, message, {}, {}, {}, {}, {}, {}, {}};
         if (run->executor) return self; // which has a condition of its own
         reader->get_statuscondition().set_enabled_statuses(StatusMask::data_available());
         self->waits.attach_condition(reader->get_statuscondition());
@@ -107,6 +111,14 @@ void describe(Reader *self, const void *message, const SampleInfo &info, perf_te
     taken->in_hand_ns = std::exchange(marks.in_hand_ns, 0);
 }
 
+// Whether a sample is for this endpoint: one without data says that a publisher has left, and a client gets the responses
+// to all clients. Keeps its identity.
+bool is_own(Reader *self, const SampleInfo &info) {
+    if (!info.valid_data) return false;
+    self->taken_last = info.sample_identity;
+    return self->client == GUID_t::unknown() || self->client == info.related_sample_identity.writer_guid();
+}
+
 int take_copy(Reader *self, perf_test_taken *taken, perf_test_error *error) {
     for (SampleInfo info;;) {
         ReturnCode_t result = self->reader->take_next_sample(self->message, &info);
@@ -114,7 +126,7 @@ int take_copy(Reader *self, perf_test_taken *taken, perf_test_error *error) {
         if (result == ReturnCode_t::RETCODE_NO_DATA) return 0;
         if (result != ReturnCode_t::RETCODE_OK)
             return perf_test_fail(error, "Fast DDS has not taken a message: return code %u", result());
-        if (!info.valid_data) continue; // a publisher has left
+        if (!is_own(self, info)) continue;
         describe(self, self->message, info, taken);
         return 1;
     }
@@ -127,7 +139,7 @@ int take_loan(Reader *self, perf_test_taken *taken, perf_test_error *error) {
         if (result == ReturnCode_t::RETCODE_NO_DATA) return 0;
         if (result != ReturnCode_t::RETCODE_OK)
             return perf_test_fail(error, "Fast DDS has not loaned a message: return code %u", result());
-        if (!self->infos[0].valid_data) continue; // a publisher has left
+        if (!is_own(self, self->infos[0])) continue;
         const void *loan = self->samples.buffer()[0];
         if (self->message) memcpy(self->message, loan, self->type.message->memory_bytes());
         describe(self, self->message ? self->message : loan, self->infos[0], taken);
@@ -160,6 +172,12 @@ int wait_for_message(void *endpoint, int64_t timeout_ns, perf_test_error *error)
 } // namespace
 
 DataReader *reader_of(void *subscription) { return static_cast<Reader *>(subscription)->reader; }
+
+const SampleIdentity *taken_last(void *subscription) { return &static_cast<Reader *>(subscription)->taken_last; }
+
+void take_responses_to(void *subscription, void *publisher) {
+    static_cast<Reader *>(subscription)->client = guid_of(publisher);
+}
 
 const perf_test_subscription_functions SUBSCRIPTION_FUNCTIONS = {
     {matched, mismatches, nullptr, destroy}, create, take, release, wait_for_message, nullptr, nullptr, nullptr};

@@ -71,6 +71,16 @@ rclcpp::QoS qos_of(const perf_test_qos &qos) {
     return result;
 }
 
+void check_qos(const perf_test_qos &qos, const rclcpp::QoS &actual) {
+    const rclcpp::QoS asked = qos_of(qos);
+    const bool has_depth = asked.history() == rclcpp::HistoryPolicy::KeepAll || asked.depth() == actual.depth();
+    if (asked.reliability() != actual.reliability() || asked.durability() != actual.durability() ||
+        asked.history() != actual.history() || !has_depth) {
+        throw std::runtime_error(
+            "the RMW changed the QoS of the run: check its profiles (XML) and environment variables");
+    }
+}
+
 Publisher::Publisher(const Plan &plan)
     : node_(make_node(plan, "publisher")), type_(plan.endpoint.message),
       is_loaning_(plan.run.zero_copy ||

@@ -27,13 +27,33 @@ rclcpp::QoS qos_of(const perf_test_qos &qos);
 // The node of this full name, which its endpoints and its executor share; it lives as long as they do.
 rclcpp::Node::SharedPtr shared_node(const perf_test_run &run, const std::string &full_name);
 
-class Publisher {
+// Throws if the RMW does not carry out the QoS that was asked for.
+void check_qos(const perf_test_qos &asked, const rclcpp::QoS &actual);
+
+// A publisher, or the end of a client or a server that sends.
+class Sender {
 public:
-    virtual ~Publisher() = default;
+    virtual ~Sender() = default;
     virtual void publish(perf_test_draft *draft, perf_test_sent *sent) = 0;
-    virtual rclcpp::PublisherBase &base() = 0;
+    // The number of endpoints of the other side.
+    virtual std::size_t matched() = 0;
     // Writes the source of its messages as subscriptions see it. Returns whether it has one.
-    bool source(std::uint8_t id[16]);
+    virtual bool source(std::uint8_t id[16]) = 0;
+};
+
+// A subscription, or the end of a client or a server that receives.
+class Receiver {
+public:
+    virtual ~Receiver() = default;
+    // The number of endpoints of the other side.
+    virtual std::size_t matched() = 0;
+};
+
+class Publisher : public Sender {
+public:
+    virtual rclcpp::PublisherBase &base() = 0;
+    std::size_t matched() override { return base().get_subscription_count(); }
+    bool source(std::uint8_t id[16]) override;
 
 protected:
     explicit Publisher(const Plan &plan);
@@ -48,10 +68,11 @@ protected:
 };
 
 // Its messages are delivered by an executor of its own, or by that of its node, in the threads of that executor.
-class Subscription {
+class Subscription : public Receiver {
 public:
-    virtual ~Subscription();
+    ~Subscription() override;
     virtual rclcpp::SubscriptionBase &base() = 0;
+    std::size_t matched() override { return base().get_publisher_count(); }
     void start(perf_test_sink *sink);
     // Returns when no callback is running.
     void stop();
@@ -72,6 +93,11 @@ private:
     perf_test_sink *sink_ = nullptr;
     std::future<void> spinning_;
 };
+
+// A subscription of the functions of C.
+inline Subscription &subscription_of(void *endpoint) {
+    return *static_cast<Subscription *>(static_cast<Receiver *>(endpoint));
+}
 
 // A type of messages.
 struct MessageType {

@@ -10,6 +10,7 @@
 #include "endpoint.hpp"
 #include "guarded.hpp"
 #include "rclcpp/version.h"
+#include "service.hpp"
 
 namespace {
 
@@ -87,10 +88,31 @@ int add_timer(void *executor, const perf_test_endpoint *publisher, perf_test_tim
 
 int add_subscription(void *executor, void *subscription, perf_test_sink *sink, perf_test_error *error) {
     return guarded(error, -1, "add a subscription to an executor", [&] {
-        static_cast<Executor *>(executor)->add(static_cast<Subscription *>(subscription)->start_in_executor(sink));
+        static_cast<Executor *>(executor)->add(subscription_of(subscription).start_in_executor(sink));
         return 0;
     });
 }
+
+#if HAS_SERVICES
+int add_client(void *executor, const perf_test_service_end *client, perf_test_sink *responses,
+               perf_test_error *error) {
+    return guarded(error, -1, "add a client to an executor", [&] {
+        static_cast<Executor *>(executor)->add(start_client(client->subscription, responses));
+        return 0;
+    });
+}
+
+int add_server(void *executor, const perf_test_service_end *server, perf_test_responder *requests,
+               perf_test_error *error) {
+    return guarded(error, -1, "add a server to an executor", [&] {
+        static_cast<Executor *>(executor)->add(start_server(server->subscription, requests));
+        return 0;
+    });
+}
+#else
+constexpr decltype(perf_test_executor_functions::add_client) add_client = nullptr;
+constexpr decltype(perf_test_executor_functions::add_server) add_server = nullptr;
+#endif
 
 int spin(void *executor, int64_t start_ns, perf_test_error *error) {
     Executor *self = static_cast<Executor *>(executor);
@@ -122,4 +144,5 @@ void stop(void *executor) {
 
 } // namespace
 
-const perf_test_executor_functions EXECUTOR_FUNCTIONS = {create, add_timer, add_subscription, spin, stop, destroy};
+const perf_test_executor_functions EXECUTOR_FUNCTIONS = {
+    create, add_timer, add_subscription, spin, stop, destroy, add_client, add_server};

@@ -9,6 +9,7 @@
 #include "guarded.hpp"
 #include "rclcpp/version.h"
 #include "rmw.hpp"
+#include "service.hpp"
 
 namespace {
 
@@ -109,72 +110,49 @@ void effective(void *session, perf_test_effective *effective) {
 
 // ---- Endpoints ----
 
-// Whether the RMW carries out the QoS that was asked for.
-bool check_qos(const rclcpp::QoS &asked, const rclcpp::QoS &actual, perf_test_error *error) {
-    const bool has_depth = asked.history() == rclcpp::HistoryPolicy::KeepAll || asked.depth() == actual.depth();
-    if (asked.reliability() == actual.reliability() && asked.durability() == actual.durability() &&
-        asked.history() == actual.history() && has_depth) {
-        return true;
-    }
-    perf_test_fail(error, "the RMW changed the QoS of the run: check its profiles (XML) and environment variables");
-    return false;
-}
-
-template <class Endpoint, class Create>
-void *create(const perf_test_endpoint *endpoint, perf_test_error *error, const char *what, Create create) {
-    return guarded<void *>(error, nullptr, what, [&]() -> void * {
-        std::unique_ptr<Endpoint> made = create();
-        const bool is_good = check_qos(qos_of(endpoint->qos), made->base().get_actual_qos(), error);
-        return is_good ? made.release() : nullptr;
-    });
-}
-
-template <class Endpoint> void destroy(void *endpoint) {
+// A pointer to an endpoint is one to its Sender or its Receiver.
+template <class Base> void destroy(void *endpoint) {
     perf_test_error ignored;
-    guarded(&ignored, false, "destroy an endpoint", [&] { return delete static_cast<Endpoint *>(endpoint), true; });
+    guarded(&ignored, false, "destroy an endpoint", [&] { return delete static_cast<Base *>(endpoint), true; });
+}
+
+template <class Base> int64_t matched(void *endpoint, perf_test_error *error) {
+    return guarded<int64_t>(error, -1, "count endpoints",
+                            [&] { return static_cast<int64_t>(static_cast<Base *>(endpoint)->matched()); });
 }
 
 void *create_publisher(void *, const perf_test_run *run, const perf_test_endpoint *endpoint, perf_test_error *error) {
-    return create<Publisher>(endpoint, error, "create a publisher", [&] {
-        return find_message_type(endpoint->message.type_name).publisher({*run, *endpoint});
-    });
-}
-
-int64_t matched_by_publisher(void *publisher, perf_test_error *error) {
-    return guarded<int64_t>(error, -1, "count subscriptions", [&] {
-        return static_cast<int64_t>(static_cast<Publisher *>(publisher)->base().get_subscription_count());
+    return guarded<void *>(error, nullptr, "create a publisher", [&]() -> void * {
+        auto publisher = find_message_type(endpoint->message.type_name).publisher({*run, *endpoint});
+        check_qos(endpoint->qos, publisher->base().get_actual_qos());
+        return static_cast<Sender *>(publisher.release());
     });
 }
 
 int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent, perf_test_error *error) {
-    return guarded(error, -1, "publish", [&] { return static_cast<Publisher *>(publisher)->publish(draft, sent), 0; });
+    return guarded(error, -1, "publish", [&] { return static_cast<Sender *>(publisher)->publish(draft, sent), 0; });
 }
 
 bool source(void *publisher, uint8_t id[16]) {
     perf_test_error ignored;
-    return guarded(&ignored, false, "tell its GID", [&] { return static_cast<Publisher *>(publisher)->source(id); });
+    return guarded(&ignored, false, "tell its GID", [&] { return static_cast<Sender *>(publisher)->source(id); });
 }
 
 void *create_subscription(void *, const perf_test_run *run, const perf_test_endpoint *endpoint,
                           perf_test_error *error) {
-    return create<Subscription>(endpoint, error, "create a subscription", [&] {
-        return find_message_type(endpoint->message.type_name).subscription({*run, *endpoint});
-    });
-}
-
-int64_t matched_by_subscription(void *subscription, perf_test_error *error) {
-    return guarded<int64_t>(error, -1, "count publishers", [&] {
-        return static_cast<int64_t>(static_cast<Subscription *>(subscription)->base().get_publisher_count());
+    return guarded<void *>(error, nullptr, "create a subscription", [&]() -> void * {
+        auto subscription = find_message_type(endpoint->message.type_name).subscription({*run, *endpoint});
+        check_qos(endpoint->qos, subscription->base().get_actual_qos());
+        return static_cast<Receiver *>(subscription.release());
     });
 }
 
 int start(void *subscription, perf_test_sink *sink, perf_test_error *error) {
-    return guarded(error, -1, "start an executor",
-                   [&] { return static_cast<Subscription *>(subscription)->start(sink), 0; });
+    return guarded(error, -1, "start an executor", [&] { return subscription_of(subscription).start(sink), 0; });
 }
 
 int stop(void *subscription, perf_test_error *error) {
-    return guarded(error, -1, "stop an executor", [&] { return static_cast<Subscription *>(subscription)->stop(), 0; });
+    return guarded(error, -1, "stop an executor", [&] { return subscription_of(subscription).stop(), 0; });
 }
 
 // ---- The description ----
@@ -224,14 +202,18 @@ int main(int argc, char **argv) {
     backend.open = open_session;
     backend.close = close_session;
     backend.effective = effective;
-    backend.publisher.matched = {matched_by_publisher, nullptr, nullptr, destroy<Publisher>};
+    backend.publisher.matched = {matched<Sender>, nullptr, nullptr, destroy<Sender>};
     backend.publisher.create = create_publisher;
     backend.publisher.publish = publish;
     backend.publisher.source = source;
-    backend.subscription.matched = {matched_by_subscription, nullptr, nullptr, destroy<Subscription>};
+    backend.subscription.matched = {matched<Receiver>, nullptr, nullptr, destroy<Receiver>};
     backend.subscription.create = create_subscription;
     backend.subscription.start = start;
     backend.subscription.stop = stop;
+#if HAS_SERVICES
+    backend.create_client = create_client;
+    backend.create_server = create_server;
+#endif
     backend.executors = EXECUTORS;
     backend.executor = EXECUTOR_FUNCTIONS;
     return perf_test_worker_main(argc, argv, &backend);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -88,8 +89,19 @@ template <class T> void fill(T &message, perf_test_draft *draft, std::uint64_t i
     }
 }
 
-// Reads the stamp.
-template <class T> void read(const T &message, perf_test_taken &taken) {
+// The bytes of these messages beyond their payload.
+template <class T> std::uint64_t overhead_bytes(const perf_test_message &type) {
+    const auto expected = std::make_unique<T>();
+    prepare(*expected, type);
+    return type.bytes - payload(*expected).bytes;
+}
+
+// Reads the stamp and the payload. `overhead_bytes`: of the message beyond its payload.
+template <class T> void read(const T &message, std::uint64_t overhead_bytes, perf_test_taken &taken) {
+    const Payload own = payload(message);
+    taken.length_bytes = overhead_bytes + own.bytes;
+    taken.payload = own.data;
+    taken.payload_bytes = own.data == nullptr ? 0 : own.bytes;
     if constexpr (has_id<T>) {
         taken.time_ns = message.time;
         taken.id = message.id;

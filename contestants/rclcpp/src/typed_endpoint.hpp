@@ -48,10 +48,8 @@ private:
 
 template <class T> class TypedSubscription : public Subscription {
 public:
-    explicit TypedSubscription(const Plan &plan) : Subscription(plan) {
-        auto expected = std::make_unique<T>();
-        message::prepare(*expected, plan.endpoint.message);
-        overhead_bytes_ = plan.endpoint.message.bytes - message::payload(*expected).bytes;
+    explicit TypedSubscription(const Plan &plan)
+        : Subscription(plan), overhead_bytes_(message::overhead_bytes<T>(plan.endpoint.message)) {
         const std::string topic = plan.endpoint.topic;
         const rclcpp::QoS qos = qos_of(plan.endpoint.qos);
         if (plan.endpoint.pass_by == PERF_TEST_UNIQUE_PTR) {
@@ -80,11 +78,7 @@ private:
     void take(const T &message, const rclcpp::MessageInfo &info) {
         perf_test_taken taken{};
         taken.received_ns = perf_test_now_ns();
-        message::read(message, taken);
-        const message::Payload payload = message::payload(message);
-        taken.length_bytes = overhead_bytes_ + payload.bytes;
-        taken.payload = payload.data;
-        taken.payload_bytes = payload.data == nullptr ? 0 : payload.bytes;
+        message::read(message, overhead_bytes_, taken);
         if (is_loaned_ && !is_shared_) {
             is_shared_ = is_shared(&message);
         }
@@ -93,7 +87,7 @@ private:
     }
 
     std::shared_ptr<rclcpp::Subscription<T>> subscription_;
-    std::uint64_t overhead_bytes_ = 0; // of a message beyond its payload
+    std::uint64_t overhead_bytes_; // of a message beyond its payload
     bool is_loaned_ = false;
     std::optional<bool> is_shared_; // of loans, once there was one
 };

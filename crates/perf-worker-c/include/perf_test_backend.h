@@ -33,9 +33,9 @@
 extern "C" {
 #endif
 
-/* The version of this header. The library takes back ends of version 1, too, which has no executors, and refuses later
-   ones with a sentence. */
-#define PERF_TEST_BACKEND_VERSION 2
+/* The version of this header. The library takes back ends of version 1, too, which has no executors, and of version 2,
+   whose executors have no services. It refuses later ones with a sentence. */
+#define PERF_TEST_BACKEND_VERSION 3
 
 /* ---- Errors ---- */
 
@@ -244,6 +244,14 @@ void perf_test_sink_taken(perf_test_sink *sink, const perf_test_taken *taken);
 /* The delivery has ended with this error. */
 void perf_test_sink_failed(perf_test_sink *sink, const char *sentence);
 
+/* The instrument's part of a server in an executor; valid until the executor's `destroy` has returned. Any thread may use
+   it. */
+typedef struct perf_test_responder perf_test_responder;
+
+/* For the callback of the server: records a request, and has the server's publisher publish the response before it
+   returns. */
+void perf_test_responder_request(perf_test_responder *responder, const perf_test_taken *request);
+
 /* The timer of a publisher in an executor; valid until the executor's `destroy` has returned. Any thread may use it. */
 typedef struct perf_test_timer perf_test_timer;
 
@@ -321,7 +329,8 @@ typedef struct perf_test_publisher_functions {
     bool (*source)(void *publisher, uint8_t source[16]);
 } perf_test_publisher_functions;
 
-/* With PERF_TEST_PULL, and for services, `take` and `wait` are required, with PERF_TEST_PUSH `start` and `stop`. */
+/* With PERF_TEST_PULL, and for services outside of executors, `take` and `wait` are required, with PERF_TEST_PUSH `start`
+   and `stop`. */
 typedef struct perf_test_subscription_functions {
     perf_test_matched_functions matched;
     /* A subscription to endpoint->topic; NULL: failed. May block. */
@@ -344,16 +353,17 @@ typedef struct perf_test_subscription_functions {
 } perf_test_subscription_functions;
 
 /* One side of a service, with the functions of publishers and subscriptions. A client sends requests and takes
-   responses, which have the stamps of their requests. A server takes a request, and publishes its response before
-   `release`. */
+   responses, which have the stamps of their requests; those to other clients it does not take. A server takes a request,
+   and publishes its response before `release`. */
 typedef struct perf_test_service_end {
     void *publisher;
     void *subscription;
 } perf_test_service_end;
 
-/* An executor: it runs the callbacks of nodes, which are timers that publish and subscriptions. perf_test creates the
-   endpoints by the functions above and adds them before `spin`, which has a thread of its own; all other functions are
-   called on the thread that created the executor. */
+/* An executor: it runs the callbacks of nodes, which are timers that publish and send requests, subscriptions, servers,
+   and clients that get responses. perf_test creates the endpoints by the functions above and below and adds them before
+   `spin`, which has a thread of its own; all other functions are called on the thread that created the executor. The
+   callback of a subscription may publish by publishers of its node. */
 typedef struct perf_test_executor_functions {
     /* An executor of the kind run->executor; NULL: failed. */
     void *(*create)(void *session, const perf_test_run *run, perf_test_error *error);
@@ -369,6 +379,13 @@ typedef struct perf_test_executor_functions {
     void (*stop)(void *executor);
     /* Called after the spin, and before its endpoints are destroyed. */
     void (*destroy)(void *executor);
+    /* Since version 3. Optional, both or none, with create_client and create_server. Adds a client, whose callback calls
+       perf_test_sink_taken for each response; a timer sends its requests. 0: good; -1: failed. */
+    int (*add_client)(void *executor, const perf_test_service_end *client, perf_test_sink *responses,
+                      perf_test_error *error);
+    /* Adds a server, whose callback calls perf_test_responder_request for each request. 0: good; -1: failed. */
+    int (*add_server)(void *executor, const perf_test_service_end *server, perf_test_responder *requests,
+                      perf_test_error *error);
 } perf_test_executor_functions;
 
 /* A middleware. */
@@ -402,14 +419,15 @@ typedef struct perf_test_backend {
     perf_test_publisher_functions publisher;
     perf_test_subscription_functions subscription;
 
-    /* Optional, both or none. A client and the server of the service endpoint->topic. 0: good; -1: failed. */
+    /* Optional, both or none. A client and the server of the service endpoint->topic, in executors if these have
+       add_client, and elsewhere if subscriptions have `take` and `wait`. 0: good; -1: failed. */
     int (*create_client)(void *session, const perf_test_run *run, const perf_test_endpoint *endpoint,
                          perf_test_service_end *client, perf_test_error *error);
     int (*create_server)(void *session, const perf_test_run *run, const perf_test_endpoint *endpoint,
                          perf_test_service_end *server, perf_test_error *error);
 
     /* Optional. The names of the executors in which nodes run (perf_test topology), the default first; ends with NULL.
-       Matching is PERF_TEST_MATCHING_COUNT then, and all functions of executors are required. In executors the functions
+       Matching is PERF_TEST_MATCHING_COUNT then, and all functions of executors but those for services are required. In executors the functions
        `wait`, `start` and `stop` of subscriptions are not called, and `take` and `release` only by the executor. */
     const char *const *executors;
     perf_test_executor_functions executor;

@@ -9,6 +9,8 @@ use crate::{abi, description, exports::Daemons, failure::Failure, run::CRun, ses
 
 /// The struct of version 1, which has no executors.
 const VERSION_1_BYTES: usize = offset_of!(abi::Backend, executors);
+/// The struct of version 2, whose executors have no services.
+const VERSION_2_BYTES: usize = offset_of!(abi::Backend, executor) + offset_of!(abi::ExecutorFunctions, add_client);
 
 /// A middleware in C.
 pub struct CBackend {
@@ -38,6 +40,7 @@ impl CBackend {
         let expected = abi::VERSION;
         let bytes = match version {
             1 => VERSION_1_BYTES,
+            2 => VERSION_2_BYTES,
             abi::VERSION => size_of::<abi::Backend>(),
             _ => {
                 return Err(format!(
@@ -78,8 +81,8 @@ fn missing_function(functions: &abi::Backend, description: &Description) -> Opti
     let capabilities = &description.capabilities;
     let matches = capabilities.matching != MatchingKind::Unknown;
     let (pushes, serves) = (capabilities.delivery == DeliveryKind::Push, functions.create_client.is_some());
-    let pulls = !pushes || serves;
-    let executes = !capabilities.executors.is_empty();
+    let (executes, serves_nodes) = (!capabilities.executors.is_empty(), executor.add_client.is_some());
+    let pulls = !pushes || (serves && !serves_nodes);
     let required = [
         ("open", functions.open.is_some()),
         ("effective", functions.effective.is_some()),
@@ -94,7 +97,7 @@ fn missing_function(functions: &abi::Backend, description: &Description) -> Opti
         ("subscription.stop", subscription.stop.is_some() || !pushes),
         ("subscription.matched.destroy", subscription.matched.destroy.is_some()),
         ("subscription.matched.matched", subscription.matched.matched.is_some() || !matches),
-        ("create_client", serves || functions.create_server.is_none()),
+        ("create_client", serves || (functions.create_server.is_none() && !serves_nodes)),
         ("create_server", functions.create_server.is_some() || !serves),
         ("executor.create", executor.create.is_some() || !executes),
         ("executor.add_timer", executor.add_timer.is_some() || !executes),
@@ -102,6 +105,8 @@ fn missing_function(functions: &abi::Backend, description: &Description) -> Opti
         ("executor.spin", executor.spin.is_some() || !executes),
         ("executor.stop", executor.stop.is_some() || !executes),
         ("executor.destroy", executor.destroy.is_some() || !executes),
+        ("executor.add_client", serves_nodes || executor.add_server.is_none()),
+        ("executor.add_server", executor.add_server.is_some() || !serves_nodes),
     ];
     required.into_iter().find(|(_, is_there)| !is_there).map(|(name, _)| name)
 }

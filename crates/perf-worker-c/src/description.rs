@@ -90,7 +90,7 @@ pub unsafe fn describe(backend: &abi::Backend) -> Result<Description, String> {
         matching: one_value(MATCHINGS, of.matching, "matching")?,
         sources: of.sources != 0,
         overwritten: backend.subscription.overwritten.is_some(),
-        services: backend.create_client.is_some(),
+        services: backend.create_client.is_some() && backend.subscription.take.is_some(),
         raw: of.raw != 0,
         phases: of.phases != 0,
         // SAFETY: the caller's promise.

@@ -4,16 +4,17 @@ use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use perf_worker::{
-    backend::{self as contract, Executor, Publisher, Received},
+    backend::{self as contract, Executor, NodeClient, Publisher, Received, no_services},
     endpoint::EndpointPlan,
     run_spec::RunSpec,
 };
 
-use crate::abi::ExecutorFunctions;
-use crate::exports::{Sink, Timer};
+use crate::abi::{ExecutorFunctions, ServiceEnd};
+use crate::exports::{Responder, Sink, Timer};
 use crate::failure::Failure;
 use crate::run::{CEndpoint, Kind};
-use crate::session::{CSession, Open};
+use crate::server::CServer;
+use crate::session::{CSession, Open, ServiceParts};
 
 /// An executor of the back end.
 pub struct CExecutor {
@@ -36,6 +37,7 @@ struct Uses {
     plans: Vec<Arc<CEndpoint>>,
     timers: Vec<Arc<Timer>>,
     sinks: Vec<Arc<Sink>>,
+    responders: Vec<Arc<Responder>>,
 }
 
 // SAFETY: H3.
@@ -111,6 +113,44 @@ impl Executor for CExecutor {
             unsafe { add(self.executor.pointer, subscription.object(), Arc::as_ptr(&sink), self.failure.address()) };
         self.failure.check("executor.add_subscription", added)?;
         Ok(Box::new(subscription))
+    }
+
+    fn client(
+        &mut self,
+        _: &RunSpec,
+        plan: &EndpointPlan,
+        responses: Arc<dyn contract::Sink>,
+    ) -> Result<NodeClient, String> {
+        let add = self.executor.functions.add_client.ok_or_else(|| no_services(plan))?;
+        let ServiceParts { publisher, subscription } = self.session.create_client(plan)?;
+        let (subscription, sink) = (self.session.listener_of(subscription), Arc::new(Sink(responses)));
+        self.executor.uses().sinks.push(sink.clone());
+        let client = ServiceEnd { publisher: publisher.object(), subscription: subscription.object() };
+        // SAFETY: H1, H4: the sink lives as long as the executor, both parts of the client longer.
+        let added =
+            unsafe { add(self.executor.pointer, &raw const client, Arc::as_ptr(&sink), self.failure.address()) };
+        self.failure.check("executor.add_client", added)?;
+        Ok(NodeClient { requests: Box::new(publisher), responses: Box::new(subscription) })
+    }
+
+    fn server(
+        &mut self,
+        _: &RunSpec,
+        plan: &EndpointPlan,
+        requests: Arc<dyn contract::Responder>,
+    ) -> Result<Box<dyn Received + Send>, String> {
+        let add = self.executor.functions.add_server.ok_or_else(|| no_services(plan))?;
+        let ServiceParts { publisher, subscription } = self.session.create_server(plan)?;
+        let subscription = self.session.listener_of(subscription);
+        let server = ServiceEnd { publisher: publisher.object(), subscription: subscription.object() };
+        let responses = Arc::new(Mutex::new(publisher));
+        let responder = Arc::new(Responder { requests, responses: responses.clone() });
+        self.executor.uses().responders.push(responder.clone());
+        // SAFETY: H1, H4: the responder lives as long as the executor, both parts of the server longer.
+        let added =
+            unsafe { add(self.executor.pointer, &raw const server, Arc::as_ptr(&responder), self.failure.address()) };
+        self.failure.check("executor.add_server", added)?;
+        Ok(Box::new(CServer::new(subscription, responses)))
     }
 
     fn spin(&mut self, start_ns: i64) -> Result<(), String> {

@@ -6,12 +6,13 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use perf_worker::backend::{self as contract, DaemonCommand, Readiness, Settings};
+use perf_worker::backend::{self as contract, DaemonCommand, Publisher, Readiness, Settings};
 use perf_worker::{clock::now_ns, worker};
 
 use crate::{
     abi,
     backend::CBackend,
+    publisher::CPublisher,
     subscription::{MOST_BYTES, taken_from_c},
     text,
 };
@@ -26,6 +27,14 @@ pub struct Draft<'a> {
 
 /// `perf_test_sink`: the destination of messages that are delivered.
 pub struct Sink(pub Arc<dyn contract::Sink>);
+
+/// `perf_test_responder`: the instrument's part of a server in an executor.
+pub struct Responder {
+    /// It answers each request.
+    pub requests: Arc<dyn contract::Responder>,
+    /// Sends the response to the request in hand.
+    pub responses: Arc<Mutex<CPublisher>>,
+}
 
 /// `perf_test_timer`: the timer of a publisher in an executor.
 pub struct Timer(Mutex<Expiring>);
@@ -132,6 +141,24 @@ pub unsafe extern "C" fn perf_test_sink_failed(sink: *const Sink, sentence: *con
     // SAFETY: H2.
     let sentence = unsafe { text::required(sentence, "the sentence of a delivery that failed") };
     sink.0.failed(sentence.unwrap_or_else(|fault| fault));
+}
+
+/// See the header.
+///
+/// # Safety
+/// H2 and H4.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn perf_test_responder_request(responder: *const Responder, request: *const abi::Taken) {
+    // SAFETY: H4.
+    let Some(Responder { requests, responses }) = (unsafe { responder.as_ref() }) else { return };
+    // SAFETY: H2.
+    let taken = unsafe { request.as_ref() }.ok_or_else(|| "the back end delivered NULL and no request".to_owned());
+    // SAFETY: H2: the payload stays during this call.
+    match taken.and_then(|taken| unsafe { taken_from_c(taken) }) {
+        Ok(taken) => requests
+            .request(&taken, &mut |draft| responses.lock().unwrap_or_else(PoisonError::into_inner).publish(draft)),
+        Err(sentence) => requests.failed(sentence),
+    }
 }
 
 /// See the header.

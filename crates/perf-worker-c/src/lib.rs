@@ -29,6 +29,7 @@ mod failure;
 mod matched;
 mod publisher;
 mod run;
+mod server;
 mod session;
 mod subscription;
 #[cfg(test)]

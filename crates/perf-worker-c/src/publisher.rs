@@ -1,5 +1,7 @@
 //! A publisher of the back end.
 
+use std::ffi::c_void;
+
 use perf_worker::backend::{self as contract, Matched, Matching, OtherClock, Publisher, Sent};
 
 use crate::abi::{self, PublisherFunctions};
@@ -14,6 +16,11 @@ pub struct CPublisher {
 }
 
 impl CPublisher {
+    /// The publisher in C.
+    pub fn object(&self) -> *mut c_void {
+        self.endpoint.object
+    }
+
     /// A publisher that exists.
     pub fn new(endpoint: CMatched, functions: PublisherFunctions) -> CPublisher {
         CPublisher { endpoint, functions }

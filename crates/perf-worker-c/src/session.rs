@@ -46,7 +46,12 @@ impl Drop for Open {
 }
 
 /// Both parts of one side of a service.
-type ServiceParts = (Box<dyn Publisher>, Box<dyn Subscription>);
+pub struct ServiceParts {
+    /// The part that sends.
+    pub publisher: CPublisher,
+    /// The part that receives.
+    pub subscription: Endpoint,
+}
 
 /// The middleware in one process.
 #[derive(Clone)]
@@ -113,8 +118,23 @@ impl CSession {
             return Err(format!("the back end's function {name} returned 0 and left a part NULL"));
         }
         let publisher = self.publisher_of(Endpoint { object: end.publisher, plan: endpoint.clone() });
-        let subscription = self.subscription_of(Endpoint { object: end.subscription, plan: endpoint });
-        Ok((Box::new(publisher), subscription))
+        Ok(ServiceParts { publisher, subscription: Endpoint { object: end.subscription, plan: endpoint } })
+    }
+
+    /// Makes a client.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn create_client(&self, plan: &EndpointPlan) -> Result<ServiceParts, String> {
+        self.create_end(plan, Kind::Client, "create_client", self.open.functions.create_client)
+    }
+
+    /// Makes a server.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn create_server(&self, plan: &EndpointPlan) -> Result<ServiceParts, String> {
+        self.create_end(plan, Kind::Server, "create_server", self.open.functions.create_server)
     }
 
     fn publisher_of(&self, endpoint: Endpoint) -> CPublisher {
@@ -140,9 +160,14 @@ impl CSession {
     /// # Errors
     /// The sentence of the back end.
     pub fn create_listener(&self, plan: &EndpointPlan) -> Result<CListener, String> {
-        let (endpoint, functions) = (self.create_subscription(plan)?, self.open.functions.subscription);
+        Ok(self.listener_of(self.create_subscription(plan)?))
+    }
+
+    /// The listener of an endpoint that receives.
+    pub fn listener_of(&self, endpoint: Endpoint) -> CListener {
+        let functions = self.open.functions.subscription;
         let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);
-        Ok(CListener::new(matched, functions))
+        CListener::new(matched, functions)
     }
 
     fn subscription_of(&self, endpoint: Endpoint) -> Box<dyn Subscription> {
@@ -186,15 +211,13 @@ impl Session for CSession {
     }
 
     fn client(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Client, String> {
-        let (requests, responses) =
-            self.create_end(plan, Kind::Client, "create_client", self.open.functions.create_client)?;
-        Ok(Client { requests, responses })
+        let ServiceParts { publisher, subscription } = self.create_client(plan)?;
+        Ok(Client { requests: Box::new(publisher), responses: self.subscription_of(subscription) })
     }
 
     fn server(&self, _: &RunSpec, plan: &EndpointPlan) -> Result<Server, String> {
-        let (responses, requests) =
-            self.create_end(plan, Kind::Server, "create_server", self.open.functions.create_server)?;
-        Ok(Server { requests, responses })
+        let ServiceParts { publisher, subscription } = self.create_server(plan)?;
+        Ok(Server { requests: self.subscription_of(subscription), responses: Box::new(publisher) })
     }
 
     fn device_memory(&self) -> Option<DeviceMemory> {

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use super::{Clock, DeviceMemory, Endpoint, Error, Run, Sent, Taken};
-use crate::exports::{Daemons, Draft, Effective, Sentences, Sink, Timer};
+use crate::exports::{Daemons, Draft, Effective, Responder, Sentences, Sink, Timer};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -84,6 +84,8 @@ pub struct ExecutorFunctions {
     pub spin: Option<unsafe extern "C" fn(*mut c_void, i64, *mut Error) -> c_int>,
     pub stop: Option<unsafe extern "C" fn(*mut c_void)>,
     pub destroy: Option<Destroy>,
+    pub add_client: Option<unsafe extern "C" fn(*mut c_void, *const ServiceEnd, *const Sink, *mut Error) -> c_int>,
+    pub add_server: Option<unsafe extern "C" fn(*mut c_void, *const ServiceEnd, *const Responder, *mut Error) -> c_int>,
 }
 
 #[repr(C)]

@@ -15,4 +15,4 @@ pub use message::{Clock, Daemon, DeviceMemory, Error, Sent, Stamp, Taken};
 pub use run::{Endpoint, Message, NameValue, Qos, Run};
 
 /// `PERF_TEST_BACKEND_VERSION`.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;

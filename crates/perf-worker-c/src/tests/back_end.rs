@@ -5,10 +5,10 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Mutex;
 
 use crate::abi::{self, Backend};
-use crate::exports::{self, Daemons, Draft, Effective, Sentences, Sink, Timer};
+use crate::exports::{self, Daemons, Draft, Effective, Responder, Sentences, Sink, Timer};
 
 /// The session, and each of its endpoints: the kinds that were created, the list of what has ended, the message that was sent last,
-/// and the addresses of the sink and of the timer.
+/// and the addresses of the sink, of the timer and of the responder.
 #[derive(Default)]
 pub struct Log {
     pub created: Vec<u32>,
@@ -17,6 +17,7 @@ pub struct Log {
     pub id: u64,
     sink: usize,
     timer: usize,
+    responder: usize,
     is_stopped: bool,
 }
 
@@ -234,6 +235,50 @@ unsafe extern "C" fn add_subscription(
     0
 }
 
+unsafe extern "C" fn add_client(
+    executor: *mut c_void,
+    client: *const abi::ServiceEnd,
+    responses: *const Sink,
+    _: *mut abi::Error,
+) -> c_int {
+    // SAFETY: the library gives a client.
+    let client = unsafe { &*client };
+    assert_eq!((client.publisher, client.subscription), (executor, executor));
+    object(executor).lock().unwrap().sink = responses.expose_provenance();
+    0
+}
+
+unsafe extern "C" fn add_server(
+    executor: *mut c_void,
+    server: *const abi::ServiceEnd,
+    requests: *const Responder,
+    error: *mut abi::Error,
+) -> c_int {
+    // SAFETY: the library gives a server.
+    let server = unsafe { &*server };
+    assert_eq!((server.publisher, server.subscription), (executor, executor));
+    let responder = &mut object(executor).lock().unwrap().responder;
+    if *responder != 0 {
+        // SAFETY: the library gives an error.
+        return unsafe { fail(error, c"it has a server") };
+    }
+    *responder = requests.expose_provenance();
+    0
+}
+
+/// Passes the message that was sent last to the server as a request, and then one that is not valid.
+pub fn request(log: &Object) {
+    let (responder, taken) = {
+        let log = log.lock().unwrap();
+        (std::ptr::with_exposed_provenance::<Responder>(log.responder), message(&log))
+    };
+    // SAFETY: as the header says.
+    unsafe { exports::perf_test_responder_request(responder, &raw const taken) };
+    let taken = abi::Taken { received_ns: 0, ..taken };
+    // SAFETY: as before.
+    unsafe { exports::perf_test_responder_request(responder, &raw const taken) };
+}
+
 unsafe extern "C" fn spin(executor: *mut c_void, start_ns: i64, error: *mut abi::Error) -> c_int {
     let timer = std::ptr::with_exposed_provenance::<Timer>(object(executor).lock().unwrap().timer);
     // SAFETY: as the header says.
@@ -375,6 +420,8 @@ pub fn functions(delivery: u32) -> Backend {
             spin: Some(spin),
             stop: Some(stop_executor),
             destroy: Some(destroy_executor),
+            add_client: Some(add_client),
+            add_server: Some(add_server),
         },
     }
 }

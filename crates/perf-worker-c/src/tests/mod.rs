@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::abi::{self, Backend};
 use crate::backend::CBackend;
-use back_end::{Object, SESSION, deliver, functions};
+use back_end::{Object, SESSION, deliver, functions, request};
 
 fn backend(delivery: u32) -> CBackend {
     let functions = functions(delivery);
@@ -188,13 +188,95 @@ fn an_executor_of_c_publishes_by_timers_and_ends_before_its_endpoints() {
     assert_eq!(log.lock().unwrap().ended, ["executor", "publisher", "subscription", "session"]);
 }
 
+/// Answers each request by a message with its id plus 1; keeps the results, and the requests that failed.
+#[derive(Default)]
+struct TestResponder(Mutex<Vec<Result<u64, String>>>);
+
+impl contract::Responder for TestResponder {
+    fn request(&self, taken: &contract::Taken<'_>, respond: contract::Respond<'_>) {
+        let sent = respond(&mut TestDraft(taken.id + 1));
+        self.0.lock().unwrap().push(sent.map(|_| taken.id));
+    }
+
+    fn failed(&self, sentence: String) {
+        self.0.lock().unwrap().push(Err(sentence));
+    }
+}
+
+#[test]
+fn a_server_of_an_executor_answers_while_the_request_is_in_hand() {
+    let ((spec, plan), (session, log)) = (example(), session());
+    let plan = EndpointPlan { node: "/robot/camera".to_owned(), ..plan };
+    let mut executor = session.executor(&spec, 0).unwrap();
+    let (sink, responder) = (Arc::new(TestSink::default()), Arc::new(TestResponder::default()));
+    let mut client = executor.client(&spec, &plan, sink.clone()).unwrap();
+    let mut server = executor.server(&spec, &plan, responder.clone()).unwrap();
+    assert_eq!(executor.server(&spec, &plan, responder.clone()).err().unwrap(), "it has a server");
+    assert_eq!(log.lock().unwrap().created, [4, 8, 8]);
+    client.requests.publish(&mut TestDraft(20)).unwrap();
+    request(log);
+    {
+        let answered = responder.0.lock().unwrap();
+        assert_eq!(answered[0], Ok(20));
+        assert!(answered[1].as_ref().unwrap_err().contains("without received_ns"), "{answered:?}");
+    }
+    deliver(log);
+    assert_eq!(sink.0.lock().unwrap().0, [21], "the response");
+    // A response that is refused is an error of its request.
+    client.requests.publish(&mut TestDraft(1)).unwrap();
+    request(log);
+    assert_eq!(responder.0.lock().unwrap()[2], Err("the queue is full".to_owned()));
+    assert_eq!((server.matched(), server.mismatches().len()), (Ok(Matching::Any(true)), 2));
+    log.lock().unwrap().ended.clear();
+    drop((executor, server));
+    drop((client, session));
+    // The first publisher is that of the server which was refused.
+    let ended = ["executor", "publisher", "subscription", "publisher", "publisher", "subscription", "session"];
+    assert_eq!(log.lock().unwrap().ended, ended);
+}
+
+/// A back end of an older version of the header, whose struct is the beginning of this one.
+fn of_version(version: u32) -> CBackend {
+    let functions = Backend { version, ..functions(1) };
+    // SAFETY: the functions keep to the header.
+    unsafe { CBackend::new(&raw const functions) }.unwrap()
+}
+
 #[test]
 fn a_back_end_of_version_1_has_no_executors() {
-    let functions = Backend { version: 1, ..functions(1) };
-    // SAFETY: the functions keep to the header, whose struct of version 1 is the beginning of this one.
-    let backend = unsafe { CBackend::new(&raw const functions) }.unwrap();
+    let backend = of_version(1);
     assert_eq!(backend.describe().capabilities.executors, [""; 0]);
     assert!(backend.open(&example().0).unwrap().executor(&example().0, 0).is_err());
+}
+
+#[test]
+fn the_executors_of_a_back_end_of_version_2_have_no_services() {
+    let ((spec, plan), backend) = (example(), of_version(2));
+    let session = backend.open(&spec).unwrap();
+    let mut executor = session.executor(&spec, 0).unwrap();
+    let refusals = [
+        executor.client(&spec, &plan, Arc::new(TestSink::default())).err().unwrap(),
+        executor.server(&spec, &plan, Arc::new(TestResponder::default())).err().unwrap(),
+    ];
+    for sentence in refusals {
+        assert!(sentence.contains("the executors of this middleware have no services, and /"), "{sentence}");
+    }
+    assert!(executor.subscription(&spec, &plan, Arc::new(TestSink::default())).is_ok());
+    // Outside of executors it has them, as before.
+    assert!(backend.describe().capabilities.services && session.client(&spec, &plan).is_ok());
+}
+
+#[test]
+fn services_that_cannot_be_taken_from_are_in_executors_only() {
+    let mut functions = functions(2);
+    (functions.subscription.take, functions.subscription.wait) = (None, None);
+    // SAFETY: the functions keep to the header.
+    let of = |functions: &Backend| unsafe { CBackend::new(&raw const *functions) };
+    assert!(!of(&functions).unwrap().describe().capabilities.services);
+    functions.executor.add_server = None;
+    assert_eq!(of(&functions).err().unwrap(), "the function executor.add_server is NULL");
+    functions.executor.add_client = None;
+    assert_eq!(of(&functions).err().unwrap(), "the function subscription.take is NULL");
 }
 
 #[test]
@@ -237,6 +319,7 @@ fn capabilities_are_those_of_the_struct_and_of_its_functions() {
     let mut functions = functions(1);
     functions.subscription.overwritten = None;
     (functions.create_client, functions.create_server) = (None, None);
+    (functions.executor.add_client, functions.executor.add_server) = (None, None);
     // SAFETY: the functions above keep to the header.
     let of = unsafe { CBackend::new(&raw const functions) }.unwrap().describe().capabilities;
     assert_eq!([of.overwritten, of.services], [false, false]);

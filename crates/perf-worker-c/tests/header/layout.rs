@@ -47,7 +47,8 @@ layouts! {
     "perf_test_subscription_functions" SubscriptionFunctions {
         matched create take release wait start stop overwritten }
     "perf_test_service_end" ServiceEnd { publisher subscription }
-    "perf_test_executor_functions" ExecutorFunctions { create add_timer add_subscription spin stop destroy }
+    "perf_test_executor_functions" ExecutorFunctions {
+        create add_timer add_subscription spin stop destroy add_client add_server }
     "perf_test_backend" Backend {
         version name middleware_version capabilities settings setting_count check clean_up open close effective device_memory
         publisher subscription create_client create_server executors executor }

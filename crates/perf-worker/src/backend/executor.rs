@@ -73,10 +73,13 @@ pub trait Executor: Send {
     fn stop(&mut self) -> Box<dyn Fn() + Send + Sync>;
 }
 
-fn no_services(plan: &EndpointPlan) -> String {
+/// The sentence of a middleware whose executors have no services.
+#[must_use]
+pub fn no_services(plan: &EndpointPlan) -> String {
+    let service = plan.given_topic();
     format!(
-        "the executors of this middleware have no services, and {} is one: leave its clients and its server out",
-        plan.topic
+        "the executors of this middleware have no services, and {service} is one: leave its clients and its server out, or give \
+         another -c"
     )
 }
 

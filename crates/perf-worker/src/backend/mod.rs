@@ -20,7 +20,7 @@ use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 pub use capabilities::{Capabilities, DeliveryKind, MatchingKind};
 pub use daemon::{DaemonCommand, Readiness};
 pub use description::{Description, Setting, Settings};
-pub use executor::{Executor, NodeClient, Received, Respond, Responder};
+pub use executor::{Executor, NodeClient, Received, Respond, Responder, no_services};
 pub use matched::{Matched, Matching, OtherClock};
 pub use publisher::{Draft, Publisher, Sent};
 pub use subscription::{Delivery, Listener, Sink, Subscription, Taken};

@@ -1,0 +1,50 @@
+//! A server in an executor: the end that receives requests, which keeps the one that sends responses.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use perf_worker::backend::{Matched, Matching, OtherClock, Received};
+
+use crate::publisher::CPublisher;
+use crate::subscription::CListener;
+
+/// A server of a node.
+pub struct CServer {
+    requests: CListener,
+    responses: Arc<Mutex<CPublisher>>,
+}
+
+impl CServer {
+    /// A server with these ends.
+    pub fn new(requests: CListener, responses: Arc<Mutex<CPublisher>>) -> CServer {
+        CServer { requests, responses }
+    }
+
+    fn of_responses<T>(&self, work: impl FnOnce(&mut CPublisher) -> T) -> T {
+        work(&mut self.responses.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Matched for CServer {
+    /// The matching of the end that has fewer.
+    fn matched(&mut self) -> Result<Matching, String> {
+        let (requests, responses) = (self.requests.matched()?, self.of_responses(Matched::matched)?);
+        Ok(match (requests, responses) {
+            (Matching::Count(requests), Matching::Count(responses)) => Matching::Count(requests.min(responses)),
+            _ => requests,
+        })
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        [self.requests.mismatches(), self.of_responses(Matched::mismatches)].concat()
+    }
+
+    fn clock(&self) -> Option<OtherClock> {
+        self.requests.clock()
+    }
+}
+
+impl Received for CServer {
+    fn overwritten(&self) -> u64 {
+        Received::overwritten(&self.requests)
+    }
+}
