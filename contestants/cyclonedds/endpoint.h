@@ -1,5 +1,5 @@
-/* A publisher, a subscription, or one of both in a client or a server: its reader or writer, and the form of its messages.
-   Its functions take it by the address of this struct, with which it begins. */
+/* A publisher or a subscription, also of a client or a server: its reader or writer, and the form of its messages. Its
+   functions take it by the address of this struct, with which it begins. */
 #ifndef ENDPOINT_H
 #define ENDPOINT_H
 
@@ -31,10 +31,10 @@ const char *policy_name(uint32_t policy_id);
 extern const perf_test_publisher_functions PUBLISHER;
 extern const perf_test_subscription_functions SUBSCRIPTION;
 
-int create_client(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_service_end *client,
-                  perf_test_error *error);
-int create_server(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_service_end *server,
-                  perf_test_error *error);
+int create_client(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
+                  perf_test_service_end *client, perf_test_error *error);
+int create_server(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
+                  perf_test_service_end *server, perf_test_error *error);
 
 /* The only kind of executor. */
 #define EXECUTOR_NAME "wait-set"

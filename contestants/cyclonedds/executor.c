@@ -9,7 +9,7 @@ struct callback {
     void *subscription;
     perf_test_sink *sink;
     perf_test_responder *responder; /* of a server, in place of the sink */
-    dds_entity_t condition; /* its reader has messages */
+    dds_entity_t condition;         /* its reader has messages */
 };
 
 struct executor {
@@ -69,7 +69,8 @@ static int add(struct executor *self, struct callback callback, perf_test_error 
     if (ready) self->ready = ready;
     if (!callbacks || !ready) return perf_test_fail(error, "there is no memory");
     /* Unlike the status of a reader, a take that leaves messages there does not reset it. */
-    dds_entity_t condition = dds_create_readcondition(((struct endpoint *)callback.subscription)->entity, DDS_ANY_STATE);
+    const struct endpoint *endpoint = callback.subscription;
+    dds_entity_t condition = dds_create_readcondition(endpoint->entity, DDS_ANY_STATE);
     if (condition < 0) return perf_test_fail(error, "Cyclone DDS has no condition: %s", dds_strretcode(condition));
     callback.condition = condition;
     self->callbacks[self->callback_count++] = callback;

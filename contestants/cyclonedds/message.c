@@ -22,7 +22,7 @@ static const struct type bytes_type = {.descriptor = &perf_test_Bytes_desc, .byt
 struct form form_of(const perf_test_message *message, bool raw, bool is_call) {
     struct form form = {.message = message, .type = raw ? &bytes_type : NULL, .raw = raw,
                         .content = raw ? PERF_TEST_SEQUENCE : message->content,
-                        .call_bytes = is_call ? sizeof(struct call) : 0};
+                        .prefix_bytes = is_call ? sizeof(struct call) : 0};
     for (size_t i = 0; !raw && i < sizeof types / sizeof types[0]; i++) {
         bool is_same = strcmp(types[i].name, message->name) == 0 && strcmp(types[i].layout, message->layout) == 0;
         if (is_same) form.type = &types[i];
@@ -45,7 +45,7 @@ void *new_message(const struct form *form) {
     if (!data) return NULL;
     memset(data, 0, form->bytes);
     if (form->content & (PERF_TEST_PLAIN | PERF_TEST_FIELDS)) return data;
-    char *field = data + form->call_bytes + form->type->payload_offset;
+    char *field = data + form->prefix_bytes + form->type->payload_offset;
     size_t bytes = variable_bytes(form);
     uint8_t *buffer = dds_alloc(bytes + 1);
     if (!buffer) return dds_free(data), NULL;
@@ -83,14 +83,15 @@ static uint8_t *payload_of(const struct form *form, const void *data, size_t *by
 
 void write_message(const struct form *form, void *sample, perf_test_draft *draft) {
     const struct type *type = form->type;
-    char *data = (char *)sample + form->call_bytes;
+    char *data = (char *)sample + form->prefix_bytes;
     size_t bytes;
     uint8_t *payload = payload_of(form, data, &bytes);
     if (bytes > 0) perf_test_draft_write(draft, payload, bytes);
     perf_test_stamp stamp = perf_test_draft_stamp(draft);
     uint64_t id = stamp.id & form->message->last_id;
     if (type->is_stamped) {
-        *(header *)(void *)data = (header){{stamp.time_ns / SECOND_NS, stamp.time_ns % SECOND_NS}, id, stamp.rate_hz, bytes};
+        header *to = (void *)data;
+        *to = (header){{stamp.time_ns / SECOND_NS, stamp.time_ns % SECOND_NS}, id, stamp.rate_hz, bytes};
         return;
     }
     char *begin = form->raw ? (char *)(payload - STAMP_BYTES) : data;
@@ -112,7 +113,7 @@ static uint64_t length_of(const struct form *form, const void *data) {
 
 void read_message(const struct form *form, const void *sample, perf_test_taken *taken) {
     const struct type *type = form->type;
-    const char *data = (const char *)sample + form->call_bytes;
+    const char *data = (const char *)sample + form->prefix_bytes;
     taken->payload = payload_of(form, data, &taken->payload_bytes);
     taken->length_bytes = length_of(form, data);
     if (type->is_stamped) {

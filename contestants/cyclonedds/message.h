@@ -11,7 +11,7 @@ struct type {
     const char *layout, *name;
     const dds_topic_descriptor_t *descriptor;
     size_t bytes;
-    const dds_topic_descriptor_t *call_descriptor; /* of requests and responses, which begin with a struct call */
+    const dds_topic_descriptor_t *call_descriptor; /* of requests and responses: a struct call and then the message */
     size_t call_bytes;
     bool is_stamped;                   /* it begins with iRobot's header, which has time and id */
     size_t time_offset, id_offset;     /* of other messages */
@@ -31,7 +31,7 @@ struct form {
     const struct type *type;
     const dds_topic_descriptor_t *descriptor;
     size_t bytes;
-    size_t call_bytes; /* the length of the struct call before the message; 0 if there is none */
+    size_t prefix_bytes; /* the length of the struct call before the message; 0 if there is none */
     uint32_t content; /* PERF_TEST_PLAIN ...; PERF_TEST_SEQUENCE of bytes without a type */
     bool raw;
 };

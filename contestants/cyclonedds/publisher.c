@@ -93,7 +93,7 @@ static int publish(void *publisher, perf_test_draft *draft, perf_test_sent *sent
         dds_return_t result = dds_loan_sample(base->entity, &message);
         if (result < 0) return perf_test_fail(error, "Cyclone DDS loans no message: %s", dds_strretcode(result));
     }
-    if (base->form.call_bytes) write_call(base, message);
+    if (base->form.prefix_bytes) write_call(base, message);
     write_message(&base->form, message, draft);
     dds_return_t result = self->sertype ? send_serialised(self, sent) : dds_write(base->entity, message);
     if (result < 0) {

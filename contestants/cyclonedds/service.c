@@ -1,5 +1,5 @@
-/* Clients and servers, as ROS 2 has them over DDS: a topic of requests and one of responses, whose messages begin with the
-   id of the client and the number of its request. Every client gets all responses and takes its own. */
+/* Clients and servers, as ROS 2 has them over DDS: a topic of requests and one of responses, whose messages begin with
+   the id of the client and the number of its request. Every client gets all responses and takes its own. */
 #include "endpoint.h"
 
 /* The endpoints of a client or a server. */
@@ -13,8 +13,8 @@ static int create_ends(void *session, const perf_test_run *run, const perf_test_
     return -1;
 }
 
-int create_client(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_service_end *client,
-                  perf_test_error *error) {
+int create_client(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
+                  perf_test_service_end *client, perf_test_error *error) {
     if (create_ends(session, run, plan, client, error) != 0) return -1;
     struct endpoint *requests = client->publisher, *responses = client->subscription;
     /* Unique among processes, because each has a key of its own for them. */
@@ -27,8 +27,8 @@ int create_client(void *session, const perf_test_run *run, const perf_test_endpo
     return perf_test_fail(error, "Cyclone DDS gives a client no id: %s", dds_strretcode(result));
 }
 
-int create_server(void *session, const perf_test_run *run, const perf_test_endpoint *plan, perf_test_service_end *server,
-                  perf_test_error *error) {
+int create_server(void *session, const perf_test_run *run, const perf_test_endpoint *plan,
+                  perf_test_service_end *server, perf_test_error *error) {
     if (create_ends(session, run, plan, server, error) != 0) return -1;
     const struct endpoint *requests = server->subscription;
     ((struct endpoint *)server->publisher)->asked = &requests->call;

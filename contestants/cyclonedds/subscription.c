@@ -134,10 +134,10 @@ static void release(void *subscription) {
     self->held = NULL;
 }
 
-/* Whether a sample is for this endpoint: a client gets the responses to all clients. Keeps the request that a server has
-   in hand. */
+/* Whether a sample is for this endpoint: a client gets the responses to all clients. Keeps the request that a server
+   has in hand. */
 static bool is_own(struct endpoint *base, const struct call *call) {
-    if (!base->form.call_bytes) return true;
+    if (!base->form.prefix_bytes) return true;
     if (base->plan->kind == PERF_TEST_CLIENT) return call->client == base->call.client;
     base->call = *call;
     return true;

@@ -111,8 +111,8 @@ void describe(Reader *self, const void *message, const SampleInfo &info, perf_te
     taken->in_hand_ns = std::exchange(marks.in_hand_ns, 0);
 }
 
-// Whether a sample is for this endpoint: one without data says that a publisher has left, and a client gets the responses
-// to all clients. Keeps its identity.
+// Whether a sample is for this endpoint: one without data says that a publisher has left, and a client gets the
+// responses to all clients. Keeps its identity.
 bool is_own(Reader *self, const SampleInfo &info) {
     if (!info.valid_data) return false;
     self->taken_last = info.sample_identity;

@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* The version of this header. The library takes back ends of version 1, too, which has no executors, and of version 2,
-   whose executors have no services. It refuses later ones with a sentence. */
+   whose executors have no services, and refuses later ones with a sentence. */
 #define PERF_TEST_BACKEND_VERSION 3
 
 /* ---- Errors ---- */
@@ -244,8 +244,8 @@ void perf_test_sink_taken(perf_test_sink *sink, const perf_test_taken *taken);
 /* The delivery has ended with this error. */
 void perf_test_sink_failed(perf_test_sink *sink, const char *sentence);
 
-/* The instrument's part of a server in an executor; valid until the executor's `destroy` has returned. Any thread may use
-   it. */
+/* The instrument's part of a server in an executor; valid until the executor's `destroy` has returned. Any thread may
+   use it. */
 typedef struct perf_test_responder perf_test_responder;
 
 /* For the callback of the server: records a request, and has the server's publisher publish the response before it
@@ -329,8 +329,8 @@ typedef struct perf_test_publisher_functions {
     bool (*source)(void *publisher, uint8_t source[16]);
 } perf_test_publisher_functions;
 
-/* With PERF_TEST_PULL, and for services outside of executors, `take` and `wait` are required, with PERF_TEST_PUSH `start`
-   and `stop`. */
+/* With PERF_TEST_PULL, and for services outside of executors, `take` and `wait` are required, with PERF_TEST_PUSH
+   `start` and `stop`. */
 typedef struct perf_test_subscription_functions {
     perf_test_matched_functions matched;
     /* A subscription to endpoint->topic; NULL: failed. May block. */
@@ -427,8 +427,9 @@ typedef struct perf_test_backend {
                          perf_test_service_end *server, perf_test_error *error);
 
     /* Optional. The names of the executors in which nodes run (perf_test topology), the default first; ends with NULL.
-       Matching is PERF_TEST_MATCHING_COUNT then, and all functions of executors but those for services are required. In executors the functions
-       `wait`, `start` and `stop` of subscriptions are not called, and `take` and `release` only by the executor. */
+       Matching is PERF_TEST_MATCHING_COUNT then, and all functions of executors but those for services are required. In
+       executors the functions `wait`, `start` and `stop` of subscriptions are not called, and `take` and `release` only by
+       the executor. */
     const char *const *executors;
     perf_test_executor_functions executor;
 } perf_test_backend;
