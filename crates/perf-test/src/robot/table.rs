@@ -82,7 +82,7 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
     }
     lines.extend(services::lines(plans, summary));
     lines.extend(chain::lines(plans, summary));
-    if unreported(summary) > 0 {
+    if summary.unreported() > 0 {
         lines.push(UNREPORTED.to_owned());
     }
     lines.push(
@@ -123,10 +123,6 @@ fn subscription(plan: &EndpointPlan, figures: &SubscriptionFigures) -> Vec<Strin
     let times = times(&received.latency_ns, latencies);
     let names = [plan.given_topic().to_owned(), plan.node.clone()].into_iter();
     names.chain(counts.map(|count| count.to_string())).chain([mean]).chain(times).collect()
-}
-
-fn unreported(summary: &Summary) -> u64 {
-    summary.subscriptions.iter().map(SubscriptionFigures::unreported).sum()
 }
 
 /// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
@@ -172,7 +168,7 @@ fn totals(summary: &Summary) -> Vec<String> {
             received.samples,
             summary.lost,
             summary.unexplained(),
-            unreported(summary)
+            summary.unreported()
         ),
         format!(
             "  {:<13} {} ({:.3} %); too late {} ({:.3} %); of {} received",

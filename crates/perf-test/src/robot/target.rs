@@ -18,6 +18,8 @@ const NAMED: [(&str, &str); 2] = [
 const PLATFORM: &str = "_rpi3";
 /// Keys that describe a target.
 const DESCRIPTIONS: [&str; 4] = ["topology_file", "platform", "additional_options", "comments"];
+/// The section about messages.
+const MESSAGES: &str = "latency_total";
 /// The sections and their figures: the keys of both generations, the name, the unit, and the value.
 const SECTIONS: [(&str, &[Figure]); 2] = [
     (
@@ -30,7 +32,7 @@ const SECTIONS: [(&str, &[Figure]); 2] = [
         ],
     ),
     (
-        "latency_total",
+        MESSAGES,
         &[
             (["mean[us]", "mean_us"], "mean latency", "µs", |run| run.received.latency_ns.mean / 1000.0),
             (["late[#]", "late_msgs"], "late messages", "", |run| run.received.late as f64),
@@ -63,7 +65,16 @@ pub struct Target {
     platform: String,
     /// The topology that they are meant for, without the folder and the extension; empty if the file has none.
     topology: String,
-    limits: Vec<(Figure, f64)>,
+    limits: Vec<Limit>,
+}
+
+/// The largest value of a figure that is good.
+#[derive(Clone, Debug)]
+struct Limit {
+    figure: Figure,
+    value: f64,
+    /// The figure is of messages: none is known in full while messages are unreported.
+    of_messages: bool,
 }
 
 impl Target {
@@ -102,7 +113,7 @@ impl Target {
         let (platform, mut limits) = (of("platform").to_owned(), Vec::new());
         for (key, section) in &value {
             match SECTIONS.iter().find(|(name, _)| name == key) {
-                Some((_, figures)) => limits.extend(limits_of(&format!("{name}: {key}"), section, figures)?),
+                Some((_, figures)) => limits.extend(limits_of(name, key, section, figures)?),
                 None if DESCRIPTIONS.contains(&key.as_str()) => {}
                 None => return Err(unknown(name, key, SECTIONS.iter().map(|(name, _)| *name).chain(DESCRIPTIONS))),
             }
@@ -116,13 +127,16 @@ impl Target {
     /// The verdict on each limit.
     #[must_use]
     pub fn judge(&self, summary: &Summary) -> Vec<Verdict> {
-        let verdict = |((_, name, unit, value), limit): &(Figure, f64)| {
-            let found = value(summary);
+        let unreported = summary.unreported();
+        let verdict = |Limit { figure: (_, name, unit, figure), value: limit, of_messages }: &Limit| {
+            let found = figure(summary);
             let with_unit = |value: f64| format!("{} {unit}", plain(value)).trim_end().to_owned();
+            let missing = if *of_messages { unreported } else { 0 };
+            let note = if missing > 0 { format!(", {missing} unreported") } else { String::new() };
             Verdict {
                 requirement: format!("{name} <= {}", with_unit(*limit)),
-                met: summary.failure().is_none() && found <= *limit,
-                found: with_unit(found),
+                met: summary.failure().is_none() && missing == 0 && found <= *limit,
+                found: with_unit(found) + &note,
             }
         };
         self.limits.iter().map(verdict).collect()
@@ -151,21 +165,23 @@ impl Target {
 
     /// The smallest percentage that is a limit, 0 to 1; 1 without one.
     fn smallest_part(&self) -> f64 {
-        let parts = self.limits.iter().filter(|((_, _, unit, _), limit)| *unit == "%" && *limit > 0.0);
-        parts.map(|(_, limit)| limit / 100.0).fold(1.0, f64::min)
+        let parts = self.limits.iter().filter(|limit| limit.figure.2 == "%" && limit.value > 0.0);
+        parts.map(|limit| limit.value / 100.0).fold(1.0, f64::min)
     }
 }
 
-fn limits_of(place: &str, section: &Value, figures: &'static [Figure]) -> Result<Vec<(Figure, f64)>, String> {
+fn limits_of(name: &str, section_key: &str, section: &Value, figures: &'static [Figure]) -> Result<Vec<Limit>, String> {
+    let place = format!("{name}: {section_key}");
     let Value::Object(section) = section else { return Err(format!("{place}: it is no object")) };
+    let of_messages = section_key == MESSAGES;
     let mut limits = Vec::new();
     for (key, value) in section {
         let keys = figures.iter().flat_map(|(keys, ..)| *keys);
         let found = figures.iter().find(|(keys, ..)| keys.contains(&key.as_str()));
-        let figure = found.ok_or_else(|| unknown(place, key, keys))?;
+        let figure = found.ok_or_else(|| unknown(&place, key, keys))?;
         let limit = value.as_f64().filter(|limit| *limit >= 0.0);
         let limit = limit.ok_or_else(|| format!("{place}: {key}: {value} is no limit: give a number from 0 on"))?;
-        limits.push((*figure, limit));
+        limits.push(Limit { figure: *figure, value: limit, of_messages });
     }
     Ok(limits)
 }
@@ -184,7 +200,10 @@ fn plain(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::summary::tests::summary;
+    use crate::report::summary::{
+        SubscriptionFigures,
+        tests::{of_subscription, summary},
+    };
 
     fn verdicts(text: &str, run: &Summary) -> Vec<(String, bool, String)> {
         let verdicts = Target::of_text("target", text).unwrap().judge(run);
@@ -209,6 +228,18 @@ mod tests {
         let mut expected = expected.map(|(name, met, value)| (name.to_owned(), met, value.to_owned())).to_vec();
         expected.sort();
         assert_eq!(found, expected);
+        // A killed process leaves it open how many messages were late or lost.
+        let killed = SubscriptionFigures { sent: 1010, ..of_subscription(0, 0, 0) };
+        run.subscriptions = vec![killed];
+        (run.received.late, run.lost) = (0, 0);
+        let of_killed = verdicts(text, &run);
+        let met: Vec<&str> = of_killed.iter().filter(|(_, met, _)| *met).map(|(name, ..)| name.as_str()).collect();
+        assert_eq!(met, ["CPU of all processes <= 4.5 % of all cores"]);
+        assert!(of_killed.contains(&(
+            "lost and overwritten messages <= 0".to_owned(),
+            false,
+            "0, 10 unreported".to_owned()
+        )));
         // A run that is worthless meets nothing.
         run.exited = Some("publishers");
         assert!(verdicts(text, &run).iter().all(|(_, met, _)| !met));

@@ -274,6 +274,12 @@ impl Summary {
         self.lost.saturating_sub(self.overwritten())
     }
 
+    /// Samples that subscriptions could not report because their processes ended before.
+    #[must_use]
+    pub fn unreported(&self) -> u64 {
+        self.subscriptions.iter().map(SubscriptionFigures::unreported).sum()
+    }
+
     /// The sum of the peaks of resident memory of all workers.
     #[must_use]
     pub fn peak_rss_kib(&self) -> u64 {

@@ -91,34 +91,35 @@ fn a_good_run_is_reported_in_full() {
     assert_eq!(summary.failure(), None);
 }
 
+/// A subscription that lost so many of 1000 messages, and received each of the others after the same time.
+pub(crate) fn of_subscription(index: u32, lost: u64, latency_ns: u64) -> SubscriptionFigures {
+    let mut cells = Cells::default();
+    cells.add(&[(latency_ns, 1000 - lost)]);
+    let ns = latency_ns as f64;
+    let latency_ns = Moments { n: 1000 - lost, min: ns, max: ns, mean: ns, m2: 0.0 };
+    SubscriptionFigures {
+        endpoint: Endpoint::Subscription(index),
+        place: None,
+        overload: None,
+        sent: 0,
+        received: Received { samples: 1000 - lost, late: 5, latency_ns, ..Received::default() },
+        lost,
+        latencies: cells,
+    }
+}
+
 #[test]
 fn each_subscription_is_shown_and_of_many_the_worst() {
-    let figures = |index: u32, lost: u64, latency_ns: u64| {
-        let mut cells = Cells::default();
-        cells.add(&[(latency_ns, 1000 - lost)]);
-        let ns = latency_ns as f64;
-        let latency_ns = Moments { n: 1000 - lost, min: ns, max: ns, mean: ns, m2: 0.0 };
-        let received = Received { samples: 1000 - lost, late: 5, latency_ns, ..Received::default() };
-        SubscriptionFigures {
-            endpoint: Endpoint::Subscription(index),
-            place: None,
-            overload: None,
-            sent: 0,
-            received,
-            lost,
-            latencies: cells,
-        }
-    };
-    let few = vec![figures(0, 0, 1_000_000), figures(1, 1000, 0)];
+    let few = vec![of_subscription(0, 0, 1_000_000), of_subscription(1, 1000, 0)];
     let text = Summary { subscriptions: few, ..summary("-s 2", 1000) }.lines().join("\n");
     assert!(
         text.contains("subscription 0         1000         0         5         0   1.00 ms   1.00 ms   1.00 ms"),
         "{text}"
     );
     assert!(text.contains("subscription 1            0      1000         5         0"), "{text}");
-    let mut many: Vec<SubscriptionFigures> = (0..100).map(|index| figures(index, 0, 1000)).collect();
-    many[42] = figures(42, 1000, 0);
-    many[17] = figures(17, 0, 9_000_000);
+    let mut many: Vec<SubscriptionFigures> = (0..100).map(|index| of_subscription(index, 0, 1000)).collect();
+    many[42] = of_subscription(42, 1000, 0);
+    many[17] = of_subscription(17, 0, 9_000_000);
     let text = Summary { subscriptions: many, ..summary("-s 100", 1000) }.lines().join("\n");
     let shown: Vec<&str> =
         text.lines().filter(|line| line.contains("  subscription ") && !line.contains("KiB")).collect();
