@@ -7,6 +7,7 @@ use crate::{
     error::Failure,
     report::irobot::{Files, Process},
     system::{System, root_folder},
+    topology::numbered,
 };
 use perf_worker::{endpoint::EndpointPlan, worker::protocol::Plan};
 
@@ -19,11 +20,11 @@ impl Robot {
         if !self.irobot.has_files() {
             return Ok(None);
         }
-        let process = |plan: &Plan| Process {
-            folder: self.folder(&plan.name, plans.len()),
+        let process = |(plan, folder): (&Plan, PathBuf)| Process {
+            folder,
             endpoints: plan.endpoints.iter().map(|plan| (plan.clone(), self.payload_bytes(plan))).collect(),
         };
-        let processes: Vec<Process> = plans.iter().map(process).collect();
+        let processes: Vec<Process> = plans.iter().zip(self.folders(plans)).map(process).collect();
         let folders: Vec<String> = processes.iter().map(|process| process.folder.display().to_string()).collect();
         let files = Files::create(processes, self.irobot.style(), self.spec.tracking, &metadata(heading));
         let refused = |error| {
@@ -33,14 +34,15 @@ impl Robot {
         files.map(Some).map_err(refused)
     }
 
-    /// The folder of a process, one of so many.
-    fn folder(&self, process: &str, processes: usize) -> PathBuf {
-        let name = process.trim_matches('/').replace(['/', ' '], "_");
-        match &self.irobot.results_dir {
-            Some(folder) if processes == 1 => folder.clone(),
+    /// The folder of each process: `/a/b` and `/a_b` are two.
+    fn folders(&self, plans: &[Plan]) -> Vec<PathBuf> {
+        let names = plans.iter().map(|plan| plan.name.trim_matches('/').replace(['/', ' '], "_")).collect();
+        let folder = |name: String| match &self.irobot.results_dir {
+            Some(folder) if plans.len() == 1 => folder.clone(),
             Some(folder) => folder.join(name),
             None => PathBuf::from(format!("{name}_log")),
-        }
+        };
+        numbered(names).into_iter().map(folder).collect()
     }
 
     fn payload_bytes(&self, plan: &EndpointPlan) -> u64 {

@@ -23,7 +23,7 @@ mod rates;
 mod text;
 mod topics;
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ use crate::nearest::nearest;
 use chains::Ways;
 pub use counts::Counts;
 pub use named::{Named, all as all_named};
-pub use plans::Processes;
+pub use plans::{Processes, numbered};
 pub use process::{
     Chain, Client, Liveliness, Node, NodeQos, Payload, Process, Publisher, Server, Subscription, Trigger,
 };
@@ -75,6 +75,7 @@ impl Topology {
             let name = Path::new(file).file_stem().map_or_else(|| (*file).into(), |stem| stem.to_string_lossy());
             processes.push(node::read(&name, file, text, &mut notes)?);
         }
+        notes.extend(equal_names(&processes));
         topics::connect(&mut processes, &mut notes)?;
         rates::set(&mut processes)?;
         Ways::of(&processes).check(&processes)?;
@@ -86,6 +87,20 @@ impl Topology {
     pub fn counts(&self) -> Counts {
         Counts::of(&self.processes)
     }
+}
+
+/// The note about nodes of one name, which ROS 2 allows.
+fn equal_names(processes: &[Process]) -> Option<String> {
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    for node in processes.iter().flat_map(|process| &process.nodes) {
+        *counts.entry(&node.name).or_default() += 1;
+    }
+    let shared: Vec<(&str, u32)> = counts.into_iter().filter(|(_, count)| *count > 1).collect();
+    let (name, count) = shared.first()?;
+    Some(format!(
+        "{} of several nodes, as {name} of {count}: the tables tell such nodes apart by their topics only",
+        several(shared.len(), "name is that", "names are those")
+    ))
 }
 
 /// The text of a file, or of the named process.

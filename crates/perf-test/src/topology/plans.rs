@@ -3,7 +3,7 @@
 //! Endpoints are numbered in the order of the topology, whatever the processes are. A client is a publisher of requests and a subscription
 //! to its responses; a server is a relay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -67,8 +67,8 @@ impl Topology {
         nodes.flat_map(of_kind).nth(endpoint.index() as usize)
     }
 
-    /// The plans of the workers of the run `spec`, whose topics have the id `run_id` in their names. `pass_by` replaces that of
-    /// all endpoints.
+    /// The plans of the workers of the run `spec`, each with a name of its own, whose topics have the id `run_id` in their names.
+    /// `pass_by` replaces that of all endpoints.
     #[must_use]
     pub fn plans(&self, spec: &RunSpec, processes: Processes, pass_by: Option<PassBy>, run_id: &str) -> Vec<Plan> {
         let mut planner = Planner::new(self, spec, pass_by, run_id);
@@ -102,6 +102,21 @@ impl Topology {
                 _ => plans.push(plan(&process.name, of_process)),
             }
         }
+        let names = numbered(plans.iter().map(|plan| plan.name.clone()).collect());
+        plans.iter_mut().zip(names).for_each(|(plan, name)| plan.name = name);
         plans
     }
+}
+
+/// The names, of which equal ones get numbers from the second on: `robot`, `robot_2`.
+pub fn numbered(names: Vec<String>) -> Vec<String> {
+    let mut used: BTreeSet<String> = BTreeSet::new();
+    let given: BTreeSet<String> = names.iter().cloned().collect();
+    let own = |name: String| {
+        let with_number = (2..).map(|number: u32| format!("{name}_{number}")).filter(|other| !given.contains(other));
+        let found = std::iter::once(name.clone()).chain(with_number).find(|one| !used.contains(one)).unwrap_or(name);
+        used.insert(found.clone());
+        found
+    };
+    names.into_iter().map(own).collect()
 }

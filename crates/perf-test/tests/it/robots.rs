@@ -20,6 +20,7 @@ test_support::tests![
     thresholds_are_those_of_the_options,
     messages_are_late_by_the_period_of_their_own_publisher,
     irobots_files_have_the_figures_of_the_log,
+    processes_of_one_name_have_files_of_their_own,
     options_of_irobot_without_meaning_are_accepted_and_named,
     a_target_that_is_not_met_is_exit_code_3,
     an_interrupted_robot_has_its_figures,
@@ -285,6 +286,19 @@ fn irobots_files_have_the_figures_of_the_log() {
         "{}",
         read("robot1/metadata.txt")
     );
+}
+
+fn processes_of_one_name_have_files_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    let (finished, log) = run(&["pub_10b", "sub_10b", "sub_10b"], &format!("-c Mock --results-dir {}", logs.display()));
+    let summary = log.summary.as_ref().unwrap();
+    for (process, of) in ["sub_10b", "sub_10b_2"].into_iter().zip(&summary.subscriptions) {
+        let total = fs::read_to_string(logs.join(process).join("latency_total.txt")).unwrap();
+        let received = total.lines().nth(1).and_then(|line| line.split_whitespace().next().map(str::to_owned));
+        assert_eq!(received, Some(of.received.samples.to_string()), "{process}: {total}");
+    }
+    assert!(finished.stdout.contains("1 name is that of several nodes"), "{}", finished.stdout);
 }
 
 fn options_of_irobot_without_meaning_are_accepted_and_named() {

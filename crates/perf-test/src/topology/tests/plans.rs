@@ -77,6 +77,19 @@ fn each_split_into_processes_has_the_same_endpoints() {
 }
 
 #[test]
+fn processes_of_one_name_have_numbers() {
+    let files = [("x/robot.json", TWO_RATES), ("y/robot.json", TWO_RATES), ("robot_2.json", TWO_RATES)];
+    let topology = Topology::of_texts(&files).unwrap();
+    let names = |processes| -> Vec<String> {
+        topology.plans(&spec(), processes, None, "id").into_iter().map(|plan| plan.name).collect()
+    };
+    assert_eq!(names(Processes::File), ["robot", "robot_3", "robot_2"]);
+    assert_eq!(names(Processes::Node), ["/a", "/b", "/a_2", "/b_2", "/a_3", "/b_3"]);
+    let note = "2 names are those of several nodes, as /a of 3: the tables tell such nodes apart by their topics only";
+    assert_eq!(topology.notes, [note]);
+}
+
+#[test]
 fn a_way_of_passing_by_replaces_those_of_all_endpoints() {
     let topology = Topology::of_texts(&[("robot.json", TWO_RATES)]).unwrap();
     let ways = |pass_by| -> Vec<PassBy> {
