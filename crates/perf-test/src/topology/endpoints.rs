@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::{
     node::NodeName,
     object::{Object, at},
-    process::{Client, Payload, Publisher, Server, Subscription, Trigger},
+    process::{Client, NodeQos, Payload, Publisher, Server, Subscription, Trigger},
     qos,
 };
 use crate::messages::{self, MAX_UNBOUNDED_BYTES};
@@ -84,7 +84,7 @@ impl Reader<'_> {
             // All files decide.
             rate_hz: 0.0,
             pass_by: object.choice(PASS_BY, &PASS_BY_VALUES)?.unwrap_or(PassBy::UniquePtr),
-            qos: qos::read(&object)?,
+            qos: self.qos(&object)?,
             place: self.place(&object),
         })
     }
@@ -103,7 +103,7 @@ impl Reader<'_> {
             payload: payload(&object, MESSAGE, 0)?,
             work_us: work_us(&object)?,
             pass_by,
-            qos: qos::read(&object)?,
+            qos: self.qos(&object)?,
             place: self.place(&object),
         })
     }
@@ -116,7 +116,7 @@ impl Reader<'_> {
             service: self.name(&object, SERVICE)?,
             payload: payload(&object, SERVICE_TYPE, 0)?,
             pace,
-            qos: qos::read(&object)?,
+            qos: self.qos(&object)?,
             place: self.place(&object),
         })
     }
@@ -128,9 +128,18 @@ impl Reader<'_> {
             service: self.name(&object, SERVICE)?,
             payload: payload(&object, SERVICE_TYPE, 0)?,
             work_us: work_us(&object)?,
-            qos: qos::read(&object)?,
+            qos: self.qos(&object)?,
             place: self.place(&object),
         })
+    }
+
+    fn qos(&mut self, object: &Object<'_>) -> Result<NodeQos, String> {
+        for key in qos::CHOICES {
+            if object.text(key)?.as_deref() == Some(qos::UNKNOWN) {
+                self.note(object, key, "`unknown` is taken as `system_default`");
+            }
+        }
+        qos::read(object)
     }
 
     /// The full name of a topic or a service.

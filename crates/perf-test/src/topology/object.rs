@@ -62,15 +62,16 @@ impl<'a> Object<'a> {
         self.value(key, "a number")
     }
 
-    /// The value of a whole number within a range.
+    /// The value of a whole number within a range; `100.0` is one, too.
     ///
     /// # Errors
     /// A sentence: it is no whole number, or is out of range.
     pub fn whole(&self, key: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, String> {
         let expected = format!("a whole number from {} to {}", range.start(), range.end());
-        match self.value::<u32>(key, &expected)? {
-            Some(value) if !range.contains(&value) => Err(self.wrong(key, &expected)),
-            value => Ok(value),
+        let bounds = f64::from(*range.start())..=f64::from(*range.end());
+        match self.value::<f64>(key, &expected)? {
+            Some(value) if value.fract() != 0.0 || !bounds.contains(&value) => Err(self.wrong(key, &expected)),
+            value => Ok(value.map(|value| value as u32)),
         }
     }
 

@@ -159,6 +159,20 @@ fn a_key_without_effect_is_noted() {
 }
 
 #[test]
+fn an_unknown_policy_is_the_default_and_a_whole_number_may_have_a_point() {
+    let unknown =
+        ["history", "reliability", "durability", "liveliness"].map(|policy| format!(r#""qos_{policy}": "unknown""#));
+    let text = topic(&format!(r#""freq_hz": 1, "msg_size": 100.0, "qos_depth": 1e1, {}"#, unknown.join(", ")), "");
+    let topology = read(&text).unwrap();
+    let publisher = &topology.processes[0].nodes[0].publishers[0];
+    assert_eq!(publisher.qos, topology.processes[0].nodes[0].subscriptions[0].qos);
+    assert_eq!((publisher.payload.payload_bytes, publisher.qos.qos.depth), (100, 10));
+    assert_eq!(topology.notes.len(), 4, "{:?}", topology.notes);
+    let note = "robot.json: nodes[0].publishers[0].qos_history: `unknown` is taken as `system_default`";
+    assert_eq!(topology.notes[0], note);
+}
+
+#[test]
 fn the_nodes_are_shown_as_they_are_resolved() {
     let text = topic(r#""freq_hz": 40, "msg_size": 9"#, r#", "qos_reliability": "best_effort""#);
     let lines = read(&text).unwrap().lines();

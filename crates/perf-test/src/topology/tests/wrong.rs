@@ -59,6 +59,7 @@ fn a_value_of_another_kind_is_refused() {
             "nodes[1]: ",
             "with this entry there are 120000 nodes",
         ),
+        (node(r#""executor_id": 4294967296.0"#), "nodes[0].executor_id: ", "from 0 to 4294967295"),
         (node(r#""executor_id": -1"#), "nodes[0].executor_id: ", "it is `-1`"),
         (node(r#""publishers": [[]]"#), "nodes[0].publishers[0]: ", "it is `[]`, and must be an object"),
         (topic(r#""freq_hz": "100""#, ""), "nodes[0].publishers[0].freq_hz: ", "it is `\"100\"`, and must be a number"),
@@ -104,9 +105,9 @@ fn a_name_that_does_not_exist_is_refused() {
             "the nearest is `shared_ptr`. Give `unique_ptr` or `shared_ptr` or `loaned_msg`",
         ),
         (
-            topic(r#""freq_hz": 1, "qos_history": "unknown""#, ""),
+            topic(r#""freq_hz": 1, "qos_history": "keep""#, ""),
             "nodes[0].publishers[0].qos_history: ",
-            "it is `unknown`. Give",
+            "Give `system_default` or `keep_last` or `keep_all` or `unknown`",
         ),
         (
             topic(r#""freq_hz": 1, "qos_deadline": "10ms""#, ""),
