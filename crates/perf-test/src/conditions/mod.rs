@@ -17,7 +17,7 @@ mod setup;
 mod table;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -181,7 +181,7 @@ fn incomplete(planned: &[PlannedRun], outcomes: &[Outcome]) -> Option<String> {
 }
 
 fn merged(folders: &[PathBuf]) -> Result<Results, Failure> {
-    let (mut measured, mut gaps) = (Vec::new(), Vec::new());
+    let (mut measured, mut gaps, mut run_ids) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut known: Vec<PathBuf> = Vec::new();
     for folder in folders {
         let place = folder.canonicalize().unwrap_or_else(|_| folder.clone());
@@ -189,7 +189,7 @@ fn merged(folders: &[PathBuf]) -> Result<Results, Failure> {
             return Err(Failure::Usage(format!("{} is given twice: give each folder once", folder.display())));
         }
         known.push(place);
-        let (of_one, missing) = record::read(folder).map_err(Failure::Usage)?;
+        let (of_one, missing) = record::read(folder, &mut run_ids).map_err(Failure::Usage)?;
         measured.extend(of_one);
         gaps.extend(missing);
     }

@@ -2,6 +2,7 @@
 //!
 //! The table is made from these files alone, so it is the same after the last run, and of folders of several boots.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -136,11 +137,11 @@ impl Record {
     }
 }
 
-/// All runs in a folder of results, and those without figures.
+/// All runs in a folder of results, and those without figures. A run counts once: `known` has the ids of those of other folders.
 ///
 /// # Errors
 /// A sentence: it has no conditions, or a file is damaged.
-pub fn read(folder: &Path) -> Result<(Vec<Measured>, Vec<Gap>), String> {
+pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured>, Vec<Gap>), String> {
     let unreadable = |error: std::io::Error| format!("cannot read the folder {}: {error}", folder.display());
     let mut places: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -157,7 +158,7 @@ pub fn read(folder: &Path) -> Result<(Vec<Measured>, Vec<Gap>), String> {
             continue;
         }
         for run in &record.runs {
-            let (found, gap) = rounds(folder, &record, run)?;
+            let (found, gap) = rounds(folder, &record, run, known)?;
             measured.extend(found);
             gaps.extend(gap);
         }
@@ -172,7 +173,12 @@ pub fn read(folder: &Path) -> Result<(Vec<Measured>, Vec<Gap>), String> {
 }
 
 /// The rounds of a run under a condition, by the machine and the boot that they have recorded, and the last reason of a missing one.
-fn rounds(folder: &Path, record: &Record, run: &RecordedRun) -> Result<(Vec<Measured>, Option<Gap>), String> {
+fn rounds(
+    folder: &Path,
+    record: &Record,
+    run: &RecordedRun,
+    known: &mut BTreeSet<String>,
+) -> Result<(Vec<Measured>, Option<Gap>), String> {
     let mut found: Vec<Measured> = Vec::new();
     let mut reason = None;
     for round in 1..=record.rounds {
@@ -189,6 +195,9 @@ fn rounds(folder: &Path, record: &Record, run: &RecordedRun) -> Result<(Vec<Meas
             reason = Some(format!("{} is of a run that failed or was ended early", path.display()));
             continue;
         };
+        if !known.insert(log.run.id.clone()) {
+            continue; // a copy
+        }
         let environment = serde_json::from_value::<System>(log.environment.into());
         let system = environment.map_err(|error| format!("{}: its environment is damaged: {error}", path.display()))?;
         let setup = Setup::of(&system, &record.condition);

@@ -330,6 +330,15 @@ fn results_of_several_boots_are_put_together() {
         assert!(two.stdout.contains(words), "{words:?} is not in {}", two.everything());
     }
     assert_eq!(json(&folder.path().join("all/conditions.json"))["conditions"].as_array().map(Vec::len), Some(3));
+    // A copy of a folder has no runs of its own.
+    let copied = memory.shell(&format!("cp -r {} {}", at("lowlatency"), at("copy"))).status().unwrap();
+    assert!(copied.success());
+    let merge = format!("conditions merge {} {} --output {}", at("lowlatency"), at("copy"), at("once"));
+    run(&memory, &merge, None).assert_good();
+    let once = json(&folder.path().join("once/conditions.json"));
+    for cell in once["runs"][0]["cells"].as_array().unwrap() {
+        assert_eq!(cell["logs"].as_array().map(Vec::len), Some(1), "{cell}");
+    }
     for (folders, words) in [
         (format!("{0} {0}", at("generic")), "is given twice"),
         (folder.path().display().to_string(), "has no conditions"),
