@@ -11,6 +11,8 @@ use super::{
 use crate::topology::Processes;
 use perf_worker::run_spec::{MockScript, PassBy};
 
+/// Milliseconds of a row, and so the only period in which CPU and memory are read.
+const SAMPLING_MS: u32 = 1000;
 /// The end of the help.
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -40,8 +42,8 @@ pub struct TopologyOptions {
     #[arg(short, long, value_name = "S", default_value_t = 5, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub time: u32,
-    /// Period in which CPU and memory are read, ms; only 1000, a second, is possible [default: 1000]
-    #[arg(short, long, value_name = "MS", default_value_t = 1000, hide_default_value = true,
+    /// Period in which iRobot reads CPU and memory, ms; without effect: they are read once a second [default: 1000]
+    #[arg(short, long, value_name = "MS", default_value_t = SAMPLING_MS, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub sampling: u32,
     /// Processes: one for each file, one for each node, or one for all [default: file]
@@ -86,4 +88,14 @@ pub struct TopologyOptions {
     /// Gantry's own log file, JSON, with the resolved topology; an existing file is replaced
     #[arg(long, value_name = "FILE")]
     pub full_logfile: Option<PathBuf>,
+}
+
+impl TopologyOptions {
+    /// Sentences about options without effect.
+    #[must_use]
+    pub fn notes(&self, has_ipc: bool, middleware: &str) -> Vec<String> {
+        let asked_ms = Some(self.sampling).filter(|asked_ms| *asked_ms != SAMPLING_MS);
+        let sampling = asked_ms.map(|ms| format!("-s {ms} has no effect: CPU and memory are read once a second"));
+        sampling.into_iter().chain(self.irobot.notes(has_ipc, middleware)).collect()
+    }
 }

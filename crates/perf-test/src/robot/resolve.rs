@@ -11,8 +11,6 @@ use crate::{
 };
 use perf_worker::run_spec::{Roundtrip, RunSpec, Strategy, Threshold};
 
-/// Seconds of a row, and so the only sampling period, ms.
-const SAMPLING_MS: u32 = 1000;
 /// The executors of iRobot by their numbers. Its second one is a single-threaded one, too.
 const NUMBERS: [(&str, &str); 3] = [("1", "single"), ("2", "single"), ("3", "events")];
 
@@ -22,10 +20,6 @@ impl Robot {
     /// # Errors
     /// A sentence: the topology or an option is wrong, or the middleware does not carry it out.
     pub fn of(options: &TopologyOptions) -> Result<Robot, String> {
-        if options.sampling != SAMPLING_MS {
-            let asked = options.sampling;
-            return Err(format!("-s {asked}: CPU and memory are read once a second: leave it out, or give -s 1000"));
-        }
         let sources = [options.topology.clone(), options.irobot.topology_files.clone()].concat();
         let topology = Topology::read(&sources)?;
         topology.check_runnable()?;
@@ -118,7 +112,7 @@ fn spec(
         too_late: limit(options.too_late_percentage, options.too_late_absolute),
         executor: Some(executor),
         tracking: options.irobot.tracking == Some(true),
-        heading_notes: [spec.heading_notes, options.irobot.notes(has_ipc, &communicator.name)].concat(),
+        heading_notes: [spec.heading_notes, options.notes(has_ipc, &communicator.name)].concat(),
         ..spec
     };
     // The daemons have memory for the largest messages.

@@ -173,7 +173,6 @@ fn a_topology_that_cannot_run_says_why_and_starts_nothing() {
         (ROBOT.to_owned(), "-x static", "no executor `static`: give -x single or -x multi or -x events or -x isolated"),
         (ROBOT.to_owned(), "-c Mock -x 3", "Mock has no executor `events`: give -x single"),
         (ROBOT.to_owned(), "-c Mock --mock matching=any", "its matching is `any`"),
-        (ROBOT.to_owned(), "-s 500", "CPU and memory are read once a second"),
     ] {
         fs::write(&path, text).unwrap();
         let run = memory.run(&format!("topology {} {options}", path.display()));
@@ -302,12 +301,13 @@ fn processes_of_one_name_have_files_of_their_own() {
 }
 
 fn options_of_irobot_without_meaning_are_accepted_and_named() {
-    let (finished, log) = run(&[ROBOT], "-c Mock --ipc on --ros_params off --name_threads on -n 2 -x 2 --tracking off");
+    let (finished, log) = run(&[ROBOT], "-c Mock --ipc on --ros_params off --name_threads on -n 2 -x 2 --tracking off -s 500");
     for words in [
         "--ipc on has no effect: Mock has no setting intra-process",
         "--ros_params off has no effect",
         "--name_threads on has no effect",
         "--node 2 has no effect",
+        "-s 500 has no effect: CPU and memory are read once a second",
     ] {
         assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
     }
