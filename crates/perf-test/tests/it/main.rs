@@ -21,6 +21,7 @@ mod parser;
 mod program;
 mod robot_chains;
 mod robot_services;
+mod robot_stalls;
 mod robots;
 mod runs;
 mod scale;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         footprint::TESTS,
         page::TESTS,
         logs::TESTS,
+        robot_stalls::TESTS,
         robots::TESTS,
         robot_services::TESTS,
         robot_chains::TESTS,

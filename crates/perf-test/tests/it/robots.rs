@@ -47,6 +47,12 @@ const DUE: [u64; 2] = [200 * RUN_S - 1, 20 * RUN_S - 1];
 /// Runs the robot of these files, or names; returns the log, too.
 #[track_caller]
 pub fn run(files: &[&str], options: &str) -> (Finished, Log) {
+    run_for(files, RUN_S, options)
+}
+
+/// The same for so many seconds.
+#[track_caller]
+pub fn run_for(files: &[&str], run_s: u64, options: &str) -> (Finished, Log) {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
     let mut paths = Vec::new();
     for (index, text) in files.iter().enumerate() {
@@ -59,7 +65,7 @@ pub fn run(files: &[&str], options: &str) -> (Finished, Log) {
         paths.push(path.display().to_string());
     }
     let log = folder.path().join("full.json");
-    let line = format!("topology {} -t {RUN_S} --full-logfile {} {options}", paths.join(" "), log.display());
+    let line = format!("topology {} -t {run_s} --full-logfile {} {options}", paths.join(" "), log.display());
     let run = memory.run(&line);
     run.assert_good();
     memory.assert_empty();
@@ -301,7 +307,8 @@ fn processes_of_one_name_have_files_of_their_own() {
 }
 
 fn options_of_irobot_without_meaning_are_accepted_and_named() {
-    let (finished, log) = run(&[ROBOT], "-c Mock --ipc on --ros_params off --name_threads on -n 2 -x 2 --tracking off -s 500");
+    let (finished, log) =
+        run(&[ROBOT], "-c Mock --ipc on --ros_params off --name_threads on -n 2 -x 2 --tracking off -s 500");
     for words in [
         "--ipc on has no effect: Mock has no setting intra-process",
         "--ros_params off has no effect",

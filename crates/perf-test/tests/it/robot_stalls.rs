@@ -1,0 +1,146 @@
+//! Every topology that comes with the tool, over the mock with stalls, losses and duplicates; and an overload over Gantry: each message is
+//! accounted for.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use perf_test::{
+    report::full::{Log, SummaryEntry},
+    topology::{Named, Topology, Trigger, all_named},
+};
+
+use crate::robots::run_for;
+
+test_support::tests![
+    every_message_of_every_named_topology_is_accounted_for,
+    every_message_of_an_overloaded_subscription_is_accounted_for,
+];
+
+/// Long enough for the stall of every publisher with 10 Hz or more.
+const RUN_S: u64 = 1;
+/// Runs at once: they mostly sleep.
+const RUNS: usize = 8;
+/// Message 3 of each publisher stalls for two periods of the 100 Hz that most have.
+const FAULTS: &str = "-c Mock --mock latency=100us,stall=3:20ms,lose=9,overwrite=7,duplicate=11";
+
+/// Every named process in a system that runs: a publisher with its subscription, and a node for debugging with its robot.
+fn systems() -> Vec<Vec<String>> {
+    let system = |Named { name, .. }: Named| {
+        let other = |name: &str, size: &str| vec![name.to_owned(), format!("sub_{size}")];
+        if let Some(robot) = name.strip_prefix("debug_") {
+            let robot = robot.trim_end_matches("_reliable").trim_end_matches("_best_effort").to_owned();
+            return Some(vec![robot, name]);
+        }
+        if name.starts_with("pub_sub_") {
+            return Some(vec![name]);
+        }
+        if let Some(size) = name.strip_prefix("pub_") {
+            return Some(other(&name, size.trim_start_matches("loaned_")));
+        }
+        // They are in the systems of the publishers.
+        (!name.starts_with("sub_")).then(|| vec![name])
+    };
+    all_named().into_iter().filter_map(system).collect()
+}
+
+/// The messages that are due of each publisher before its end, the first one a period after the start; none of one that is triggered.
+fn due(topology: &Topology) -> Vec<Option<u64>> {
+    const SECOND_NS: i64 = 1_000_000_000;
+    let due = |per_ns: i64| u64::try_from((RUN_S as i64 * SECOND_NS - 1) / per_ns).unwrap();
+    let nodes = topology.processes.iter().flat_map(|process| &process.nodes);
+    // The clients of a node are numbered after its publishers.
+    let of_node = nodes.map(|node| {
+        let publishers = node.publishers.iter().map(|of| match &of.trigger {
+            Trigger::Timer(pace) => Some(due(pace.per_ns)),
+            Trigger::Topics(_) => None,
+        });
+        publishers.chain(node.clients.iter().map(|of| Some(due(of.pace.per_ns)))).collect::<Vec<_>>()
+    });
+    of_node.flatten().collect()
+}
+
+/// Each message that was due is sent, skipped, refused or unsent; and each that was sent is received, overwritten or lost, by each
+/// subscription of its topic.
+#[track_caller]
+fn assert_accounted(names: &str, topology: &Topology, summary: &SummaryEntry) {
+    let due = due(topology);
+    assert_eq!(summary.publishers.len(), due.len(), "{names}");
+    for (publisher, due) in summary.publishers.iter().zip(due) {
+        let sent = &publisher.sent;
+        let all = sent.samples + sent.skipped + sent.refused + sent.unsent;
+        assert_eq!(all, due.unwrap_or(all), "{names}: {publisher:?}");
+    }
+    assert_eq!(summary.subscriptions.len(), topology.endpoint_counts().1 as usize, "{names}");
+    for subscription in &summary.subscriptions {
+        let topic = |place: &Option<perf_test::report::summary::Place>| place.as_ref().map(|place| place.topic.clone());
+        let senders = summary.publishers.iter().filter(|of| topic(&of.place) == topic(&subscription.place));
+        assert_eq!(subscription.sent, senders.map(|of| of.sent.samples).sum::<u64>(), "{names}: {subscription:?}");
+        let received = &subscription.received;
+        assert_eq!(subscription.sent, received.samples + subscription.lost, "{names}: {subscription:?}");
+        assert!(received.overwritten <= subscription.lost, "{names}: {subscription:?}");
+    }
+    assert_eq!(summary.lost, summary.subscriptions.iter().map(|of| of.lost).sum::<u64>(), "{names}");
+}
+
+/// Does the work for each item, so many at once.
+fn at_once<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..RUNS.min(items.len()))
+            .map(|_| {
+                scope.spawn(|| {
+                    while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        work(item);
+                    }
+                })
+            })
+            .collect();
+        // The panic of a test has its own words.
+        for worker in workers {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+    });
+}
+
+fn summary_of(log: &Log) -> &SummaryEntry {
+    log.summary.as_ref().unwrap()
+}
+
+fn every_message_of_every_named_topology_is_accounted_for() {
+    let systems = systems();
+    let in_systems: std::collections::BTreeSet<&String> = systems.iter().flatten().collect();
+    assert_eq!(in_systems.len(), all_named().len());
+    at_once(&systems, |names| {
+        let files: Vec<&str> = names.iter().map(String::as_str).collect();
+        let topology = Topology::read(names).unwrap();
+        let (finished, log) = run_for(&files, RUN_S, FAULTS);
+        let (names, summary) = (names.join(" "), summary_of(&log));
+        assert_accounted(&names, &topology, summary);
+        let skipped: u64 = summary.publishers.iter().map(|of| of.sent.skipped).sum();
+        let is_slow = due(&topology).into_iter().flatten().all(|due| due < 100 * RUN_S / 2);
+        assert!(skipped > 0 || is_slow, "{names}: nothing has stalled: {}", finished.everything());
+        assert!(summary.lost > 0, "{names}: {}", finished.everything());
+    });
+}
+
+fn every_message_of_an_overloaded_subscription_is_accounted_for() {
+    // Every 10 ms a message, and each is worth 15 ms of work: of one subscription on the timer's thread, and of one beside it.
+    let robot = r#"{ "nodes": [
+      { "node_name": "camera",
+        "publishers": [ { "topic_name": "image", "qos_depth": 5, "msg_type": "stamped1kb", "freq_hz": 100 } ] },
+      { "node_name": "beside", "executor_id": 1,
+        "subscribers": [ { "topic_name": "image", "qos_depth": 5, "msg_type": "stamped1kb", "work_us": 15000 } ] },
+      { "node_name": "driver", "executor_id": 2,
+        "publishers": [ { "topic_name": "state", "qos_depth": 5, "msg_type": "stamped10b", "freq_hz": 100 } ],
+        "subscribers": [ { "topic_name": "state", "qos_depth": 5, "msg_type": "stamped10b", "work_us": 15000 } ] } ] }"#;
+    let topology = Topology::of_texts(&[("robot.json", robot)]).unwrap();
+    at_once(&["single", "multi", "events", "isolated"], |executor| {
+        let (finished, log) = run_for(&[robot], RUN_S, &format!("-x {executor}"));
+        let summary = summary_of(&log);
+        assert_accounted(executor, &topology, summary);
+        let [beside, _] = summary.subscriptions.as_slice() else { panic!("{}", finished.everything()) };
+        assert!(beside.received.overwritten > 0, "{executor}: {}", finished.everything());
+        for subscription in &summary.subscriptions {
+            assert_eq!(subscription.lost, subscription.received.overwritten, "{executor}: {}", finished.everything());
+        }
+    });
+}
