@@ -59,6 +59,7 @@ pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
     let path = options.plan.as_ref().ok_or_else(|| Failure::Usage("give a plan".to_owned()))?;
     let mut plan = Plan::read(path).map_err(Failure::Usage)?;
     plan.rounds = options.rounds.unwrap_or(plan.rounds);
+    plan.notes.iter().for_each(|note| say(note));
     let root = system::root_folder();
     let ready = ready(&plan, &root).map_err(Failure::Usage)?;
     for (condition, skipped) in plan.conditions.iter().zip(&ready) {

@@ -26,6 +26,7 @@ use perf_worker::{
     endpoint::{Endpoint, EndpointPlan},
     run_spec::{PassBy, RunSpec},
 };
+pub use resolve::executor_name;
 use target::Target;
 
 /// A run of a topology.

@@ -14,6 +14,12 @@ use perf_worker::run_spec::{Roundtrip, RunSpec, Strategy, Threshold};
 /// The executors of iRobot by their numbers. Its second one is a single-threaded one, too.
 const NUMBERS: [(&str, &str); 3] = [("1", "single"), ("2", "single"), ("3", "events")];
 
+/// The name of an executor, which may be given by its number.
+#[must_use]
+pub fn executor_name(given: &str) -> &str {
+    NUMBERS.iter().find(|(number, _)| *number == given).map_or(given, |(_, name)| name)
+}
+
 impl Robot {
     /// The run that the options describe.
     ///
@@ -72,8 +78,7 @@ fn spec(
     let description = communicator.describe()?;
     let capabilities = &description.capabilities;
     communicator.check_executors(capabilities)?;
-    let asked = options.executor.as_deref();
-    let asked = asked.map(|asked| NUMBERS.iter().find(|(number, _)| *number == asked).map_or(asked, |(_, name)| name));
+    let asked = options.executor.as_deref().map(executor_name);
     let default = capabilities.executors.first().map(String::as_str);
     let executor = asked.or(default).unwrap_or("single").to_owned();
     let mut run = RunOptions::default();

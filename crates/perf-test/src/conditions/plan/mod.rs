@@ -31,6 +31,8 @@ pub struct Plan {
     pub runs: Vec<RunEntry>,
     /// The conditions.
     pub conditions: Vec<Condition>,
+    /// Sentences about executors that a run cannot have.
+    pub notes: Vec<String>,
 }
 
 /// The settings of one condition. A setting that is not given stays as the machine has it.
@@ -107,7 +109,7 @@ impl Plan {
         let documents = MarkedYaml::load_from_str(text)
             .map_err(|error| format!("line {}: it is no YAML: {}", error.marker().line(), error.info()))?;
         let root = documents.first().ok_or("it is empty: give `conditions` and `runs`")?;
-        let mut plan = Plan { rounds: ROUNDS, runs: Vec::new(), conditions: Vec::new() };
+        let mut plan = Plan { rounds: ROUNDS, runs: Vec::new(), conditions: Vec::new(), notes: Vec::new() };
         let mut executors = None;
         for (key, value) in entries(root, "the plan")? {
             let line = value.span.start.line();
@@ -120,7 +122,7 @@ impl Plan {
             }
         }
         if let Some(executors) = executors {
-            plan.runs = run::in_executors(plan.runs, &executors)?;
+            plan.runs = run::in_executors(plan.runs, &executors, &mut plan.notes)?;
         }
         if plan.runs.is_empty() {
             return Err(

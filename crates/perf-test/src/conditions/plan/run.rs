@@ -11,7 +11,8 @@ use super::{
 use crate::{
     batch::{Contestant, contestants, refuse},
     cli,
-    robot::Robot,
+    communicator::Communicator,
+    robot::{Robot, executor_name},
     scalar::text_of,
 };
 use perf_worker::run_spec::RunSpec;
@@ -122,8 +123,13 @@ pub(super) fn executors(node: &Node<'_>) -> Result<Vec<String>, String> {
     names.filter(|names| !names.is_empty()).ok_or_else(wrong)
 }
 
-/// Each run of a topology once in each executor, and single runs as they are.
-pub(super) fn in_executors(runs: Vec<RunEntry>, executors: &[String]) -> Result<Vec<RunEntry>, String> {
+/// Each run of a topology once in each executor that its middleware has, and single runs as they are. `notes` gets a sentence about
+/// each executor that a middleware lacks.
+pub(super) fn in_executors(
+    runs: Vec<RunEntry>,
+    executors: &[String],
+    notes: &mut Vec<String>,
+) -> Result<Vec<RunEntry>, String> {
     if !runs.is_empty() && !runs.iter().any(RunEntry::is_topology) {
         return Err("`executors` apply to runs of topologies, as `robot: topology cedar`: leave them out".to_owned());
     }
@@ -133,15 +139,32 @@ pub(super) fn in_executors(runs: Vec<RunEntry>, executors: &[String]) -> Result<
             all.push(run);
             continue;
         }
-        let options = cli::topology_options(&run.arguments)?;
-        if options.is_some_and(|options| options.executor.is_some()) {
-            let label = run.label;
+        let label = &run.label;
+        let options = cli::topology_options(&run.arguments)?.ok_or("it is no topology")?;
+        if options.executor.is_some() {
             return Err(format!("the run {label} has -x, and the plan has `executors`: leave one of them out"));
         }
-        all.extend(executors.iter().map(|executor| {
+        let middleware = Communicator::find(&options.communicator)?;
+        let has = middleware.describe()?.capabilities.executors;
+        let (own, lacking): (Vec<&String>, Vec<&String>) =
+            executors.iter().partition(|executor| has.iter().any(|name| name == executor_name(executor)));
+        let known = has.join(", ");
+        if own.is_empty() {
+            let name = &middleware.name;
+            return Err(format!(
+                "the run {label}: {name} has none of the `executors`: it has {known}: add one of them"
+            ));
+        }
+        let lack = |executor| format!("{label}: not in executor {executor}: {} has {known}", middleware.name);
+        notes.extend(lacking.into_iter().map(lack));
+        all.extend(own.into_iter().map(|executor| {
             let arguments = [run.arguments.clone(), vec!["-x".to_owned(), executor.clone()]].concat();
-            RunEntry { label: format!("{} {executor}", run.label), arguments }
+            RunEntry { label: format!("{label} {executor}"), arguments }
         }));
     }
-    Ok(all)
+    let is_used = |executor: &String| all.iter().any(|run| run.arguments.last() == Some(executor));
+    match executors.iter().find(|executor| !is_used(executor)) {
+        Some(executor) => Err(format!("`executors`: no middleware of the runs has `{executor}`: {}", notes.join("; "))),
+        None => Ok(all),
+    }
 }

@@ -30,9 +30,23 @@ fn a_topology_runs_in_each_executor() {
     let (spec, robot) = (run.spec.unwrap(), run.robot.unwrap());
     assert_eq!((spec.executor.as_deref(), spec.max_runtime_s), (Some("events"), 2));
     assert_eq!(robot.topology().endpoint_counts(), (13, 19));
+    // Of two middlewares each has its own, and the plan says which ones a run leaves out.
+    let two = "runs: {a: topology cedar, b: topology cedar -c Mock}\nexecutors: [1, multi]\nconditions: [baseline]\n";
+    let plan = Plan::parse(two).unwrap();
+    let labels: Vec<&str> = plan.runs.iter().map(|run| run.label.as_str()).collect();
+    assert_eq!(labels, ["a 1", "a multi", "b 1"]);
+    assert_eq!(plan.notes, ["b: not in executor multi: Mock has single"]);
     let both = "runs: {robot: topology cedar -x multi}\n";
     for (text, words) in [
         (format!("{both}executors: [single]\nconditions: [baseline]\n"), "has -x, and the plan has `executors`"),
+        (
+            "runs: {robot: topology cedar -c Mock}\nexecutors: [events]\n".to_owned(),
+            "the run robot: Mock has none of the `executors`: it has single",
+        ),
+        (
+            "runs: {robot: topology cedar}\nexecutors: [single, evnts]\n".to_owned(),
+            "no middleware of the runs has `evnts`: robot: not in executor evnts: Gantry has single",
+        ),
         (format!("{both}executors: []\n"), "line 2: `executors` must be a list of names"),
         (format!("{RUNS}executors: [single]\n"), "`executors` apply to runs of topologies"),
         (format!("{both}conditions: [{{name: a, pin: 0}}]\n"), "the condition a has `pin`"),
