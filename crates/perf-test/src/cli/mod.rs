@@ -123,7 +123,7 @@ pub enum Command {
     Conformance(Box<ConformanceOptions>),
     /// Runs a system of nodes with their topics and rates, from iRobot's JSON, and measures every topic and subscription.
     ///
-    /// The nodes run in executors of the middleware: timers publish, callbacks receive. Services cannot run yet.
+    /// The nodes run in executors of the middleware: timers publish and call services, callbacks receive and answer.
     #[command(after_help = topology::AFTER_HELP)]
     Topology(Box<TopologyOptions>),
     /// Measures topologies of 10 to 1000 nodes, and estimates what a machine of given cores holds.
