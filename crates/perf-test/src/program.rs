@@ -43,6 +43,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if arguments.get(1).is_some_and(|verb| verb == "worker") {
         return ExitCode::from(worker::run(&BUILT_IN));
     }
+    // Before all else: a wrong command line is a start, too. A daemon is a process of a run.
+    if arguments.get(1).is_none_or(|verb| verb != "daemon") {
+        restore_settings();
+    }
     let cli = match cli::parse(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -51,9 +55,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    if !matches!(cli.command, Some(Command::Daemon { .. })) {
-        restore_settings();
-    }
     let done = match cli.command {
         Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
         Some(Command::Experiment(question)) => experiment(question),
