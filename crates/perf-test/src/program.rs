@@ -221,11 +221,7 @@ fn compare_conditions(options: &ConditionsOptions) -> Result<(), Failure> {
     }?;
     print_lines(&results.comparison.iter().flat_map(conditions::Comparison::lines).collect::<Vec<String>>())?;
     print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
-    match (results.failure, results.comparison) {
-        (Some(sentence), _) => Err(Failure::Measurement(sentence)),
-        (None, None) => Err(Failure::Measurement("no run was measured".to_owned())),
-        (None, Some(_)) => Ok(()),
-    }
+    results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
 fn measure_scale(options: &ScaleOptions) -> Result<(), Failure> {

@@ -25,7 +25,7 @@ pub use journal::restore_left;
 use knobs::{Machine, Readiness};
 pub use metric::{METRICS, Metric};
 use plan::{Condition, Plan, ResolvedRun, RunEntry};
-use record::Record;
+use record::{Gap, Record};
 pub use table::Comparison;
 
 use crate::{
@@ -84,7 +84,7 @@ pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
         run(&plan, &here, &batch, &root)?
     };
     let mut results = merged(&[folder]).inspect_err(|_| failure.iter().for_each(|sentence| say(sentence)))?;
-    results.failure = failure;
+    results.failure = failure.or(results.failure);
     Ok(results)
 }
 
@@ -195,7 +195,9 @@ fn merged(folders: &[PathBuf]) -> Result<Results, Failure> {
         gaps.extend(missing);
     }
     if measured.is_empty() {
-        return Ok(Results { comparison: None, files: Vec::new(), failure: None });
+        let reasons: Vec<String> = gaps.iter().map(Gap::sentence).collect();
+        let failure = Some(format!("no run was measured: {}", reasons.join("; ")));
+        return Ok(Results { comparison: None, files: Vec::new(), failure });
     }
     let comparison = Comparison::of(measured, gaps).map_err(Failure::Usage)?;
     let files = match folders {

@@ -82,7 +82,7 @@ impl Comparison {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.missing.iter().map(gap).collect();
+        let mut notes: Vec<String> = self.missing.iter().map(Gap::sentence).collect();
         let mut machines: Vec<&str> =
             self.conditions.iter().map(|condition| condition.machine.machine.as_str()).collect();
         machines.sort_unstable();
@@ -143,10 +143,14 @@ impl Comparison {
     }
 }
 
-fn gap(gap: &Gap) -> String {
-    match &gap.label {
-        None => format!("{}: skipped: {}", gap.condition, gap.reason),
-        Some(label) => format!("{label}, {}: rounds are missing: {}", gap.condition, gap.reason),
+impl Gap {
+    /// The run, or the condition, and the reason.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match &self.label {
+            None => format!("{}: skipped: {}", self.condition, self.reason),
+            Some(label) => format!("{label}, {}: rounds are missing: {}", self.condition, self.reason),
+        }
     }
 }
 

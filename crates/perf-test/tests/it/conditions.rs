@@ -237,6 +237,8 @@ fn an_interrupt_and_a_kill_restore_the_machine() {
     assert!(governor(&fake) == "schedutil" && !group.exists());
     let then = run(&memory, "list", Some(&fake));
     assert!(then.stderr.is_empty(), "{}", then.everything());
+    let merge = run(&memory, &format!("conditions merge {}/plan-results", folder.path().display()), None);
+    assert!(merge.stderr.contains("no run was measured: mock, fast: rounds are missing: "), "{}", merge.everything());
 }
 
 /// The limit that holds now, µs.
