@@ -106,7 +106,8 @@ impl Robot {
     /// The warning about messages that timers passed over.
     pub(super) fn skipped(&self, summary: &Summary) -> Option<Warning> {
         let skipped = summary.sent.skipped;
-        let sentence = format!("timers passed over {skipped} messages, because they were late by more than a period");
+        let messages = if skipped == 1 { "message" } else { "messages" };
+        let sentence = format!("timers passed over {skipped} {messages}, because they were late by more than a period");
         let executor = self.spec.executor.as_deref().unwrap_or_default();
         let hint = format!(
             "Callbacks of the executor `{executor}` held them up, or the cores are full: see `skipped` of each publisher"

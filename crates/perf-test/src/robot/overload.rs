@@ -18,7 +18,7 @@ const NOTE: &str = "  Σ latency: received - sent of all messages of the topic's
      period; \n  grows by: per second, if it is shown (99.9 %); a latency that does not grow overflows no queue";
 const NONE: &str = "-";
 
-/// A line for each topic, of its subscription with the largest cumulative latency.
+/// A line for each topic, of its subscription with the largest cumulative latency, and an empty line; none without such a topic.
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
     let mut slowest: BTreeMap<&str, (&EndpointPlan, &Overload)> = BTreeMap::new();
     for figures in &summary.subscriptions {
@@ -41,8 +41,12 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
             seconds(overload.overflows_in_s),
         ]
     };
+    if slowest.is_empty() {
+        return Vec::new();
+    }
     let mut lines = table(&COLUMNS, slowest.into_iter().map(line).collect());
     lines.extend(NOTE.lines().map(|line| line.trim_end().to_owned()));
+    lines.push(String::new());
     lines
 }
 

@@ -90,7 +90,6 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
     );
     lines.push(String::new());
     lines.extend(overload::lines(plans, summary));
-    lines.push(String::new());
     lines.extend(totals(summary));
     lines
 }

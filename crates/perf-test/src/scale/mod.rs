@@ -115,14 +115,7 @@ pub fn measure(options: &ScaleOptions) -> Result<Scale, Failure> {
         payload_bytes: None,
         processes: options.processes.unwrap_or(cores) as usize,
     };
-    let batch = Batch::open(Some(options.results.clone()), options.again, Interrupt::install()?)?;
-    let of = |(name, shape)| generated(options, &batch, name, shape);
-    let mut counts = options.nodes.clone();
-    counts.sort_unstable();
-    counts.dedup();
-    let sizes: Vec<Wanted> = sizes(&counts, &node).into_iter().map(of).collect::<Result<_, _>>()?;
-    let variations: Vec<Wanted> = variations(&counts, &node).into_iter().map(of).collect::<Result<_, _>>()?;
-    // Wrong names are known before the first run.
+    // Wrong names are known before the first file is written.
     let mut unseen: Vec<Wanted> = Vec::new();
     for name in &options.check {
         let robot = Robot::of(&*topology_options(options, name)?).map_err(Failure::Usage)?;
@@ -133,6 +126,13 @@ pub fn measure(options: &ScaleOptions) -> Result<Scale, Failure> {
             robot: Arc::new(robot),
         });
     }
+    let batch = Batch::open(Some(options.results.clone()), options.again, Interrupt::install()?)?;
+    let of = |(name, shape)| generated(options, &batch, name, shape);
+    let mut counts = options.nodes.clone();
+    counts.sort_unstable();
+    counts.dedup();
+    let sizes: Vec<Wanted> = sizes(&counts, &node).into_iter().map(of).collect::<Result<_, _>>()?;
+    let variations: Vec<Wanted> = variations(&counts, &node).into_iter().map(of).collect::<Result<_, _>>()?;
     let (mut points, mut is_ended_early) = run(&batch, sizes.into_iter().chain(variations).collect())?;
     let variations = points.split_off(counts.len());
     let measured = points.iter().chain(&variations);
