@@ -68,8 +68,8 @@ impl RunEntry {
         if options.full_logfile.is_some() || options.irobot.has_files() {
             return Err("the logs are in the folder of results: leave --full-logfile and iRobot's files out".to_owned());
         }
-        if options.target.is_some() || options.irobot.has_files() {
-            return Err("conditions are compared by their logs: leave --target and the files of iRobot out".to_owned());
+        if options.target.is_some() {
+            return Err("conditions are compared by their logs: leave --target out".to_owned());
         }
         let robot = Robot::of(&options)?;
         Ok(ResolvedRun { spec: Ok(robot.spec().clone()), robot: Some(Arc::new(robot)) })
