@@ -1,0 +1,1 @@
+//! Framings: messages over byte streams and CAN-FD.

@@ -1,0 +1,1 @@
+//! Streams: sequence numbers, acknowledgements and fragments.
