@@ -1,1 +1,58 @@
 //! Messages of DDS-XRCE, read in place and written into the memory of the caller.
+//!
+//! A message is a [`Header`] and submessages, each aligned to 4 bytes and with a byte order of its own. [`parse`] splits a
+//! message, [`Submessage::read`] reads the payload of one of its submessages, and [`MessageBuilder`] writes them. Payloads are
+//! plain structs that borrow what they read.
+//!
+//! # Invariants
+//! - Identifiers and other codes of the wire are newtypes, so that an unknown code can be carried and answered. Only a code
+//!   that decides which bytes follow is refused.
+//! - A number is aligned to its size, counted from the start of the message, as in CDR. The binary representation of an object
+//!   counts from its own start.
+//! - Bytes after the last known field of a payload are ignored. Padding is written as zeros.
+
+mod builder;
+mod byte_order;
+mod entity;
+mod error;
+mod flags;
+mod header;
+mod info;
+mod list;
+mod object;
+mod payload;
+mod property;
+mod qos;
+mod reader;
+mod representation;
+mod service;
+mod status;
+mod submessage;
+mod text;
+mod time;
+mod writer;
+
+pub use builder::{MessageBuilder, Started};
+pub use byte_order::ByteOrder;
+pub use entity::{DataReader, DataWriter, Entity, Group, GroupQos, Participant, Service, Topic};
+pub use error::{Code, Error, Problem, Result};
+pub use flags::{DataFormat, Flags};
+pub use header::{ClientKey, Header, SessionId, StreamId, parse};
+pub use info::{Activity, Configuration, InfoMask, Locator, ObjectInfo};
+pub use list::{Item, Items, List};
+pub use object::{ObjectId, ObjectKind, ObjectReply, ObjectRequest, RequestId};
+pub use payload::{
+    AckNack, Create, CreateClient, Data, Delete, DeliveryControl, Fragment, GetInfo, Heartbeat, Info, Payload,
+    ReadData, Reset, Status, StatusAgent, Timestamp, TimestampReply, WriteData,
+};
+pub use property::Property;
+pub use qos::{Qos, QosFlags, ReaderQos, WriterQos};
+pub use reader::Reader;
+pub use representation::{
+    AgentRepresentation, ClientRepresentation, Object, Owner, Representation, VENDOR_EPROSIMA, VERSION,
+};
+pub use service::{SampleIdentity, split_reply, split_request};
+pub use status::{ResultStatus, StatusValue};
+pub use submessage::{SUBMESSAGE_HEADER_BYTES, Submessage, SubmessageId, Submessages, submessage_header};
+pub use time::Time;
+pub use writer::Writer;

@@ -1,0 +1,105 @@
+//! Messages that are written.
+
+use super::{
+    ByteOrder, Flags, Header, Payload, Result, SUBMESSAGE_HEADER_BYTES, SubmessageId, Writer, submessage_header,
+};
+
+/// Writes a message: its header and, each aligned to 4 bytes, its submessages.
+///
+/// After an error the message is what it was before: the submessage that did not fit leaves no trace.
+#[derive(Debug)]
+pub struct MessageBuilder<'a> {
+    writer: Writer<'a>,
+}
+
+/// A submessage whose payload is being written. [`MessageBuilder::end`] ends it.
+#[derive(Debug)]
+#[must_use = "a submessage without its end has no length"]
+pub struct Started {
+    /// The end of the message before this submessage and its alignment.
+    before: usize,
+    payload: usize,
+    id: SubmessageId,
+    flags: Flags,
+}
+
+impl<'a> MessageBuilder<'a> {
+    /// A message that begins with `header`.
+    ///
+    /// # Errors
+    /// [`Problem::Room`](super::Problem::Room).
+    pub fn new(buffer: &'a mut [u8], header: &Header, order: ByteOrder) -> Result<Self> {
+        let mut writer = Writer::new(buffer, order);
+        header.write(&mut writer)?;
+        Ok(Self { writer })
+    }
+
+    /// A message whose first `bytes` are in the buffer, such as one that an ACKNACK is appended to. If the buffer is without
+    /// the header, which a stream writes later, `missing_header_bytes` is its length, otherwise 0.
+    pub fn resume(buffer: &'a mut [u8], bytes: usize, missing_header_bytes: usize, order: ByteOrder) -> Self {
+        Self { writer: Writer::within(buffer, bytes, missing_header_bytes, order) }
+    }
+
+    /// The length of the message up to here, in bytes, without a missing header.
+    pub fn bytes(&self) -> usize {
+        self.writer.position()
+    }
+
+    /// Adds a submessage.
+    ///
+    /// # Errors
+    /// [`Problem::Room`](super::Problem::Room), or [`Problem::TooLong`](super::Problem::TooLong) for more than 65535 bytes.
+    pub fn add<'p, P: Payload<'p>>(&mut self, flags: Flags, payload: &P) -> Result<()> {
+        let before = self.bytes();
+        let added = self.begin(P::ID, flags).and_then(|started| {
+            payload.write(&mut self.writer)?;
+            self.end(started)
+        });
+        if added.is_err() {
+            self.writer.truncate(before);
+        }
+        added
+    }
+
+    /// Begins a submessage whose payload the caller writes with [`writer`](Self::writer).
+    ///
+    /// # Errors
+    /// [`Problem::Room`](super::Problem::Room).
+    pub fn begin(&mut self, id: SubmessageId, flags: Flags) -> Result<Started> {
+        let before = self.bytes();
+        let room = self.writer.align(SUBMESSAGE_HEADER_BYTES).and_then(|()| self.writer.zeros(SUBMESSAGE_HEADER_BYTES));
+        if let Err(error) = room {
+            self.writer.truncate(before);
+            return Err(error);
+        }
+        Ok(Started { before, payload: self.bytes(), id, flags })
+    }
+
+    /// The writer of the submessage that was begun.
+    pub fn writer(&mut self) -> &mut Writer<'a> {
+        &mut self.writer
+    }
+
+    /// Ends the submessage: writes its header.
+    ///
+    /// # Errors
+    /// [`Problem::TooLong`](super::Problem::TooLong) for more than 65535 bytes.
+    pub fn end(&mut self, started: Started) -> Result<()> {
+        let bytes = self.bytes() - started.payload;
+        match submessage_header(started.id, started.flags, self.writer.order(), bytes) {
+            Ok(header) => {
+                self.writer.patch(started.payload - SUBMESSAGE_HEADER_BYTES, &header);
+                Ok(())
+            }
+            Err(error) => {
+                self.writer.truncate(started.before);
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes the submessage that was begun back.
+    pub fn cancel(&mut self, started: Started) {
+        self.writer.truncate(started.before);
+    }
+}

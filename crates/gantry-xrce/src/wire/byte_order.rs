@@ -1,0 +1,15 @@
+//! The byte order of a submessage's payload.
+
+/// The order of the bytes of numbers in a payload. The numbers in headers are always little endian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// The least significant byte comes first.
+    Little,
+    /// The most significant byte comes first.
+    Big,
+}
+
+impl ByteOrder {
+    /// The order of this machine.
+    pub const NATIVE: Self = if cfg!(target_endian = "little") { Self::Little } else { Self::Big };
+}

@@ -1,0 +1,73 @@
+//! Errors in bytes: where, and what is wrong there.
+
+/// The result of reading or writing bytes.
+pub type Result<T> = core::result::Result<T, Error>;
+
+/// A defect of bytes that are read, or memory that is too short for what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at byte {offset}: {problem}")]
+pub struct Error {
+    /// The position in the message, in bytes.
+    pub offset: u32,
+    /// The defect.
+    pub problem: Problem,
+}
+
+/// A kind of defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The submessage ends too early.
+    #[error("the submessage ends before the next {needed_bytes} bytes")]
+    End {
+        /// The bytes that the field needs.
+        needed_bytes: u32,
+    },
+    /// The memory that is written to is full.
+    #[error("the buffer has no room for {needed_bytes} bytes; give a larger one")]
+    Room {
+        /// The bytes that the field needs.
+        needed_bytes: u32,
+    },
+    /// A boolean that is neither 0 nor 1.
+    #[error("a boolean is {value}; it may be 0 or 1")]
+    NotBoolean {
+        /// The value of the byte.
+        value: u8,
+    },
+    /// A text that is not UTF-8, or does not end with a zero byte.
+    #[error("a text is not UTF-8 with a zero byte at its end")]
+    NotText,
+    /// A code that decides which bytes follow, and is not known.
+    #[error("the {code} {value} is not known")]
+    Unknown {
+        /// The name of the code.
+        code: Code,
+        /// Its value.
+        value: u8,
+    },
+    /// A representation of a client or an agent that does not begin with the cookie `XRCE`.
+    #[error("the cookie is not XRCE")]
+    Cookie,
+    /// A submessage or a sequence that is longer than its length field can say.
+    #[error("{bytes} bytes are more than the length field of a submessage can say (65535)")]
+    TooLong {
+        /// The number of bytes.
+        bytes: u32,
+    },
+}
+
+/// A code that decides which bytes follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Code {
+    /// The kind of an object.
+    #[error("kind of object")]
+    ObjectKind,
+    /// The format of a representation.
+    #[error("format of a representation")]
+    RepresentationFormat,
+    /// The format of a transport locator.
+    #[error("format of a locator")]
+    LocatorFormat,
+}

@@ -1,0 +1,28 @@
+//! DATA: data for a client: a sample, a request or a reply.
+
+use super::{Payload, sealed::Sealed};
+use crate::wire::{ObjectRequest, Reader, Result, SubmessageId, Writer};
+
+/// Data for a client: a sample, a request or a reply. [`Flags::data_format`](crate::wire::Flags::data_format) says how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data<'a> {
+    /// The request. In DATA it is that of the READ_DATA.
+    pub request: ObjectRequest,
+    /// The data: in the format DATA, the message in CDR without an encapsulation header.
+    pub data: &'a [u8],
+}
+
+impl Sealed for Data<'_> {}
+
+impl<'a> Payload<'a> for Data<'a> {
+    const ID: SubmessageId = SubmessageId::DATA;
+
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        Ok(Self { request: ObjectRequest::read(reader)?, data: reader.take(reader.left_bytes())? })
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+        self.request.write(writer)?;
+        writer.put(self.data)
+    }
+}

@@ -1,0 +1,25 @@
+//! DELETE: a client deletes an object, or its session.
+
+use super::{Payload, sealed::Sealed};
+use crate::wire::{ObjectRequest, Reader, Result, SubmessageId, Writer};
+
+/// A client deletes an object. With an object of the kind CLIENT, it ends its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delete {
+    /// The request, and the object.
+    pub request: ObjectRequest,
+}
+
+impl Sealed for Delete {}
+
+impl<'a> Payload<'a> for Delete {
+    const ID: SubmessageId = SubmessageId::DELETE;
+
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        Ok(Self { request: ObjectRequest::read(reader)? })
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+        self.request.write(writer)
+    }
+}

@@ -1,0 +1,28 @@
+//! GET_INFO: a question about an object.
+
+use super::{Payload, sealed::Sealed};
+use crate::wire::{InfoMask, ObjectRequest, Reader, Result, SubmessageId, Writer};
+
+/// A question about an object. About [`ObjectId::AGENT`](crate::wire::ObjectId::AGENT), it is a ping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GetInfo {
+    /// The request, and the object.
+    pub request: ObjectRequest,
+    /// The parts that are asked for.
+    pub mask: InfoMask,
+}
+
+impl Sealed for GetInfo {}
+
+impl<'a> Payload<'a> for GetInfo {
+    const ID: SubmessageId = SubmessageId::GET_INFO;
+
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        Ok(Self { request: ObjectRequest::read(reader)?, mask: InfoMask(reader.u32()?) })
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+        self.request.write(writer)?;
+        writer.u32(self.mask.0)
+    }
+}

@@ -1,0 +1,31 @@
+//! HEARTBEAT: what a reliable stream still holds.
+
+use super::{Payload, sealed::Sealed};
+use crate::wire::{Reader, Result, StreamId, SubmessageId, Writer};
+
+/// What the sender of a reliable stream still holds. It is outside of streams itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// The first sequence number that is not acknowledged.
+    pub first_unacknowledged: u16,
+    /// The last sequence number that was sent.
+    pub last_sent: u16,
+    /// The stream.
+    pub stream: StreamId,
+}
+
+impl Sealed for Heartbeat {}
+
+impl<'a> Payload<'a> for Heartbeat {
+    const ID: SubmessageId = SubmessageId::HEARTBEAT;
+
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        Ok(Self { first_unacknowledged: reader.u16()?, last_sent: reader.u16()?, stream: StreamId(reader.u8()?) })
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+        writer.u16(self.first_unacknowledged)?;
+        writer.u16(self.last_sent)?;
+        writer.u8(self.stream.0)
+    }
+}

@@ -1,0 +1,28 @@
+//! INFO: the answer to GET_INFO.
+
+use super::{Payload, sealed::Sealed};
+use crate::wire::{ObjectInfo, ObjectReply, Reader, Result, SubmessageId, Writer};
+
+/// The answer to GET_INFO.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Info<'a> {
+    /// The request, and its result.
+    pub reply: ObjectReply,
+    /// What was asked for.
+    pub info: ObjectInfo<'a>,
+}
+
+impl Sealed for Info<'_> {}
+
+impl<'a> Payload<'a> for Info<'a> {
+    const ID: SubmessageId = SubmessageId::INFO;
+
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        Ok(Self { reply: ObjectReply::read(reader)?, info: ObjectInfo::read(reader)? })
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+        self.reply.write(writer)?;
+        self.info.write(writer)
+    }
+}

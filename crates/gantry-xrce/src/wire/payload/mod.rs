@@ -1,0 +1,59 @@
+//! The payloads of submessages.
+
+mod acknack;
+mod create;
+mod create_client;
+mod data;
+mod delete;
+mod fragment;
+mod get_info;
+mod heartbeat;
+mod info;
+mod read_data;
+mod reset;
+mod status;
+mod status_agent;
+mod timestamp;
+mod timestamp_reply;
+mod write_data;
+
+pub use acknack::AckNack;
+pub use create::Create;
+pub use create_client::CreateClient;
+pub use data::Data;
+pub use delete::Delete;
+pub use fragment::Fragment;
+pub use get_info::GetInfo;
+pub use heartbeat::Heartbeat;
+pub use info::Info;
+pub use read_data::{DeliveryControl, ReadData};
+pub use reset::Reset;
+pub use status::Status;
+pub use status_agent::StatusAgent;
+pub use timestamp::Timestamp;
+pub use timestamp_reply::TimestampReply;
+pub use write_data::WriteData;
+
+use super::{Reader, Result, SubmessageId, Writer};
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// The payload of a submessage. It is not meant to be implemented elsewhere.
+pub trait Payload<'a>: sealed::Sealed + Sized {
+    /// The identifier of its submessage.
+    const ID: SubmessageId;
+
+    /// Reads it. Bytes after its last field stay unread.
+    ///
+    /// # Errors
+    /// [`Error`](super::Error) of the bytes.
+    fn read(reader: &mut Reader<'a>) -> Result<Self>;
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// [`Problem::Room`](super::Problem::Room).
+    fn write(&self, writer: &mut Writer<'_>) -> Result<()>;
+}

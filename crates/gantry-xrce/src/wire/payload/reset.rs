@@ -1,0 +1,22 @@
+//! RESET: all streams begin anew.
+
+use super::{Payload, sealed::Sealed};
+use crate::wire::{Reader, Result, SubmessageId, Writer};
+
+/// All streams begin anew. eProsima's client never sends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reset;
+
+impl Sealed for Reset {}
+
+impl<'a> Payload<'a> for Reset {
+    const ID: SubmessageId = SubmessageId::RESET;
+
+    fn read(_reader: &mut Reader<'a>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn write(&self, _writer: &mut Writer<'_>) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,25 @@
+//! TIMESTAMP: a client asks for the agent's time.
+
+use super::{Payload, sealed::Sealed};
+use crate::wire::{Reader, Result, SubmessageId, Time, Writer};
+
+/// A client asks for the agent's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamp {
+    /// The client's time when it was sent.
+    pub transmit: Time,
+}
+
+impl Sealed for Timestamp {}
+
+impl<'a> Payload<'a> for Timestamp {
+    const ID: SubmessageId = SubmessageId::TIMESTAMP;
+
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        Ok(Self { transmit: Time::read(reader)? })
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+        self.transmit.write(writer)
+    }
+}

@@ -1,0 +1,28 @@
+//! WRITE_DATA: a client publishes, requests or replies.
+
+use super::{Payload, sealed::Sealed};
+use crate::wire::{ObjectRequest, Reader, Result, SubmessageId, Writer};
+
+/// A client publishes, requests or replies. [`Flags::data_format`](crate::wire::Flags::data_format) says how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteData<'a> {
+    /// The request, and the data writer, requester or replier.
+    pub request: ObjectRequest,
+    /// The data: in the format DATA, the message in CDR without an encapsulation header.
+    pub data: &'a [u8],
+}
+
+impl Sealed for WriteData<'_> {}
+
+impl<'a> Payload<'a> for WriteData<'a> {
+    const ID: SubmessageId = SubmessageId::WRITE_DATA;
+
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        Ok(Self { request: ObjectRequest::read(reader)?, data: reader.take(reader.left_bytes())? })
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+        self.request.write(writer)?;
+        writer.put(self.data)
+    }
+}

@@ -1,0 +1,62 @@
+//! The data of requesters and repliers.
+//!
+//! A requester's WRITE_DATA is the request alone: the request's identifier is the submessage's. The agent's DATA for that
+//! requester is that identifier again, as an [`ObjectRequest`], and the reply. The agent's DATA for a replier is a
+//! [`SampleIdentity`] and the request, and the replier's WRITE_DATA is the same identity and the reply.
+
+use super::{ByteOrder, ObjectRequest, Reader, Result, Writer};
+
+/// The identity of a request in DDS, which its reply repeats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SampleIdentity {
+    /// The GUID of the requester's data writer: a prefix of 12 bytes and an entity of 4.
+    pub writer: [u8; 16],
+    /// The number of the request.
+    pub sequence: i64,
+}
+
+impl SampleIdentity {
+    /// The length, in bytes.
+    pub const BYTES: usize = 24;
+
+    /// Reads an identity.
+    ///
+    /// # Errors
+    /// [`Problem::End`](super::Problem::End).
+    pub fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        let writer = reader.array()?;
+        let (high, low) = (reader.u32()?, reader.u32()?);
+        Ok(Self { writer, sequence: (u64::from(high) << 32 | u64::from(low)) as i64 })
+    }
+
+    /// Writes the identity.
+    ///
+    /// # Errors
+    /// [`Problem::Room`](super::Problem::Room).
+    pub fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+        writer.put(&self.writer)?;
+        writer.u32((self.sequence >> 32) as u32)?;
+        writer.u32(self.sequence as u32)
+    }
+}
+
+/// Splits the data of a replier: the identity, and the request or reply. `order` is the submessage's.
+///
+/// # Errors
+/// [`Problem::End`](super::Problem::End).
+pub fn split_request(data: &[u8], order: ByteOrder) -> Result<(SampleIdentity, &[u8])> {
+    let mut reader = Reader::new(data, order);
+    let identity = SampleIdentity::read(&mut reader)?;
+    Ok((identity, reader.rest()))
+}
+
+/// Splits DATA for a requester: the request that is answered, and the reply.
+///
+/// # Errors
+/// [`Problem::End`](super::Problem::End).
+pub fn split_reply(data: &[u8]) -> Result<(ObjectRequest, &[u8])> {
+    // The byte order plays no part: identifiers are big endian.
+    let mut reader = Reader::new(data, ByteOrder::Big);
+    let request = ObjectRequest::read(&mut reader)?;
+    Ok((request, reader.rest()))
+}

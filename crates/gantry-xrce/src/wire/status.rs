@@ -1,0 +1,76 @@
+//! The result of a request.
+
+use super::{Reader, Result, Writer};
+
+/// A result of a request, as the standard numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusValue(pub u8);
+
+impl StatusValue {
+    /// Done.
+    pub const OK: Self = Self(0x00);
+    /// Nothing to do: the object was there.
+    pub const OK_MATCHED: Self = Self(0x01);
+    /// DDS refused.
+    pub const DDS_ERROR: Self = Self(0x80);
+    /// The kinds of objects do not fit.
+    pub const MISMATCH: Self = Self(0x81);
+    /// The object exists.
+    pub const ALREADY_EXISTS: Self = Self(0x82);
+    /// The agent refuses.
+    pub const DENIED: Self = Self(0x83);
+    /// The object does not exist.
+    pub const UNKNOWN_REFERENCE: Self = Self(0x84);
+    /// The bytes make no sense.
+    pub const INVALID_DATA: Self = Self(0x85);
+    /// The QoS or the versions do not fit.
+    pub const INCOMPATIBLE: Self = Self(0x86);
+    /// The agent has no memory or has reached a limit.
+    pub const RESOURCES: Self = Self(0x87);
+
+    /// Whether the request was carried out.
+    pub fn is_ok(self) -> bool {
+        self.0 < 0x80
+    }
+
+    /// The name in the standard's words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OK => "ok",
+            Self::OK_MATCHED => "ok, matched",
+            Self::DDS_ERROR => "DDS error",
+            Self::MISMATCH => "mismatch",
+            Self::ALREADY_EXISTS => "already exists",
+            Self::DENIED => "denied",
+            Self::UNKNOWN_REFERENCE => "unknown reference",
+            Self::INVALID_DATA => "invalid data",
+            Self::INCOMPATIBLE => "incompatible",
+            Self::RESOURCES => "resources",
+            _ => "unknown status",
+        }
+    }
+}
+
+/// A result, and a byte whose meaning is the implementation's.
+///
+/// In eProsima's INFO that byte is 1 if the agent has a session with the client at that address, and 0 if not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultStatus {
+    /// The result.
+    pub status: StatusValue,
+    /// The implementation's byte.
+    pub implementation: u8,
+}
+
+impl ResultStatus {
+    /// Done.
+    pub const OK: Self = Self { status: StatusValue::OK, implementation: 0 };
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        Ok(Self { status: StatusValue(reader.u8()?), implementation: reader.u8()? })
+    }
+
+    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+        writer.put(&[self.status.0, self.implementation])
+    }
+}

@@ -1,0 +1,36 @@
+//! Texts: a length that counts a zero byte at the end, and UTF-8.
+
+use super::{Item, Problem, Reader, Result, Writer};
+
+impl<'a> Reader<'a> {
+    pub(super) fn text(&mut self) -> Result<&'a str> {
+        self.align(4)?;
+        let start = *self;
+        let bytes = self.octets()?;
+        let text = match bytes.split_last() {
+            Some((0, text)) => core::str::from_utf8(text).ok(),
+            // Some writers of CDR give an empty text no zero byte.
+            None => Some(""),
+            Some(_) => None,
+        };
+        text.ok_or_else(|| start.error(Problem::NotText))
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn text(&mut self, text: &str) -> Result<()> {
+        self.u32((text.len() as u32).wrapping_add(1))?;
+        self.put(text.as_bytes())?;
+        self.u8(0)
+    }
+}
+
+impl<'a> Item<'a> for &'a str {
+    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+        reader.text()
+    }
+
+    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+        writer.text(self)
+    }
+}

@@ -1,0 +1,166 @@
+//! A cursor over the memory in which a payload is written.
+
+use super::{ByteOrder, Error, Problem, Result, reader::padding};
+
+/// Writes the fields of a payload one after the other.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    bytes: &'a mut [u8],
+    position: usize,
+    /// The position plus this is what alignment counts.
+    phase: usize,
+    order: ByteOrder,
+}
+
+/// The start of a sequence of octets whose length is written at its end.
+#[must_use]
+pub(super) struct Nested {
+    start: usize,
+    outer_phase: usize,
+}
+
+impl<'a> Writer<'a> {
+    /// A writer into memory that begins where alignment counts from.
+    pub fn new(bytes: &'a mut [u8], order: ByteOrder) -> Self {
+        Self::within(bytes, 0, 0, order)
+    }
+
+    /// A writer that continues at `position`. `phase` precedes the memory in the message's alignment.
+    pub(super) fn within(bytes: &'a mut [u8], position: usize, phase: usize, order: ByteOrder) -> Self {
+        Self { bytes, position, phase, order }
+    }
+
+    /// The byte order of numbers.
+    pub fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    /// The number of bytes up to here.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Forgets what was written after `position`.
+    pub(super) fn truncate(&mut self, position: usize) {
+        self.position = self.position.min(position);
+    }
+
+    pub(super) fn error(&self, problem: Problem) -> Error {
+        Error { offset: self.position as u32, problem }
+    }
+
+    /// The memory after this position.
+    pub fn room(&mut self) -> &mut [u8] {
+        self.bytes.get_mut(self.position..).unwrap_or_default()
+    }
+
+    /// Counts `bytes` of [`room`](Self::room), which the caller has written, as part of the payload.
+    ///
+    /// # Errors
+    /// [`Problem::Room`].
+    pub fn advance(&mut self, bytes: usize) -> Result<()> {
+        if bytes > self.room().len() {
+            return Err(self.error(Problem::Room { needed_bytes: bytes as u32 }));
+        }
+        self.position += bytes;
+        Ok(())
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// [`Problem::Room`].
+    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        if let Some(room) = self.room().get_mut(..bytes.len()) {
+            room.copy_from_slice(bytes);
+        }
+        self.advance(bytes.len())
+    }
+
+    /// Writes zeros.
+    ///
+    /// # Errors
+    /// [`Problem::Room`].
+    pub fn zeros(&mut self, bytes: usize) -> Result<()> {
+        if let Some(room) = self.room().get_mut(..bytes) {
+            room.fill(0);
+        }
+        self.advance(bytes)
+    }
+
+    /// Overwrites bytes that were written at `position`.
+    pub(super) fn patch(&mut self, position: usize, bytes: &[u8]) {
+        if let Some(written) = self.bytes.get_mut(position..).and_then(|tail| tail.get_mut(..bytes.len())) {
+            written.copy_from_slice(bytes);
+        }
+    }
+
+    pub(super) fn align(&mut self, bytes: usize) -> Result<()> {
+        self.zeros(padding(self.position + self.phase, bytes))
+    }
+
+    pub(super) fn u8(&mut self, value: u8) -> Result<()> {
+        self.put(&[value])
+    }
+
+    pub(super) fn boolean(&mut self, value: bool) -> Result<()> {
+        self.u8(u8::from(value))
+    }
+
+    pub(super) fn u16(&mut self, value: u16) -> Result<()> {
+        self.align(2)?;
+        self.put(&match self.order {
+            ByteOrder::Little => value.to_le_bytes(),
+            ByteOrder::Big => value.to_be_bytes(),
+        })
+    }
+
+    fn in_order(&self, value: u32) -> [u8; 4] {
+        match self.order {
+            ByteOrder::Little => value.to_le_bytes(),
+            ByteOrder::Big => value.to_be_bytes(),
+        }
+    }
+
+    pub(super) fn u32(&mut self, value: u32) -> Result<()> {
+        self.align(4)?;
+        self.put(&self.in_order(value))
+    }
+
+    pub(super) fn u64(&mut self, value: u64) -> Result<()> {
+        self.align(8)?;
+        let (low, high) = (value as u32, (value >> 32) as u32);
+        let (first, second) = if self.order == ByteOrder::Little { (low, high) } else { (high, low) };
+        self.u32(first)?;
+        self.u32(second)
+    }
+
+    pub(super) fn octets(&mut self, bytes: &[u8]) -> Result<()> {
+        self.u32(bytes.len() as u32)?;
+        self.put(bytes)
+    }
+
+    /// A field that a boolean precedes, which says whether it is there.
+    pub(super) fn optional<T>(
+        &mut self,
+        value: Option<T>,
+        write: impl FnOnce(&mut Self, T) -> Result<()>,
+    ) -> Result<()> {
+        self.boolean(value.is_some())?;
+        value.map_or(Ok(()), |value| write(self, value))
+    }
+
+    /// Begins a sequence of octets with a payload of its own, which counts alignment from its start.
+    pub(super) fn begin_nested(&mut self) -> Result<Nested> {
+        self.u32(0)?;
+        let outer_phase = core::mem::replace(&mut self.phase, padding(self.position, 8));
+        Ok(Nested { start: self.position, outer_phase })
+    }
+
+    /// Ends the sequence: writes its length.
+    pub(super) fn end_nested(&mut self, nested: Nested) {
+        let length = self.in_order((self.position - nested.start) as u32);
+        self.patch(nested.start - 4, &length);
+        self.phase = nested.outer_phase;
+    }
+}

@@ -1,0 +1,12 @@
+//! What `gantry-xrce` reads and writes.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod framing;
+mod wire;
+
+/// The bytes that a text says in hexadecimal. Spaces are ignored.
+fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u32> = text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16).unwrap()).collect();
+    digits.chunks(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()
+}

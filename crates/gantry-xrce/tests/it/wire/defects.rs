@@ -1,0 +1,168 @@
+//! Bytes that are defective or cut off are refused and do no harm.
+
+use super::{message, only};
+use crate::hex;
+use gantry_xrce::wire::{
+    AckNack, ByteOrder, Code, Create, CreateClient, Data, Delete, Error, Flags, Fragment, GetInfo, Header, Heartbeat,
+    Info, MessageBuilder, ObjectId, ObjectRequest, Problem, ReadData, RequestId, SessionId, Status, StatusAgent,
+    Submessage, SubmessageId, Timestamp, TimestampReply, WriteData, parse,
+};
+
+/// Reads a submessage as what it says it is, and writes it again.
+fn read(submessage: &Submessage<'_>) -> Result<(), Error> {
+    macro_rules! as_any_of {
+        ($($payload:ident),*) => {
+            match submessage.id {
+                $(<$payload as gantry_xrce::wire::Payload>::ID => {
+                    let payload = submessage.read::<$payload>()?;
+                    let order = submessage.payload.order();
+                    let again = message(Header::streamless(SessionId::NONE), order, submessage.flags, &payload);
+                    assert_eq!(only(&again).1.read::<$payload>().unwrap(), payload);
+                    Ok(())
+                })*
+                _ => Ok(()),
+            }
+        };
+    }
+    as_any_of!(
+        CreateClient,
+        Create,
+        GetInfo,
+        Delete,
+        StatusAgent,
+        Status,
+        Info,
+        WriteData,
+        ReadData,
+        Data,
+        AckNack,
+        Heartbeat,
+        Fragment,
+        Timestamp,
+        TimestampReply
+    )
+}
+
+const MESSAGES: [&str; 12] = [
+    "8000000002010800000afffd02000000",
+    "8000000006011c00000afffd0000010d585243450100010f00010d000100000000000000",
+    "8000000000011000585243450100010faaaabbbb8100fc01",
+    "8100000004010b000000585243450100010f00",
+    "810000000f011800883f006b01674f2c883f006b68634f2c883f006bbb3c4e2c",
+    "8180000005010600000a00110000",
+    "810000000a0105000100000080",
+    "8180010008011000000e001680000001ffff000000000000",
+    "81000000030104000002fffe",
+    "8101000001051a00000a0011010300000c0000000001000004000000696d75000000",
+    "8101050001051c00000f0015050300000e000000001201000b0001000500000000000013",
+    "8101020001054300000c001202030000350000000b00000072742f636861747465720000010000001d000000
+     7374645f6d7367733a3a6d73673a3a6464735f3a3a537472696e675f000011",
+];
+
+#[test]
+fn a_message_that_is_cut_off_anywhere_is_refused() {
+    for text in MESSAGES {
+        let whole = hex(text);
+        for bytes in 0..whole.len() {
+            let cut = whole[..bytes].to_vec();
+            match parse(&cut) {
+                Err(Error { problem: Problem::End { .. }, .. }) => assert!(bytes < 4),
+                Err(error) => panic!("{error}"),
+                // Only the header is there.
+                Ok((_, mut submessages)) => match submessages.next() {
+                    None => assert_eq!(bytes, 4),
+                    Some(read) => assert!(matches!(read.unwrap_err().problem, Problem::End { .. })),
+                },
+            }
+        }
+        // A submessage whose own length cuts it off.
+        let said = usize::from(whole[6]);
+        for bytes in 0..said {
+            let mut cut = whole[..8 + bytes].to_vec();
+            cut[6] = bytes as u8;
+            let error = read(&only(&cut).1).unwrap_err();
+            assert!(matches!(error.problem, Problem::End { .. }), "{text}, {bytes} bytes: {error}");
+        }
+    }
+}
+
+#[test]
+fn damaged_and_random_messages_do_no_harm() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let all = |bytes: &[u8]| {
+        if let Ok((_, submessages)) = parse(bytes) {
+            for submessage in submessages {
+                let _ = submessage.and_then(|submessage| read(&submessage));
+            }
+        }
+    };
+    for _ in 0..20_000 {
+        let mut damaged = hex(MESSAGES[random.usize(..MESSAGES.len())]);
+        for _ in 0..random.usize(1..4) {
+            let at = random.usize(..damaged.len());
+            damaged[at] = random.u8(..);
+        }
+        all(&damaged);
+        let mut noise = vec![0; random.usize(..100)];
+        random.fill(&mut noise);
+        all(&noise);
+    }
+}
+
+#[test]
+fn a_defect_says_where_it_is() {
+    let refused = |text: &str| {
+        let bytes = hex(text);
+        read(&only(&bytes).1).unwrap_err()
+    };
+    let cookie = refused("8000000000011000585243460100010faaaabbbb8100fc01");
+    assert_eq!(cookie, Error { offset: 8, problem: Problem::Cookie });
+    let boolean = refused("8000000000011000585243450100010faaaabbbb8107fc01");
+    assert_eq!(boolean, Error { offset: 21, problem: Problem::NotBoolean { value: 7 } });
+    assert_eq!(boolean.to_string(), "at byte 21: a boolean is 7; it may be 0 or 1");
+    let format = refused("8101030001051000000d0013030500000200000000000011");
+    let unknown = Problem::Unknown { code: Code::RepresentationFormat, value: 5 };
+    assert_eq!(format, Error { offset: 13, problem: unknown });
+    // The binary representation counts from its own start; errors count from the message's.
+    let text = refused("8101000001051a00000a0011010300000c0000000001000004000000696dff000000");
+    assert_eq!(text, Error { offset: 24, problem: Problem::NotText });
+    let unterminated = refused("8101000001051a00000a0011010300000c0000000001000004000000696d75610000");
+    assert_eq!(unterminated.problem, Problem::NotText);
+}
+
+#[test]
+fn a_submessage_that_does_not_fit_leaves_no_trace() {
+    let request = ObjectRequest { request: RequestId(10), object: ObjectId::CLIENT };
+    let mut buffer = [0; 29];
+    let header = Header::streamless(SessionId::CLIENT);
+    let mut builder = MessageBuilder::new(&mut buffer, &header, ByteOrder::Little).unwrap();
+    builder.add(Flags::NONE, &WriteData { request, data: &[1, 2, 3] }).unwrap();
+    let bytes = builder.bytes();
+    assert_eq!(bytes, 15);
+    let error = builder.add(Flags::NONE, &WriteData { request, data: &[0; 6] }).unwrap_err();
+    assert_eq!(error, Error { offset: 24, problem: Problem::Room { needed_bytes: 6 } });
+    assert_eq!(builder.bytes(), bytes);
+    builder.add(Flags::NONE, &WriteData { request, data: &[4; 5] }).unwrap();
+    assert_eq!(builder.bytes(), 29);
+    assert!(builder.begin(SubmessageId::RESET, Flags::NONE).is_err());
+    assert_eq!(builder.bytes(), 29);
+    let (_, submessages) = parse(&buffer).unwrap();
+    let data: Vec<_> = submessages.map(|read| read.unwrap().read::<WriteData<'_>>().unwrap().data).collect();
+    assert_eq!(data, [&[1, 2, 3][..], &[4; 5]]);
+}
+
+#[test]
+fn data_can_be_composed_in_place() {
+    let mut buffer = [0; 32];
+    let mut builder =
+        MessageBuilder::new(&mut buffer, &Header::streamless(SessionId::CLIENT), ByteOrder::Little).unwrap();
+    let started = builder.begin(SubmessageId::FRAGMENT, Flags::LAST_FRAGMENT).unwrap();
+    builder.writer().room()[..2].copy_from_slice(&[5, 6]);
+    builder.writer().advance(2).unwrap();
+    builder.end(started).unwrap();
+    let cancelled = builder.begin(SubmessageId::FRAGMENT, Flags::NONE).unwrap();
+    assert!(builder.writer().advance(100).is_err());
+    builder.cancel(cancelled);
+    let bytes = builder.bytes();
+    assert_eq!(buffer[..bytes], hex("81000000 0d030200 0506"));
+}
