@@ -1,1 +1,26 @@
 //! Framings: messages over byte streams and CAN-FD.
+//!
+//! Datagrams (UDP) need none. A decoder takes any chunks, and an encoder gives any chunks. Neither borrows the message
+//! between calls: the caller gives the same memory each time, which lets a driver keep both beside each other.
+//!
+//! # Invariants
+//! - A decoder accounts for each byte: those of delivered frames, those that were dropped, and those of the frame under way.
+//! - After any noise, a decoder is in step again with the next frame that is whole.
+
+pub mod can_fd;
+mod crc;
+mod length_prefix;
+mod serial;
+
+pub use length_prefix::{LengthPrefixDecoder, length_prefix};
+pub use serial::{SerialCounters, SerialDecoder, SerialEncoder, SerialFrame};
+
+/// A message that is longer than its framing can carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a message of {bytes} bytes does not fit into a frame, which carries {max_bytes}; send it in fragments")]
+pub struct TooLong {
+    /// The length of the message, in bytes.
+    pub bytes: usize,
+    /// The most that a frame carries, in bytes.
+    pub max_bytes: usize,
+}

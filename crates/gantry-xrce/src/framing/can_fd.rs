@@ -1,0 +1,38 @@
+//! The framing of DDS-XRCE for CAN-FD: the first byte is the length of the message, which follows.
+//!
+//! A CAN-FD frame has 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes, so it can be longer than its message. A client has one
+//! identifier of 29 bits, for both directions.
+
+use super::TooLong;
+
+/// The longest message, in bytes: the MTU.
+pub const MAX_MESSAGE_BYTES: usize = 63;
+
+/// The longest frame, in bytes.
+pub const MAX_FRAME_BYTES: usize = 64;
+
+/// The lengths of frames above 8 bytes, in bytes.
+const LENGTHS: [u8; 7] = [12, 16, 20, 24, 32, 48, 64];
+
+/// Writes the frame of a message, and returns its length in bytes: one that CAN-FD has. Zeros fill it up.
+///
+/// # Errors
+/// [`TooLong`] above [`MAX_MESSAGE_BYTES`].
+pub fn encode(message: &[u8], frame: &mut [u8; MAX_FRAME_BYTES]) -> Result<usize, TooLong> {
+    let too_long = TooLong { bytes: message.len(), max_bytes: MAX_MESSAGE_BYTES };
+    let (length, room) = frame.split_first_mut().ok_or(too_long)?;
+    room.get_mut(..message.len()).ok_or(too_long)?.copy_from_slice(message);
+    room.iter_mut().skip(message.len()).for_each(|byte| *byte = 0);
+    *length = message.len() as u8;
+    let used = message.len() + 1;
+    if used <= 8 {
+        return Ok(used);
+    }
+    LENGTHS.iter().map(|&length| usize::from(length)).find(|&length| length >= used).ok_or(too_long)
+}
+
+/// The message of a frame, or `None` if it is empty or longer than the frame.
+pub fn decode(frame: &[u8]) -> Option<&[u8]> {
+    let (&length, rest) = frame.split_first()?;
+    rest.get(..usize::from(length)).filter(|message| !message.is_empty())
+}

@@ -1,0 +1,302 @@
+//! The framing of DDS-XRCE for serial lines.
+//!
+//! A frame is the flag 0x7e, the addresses of source and destination, the length of the message (16 bits, little endian), the
+//! message, and its CRC-16/ARC (little endian). After the flag, 0x7d and 0x7e are sent as 0x7d and the byte exclusive-or
+//! 0x20, so that 0x7e always begins a frame. No flag ends it. The checksum covers the message before this stuffing; addresses
+//! and length are not covered.
+
+use super::{TooLong, crc};
+
+const FLAG: u8 = 0x7e;
+const ESCAPE: u8 = 0x7d;
+const STUFFING: u8 = 0x20;
+/// Addresses and length.
+const HEADER_BYTES: u32 = 4;
+
+/// Writes one frame in chunks of any size.
+#[derive(Clone, Debug)]
+pub struct SerialEncoder {
+    source: u8,
+    destination: u8,
+    length: u16,
+    crc: u16,
+    /// The number of bytes that were written, before stuffing.
+    position: u32,
+    /// The second byte of an escaped one, if the chunk was full after the first.
+    escaped: Option<u8>,
+}
+
+impl SerialEncoder {
+    /// The address of the agent.
+    pub const AGENT: u8 = 0;
+    /// The address that eProsima's clients use.
+    pub const CLIENT: u8 = 1;
+
+    /// A frame from `source` to `destination` with a message of so many bytes.
+    ///
+    /// # Errors
+    /// [`TooLong`] above 65535 bytes.
+    pub fn new(source: u8, destination: u8, message_bytes: usize) -> Result<Self, TooLong> {
+        let max_bytes = usize::from(u16::MAX);
+        let length = u16::try_from(message_bytes).map_err(|_| TooLong { bytes: message_bytes, max_bytes })?;
+        Ok(Self { source, destination, length, crc: 0, position: 0, escaped: None })
+    }
+
+    /// Writes the next bytes of the frame into `chunk`, and returns how many. It is the length of `chunk` unless the frame
+    /// ends, and 0 after its end. `message` is the same each time.
+    pub fn encode(&mut self, message: &[u8], chunk: &mut [u8]) -> usize {
+        let mut written = 0;
+        for byte in chunk {
+            let Some(next) = self.next(message) else { break };
+            *byte = next;
+            written += 1;
+        }
+        written
+    }
+
+    fn next(&mut self, message: &[u8]) -> Option<u8> {
+        if let Some(byte) = self.escaped.take() {
+            return Some(byte);
+        }
+        let [length_low, length_high] = self.length.to_le_bytes();
+        let byte = match self.position {
+            0 => {
+                self.position = 1;
+                return Some(FLAG);
+            }
+            1 => self.source,
+            2 => self.destination,
+            3 => length_low,
+            4 => length_high,
+            after_flag => {
+                let index = after_flag - 1 - HEADER_BYTES;
+                match index.checked_sub(self.length.into()) {
+                    None => {
+                        // A message that is shorter than the caller said is filled up, so that the line stays in step.
+                        let byte = message.get(index as usize).copied().unwrap_or(0);
+                        self.crc = crc::update(self.crc, byte);
+                        byte
+                    }
+                    Some(after_message @ 0..2) => self.crc.to_le_bytes()[after_message as usize],
+                    Some(_) => return None,
+                }
+            }
+        };
+        self.position += 1;
+        if matches!(byte, FLAG | ESCAPE) {
+            self.escaped = Some(byte ^ STUFFING);
+            return Some(ESCAPE);
+        }
+        Some(byte)
+    }
+}
+
+/// A frame that arrived whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SerialFrame<'a> {
+    /// The address of its sender.
+    pub source: u8,
+    /// The message.
+    pub message: &'a [u8],
+}
+
+/// Counts of what a decoder received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SerialCounters {
+    /// Frames that were delivered.
+    pub frames: u32,
+    /// Bytes of those, stuffing included.
+    pub frame_bytes: u32,
+    /// Bytes that were dropped: noise, and those of the frames below.
+    pub dropped_bytes: u32,
+    /// Frames whose checksum is wrong.
+    pub crc_errors: u32,
+    /// Frames in which another frame begins: bytes were lost.
+    pub incomplete: u32,
+    /// Frames that are longer than the buffer.
+    pub too_long: u32,
+    /// Frames for another address.
+    pub for_others: u32,
+}
+
+/// Finds frames in the bytes of a serial line.
+///
+/// A frame of any length can be followed: the buffer bounds what is delivered. Counters wrap around.
+#[derive(Clone, Debug)]
+pub struct SerialDecoder {
+    address: u8,
+    state: State,
+    escape: bool,
+    source: u8,
+    length: u16,
+    /// The number of bytes of the message that were received.
+    received: u16,
+    crc: u16,
+    received_crc: u8,
+    /// The bytes of this frame, stuffing included.
+    frame_bytes: u32,
+    counters: SerialCounters,
+}
+
+/// What the next byte is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Noise, unless it is a flag.
+    Flag,
+    Source,
+    Destination,
+    LengthLow,
+    LengthHigh,
+    Message,
+    CrcLow,
+    CrcHigh,
+}
+
+impl SerialDecoder {
+    /// A decoder that delivers frames for `address`.
+    pub fn new(address: u8) -> Self {
+        Self {
+            address,
+            state: State::Flag,
+            escape: false,
+            source: 0,
+            length: 0,
+            received: 0,
+            crc: 0,
+            received_crc: 0,
+            frame_bytes: 0,
+            counters: SerialCounters::default(),
+        }
+    }
+
+    /// What was received up to now.
+    pub fn counters(&self) -> SerialCounters {
+        self.counters
+    }
+
+    /// The number of bytes of the frame under way: neither delivered nor dropped yet.
+    pub fn pending_bytes(&self) -> u32 {
+        self.frame_bytes
+    }
+
+    /// Reads `bytes` until a frame is whole or none are left, and leaves those after it. `buffer` is the same each time; the
+    /// message lies at its beginning.
+    ///
+    /// ```
+    /// use gantry_xrce::framing::{SerialDecoder, SerialEncoder};
+    ///
+    /// let mut chunk = [0; 42];
+    /// let mut encoder = SerialEncoder::new(SerialEncoder::CLIENT, SerialEncoder::AGENT, 5)?;
+    /// let length = encoder.encode(b"hello", &mut chunk);
+    ///
+    /// let mut decoder = SerialDecoder::new(SerialEncoder::AGENT);
+    /// let mut buffer = [0; 512];
+    /// let mut bytes = &chunk[..length];
+    /// while let Some(frame) = decoder.decode(&mut bytes, &mut buffer) {
+    ///     assert_eq!((frame.source, frame.message), (SerialEncoder::CLIENT, &b"hello"[..]));
+    /// }
+    /// assert_eq!(decoder.counters().frames, 1);
+    /// # Ok::<(), gantry_xrce::framing::TooLong>(())
+    /// ```
+    pub fn decode<'b>(&mut self, bytes: &mut &[u8], buffer: &'b mut [u8]) -> Option<SerialFrame<'b>> {
+        while let Some((&byte, rest)) = bytes.split_first() {
+            *bytes = rest;
+            if self.put(byte, buffer) {
+                let message = buffer.get(..usize::from(self.length))?;
+                return Some(SerialFrame { source: self.source, message });
+            }
+        }
+        None
+    }
+
+    /// Takes one byte. Whether it is the last one of a frame for this address.
+    fn put(&mut self, byte: u8, buffer: &mut [u8]) -> bool {
+        if byte == FLAG {
+            if self.state != State::Flag {
+                self.drop_frame();
+                self.counters.incomplete = self.counters.incomplete.wrapping_add(1);
+            }
+            self.frame_bytes = 1;
+            self.escape = false;
+            self.state = State::Source;
+            return false;
+        }
+        if self.state == State::Flag {
+            self.counters.dropped_bytes = self.counters.dropped_bytes.wrapping_add(1);
+            return false;
+        }
+        self.frame_bytes = self.frame_bytes.wrapping_add(1);
+        if byte == ESCAPE && !self.escape {
+            self.escape = true;
+            return false;
+        }
+        let byte = if self.escape { byte ^ STUFFING } else { byte };
+        self.escape = false;
+        self.advance(byte, buffer)
+    }
+
+    /// Takes one byte after the flag and without stuffing.
+    fn advance(&mut self, byte: u8, buffer: &mut [u8]) -> bool {
+        self.state = match self.state {
+            State::Flag => State::Flag,
+            State::Source => {
+                self.source = byte;
+                State::Destination
+            }
+            State::Destination if byte != self.address => {
+                self.counters.for_others = self.counters.for_others.wrapping_add(1);
+                return self.drop_frame();
+            }
+            State::Destination => State::LengthLow,
+            State::LengthLow => {
+                self.length = u16::from(byte);
+                State::LengthHigh
+            }
+            State::LengthHigh => {
+                self.length |= u16::from(byte) << 8;
+                if usize::from(self.length) > buffer.len() {
+                    self.counters.too_long = self.counters.too_long.wrapping_add(1);
+                    return self.drop_frame();
+                }
+                self.received = 0;
+                self.crc = 0;
+                if self.length == 0 { State::CrcLow } else { State::Message }
+            }
+            State::Message => {
+                if let Some(place) = buffer.get_mut(usize::from(self.received)) {
+                    *place = byte;
+                }
+                self.crc = crc::update(self.crc, byte);
+                self.received += 1;
+                if self.received == self.length { State::CrcLow } else { State::Message }
+            }
+            State::CrcLow => {
+                self.received_crc = byte;
+                State::CrcHigh
+            }
+            State::CrcHigh => return self.end(byte),
+        };
+        false
+    }
+
+    /// Compares the checksums at the end of a frame.
+    fn end(&mut self, crc_high: u8) -> bool {
+        if u16::from_le_bytes([self.received_crc, crc_high]) != self.crc {
+            self.counters.crc_errors = self.counters.crc_errors.wrapping_add(1);
+            return self.drop_frame();
+        }
+        self.counters.frames = self.counters.frames.wrapping_add(1);
+        self.counters.frame_bytes = self.counters.frame_bytes.wrapping_add(self.frame_bytes);
+        self.frame_bytes = 0;
+        self.state = State::Flag;
+        true
+    }
+
+    /// Drops what was received of a frame. Always `false`: it does not end.
+    fn drop_frame(&mut self) -> bool {
+        self.counters.dropped_bytes = self.counters.dropped_bytes.wrapping_add(self.frame_bytes);
+        self.frame_bytes = 0;
+        self.state = State::Flag;
+        false
+    }
+}

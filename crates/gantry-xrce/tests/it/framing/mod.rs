@@ -1,0 +1,5 @@
+//! Messages over byte streams and CAN-FD.
+
+mod can_fd;
+mod length_prefix;
+mod serial;
