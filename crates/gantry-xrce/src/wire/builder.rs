@@ -30,7 +30,8 @@ impl<'a> MessageBuilder<'a> {
     /// [`Problem::Room`](super::Problem::Room).
     pub fn new(buffer: &'a mut [u8], header: &Header, order: ByteOrder) -> Result<Self> {
         let mut writer = Writer::new(buffer, order);
-        header.write(&mut writer)?;
+        header.write(&mut writer);
+        writer.check()?;
         Ok(Self { writer })
     }
 
@@ -50,29 +51,17 @@ impl<'a> MessageBuilder<'a> {
     /// # Errors
     /// [`Problem::Room`](super::Problem::Room), or [`Problem::TooLong`](super::Problem::TooLong) for more than 65535 bytes.
     pub fn add<'p, P: Payload<'p>>(&mut self, flags: Flags, payload: &P) -> Result<()> {
-        let before = self.bytes();
-        let added = self.begin(P::ID, flags).and_then(|started| {
-            payload.write(&mut self.writer)?;
-            self.end(started)
-        });
-        if added.is_err() {
-            self.writer.truncate(before);
-        }
-        added
+        let started = self.begin(P::ID, flags);
+        payload.write(&mut self.writer);
+        self.end(started)
     }
 
     /// Begins a submessage whose payload the caller writes with [`writer`](Self::writer).
-    ///
-    /// # Errors
-    /// [`Problem::Room`](super::Problem::Room).
-    pub fn begin(&mut self, id: SubmessageId, flags: Flags) -> Result<Started> {
+    pub fn begin(&mut self, id: SubmessageId, flags: Flags) -> Started {
         let before = self.bytes();
-        let room = self.writer.align(SUBMESSAGE_HEADER_BYTES).and_then(|()| self.writer.zeros(SUBMESSAGE_HEADER_BYTES));
-        if let Err(error) = room {
-            self.writer.truncate(before);
-            return Err(error);
-        }
-        Ok(Started { before, payload: self.bytes(), id, flags })
+        self.writer.align(SUBMESSAGE_HEADER_BYTES);
+        self.writer.zeros(SUBMESSAGE_HEADER_BYTES);
+        Started { before, payload: self.bytes(), id, flags }
     }
 
     /// The writer of the submessage that was begun.
@@ -83,12 +72,14 @@ impl<'a> MessageBuilder<'a> {
     /// Ends the submessage: writes its header.
     ///
     /// # Errors
-    /// [`Problem::TooLong`](super::Problem::TooLong) for more than 65535 bytes.
+    /// [`Problem::Room`](super::Problem::Room), or [`Problem::TooLong`](super::Problem::TooLong) for more than 65535 bytes.
     pub fn end(&mut self, started: Started) -> Result<()> {
-        let bytes = self.bytes() - started.payload;
-        match submessage_header(started.id, started.flags, self.writer.order(), bytes) {
+        let bytes = self.bytes().saturating_sub(started.payload);
+        let header =
+            self.writer.check().and_then(|()| submessage_header(started.id, started.flags, self.writer.order(), bytes));
+        match header {
             Ok(header) => {
-                self.writer.patch(started.payload - SUBMESSAGE_HEADER_BYTES, &header);
+                self.writer.patch(started.payload.saturating_sub(SUBMESSAGE_HEADER_BYTES), &header);
                 Ok(())
             }
             Err(error) => {

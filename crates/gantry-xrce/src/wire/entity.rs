@@ -136,25 +136,25 @@ impl<'a> Entity<'a> {
         })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
         match self {
             Self::Participant(participant) => {
-                writer.optional(participant.domain_reference, Writer::text)?;
-                writer.optional(participant.name, Writer::text)
+                writer.optional(participant.domain_reference, Writer::text);
+                writer.optional(participant.name, Writer::text);
             }
             Self::Topic(topic) => {
-                writer.text(topic.name)?;
-                writer.optional(topic.type_reference, Writer::text)?;
-                writer.optional(topic.type_name, Writer::text)
+                writer.text(topic.name);
+                writer.optional(topic.type_reference, Writer::text);
+                writer.optional(topic.type_name, Writer::text);
             }
             Self::Publisher(group) | Self::Subscriber(group) => group.write(writer),
             Self::DataWriter(endpoint) => {
-                endpoint.topic.write(writer)?;
-                writer.optional(endpoint.qos, |writer, qos| qos.write(writer))
+                endpoint.topic.write(writer);
+                writer.optional(endpoint.qos, |writer, qos| qos.write(writer));
             }
             Self::DataReader(endpoint) => {
-                endpoint.topic.write(writer)?;
-                writer.optional(endpoint.qos, |writer, qos| qos.write(writer))
+                endpoint.topic.write(writer);
+                writer.optional(endpoint.qos, |writer, qos| qos.write(writer));
             }
             Self::Requester(service) | Self::Replier(service) => service.write(writer),
         }
@@ -166,9 +166,9 @@ impl<'a> Group<'a> {
         Ok(Self { name: reader.optional(Reader::text)?, qos: reader.optional(GroupQos::read)? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.optional(self.name, Writer::text)?;
-        writer.optional(self.qos, |writer, qos| qos.write(writer))
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.optional(self.name, Writer::text);
+        writer.optional(self.qos, |writer, qos| qos.write(writer));
     }
 }
 
@@ -177,9 +177,9 @@ impl<'a> GroupQos<'a> {
         Ok(Self { partitions: reader.optional(List::read)?, group_data: reader.optional(Reader::octets)? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.optional(self.partitions, |writer, partitions| partitions.write(writer))?;
-        writer.optional(self.group_data, Writer::octets)
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.optional(self.partitions, |writer, partitions| partitions.write(writer));
+        writer.optional(self.group_data, Writer::octets);
     }
 }
 
@@ -194,11 +194,11 @@ impl<'a> Service<'a> {
         })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.text(self.name)?;
-        writer.text(self.request_type)?;
-        writer.text(self.reply_type)?;
-        writer.optional(self.request_topic, Writer::text)?;
-        writer.optional(self.reply_topic, Writer::text)
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.text(self.name);
+        writer.text(self.request_type);
+        writer.text(self.reply_type);
+        writer.optional(self.request_topic, Writer::text);
+        writer.optional(self.reply_topic, Writer::text);
     }
 }

@@ -97,13 +97,12 @@ impl Header {
     }
 
     /// Writes the header.
-    ///
-    /// # Errors
-    /// [`Problem::Room`](super::Problem::Room).
-    pub fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.put(&[self.session.0, self.stream.0])?;
-        writer.put(&self.sequence.to_le_bytes())?;
-        if self.session.has_key() { writer.put(&self.key.0) } else { Ok(()) }
+    pub fn write(&self, writer: &mut Writer<'_>) {
+        writer.put(&[self.session.0, self.stream.0]);
+        writer.put(&self.sequence.to_le_bytes());
+        if self.session.has_key() {
+            writer.put(&self.key.0);
+        }
     }
 }
 

@@ -29,9 +29,9 @@ impl<'a> ObjectInfo<'a> {
         Ok(Self { configuration: reader.optional(Configuration::read)?, activity: reader.optional(Activity::read)? })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.optional(self.configuration, |writer, configuration| configuration.write(writer))?;
-        writer.optional(self.activity, |writer, activity| activity.write(writer))
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
+        writer.optional(self.configuration, |writer, configuration| configuration.write(writer));
+        writer.optional(self.activity, |writer, activity| activity.write(writer));
     }
 }
 
@@ -55,14 +55,14 @@ impl<'a> Configuration<'a> {
         })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+    fn write(&self, writer: &mut Writer<'_>) {
         match self {
             Self::Agent(agent) => {
-                writer.u8(ObjectKind::AGENT.0)?;
+                writer.u8(ObjectKind::AGENT.0);
                 agent.write(writer)
             }
             Self::Client(client) => {
-                writer.u8(ObjectKind::CLIENT.0)?;
+                writer.u8(ObjectKind::CLIENT.0);
                 client.write(writer)
             }
             Self::Object(object) => object.write(writer),
@@ -107,21 +107,21 @@ impl<'a> Activity<'a> {
         })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+    fn write(&self, writer: &mut Writer<'_>) {
         match self {
             Self::Agent { availability, locators } => {
-                writer.u8(ObjectKind::AGENT.0)?;
-                writer.u16(*availability as u16)?;
+                writer.u8(ObjectKind::AGENT.0);
+                writer.u16(*availability as u16);
                 locators.write(writer)
             }
             Self::DataWriter { stream_sequence, sample_sequence } => {
-                writer.u8(ObjectKind::DATA_WRITER.0)?;
-                writer.u16(*stream_sequence as u16)?;
-                writer.u64(*sample_sequence)
+                writer.u8(ObjectKind::DATA_WRITER.0);
+                writer.u16(*stream_sequence as u16);
+                writer.u64(*sample_sequence);
             }
             Self::DataReader { highest_acknowledged } => {
-                writer.u8(ObjectKind::DATA_READER.0)?;
-                writer.u16(*highest_acknowledged as u16)
+                writer.u8(ObjectKind::DATA_READER.0);
+                writer.u16(*highest_acknowledged as u16);
             }
         }
     }
@@ -167,26 +167,26 @@ impl<'a> Item<'a> for Locator<'a> {
         })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+    fn write(&self, writer: &mut Writer<'_>) {
         match self {
             Self::Small { address, port } => {
-                writer.u8(0)?;
-                writer.put(address)?;
-                writer.u8(*port)
+                writer.u8(0);
+                writer.put(address);
+                writer.u8(*port);
             }
             Self::Medium { address, port } => {
-                writer.u8(1)?;
-                writer.put(address)?;
-                writer.u16(*port)
+                writer.u8(1);
+                writer.put(address);
+                writer.u16(*port);
             }
             Self::Large { address, port } => {
-                writer.u8(2)?;
-                writer.put(address)?;
-                writer.u32(*port)
+                writer.u8(2);
+                writer.put(address);
+                writer.u32(*port);
             }
             Self::Text(text) => {
-                writer.u8(3)?;
-                writer.text(text)
+                writer.u8(3);
+                writer.text(text);
             }
         }
     }

@@ -12,10 +12,7 @@ pub trait Item<'a>: Sized {
     fn read(reader: &mut Reader<'a>) -> Result<Self>;
 
     /// Writes one.
-    ///
-    /// # Errors
-    /// [`Problem::Room`](super::Problem::Room).
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()>;
+    fn write(&self, writer: &mut Writer<'_>);
 }
 
 /// A sequence: one that the caller has, or one in a message whose elements were checked when it was read.
@@ -39,15 +36,14 @@ impl<'a, T: Item<'a>> List<'a, T> {
         Ok(list)
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()>
+    pub(super) fn write(&self, writer: &mut Writer<'_>)
     where
         T: Copy,
     {
-        writer.u32(self.len() as u32)?;
+        writer.u32(self.len() as u32);
         for item in *self {
-            item.write(writer)?;
+            item.write(writer);
         }
-        Ok(())
     }
 }
 

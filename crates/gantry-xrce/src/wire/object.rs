@@ -69,8 +69,8 @@ impl ObjectId {
         Ok(Self(u16::from_be_bytes(reader.array()?)))
     }
 
-    pub(super) fn write(self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.put(&self.0.to_be_bytes())
+    pub(super) fn write(self, writer: &mut Writer<'_>) {
+        writer.put(&self.0.to_be_bytes());
     }
 }
 
@@ -114,9 +114,9 @@ impl ObjectRequest {
         Ok(Self { request: RequestId(u16::from_be_bytes(reader.array()?)), object: ObjectId::read(reader)? })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.put(&self.request.0.to_be_bytes())?;
-        self.object.write(writer)
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
+        writer.put(&self.request.0.to_be_bytes());
+        self.object.write(writer);
     }
 }
 
@@ -134,8 +134,8 @@ impl ObjectReply {
         Ok(Self { related: ObjectRequest::read(reader)?, result: ResultStatus::read(reader)? })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.related.write(writer)?;
-        self.result.write(writer)
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
+        self.related.write(writer);
+        self.result.write(writer);
     }
 }

@@ -16,8 +16,8 @@ impl<'a> Item<'a> for Property<'a> {
         Ok(Self { name: reader.text()?, value: reader.text()? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.text(self.name)?;
-        writer.text(self.value)
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.text(self.name);
+        writer.text(self.value);
     }
 }

@@ -63,12 +63,12 @@ impl<'a> Qos<'a> {
         })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.u16(self.flags.0)?;
-        writer.optional(self.history_depth, Writer::u16)?;
-        writer.optional(self.deadline_ms, Writer::u32)?;
-        writer.optional(self.lifespan_ms, Writer::u32)?;
-        writer.optional(self.user_data, Writer::octets)
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.u16(self.flags.0);
+        writer.optional(self.history_depth, Writer::u16);
+        writer.optional(self.deadline_ms, Writer::u32);
+        writer.optional(self.lifespan_ms, Writer::u32);
+        writer.optional(self.user_data, Writer::octets);
     }
 }
 
@@ -88,9 +88,9 @@ impl<'a> WriterQos<'a> {
         Ok(Self { common: Qos::read(reader)?, ownership_strength: reader.optional(Reader::u32)? })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.common.write(writer)?;
-        writer.optional(self.ownership_strength, Writer::u32)
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
+        self.common.write(writer);
+        writer.optional(self.ownership_strength, Writer::u32);
     }
 }
 
@@ -116,9 +116,9 @@ impl<'a> ReaderQos<'a> {
         })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.common.write(writer)?;
-        writer.optional(self.time_based_filter_ms, Writer::u32)?;
-        writer.optional(self.content_filter, Writer::text)
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
+        self.common.write(writer);
+        writer.optional(self.time_based_filter_ms, Writer::u32);
+        writer.optional(self.content_filter, Writer::text);
     }
 }

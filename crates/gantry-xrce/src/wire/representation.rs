@@ -50,9 +50,9 @@ fn read_start(reader: &mut Reader<'_>) -> Result<([u8; 2], [u8; 2])> {
     Ok((reader.array()?, reader.array()?))
 }
 
-fn write_start(writer: &mut Writer<'_>, version: [u8; 2], vendor: [u8; 2]) -> Result<()> {
-    writer.put(COOKIE)?;
-    writer.put(&version)?;
+fn write_start(writer: &mut Writer<'_>, version: [u8; 2], vendor: [u8; 2]) {
+    writer.put(COOKIE);
+    writer.put(&version);
     writer.put(&vendor)
 }
 
@@ -69,12 +69,12 @@ impl<'a> ClientRepresentation<'a> {
         })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        write_start(writer, self.version, self.vendor)?;
-        writer.put(&self.key.0)?;
-        writer.u8(self.session.0)?;
-        writer.optional(self.properties, |writer, properties| properties.write(writer))?;
-        writer.u16(self.mtu_bytes)
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
+        write_start(writer, self.version, self.vendor);
+        writer.put(&self.key.0);
+        writer.u8(self.session.0);
+        writer.optional(self.properties, |writer, properties| properties.write(writer));
+        writer.u16(self.mtu_bytes);
     }
 }
 
@@ -84,9 +84,9 @@ impl<'a> AgentRepresentation<'a> {
         Ok(Self { version, vendor, properties: reader.optional(List::read)? })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        write_start(writer, self.version, self.vendor)?;
-        writer.optional(self.properties, |writer, properties| properties.write(writer))
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
+        write_start(writer, self.version, self.vendor);
+        writer.optional(self.properties, |writer, properties| properties.write(writer));
     }
 }
 
@@ -141,13 +141,13 @@ impl<'a> Object<'a> {
         Ok(Self { kind, representation, owner })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.u8(self.kind.0)?;
-        self.representation.write(writer)?;
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
+        writer.u8(self.kind.0);
+        self.representation.write(writer);
         match self.owner {
             Owner::Domain(domain) => writer.u16(domain as u16),
             Owner::Object(object) => object.write(writer),
-            Owner::None => Ok(()),
+            Owner::None => {}
         }
     }
 }
@@ -163,22 +163,21 @@ impl<'a> Representation<'a> {
         })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
+    fn write(&self, writer: &mut Writer<'_>) {
         match self {
             Self::Reference(name) => {
-                writer.u8(1)?;
-                writer.text(name)
+                writer.u8(1);
+                writer.text(name);
             }
             Self::Xml(xml) => {
-                writer.u8(2)?;
-                writer.text(xml)
+                writer.u8(2);
+                writer.text(xml);
             }
             Self::Binary(entity) => {
-                writer.u8(3)?;
-                let nested = writer.begin_nested()?;
-                entity.write(writer)?;
+                writer.u8(3);
+                let nested = writer.begin_nested();
+                entity.write(writer);
                 writer.end_nested(nested);
-                Ok(())
             }
         }
     }

@@ -30,13 +30,10 @@ impl SampleIdentity {
     }
 
     /// Writes the identity.
-    ///
-    /// # Errors
-    /// [`Problem::Room`](super::Problem::Room).
-    pub fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.put(&self.writer)?;
-        writer.u32((self.sequence >> 32) as u32)?;
-        writer.u32(self.sequence as u32)
+    pub fn write(&self, writer: &mut Writer<'_>) {
+        writer.put(&self.writer);
+        writer.u32((self.sequence >> 32) as u32);
+        writer.u32(self.sequence as u32);
     }
 }
 

@@ -70,7 +70,7 @@ impl ResultStatus {
         Ok(Self { status: StatusValue(reader.u8()?), implementation: reader.u8()? })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.put(&[self.status.0, self.implementation])
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
+        writer.put(&[self.status.0, self.implementation]);
     }
 }

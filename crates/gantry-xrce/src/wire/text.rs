@@ -18,10 +18,10 @@ impl<'a> Reader<'a> {
 }
 
 impl Writer<'_> {
-    pub(super) fn text(&mut self, text: &str) -> Result<()> {
-        self.u32((text.len() as u32).wrapping_add(1))?;
-        self.put(text.as_bytes())?;
-        self.u8(0)
+    pub(super) fn text(&mut self, text: &str) {
+        self.u32((text.len() as u32).wrapping_add(1));
+        self.put(text.as_bytes());
+        self.u8(0);
     }
 }
 
@@ -30,7 +30,7 @@ impl<'a> Item<'a> for &'a str {
         reader.text()
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.text(self)
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.text(self);
     }
 }

@@ -16,8 +16,8 @@ impl Time {
         Ok(Self { seconds: reader.u32()? as i32, nanoseconds: reader.u32()? })
     }
 
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.u32(self.seconds as u32)?;
-        writer.u32(self.nanoseconds)
+    pub(super) fn write(&self, writer: &mut Writer<'_>) {
+        writer.u32(self.seconds as u32);
+        writer.u32(self.nanoseconds);
     }
 }

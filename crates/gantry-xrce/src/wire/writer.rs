@@ -3,6 +3,9 @@
 use super::{ByteOrder, Error, Problem, Result, reader::padding};
 
 /// Writes the fields of a payload one after the other.
+///
+/// What does not fit is not written, nor is anything after it. [`MessageBuilder::end`](super::MessageBuilder::end) tells.
+/// That keeps a check for each field out of a microcontroller's memory.
 #[derive(Debug)]
 pub struct Writer<'a> {
     bytes: &'a mut [u8],
@@ -10,6 +13,8 @@ pub struct Writer<'a> {
     /// The position plus this is what alignment counts.
     phase: usize,
     order: ByteOrder,
+    /// The length of the first field that did not fit at `position`; 0 if all did.
+    refused_bytes: usize,
 }
 
 /// The start of a sequence of octets whose length is written at its end.
@@ -27,7 +32,7 @@ impl<'a> Writer<'a> {
 
     /// A writer that continues at `position`. `phase` precedes the memory in the message's alignment.
     pub(super) fn within(bytes: &'a mut [u8], position: usize, phase: usize, order: ByteOrder) -> Self {
-        Self { bytes, position, phase, order }
+        Self { bytes, position, phase, order, refused_bytes: 0 }
     }
 
     /// The byte order of numbers.
@@ -40,13 +45,35 @@ impl<'a> Writer<'a> {
         self.position
     }
 
-    /// Forgets what was written after `position`.
-    pub(super) fn truncate(&mut self, position: usize) {
-        self.position = self.position.min(position);
+    /// Whether all fields did fit.
+    ///
+    /// # Errors
+    /// [`Problem::Room`] of the first that did not.
+    pub fn check(&self) -> Result<()> {
+        if self.refused_bytes == 0 {
+            return Ok(());
+        }
+        let problem = Problem::Room { needed_bytes: self.refused_bytes as u32 };
+        Err(Error { offset: self.position as u32, problem })
     }
 
-    pub(super) fn error(&self, problem: Problem) -> Error {
-        Error { offset: self.position as u32, problem }
+    /// Forgets what was written after `position`, and what did not fit.
+    pub(super) fn truncate(&mut self, position: usize) {
+        self.position = self.position.min(position);
+        self.refused_bytes = 0;
+    }
+
+    /// The next `bytes` of memory, which the caller fills, or none if they do not fit.
+    fn claim(&mut self, bytes: usize) -> &mut [u8] {
+        let start = self.position;
+        if self.refused_bytes > 0 || bytes > self.bytes.len() - start.min(self.bytes.len()) {
+            if self.refused_bytes == 0 {
+                self.refused_bytes = bytes;
+            }
+            return &mut [];
+        }
+        self.position = start + bytes;
+        self.bytes.get_mut(start..self.position).unwrap_or_default()
     }
 
     /// The memory after this position.
@@ -55,37 +82,21 @@ impl<'a> Writer<'a> {
     }
 
     /// Counts `bytes` of [`room`](Self::room), which the caller has written, as part of the payload.
-    ///
-    /// # Errors
-    /// [`Problem::Room`].
-    pub fn advance(&mut self, bytes: usize) -> Result<()> {
-        if bytes > self.room().len() {
-            return Err(self.error(Problem::Room { needed_bytes: bytes as u32 }));
-        }
-        self.position += bytes;
-        Ok(())
+    pub fn advance(&mut self, bytes: usize) {
+        self.claim(bytes);
     }
 
     /// Writes bytes.
-    ///
-    /// # Errors
-    /// [`Problem::Room`].
-    pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        if let Some(room) = self.room().get_mut(..bytes.len()) {
+    pub fn put(&mut self, bytes: &[u8]) {
+        let room = self.claim(bytes.len());
+        if room.len() == bytes.len() {
             room.copy_from_slice(bytes);
         }
-        self.advance(bytes.len())
     }
 
     /// Writes zeros.
-    ///
-    /// # Errors
-    /// [`Problem::Room`].
-    pub fn zeros(&mut self, bytes: usize) -> Result<()> {
-        if let Some(room) = self.room().get_mut(..bytes) {
-            room.fill(0);
-        }
-        self.advance(bytes)
+    pub fn zeros(&mut self, bytes: usize) {
+        self.claim(bytes).fill(0);
     }
 
     /// Overwrites bytes that were written at `position`.
@@ -95,26 +106,19 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn align(&mut self, bytes: usize) -> Result<()> {
-        self.zeros(padding(self.position + self.phase, bytes))
+    pub(super) fn align(&mut self, bytes: usize) {
+        self.zeros(padding(self.position + self.phase, bytes));
     }
 
-    pub(super) fn u8(&mut self, value: u8) -> Result<()> {
-        self.put(&[value])
+    pub(super) fn u8(&mut self, value: u8) {
+        self.put(&[value]);
     }
 
-    pub(super) fn boolean(&mut self, value: bool) -> Result<()> {
-        self.u8(u8::from(value))
+    pub(super) fn boolean(&mut self, value: bool) {
+        self.u8(u8::from(value));
     }
 
-    pub(super) fn u16(&mut self, value: u16) -> Result<()> {
-        self.align(2)?;
-        self.put(&match self.order {
-            ByteOrder::Little => value.to_le_bytes(),
-            ByteOrder::Big => value.to_be_bytes(),
-        })
-    }
-
+    /// The bytes of a number in this order.
     fn in_order(&self, value: u32) -> [u8; 4] {
         match self.order {
             ByteOrder::Little => value.to_le_bytes(),
@@ -122,45 +126,49 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(super) fn u32(&mut self, value: u32) -> Result<()> {
-        self.align(4)?;
-        self.put(&self.in_order(value))
+    pub(super) fn u16(&mut self, value: u16) {
+        self.align(2);
+        let value = if self.order == ByteOrder::Little { value } else { value.swap_bytes() };
+        self.put(&value.to_le_bytes());
     }
 
-    pub(super) fn u64(&mut self, value: u64) -> Result<()> {
-        self.align(8)?;
+    pub(super) fn u32(&mut self, value: u32) {
+        self.align(4);
+        self.put(&self.in_order(value));
+    }
+
+    pub(super) fn u64(&mut self, value: u64) {
+        self.align(8);
         let (low, high) = (value as u32, (value >> 32) as u32);
         let (first, second) = if self.order == ByteOrder::Little { (low, high) } else { (high, low) };
-        self.u32(first)?;
-        self.u32(second)
+        self.u32(first);
+        self.u32(second);
     }
 
-    pub(super) fn octets(&mut self, bytes: &[u8]) -> Result<()> {
-        self.u32(bytes.len() as u32)?;
-        self.put(bytes)
+    pub(super) fn octets(&mut self, bytes: &[u8]) {
+        self.u32(bytes.len() as u32);
+        self.put(bytes);
     }
 
     /// A field that a boolean precedes, which says whether it is there.
-    pub(super) fn optional<T>(
-        &mut self,
-        value: Option<T>,
-        write: impl FnOnce(&mut Self, T) -> Result<()>,
-    ) -> Result<()> {
-        self.boolean(value.is_some())?;
-        value.map_or(Ok(()), |value| write(self, value))
+    pub(super) fn optional<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.boolean(value.is_some());
+        if let Some(value) = value {
+            write(self, value);
+        }
     }
 
     /// Begins a sequence of octets with a payload of its own, which counts alignment from its start.
-    pub(super) fn begin_nested(&mut self) -> Result<Nested> {
-        self.u32(0)?;
+    pub(super) fn begin_nested(&mut self) -> Nested {
+        self.u32(0);
         let outer_phase = core::mem::replace(&mut self.phase, padding(self.position, 8));
-        Ok(Nested { start: self.position, outer_phase })
+        Nested { start: self.position, outer_phase }
     }
 
     /// Ends the sequence: writes its length.
     pub(super) fn end_nested(&mut self, nested: Nested) {
         let length = self.in_order((self.position - nested.start) as u32);
-        self.patch(nested.start - 4, &length);
+        self.patch(nested.start.saturating_sub(length.len()), &length);
         self.phase = nested.outer_phase;
     }
 }

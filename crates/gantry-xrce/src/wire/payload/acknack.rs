@@ -27,9 +27,9 @@ impl<'a> Payload<'a> for AckNack {
         })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.u16(self.first_unacknowledged)?;
-        writer.put(&self.missing.to_be_bytes())?;
-        writer.u8(self.stream.0)
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.u16(self.first_unacknowledged);
+        writer.put(&self.missing.to_be_bytes());
+        writer.u8(self.stream.0);
     }
 }

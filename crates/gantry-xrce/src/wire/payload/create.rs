@@ -23,8 +23,8 @@ impl<'a> Payload<'a> for Create<'a> {
         Ok(Self { request, object: Object::read(reader, kind)? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.request.write(writer)?;
-        self.object.write(writer)
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.request.write(writer);
+        self.object.write(writer);
     }
 }

@@ -19,7 +19,7 @@ impl<'a> Payload<'a> for CreateClient<'a> {
         Ok(Self { client: ClientRepresentation::read(reader)? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.client.write(writer)
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.client.write(writer);
     }
 }

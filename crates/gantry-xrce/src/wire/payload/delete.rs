@@ -19,7 +19,7 @@ impl<'a> Payload<'a> for Delete {
         Ok(Self { request: ObjectRequest::read(reader)? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.request.write(writer)
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.request.write(writer);
     }
 }

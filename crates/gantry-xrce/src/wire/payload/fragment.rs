@@ -19,7 +19,7 @@ impl<'a> Payload<'a> for Fragment<'a> {
         Ok(Self { bytes: reader.take(reader.left_bytes())? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.put(self.bytes)
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.put(self.bytes);
     }
 }

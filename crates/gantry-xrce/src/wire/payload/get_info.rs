@@ -21,8 +21,8 @@ impl<'a> Payload<'a> for GetInfo {
         Ok(Self { request: ObjectRequest::read(reader)?, mask: InfoMask(reader.u32()?) })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.request.write(writer)?;
-        writer.u32(self.mask.0)
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.request.write(writer);
+        writer.u32(self.mask.0);
     }
 }

@@ -23,9 +23,9 @@ impl<'a> Payload<'a> for Heartbeat {
         Ok(Self { first_unacknowledged: reader.u16()?, last_sent: reader.u16()?, stream: StreamId(reader.u8()?) })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.u16(self.first_unacknowledged)?;
-        writer.u16(self.last_sent)?;
-        writer.u8(self.stream.0)
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.u16(self.first_unacknowledged);
+        writer.u16(self.last_sent);
+        writer.u8(self.stream.0);
     }
 }

@@ -21,8 +21,8 @@ impl<'a> Payload<'a> for Info<'a> {
         Ok(Self { reply: ObjectReply::read(reader)?, info: ObjectInfo::read(reader)? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.reply.write(writer)?;
-        self.info.write(writer)
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.reply.write(writer);
+        self.info.write(writer);
     }
 }

@@ -52,8 +52,5 @@ pub trait Payload<'a>: sealed::Sealed + Sized {
     fn read(reader: &mut Reader<'a>) -> Result<Self>;
 
     /// Writes it.
-    ///
-    /// # Errors
-    /// [`Problem::Room`](super::Problem::Room).
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()>;
+    fn write(&self, writer: &mut Writer<'_>);
 }

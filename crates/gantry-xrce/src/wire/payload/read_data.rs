@@ -33,11 +33,11 @@ impl<'a> Payload<'a> for ReadData<'a> {
         })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.request.write(writer)?;
-        writer.put(&[self.stream.0, self.format.0])?;
-        writer.optional(self.content_filter, Writer::text)?;
-        writer.optional(self.delivery, |writer, delivery| delivery.write(writer))
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.request.write(writer);
+        writer.put(&[self.stream.0, self.format.0]);
+        writer.optional(self.content_filter, Writer::text);
+        writer.optional(self.delivery, |writer, delivery| delivery.write(writer));
     }
 }
 
@@ -67,10 +67,10 @@ impl DeliveryControl {
         })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        writer.u16(self.max_samples)?;
-        writer.u16(self.max_elapsed_s)?;
-        writer.u16(self.max_bytes_per_s)?;
-        writer.u16(self.min_pace_ms)
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.u16(self.max_samples);
+        writer.u16(self.max_elapsed_s);
+        writer.u16(self.max_bytes_per_s);
+        writer.u16(self.min_pace_ms);
     }
 }

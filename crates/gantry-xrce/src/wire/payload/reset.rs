@@ -16,7 +16,5 @@ impl<'a> Payload<'a> for Reset {
         Ok(Self)
     }
 
-    fn write(&self, _writer: &mut Writer<'_>) -> Result<()> {
-        Ok(())
-    }
+    fn write(&self, _writer: &mut Writer<'_>) {}
 }

@@ -19,7 +19,7 @@ impl<'a> Payload<'a> for Status {
         Ok(Self { reply: ObjectReply::read(reader)? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.reply.write(writer)
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.reply.write(writer);
     }
 }

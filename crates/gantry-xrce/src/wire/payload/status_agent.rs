@@ -21,8 +21,8 @@ impl<'a> Payload<'a> for StatusAgent<'a> {
         Ok(Self { result: ResultStatus::read(reader)?, agent: AgentRepresentation::read(reader)? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.result.write(writer)?;
-        self.agent.write(writer)
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.result.write(writer);
+        self.agent.write(writer);
     }
 }

@@ -19,7 +19,7 @@ impl<'a> Payload<'a> for Timestamp {
         Ok(Self { transmit: Time::read(reader)? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.transmit.write(writer)
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.transmit.write(writer);
     }
 }

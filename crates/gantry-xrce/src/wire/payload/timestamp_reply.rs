@@ -23,9 +23,9 @@ impl<'a> Payload<'a> for TimestampReply {
         Ok(Self { transmit: Time::read(reader)?, receive: Time::read(reader)?, originate: Time::read(reader)? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.transmit.write(writer)?;
-        self.receive.write(writer)?;
-        self.originate.write(writer)
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.transmit.write(writer);
+        self.receive.write(writer);
+        self.originate.write(writer);
     }
 }

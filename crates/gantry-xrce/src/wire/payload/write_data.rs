@@ -21,8 +21,8 @@ impl<'a> Payload<'a> for WriteData<'a> {
         Ok(Self { request: ObjectRequest::read(reader)?, data: reader.take(reader.left_bytes())? })
     }
 
-    fn write(&self, writer: &mut Writer<'_>) -> Result<()> {
-        self.request.write(writer)?;
-        writer.put(self.data)
+    fn write(&self, writer: &mut Writer<'_>) {
+        self.request.write(writer);
+        writer.put(self.data);
     }
 }

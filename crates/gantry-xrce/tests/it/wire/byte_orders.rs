@@ -128,7 +128,7 @@ fn a_request_and_its_reply() {
     for (order, expected) in [(ByteOrder::Little, hex("01000000 02000000")), (ByteOrder::Big, hex("00000001 00000002"))]
     {
         let mut bytes = [0; SampleIdentity::BYTES];
-        identity.write(&mut Writer::new(&mut bytes, order)).unwrap();
+        identity.write(&mut Writer::new(&mut bytes, order));
         assert_eq!(bytes[16..], expected);
         assert_eq!(split_request(&bytes, order).unwrap(), (identity, &[][..]));
         assert!(split_request(&bytes[..23], order).is_err());

@@ -4,7 +4,7 @@ use super::{message, only};
 use crate::hex;
 use gantry_xrce::wire::{
     AckNack, ByteOrder, Code, Create, CreateClient, Data, Delete, Error, Flags, Fragment, GetInfo, Header, Heartbeat,
-    Info, MessageBuilder, ObjectId, ObjectRequest, Problem, ReadData, RequestId, SessionId, Status, StatusAgent,
+    Info, MessageBuilder, ObjectId, ObjectRequest, Problem, ReadData, RequestId, Reset, SessionId, Status, StatusAgent,
     Submessage, SubmessageId, Timestamp, TimestampReply, WriteData, parse,
 };
 
@@ -144,7 +144,8 @@ fn a_submessage_that_does_not_fit_leaves_no_trace() {
     assert_eq!(builder.bytes(), bytes);
     builder.add(Flags::NONE, &WriteData { request, data: &[4; 5] }).unwrap();
     assert_eq!(builder.bytes(), 29);
-    assert!(builder.begin(SubmessageId::RESET, Flags::NONE).is_err());
+    let error = builder.add(Flags::NONE, &Reset).unwrap_err();
+    assert_eq!(error, Error { offset: 29, problem: Problem::Room { needed_bytes: 3 } });
     assert_eq!(builder.bytes(), 29);
     let (_, submessages) = parse(&buffer).unwrap();
     let data: Vec<_> = submessages.map(|read| read.unwrap().read::<WriteData<'_>>().unwrap().data).collect();
@@ -156,13 +157,19 @@ fn data_can_be_composed_in_place() {
     let mut buffer = [0; 32];
     let mut builder =
         MessageBuilder::new(&mut buffer, &Header::streamless(SessionId::CLIENT), ByteOrder::Little).unwrap();
-    let started = builder.begin(SubmessageId::FRAGMENT, Flags::LAST_FRAGMENT).unwrap();
+    let started = builder.begin(SubmessageId::FRAGMENT, Flags::LAST_FRAGMENT);
     builder.writer().room()[..2].copy_from_slice(&[5, 6]);
-    builder.writer().advance(2).unwrap();
+    builder.writer().advance(2);
     builder.end(started).unwrap();
-    let cancelled = builder.begin(SubmessageId::FRAGMENT, Flags::NONE).unwrap();
-    assert!(builder.writer().advance(100).is_err());
+    let cancelled = builder.begin(SubmessageId::FRAGMENT, Flags::NONE);
+    builder.writer().put(&[1]);
     builder.cancel(cancelled);
+    // What comes after a field that did not fit is not written, even if it would fit.
+    let started = builder.begin(SubmessageId::FRAGMENT, Flags::NONE);
+    builder.writer().advance(100);
+    builder.writer().put(&[1]);
+    let error = builder.end(started).unwrap_err();
+    assert_eq!(error, Error { offset: 16, problem: Problem::Room { needed_bytes: 100 } });
     let bytes = builder.bytes();
     assert_eq!(buffer[..bytes], hex("81000000 0d030200 0506"));
 }
