@@ -1,6 +1,7 @@
 //! Code that the tests of several crates share.
 //!
-//! No library links this crate. It depends on no crate that it helps to test, except with the feature `messages`.
+//! No library links this crate. It depends on no crate that it helps to test, except with the features `messages` and
+//! `xrce`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -16,6 +17,8 @@ pub mod storeys;
 pub mod trap;
 #[cfg(feature = "processes")]
 mod trials;
+#[cfg(feature = "xrce")]
+pub mod xrce;
 
 #[cfg(feature = "processes")]
 pub use {

@@ -1,6 +1,6 @@
 //! The submessages of a message.
 
-use super::{ByteOrder, Flags, ObjectReply, ObjectRequest, Payload, Problem, Reader, Result, reader::padding};
+use super::{ByteOrder, Flags, ObjectReply, ObjectRequest, Problem, Reader, Result, reader::padding};
 
 /// The length of a submessage's header, in bytes.
 pub const SUBMESSAGE_HEADER_BYTES: usize = 4;
@@ -59,14 +59,6 @@ pub struct Submessage<'a> {
 }
 
 impl<'a> Submessage<'a> {
-    /// Reads the payload. The caller has compared [`id`](Self::id) with [`Payload::ID`].
-    ///
-    /// # Errors
-    /// [`Error`](super::Error) of the payload's bytes.
-    pub fn read<P: Payload<'a>>(&self) -> Result<P> {
-        P::read(&mut { self.payload })
-    }
-
     /// The beginning of the payloads of CREATE, GET_INFO, DELETE, STATUS, INFO, WRITE_DATA, READ_DATA and DATA, to answer
     /// one whose rest is defective.
     ///

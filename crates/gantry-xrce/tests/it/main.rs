@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod corpus;
 mod framing;
+mod storeys;
 mod wire;
 
 /// The bytes that a text says in hexadecimal. Spaces are ignored.

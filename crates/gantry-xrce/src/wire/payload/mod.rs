@@ -34,7 +34,7 @@ pub use timestamp::Timestamp;
 pub use timestamp_reply::TimestampReply;
 pub use write_data::WriteData;
 
-use super::{Reader, Result, SubmessageId, Writer};
+use super::{Reader, Result, Submessage, SubmessageId, Writer};
 
 mod sealed {
     pub trait Sealed {}
@@ -53,4 +53,14 @@ pub trait Payload<'a>: sealed::Sealed + Sized {
 
     /// Writes it.
     fn write(&self, writer: &mut Writer<'_>);
+}
+
+impl<'a> Submessage<'a> {
+    /// Reads the payload. The caller has compared [`id`](Self::id) with [`Payload::ID`].
+    ///
+    /// # Errors
+    /// [`Error`](super::Error) of the payload's bytes.
+    pub fn read<P: Payload<'a>>(&self) -> Result<P> {
+        P::read(&mut { self.payload })
+    }
 }

@@ -1,47 +1,12 @@
 //! Bytes that are defective or cut off are refused and do no harm.
 
-use super::{message, only};
+use super::only;
 use crate::hex;
 use gantry_xrce::wire::{
-    AckNack, ByteOrder, Code, Create, CreateClient, Data, Delete, Error, Flags, Fragment, GetInfo, Header, Heartbeat,
-    Info, MessageBuilder, ObjectId, ObjectRequest, Problem, ReadData, RequestId, Reset, SessionId, Status, StatusAgent,
-    Submessage, SubmessageId, Timestamp, TimestampReply, WriteData, parse,
+    ByteOrder, Code, Error, Flags, Header, MessageBuilder, ObjectId, ObjectRequest, Problem, RequestId, Reset,
+    SessionId, SubmessageId, WriteData, parse,
 };
-
-/// Reads a submessage as what it says it is, and writes it again.
-fn read(submessage: &Submessage<'_>) -> Result<(), Error> {
-    macro_rules! as_any_of {
-        ($($payload:ident),*) => {
-            match submessage.id {
-                $(<$payload as gantry_xrce::wire::Payload>::ID => {
-                    let payload = submessage.read::<$payload>()?;
-                    let order = submessage.payload.order();
-                    let again = message(Header::streamless(SessionId::NONE), order, submessage.flags, &payload);
-                    assert_eq!(only(&again).1.read::<$payload>().unwrap(), payload);
-                    Ok(())
-                })*
-                _ => Ok(()),
-            }
-        };
-    }
-    as_any_of!(
-        CreateClient,
-        Create,
-        GetInfo,
-        Delete,
-        StatusAgent,
-        Status,
-        Info,
-        WriteData,
-        ReadData,
-        Data,
-        AckNack,
-        Heartbeat,
-        Fragment,
-        Timestamp,
-        TimestampReply
-    )
-}
+use test_support::xrce::{messages, read_again};
 
 const MESSAGES: [&str; 12] = [
     "8000000002010800000afffd02000000",
@@ -80,7 +45,7 @@ fn a_message_that_is_cut_off_anywhere_is_refused() {
         for bytes in 0..said {
             let mut cut = whole[..8 + bytes].to_vec();
             cut[6] = bytes as u8;
-            let error = read(&only(&cut).1).unwrap_err();
+            let error = read_again(&only(&cut).1).unwrap_err();
             assert!(matches!(error.problem, Problem::End { .. }), "{text}, {bytes} bytes: {error}");
         }
     }
@@ -89,23 +54,16 @@ fn a_message_that_is_cut_off_anywhere_is_refused() {
 #[test]
 fn damaged_and_random_messages_do_no_harm() {
     let mut random = fastrand::Rng::with_seed(1);
-    let all = |bytes: &[u8]| {
-        if let Ok((_, submessages)) = parse(bytes) {
-            for submessage in submessages {
-                let _ = submessage.and_then(|submessage| read(&submessage));
-            }
-        }
-    };
     for _ in 0..20_000 {
         let mut damaged = hex(MESSAGES[random.usize(..MESSAGES.len())]);
         for _ in 0..random.usize(1..4) {
             let at = random.usize(..damaged.len());
             damaged[at] = random.u8(..);
         }
-        all(&damaged);
+        messages(&damaged);
         let mut noise = vec![0; random.usize(..100)];
         random.fill(&mut noise);
-        all(&noise);
+        messages(&noise);
     }
 }
 
@@ -113,7 +71,7 @@ fn damaged_and_random_messages_do_no_harm() {
 fn a_defect_says_where_it_is() {
     let refused = |text: &str| {
         let bytes = hex(text);
-        read(&only(&bytes).1).unwrap_err()
+        read_again(&only(&bytes).1).unwrap_err()
     };
     let cookie = refused("8000000000011000585243460100010faaaabbbb8100fc01");
     assert_eq!(cookie, Error { offset: 8, problem: Problem::Cookie });

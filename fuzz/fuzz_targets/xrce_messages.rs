@@ -1,0 +1,5 @@
+//! Messages of DDS-XRCE.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| test_support::xrce::messages(bytes));
