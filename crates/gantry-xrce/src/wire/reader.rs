@@ -49,11 +49,7 @@ impl<'a> Reader<'a> {
         self.take(padding).map(drop)
     }
 
-    /// The next bytes.
-    ///
-    /// # Errors
-    /// [`Problem::End`].
-    pub fn take(&mut self, bytes: usize) -> Result<&'a [u8]> {
+    pub(super) fn take(&mut self, bytes: usize) -> Result<&'a [u8]> {
         let taken = self.rest().get(..bytes).ok_or_else(|| self.error(Problem::End { needed_bytes: bytes as u32 }))?;
         self.position += bytes;
         Ok(taken)

@@ -165,10 +165,12 @@ impl<'a> Writer<'a> {
         Nested { start: self.position, outer_phase }
     }
 
-    /// Ends the sequence: writes its length.
+    /// Ends the sequence: writes its length, if there was room for one.
     pub(super) fn end_nested(&mut self, nested: Nested) {
-        let length = self.in_order((self.position - nested.start) as u32);
-        self.patch(nested.start.saturating_sub(length.len()), &length);
+        if self.check().is_ok() {
+            let length = self.in_order((self.position - nested.start) as u32);
+            self.patch(nested.start.saturating_sub(length.len()), &length);
+        }
         self.phase = nested.outer_phase;
     }
 }

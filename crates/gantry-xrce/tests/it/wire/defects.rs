@@ -3,8 +3,8 @@
 use super::only;
 use crate::hex;
 use gantry_xrce::wire::{
-    ByteOrder, Code, Error, Flags, Header, MessageBuilder, ObjectId, ObjectRequest, Problem, RequestId, Reset,
-    SessionId, SubmessageId, WriteData, parse,
+    ByteOrder, Code, Create, Entity, Error, Flags, Header, MessageBuilder, Object, ObjectId, ObjectKind, ObjectRequest,
+    Owner, Problem, RequestId, Reset, SessionId, SubmessageId, Topic, WriteData, parse,
 };
 use test_support::xrce::{messages, read_again};
 
@@ -108,6 +108,37 @@ fn a_submessage_that_does_not_fit_leaves_no_trace() {
     let (_, submessages) = parse(&buffer).unwrap();
     let data: Vec<_> = submessages.map(|read| read.unwrap().read::<WriteData<'_>>().unwrap().data).collect();
     assert_eq!(data, [&[1, 2, 3][..], &[4; 5]]);
+}
+
+#[test]
+fn a_message_in_a_buffer_of_any_length_is_whole_or_refused() {
+    let request = ObjectRequest { request: RequestId(10), object: ObjectId::new(1, ObjectKind::TOPIC) };
+    let topic = Topic { name: "rt/chatter", type_name: Some("std_msgs::msg::dds_::String_"), ..Topic::default() };
+    let create = Create { request, object: Object::binary(Entity::Topic(topic), Owner::Object(ObjectId::INVALID)) };
+    let data = WriteData { request, data: &[0xff; 8] };
+    let header = Header::streamless(SessionId(1));
+    let build = |buffer: &mut [u8]| {
+        let mut builder = MessageBuilder::new(buffer, &header, ByteOrder::Little)?;
+        builder.add(Flags::NONE, &data)?;
+        let added = builder.add(Flags::NONE, &create);
+        Ok((builder.bytes(), added.is_ok()))
+    };
+    let mut whole = [0; 200];
+    let (length, _): (usize, bool) = build(&mut whole).unwrap();
+    let first = 8 + 4 + 4 + data.data.len();
+    for bytes in 0..=length {
+        let mut buffer = vec![0xaa; bytes];
+        let built: Result<_, Error> = build(&mut buffer);
+        let expected = match bytes {
+            _ if bytes == length => Some((length, true)),
+            _ if bytes >= first => Some((first, false)),
+            _ => None,
+        };
+        assert_eq!(built.ok(), expected);
+        if let Some((written, _)) = expected {
+            assert_eq!(buffer[..written], whole[..written], "in {bytes} bytes");
+        }
+    }
 }
 
 #[test]
