@@ -1,7 +1,7 @@
 //! Messages that are written.
 
 use super::{
-    ByteOrder, Flags, Header, Payload, Result, SUBMESSAGE_HEADER_BYTES, SubmessageId, Writer, submessage_header,
+    ByteOrder, Flags, Header, Payload, Result, SUBMESSAGE_HEADER_BYTES, SubmessageId, Writer, submessage::whole_header,
 };
 
 /// Writes a message: its header and, each aligned to 4 bytes, its submessages.
@@ -49,7 +49,7 @@ impl<'a> MessageBuilder<'a> {
     /// Adds a submessage.
     ///
     /// # Errors
-    /// [`Problem::Room`](super::Problem::Room), or [`Problem::TooLong`](super::Problem::TooLong) for more than 65535 bytes.
+    /// [`Problem::Room`](super::Problem::Room), or [`Problem::TooLong`](super::Problem::TooLong) above 65535 bytes.
     pub fn add<'p, P: Payload<'p>>(&mut self, flags: Flags, payload: &P) -> Result<()> {
         let started = self.begin(P::ID, flags);
         payload.write(&mut self.writer);
@@ -72,11 +72,11 @@ impl<'a> MessageBuilder<'a> {
     /// Ends the submessage: writes its header.
     ///
     /// # Errors
-    /// [`Problem::Room`](super::Problem::Room), or [`Problem::TooLong`](super::Problem::TooLong) for more than 65535 bytes.
+    /// [`Problem::Room`](super::Problem::Room), or [`Problem::TooLong`](super::Problem::TooLong) above 65535 bytes.
     pub fn end(&mut self, started: Started) -> Result<()> {
         let bytes = self.bytes().saturating_sub(started.payload);
         let header =
-            self.writer.check().and_then(|()| submessage_header(started.id, started.flags, self.writer.order(), bytes));
+            self.writer.check().and_then(|()| whole_header(started.id, started.flags, self.writer.order(), bytes));
         match header {
             Ok(header) => {
                 self.writer.patch(started.payload.saturating_sub(SUBMESSAGE_HEADER_BYTES), &header);

@@ -49,8 +49,8 @@ pub enum Problem {
     /// A representation of a client or an agent that does not begin with the cookie `XRCE`.
     #[error("the cookie is not XRCE")]
     Cookie,
-    /// A submessage or a sequence that is longer than its length field can say.
-    #[error("{bytes} bytes are more than the length field of a submessage can say (65535)")]
+    /// A submessage that is longer than its length field can say.
+    #[error("a submessage of {bytes} bytes is longer than its length field can say (65535); send less")]
     TooLong {
         /// The number of bytes.
         bytes: u32,

@@ -2,7 +2,7 @@
 
 use super::{ByteOrder, Error, Problem, Result};
 
-/// Reads the fields of a payload one after the other. It can be cloned to read some of them twice.
+/// Reads the fields of a payload one after the other. A copy reads the same again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader<'a> {
     /// The bytes up to the end of the payload. What precedes the payload keeps positions those of the message.

@@ -1,6 +1,6 @@
 //! The submessages of a message.
 
-use super::{ByteOrder, Flags, ObjectReply, ObjectRequest, Problem, Reader, Result, reader::padding};
+use super::{ByteOrder, Error, Flags, ObjectReply, ObjectRequest, Problem, Reader, Result, reader::padding};
 
 /// The length of a submessage's header, in bytes.
 pub const SUBMESSAGE_HEADER_BYTES: usize = 4;
@@ -140,17 +140,21 @@ impl<'a> Iterator for Submessages<'a> {
     }
 }
 
-/// The header of a submessage whose payload is `bytes` long: for one that is sent in FRAGMENTs.
+/// The header of a submessage that is sent in FRAGMENTs, whose payload is `bytes` long.
 ///
 /// # Errors
-/// [`Problem::TooLong`], except for WRITE_DATA, for which 0 says that it lasts until the last fragment.
+/// [`Problem::TooLong`] above 65535 bytes, except for WRITE_DATA: the length 0 says that it lasts until the last fragment.
 pub fn submessage_header(id: SubmessageId, flags: Flags, order: ByteOrder, bytes: usize) -> Result<[u8; 4]> {
+    if id == SubmessageId::WRITE_DATA && bytes > usize::from(u16::MAX) {
+        return whole_header(id, flags, order, 0);
+    }
+    whole_header(id, flags, order, bytes)
+}
+
+/// The header of a submessage that is sent in one piece.
+pub(super) fn whole_header(id: SubmessageId, flags: Flags, order: ByteOrder, bytes: usize) -> Result<[u8; 4]> {
+    let too_long = Error { offset: 0, problem: Problem::TooLong { bytes: bytes as u32 } };
+    let [low, high] = u16::try_from(bytes).map_err(|_| too_long)?.to_le_bytes();
     let flags = if order == ByteOrder::Little { flags | Flags::LITTLE_ENDIAN } else { flags };
-    let said = match u16::try_from(bytes) {
-        Ok(bytes) => bytes,
-        Err(_) if id == SubmessageId::WRITE_DATA => 0,
-        Err(_) => return Err(super::Error { offset: 0, problem: Problem::TooLong { bytes: bytes as u32 } }),
-    };
-    let [low, high] = said.to_le_bytes();
     Ok([id.0, flags.0, low, high])
 }

@@ -37,6 +37,13 @@ fn data_that_is_longer_than_its_length_field_can_say() {
     let read = submessages.next().unwrap().unwrap().read::<WriteData<'_>>().unwrap();
     assert_eq!(read, WriteData { request, data: &data });
     assert_eq!(submessages.next(), None);
+    // In one piece it is refused: what follows it would be taken for data.
+    let mut buffer = vec![0; 80_000];
+    let header = Header::streamless(SessionId::CLIENT);
+    let mut builder = MessageBuilder::new(&mut buffer, &header, ByteOrder::Little).unwrap();
+    let error = builder.add(Flags::NONE, &WriteData { request, data: &data }).unwrap_err();
+    assert_eq!(error, Error { offset: 0, problem: Problem::TooLong { bytes: 70_004 } });
+    assert_eq!(builder.bytes(), 4);
     // No other submessage may be that long.
     let error = Error { offset: 0, problem: Problem::TooLong { bytes: 70_000 } };
     assert_eq!(submessage_header(SubmessageId::DATA, Flags::NONE, ByteOrder::Little, 70_000), Err(error));
