@@ -1,0 +1,85 @@
+//! Frames that are written.
+
+use super::{ESCAPE, FLAG, STUFFING};
+use crate::framing::{TooLong, crc};
+
+/// Addresses and length.
+const HEADER_BYTES: u32 = 4;
+
+/// Writes one frame in chunks of any size.
+#[derive(Clone, Debug)]
+pub struct SerialEncoder {
+    source: u8,
+    destination: u8,
+    length: u16,
+    crc: u16,
+    /// The number of bytes that were written, before stuffing.
+    position: u32,
+    /// The second byte of an escaped one, if the chunk was full after the first.
+    escaped: Option<u8>,
+}
+
+impl SerialEncoder {
+    /// The address of the agent.
+    pub const AGENT: u8 = 0;
+    /// The address that eProsima's clients use.
+    pub const CLIENT: u8 = 1;
+
+    /// A frame from `source` to `destination` with a message of so many bytes.
+    ///
+    /// # Errors
+    /// [`TooLong`] above 65535 bytes.
+    pub fn new(source: u8, destination: u8, message_bytes: usize) -> Result<Self, TooLong> {
+        let max_bytes = usize::from(u16::MAX);
+        let length = u16::try_from(message_bytes).map_err(|_| TooLong { bytes: message_bytes, max_bytes })?;
+        Ok(Self { source, destination, length, crc: 0, position: 0, escaped: None })
+    }
+
+    /// Writes the next bytes of the frame into `chunk`, and returns how many. It is the length of `chunk` unless the frame
+    /// ends, and 0 after its end. `message` is the same each time.
+    pub fn encode(&mut self, message: &[u8], chunk: &mut [u8]) -> usize {
+        let mut written = 0;
+        for byte in chunk {
+            let Some(next) = self.next(message) else { break };
+            *byte = next;
+            written += 1;
+        }
+        written
+    }
+
+    fn next(&mut self, message: &[u8]) -> Option<u8> {
+        if let Some(byte) = self.escaped.take() {
+            return Some(byte);
+        }
+        let [length_low, length_high] = self.length.to_le_bytes();
+        let byte = match self.position {
+            0 => {
+                self.position = 1;
+                return Some(FLAG);
+            }
+            1 => self.source,
+            2 => self.destination,
+            3 => length_low,
+            4 => length_high,
+            after_flag => {
+                let index = after_flag - 1 - HEADER_BYTES;
+                match index.checked_sub(self.length.into()) {
+                    None => {
+                        // A message that is shorter than the caller said is filled up, so that the line stays in step.
+                        let byte = message.get(index as usize).copied().unwrap_or(0);
+                        self.crc = crc::update(self.crc, byte);
+                        byte
+                    }
+                    Some(after_message @ 0..2) => self.crc.to_le_bytes()[after_message as usize],
+                    Some(_) => return None,
+                }
+            }
+        };
+        self.position += 1;
+        if matches!(byte, FLAG | ESCAPE) {
+            self.escaped = Some(byte ^ STUFFING);
+            return Some(ESCAPE);
+        }
+        Some(byte)
+    }
+}

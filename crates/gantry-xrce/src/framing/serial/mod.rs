@@ -1,0 +1,16 @@
+//! The framing of DDS-XRCE for serial lines.
+//!
+//! A frame is the flag 0x7e, the addresses of source and destination, the length of the message (16 bits, little endian), the
+//! message, and its CRC-16/ARC (little endian). After the flag, 0x7d and 0x7e are sent as 0x7d and the byte exclusive-or
+//! 0x20, so that 0x7e always begins a frame. No flag ends it. The checksum covers the message before this stuffing; addresses
+//! and length are not covered.
+
+mod decoder;
+mod encoder;
+
+pub use decoder::{SerialCounters, SerialDecoder, SerialFrame};
+pub use encoder::SerialEncoder;
+
+const FLAG: u8 = 0x7e;
+const ESCAPE: u8 = 0x7d;
+const STUFFING: u8 = 0x20;
