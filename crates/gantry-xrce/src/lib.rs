@@ -1,7 +1,7 @@
 //! DDS-XRCE without I/O, clock or heap: bytes and time in, bytes and events out.
 //!
 //! The storeys, from the bottom: [`wire`] reads and writes messages, [`framing`] carries them over byte streams and CAN-FD,
-//! [`stream`] puts them in order. None of them knows a later one.
+//! [`stream`] puts them in order. None of them knows a later one. [`time`] is the caller's clock.
 //!
 //! # Invariants
 //! - Bytes are not trusted: a defect is an error or a counted drop, never a panic.
@@ -12,4 +12,5 @@
 
 pub mod framing;
 pub mod stream;
+pub mod time;
 pub mod wire;

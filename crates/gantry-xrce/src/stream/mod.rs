@@ -1,1 +1,28 @@
-//! Streams: sequence numbers, acknowledgements and fragments.
+//! Streams put message bodies in order: [`ReliableOutput`] and [`ReliableInput`] with acknowledgements and fragments,
+//! [`BestEffortOutput`] and [`BestEffortInput`] without.
+//!
+//! A body is what follows the message header. A stream knows of it only that submessages have a header of 4 bytes, and
+//! which of them are fragments. Time is an argument, memory is the caller's, and nothing blocks: a full stream refuses
+//! a message. Nothing is dropped in silence: each drop has a counter.
+
+mod acknowledgement;
+mod assembly;
+mod best_effort;
+mod delivery;
+mod fragment;
+mod input;
+mod output;
+mod queue;
+mod round_trip;
+mod sequence;
+mod slots;
+
+pub use acknowledgement::{Acknowledgement, Due};
+pub use best_effort::{BestEffortCounts, BestEffortInput, BestEffortOutput};
+pub use delivery::{Delivery, Receipt};
+pub use input::{InputCounts, ReliableInput};
+pub use output::{OutputCounts, ReliableOutput, ToSend};
+pub use queue::{Refused, SlotWriter};
+pub use round_trip::RoundTrip;
+pub use sequence::Sequence;
+pub use slots::{ArraySlots, MAX_SLOTS, Record, Slots, Storage};

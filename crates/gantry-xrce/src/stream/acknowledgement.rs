@@ -1,0 +1,27 @@
+//! Acknowledgements, which a reliable input sends and a reliable output takes.
+
+use super::sequence::Sequence;
+
+/// An ACKNACK: all messages before `first_unacknowledged` arrived; bit *i* of `missing` says that `first_unacknowledged
+/// + i` exists and did not.
+///
+/// On the wire, the bitmap is big-endian, whatever the byte order of its message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// The first message that did not arrive.
+    pub first_unacknowledged: Sequence,
+    /// The missing messages from there.
+    pub missing: u16,
+}
+
+/// Whether the peer waits for an acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Due {
+    /// Nothing arrived since the last one.
+    #[default]
+    No,
+    /// Messages arrived in order: it may be delayed if the peer agreed to that.
+    Soon,
+    /// Something is missing or came twice, or the peer asked: at once.
+    Now,
+}

@@ -1,0 +1,62 @@
+//! The assembly of a submessage from its fragments.
+
+/// A fragmented submessage whose last fragment has not arrived. Invariant: unless it is skipped, its first bytes are in
+/// the buffer, as many as fit.
+#[derive(Debug)]
+pub(super) struct Assembly {
+    /// Bytes that arrived, whether they fit or not.
+    length: usize,
+    /// Some of it is lost: fragments up to the last one are thrown away.
+    is_skipping: bool,
+}
+
+/// What became of a fragment.
+pub(super) enum Piece<'a> {
+    /// More are to come.
+    Middle,
+    /// It was the last one: the submessage.
+    Whole(&'a [u8]),
+    /// It was the last one of a submessage that is longer than the buffer.
+    Oversize { length: usize },
+    /// It was the last one of a submessage of which others are lost.
+    Incomplete { length: usize },
+}
+
+impl Assembly {
+    pub const fn new() -> Self {
+        Self { length: 0, is_skipping: false }
+    }
+
+    /// Appends a fragment to those in `buffer`.
+    pub fn add<'a>(&mut self, buffer: &'a mut [u8], fragment: &[u8], is_last: bool) -> Piece<'a> {
+        let begin = self.length;
+        self.length = begin.saturating_add(fragment.len());
+        if !self.is_skipping
+            && let Some(room) = buffer.get_mut(begin..self.length)
+        {
+            room.copy_from_slice(fragment);
+        }
+        if !is_last {
+            return Piece::Middle;
+        }
+        let is_incomplete = self.is_skipping;
+        let length = self.end();
+        match buffer.get(..length) {
+            _ if is_incomplete => Piece::Incomplete { length },
+            Some(whole) => Piece::Whole(whole),
+            None => Piece::Oversize { length },
+        }
+    }
+
+    /// `length` bytes of a fragment, or others, are lost: what follows up to the last fragment is of no use.
+    pub fn skip(&mut self, length: usize) {
+        self.length = self.length.saturating_add(length);
+        self.is_skipping = true;
+    }
+
+    /// No fragment follows: forgets those that arrived, and returns the number of their bytes.
+    pub fn end(&mut self) -> usize {
+        self.is_skipping = false;
+        core::mem::take(&mut self.length)
+    }
+}

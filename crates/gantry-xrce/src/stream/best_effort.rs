@@ -1,0 +1,122 @@
+//! Best-effort streams: nothing is repeated, and nothing older than the newest message is taken.
+
+use super::queue::{Queue, Refused, SlotWriter};
+use super::sequence::Sequence;
+use super::slots::{Slots, Storage};
+
+/// A best-effort output stream. Its slots hold messages until the line takes them; one slot is enough.
+#[derive(Debug)]
+pub struct BestEffortOutput<S> {
+    queue: Queue,
+    next: Sequence,
+    sent: u32,
+    storage: S,
+}
+
+impl<S: Storage> BestEffortOutput<S> {
+    /// An empty stream, whose first message has the sequence number 0.
+    pub const fn new(storage: S) -> Self {
+        Self { queue: Queue::new(), next: Sequence(0), sent: 0, storage }
+    }
+
+    /// Room for submessages of `length` bytes, with their headers. It is in the message that is sent next if there is
+    /// room.
+    ///
+    /// # Errors
+    /// [`Refused`]: no slot is free, or a slot is too short; a best-effort stream has no fragments.
+    pub fn begin(&mut self, length: usize) -> Result<SlotWriter<'_>, Refused> {
+        self.queue.begin(self.storage.slots(), length)
+    }
+
+    /// Copies the parts of one submessage, its header included.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub fn write(&mut self, parts: &[&[u8]]) -> Result<(), Refused> {
+        self.queue.write_whole(self.storage.slots(), parts)
+    }
+
+    /// The sequence number and the body of the oldest message, which leaves the stream.
+    pub fn next_to_send(&mut self) -> Option<(Sequence, &[u8])> {
+        let slots = self.storage.slots();
+        let (sequence, body) = Self::take(&mut self.queue, &mut self.next, slots)?;
+        self.sent = self.sent.wrapping_add(1);
+        Some((sequence, body))
+    }
+
+    fn take<'a>(queue: &mut Queue, next: &mut Sequence, slots: Slots<'a>) -> Option<(Sequence, &'a [u8])> {
+        if queue.len() == 0 {
+            return None;
+        }
+        let index = queue.index(&slots, 0);
+        queue.remove(&slots, 1);
+        let sequence = *next;
+        *next = next.plus(1);
+        Some((sequence, slots.body(index)))
+    }
+
+    /// The number of messages that left the stream.
+    #[must_use]
+    pub fn sent(&self) -> u32 {
+        self.sent
+    }
+
+    /// Begins a new session with sequence number 0. Returns the number of messages that were not sent, which are
+    /// forgotten.
+    pub fn reset(&mut self) -> u8 {
+        let forgotten = self.queue.len();
+        (self.queue, self.next) = (Queue::new(), Sequence(0));
+        forgotten
+    }
+}
+
+/// Counters of a best-effort input stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BestEffortCounts {
+    /// Messages that were taken.
+    pub received: u32,
+    /// Messages that were skipped: lost, or overtaken by a newer one.
+    pub lost: u32,
+    /// Messages that were refused: older than the newest, or a duplicate of it. An overtaken message counts as lost,
+    /// too.
+    pub old: u32,
+}
+
+/// A best-effort input stream.
+#[derive(Clone, Debug, Default)]
+pub struct BestEffortInput {
+    next: Sequence,
+    counts: BestEffortCounts,
+}
+
+impl BestEffortInput {
+    /// A stream that expects the sequence number 0.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { next: Sequence(0), counts: BestEffortCounts { received: 0, lost: 0, old: 0 } }
+    }
+
+    /// Whether the message is newer than all before, so that its body is to be read.
+    #[must_use]
+    pub fn receive(&mut self, sequence: Sequence) -> bool {
+        let Some(skipped) = sequence.distance_from(self.next) else {
+            self.counts.old = self.counts.old.wrapping_add(1);
+            return false;
+        };
+        self.counts.received = self.counts.received.wrapping_add(1);
+        self.counts.lost = self.counts.lost.wrapping_add(u32::from(skipped));
+        self.next = sequence.plus(1);
+        true
+    }
+
+    /// The counters since the stream was made.
+    #[must_use]
+    pub fn counts(&self) -> BestEffortCounts {
+        self.counts
+    }
+
+    /// Begins a new session with sequence number 0. Counters stay.
+    pub fn reset(&mut self) {
+        self.next = Sequence(0);
+    }
+}

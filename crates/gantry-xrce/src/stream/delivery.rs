@@ -1,0 +1,41 @@
+//! Deliveries: what a reliable input stream makes of the messages that arrive.
+
+/// A reliable stream gives these in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery<'a> {
+    /// Submessages, of a message or assembled from fragments. None of them is a FRAGMENT. A length of 0 in the header
+    /// of an assembled one means all the rest (eProsima's extension for more than 64 kB).
+    Submessages(&'a [u8]),
+    /// A fragmented message that is longer than the buffer for it, and is gone.
+    Oversize {
+        /// Bytes of the message.
+        length: usize,
+        /// Bytes of the buffer.
+        max: usize,
+    },
+    /// A fragmented message whose remainder was lost or malformed.
+    Incomplete {
+        /// Bytes that had arrived.
+        length: usize,
+    },
+    /// Messages that the peer no longer has; the stream goes on behind them. It happens only if one side forgot its
+    /// state.
+    Lost {
+        /// Their number.
+        count: u16,
+    },
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Receipt {
+    /// It was delivered, and those that waited for it.
+    Delivered,
+    /// It came before its turn and waits in a slot.
+    Stored,
+    /// It had arrived before.
+    Duplicate,
+    /// It came before its turn and fits in no slot; the peer sends it again.
+    Unstored,
+}

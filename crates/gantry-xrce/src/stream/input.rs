@@ -1,0 +1,268 @@
+//! Reliable input: bodies are delivered once and in order, fragments as whole submessages.
+//!
+//! A body in order is delivered from the caller's bytes; a slot holds only one that arrived before its turn.
+
+use super::acknowledgement::{Acknowledgement, Due};
+use super::assembly::{Assembly, Piece};
+use super::delivery::{Delivery, Receipt};
+use super::fragment::{Part, Parts};
+use super::sequence::Sequence;
+use super::slots::{MAX_SLOTS, Slots, Storage};
+
+/// Counters of a reliable input stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InputCounts {
+    /// Messages that were delivered.
+    pub received: u32,
+    /// Messages that arrived once more.
+    pub duplicates: u32,
+    /// Messages before their turn that found no slot, or were longer than a slot.
+    pub unstored: u32,
+    /// Fragmented messages that were longer than the buffer.
+    pub oversize: u32,
+    /// Fragmented messages that were abandoned after a loss or a malformed fragment.
+    pub incomplete: u32,
+    /// Messages that the peer no longer had.
+    pub lost: u32,
+}
+
+/// A reliable input stream: slots `S` for messages before their turn (there may be none), and a buffer `A`, as long as
+/// the longest fragmented submessage. No call blocks.
+#[derive(Debug)]
+pub struct ReliableInput<S, A> {
+    core: Core,
+    storage: S,
+    buffer: A,
+}
+
+impl<S: Storage, A: AsMut<[u8]>> ReliableInput<S, A> {
+    /// A stream that expects the sequence number 0.
+    pub const fn new(storage: S, buffer: A) -> Self {
+        Self { core: Core::new(), storage, buffer }
+    }
+
+    /// Takes the body of a message, and delivers what is in order now.
+    pub fn receive(&mut self, sequence: Sequence, body: &[u8], mut deliver: impl FnMut(Delivery<'_>)) -> Receipt {
+        self.core.receive(self.storage.slots(), self.buffer.as_mut(), sequence, body, &mut deliver)
+    }
+
+    /// Takes a heartbeat: the peer has sent the messages up to `last` and keeps those from `first`. Asks for an
+    /// acknowledgement.
+    pub fn heartbeat(&mut self, first: Sequence, last: Sequence, mut deliver: impl FnMut(Delivery<'_>)) {
+        self.core.heartbeat(self.storage.slots(), self.buffer.as_mut(), first, last, &mut deliver);
+    }
+
+    /// Whether an acknowledgement is to be sent.
+    #[must_use]
+    pub fn acknowledgement_due(&self) -> Due {
+        self.core.due
+    }
+
+    /// The number of messages that were delivered since the last acknowledgement.
+    #[must_use]
+    pub fn unacknowledged(&self) -> u16 {
+        self.core.unacknowledged
+    }
+
+    /// The acknowledgement, which the caller sends now.
+    pub fn acknowledgement(&mut self) -> Acknowledgement {
+        self.core.due = Due::No;
+        self.core.unacknowledged = 0;
+        Acknowledgement { first_unacknowledged: self.core.next, missing: self.core.missing() }
+    }
+
+    /// The counters since the stream was made.
+    #[must_use]
+    pub fn counts(&self) -> InputCounts {
+        self.core.counts
+    }
+
+    /// Begins a new session with sequence number 0. Returns the number of messages that waited for others, which are
+    /// forgotten. Counters stay.
+    pub fn reset(&mut self) -> u8 {
+        let forgotten = self.core.stored.count_ones() as u8;
+        let is_incomplete = u32::from(self.core.assembly.end() > 0);
+        self.core = Core { counts: self.core.counts, ..Core::new() };
+        self.core.counts.incomplete = self.core.counts.incomplete.wrapping_add(is_incomplete);
+        forgotten
+    }
+}
+
+/// The stream without its slots and buffer, so that its code exists once for all sizes.
+///
+/// Invariant: bit *i* of `stored` says that the message `next + 1 + i` is in the slot `head + i` modulo the number of
+/// slots.
+#[derive(Debug)]
+struct Core {
+    next: Sequence,
+    stored: u16,
+    head: u8,
+    /// The number of messages from `next` of which it is known that they were sent, at most 16.
+    announced: u8,
+    due: Due,
+    unacknowledged: u16,
+    assembly: Assembly,
+    counts: InputCounts,
+}
+
+impl Core {
+    const fn new() -> Self {
+        Self {
+            next: Sequence(0),
+            stored: 0,
+            head: 0,
+            announced: 0,
+            due: Due::No,
+            unacknowledged: 0,
+            assembly: Assembly::new(),
+            counts: InputCounts { received: 0, duplicates: 0, unstored: 0, oversize: 0, incomplete: 0, lost: 0 },
+        }
+    }
+
+    fn receive(
+        &mut self,
+        mut slots: Slots<'_>,
+        buffer: &mut [u8],
+        sequence: Sequence,
+        body: &[u8],
+        deliver: &mut dyn FnMut(Delivery<'_>),
+    ) -> Receipt {
+        let Some(distance) = sequence.distance_from(self.next) else {
+            self.counts.duplicates = self.counts.duplicates.wrapping_add(1);
+            self.due = Due::Now;
+            return Receipt::Duplicate;
+        };
+        self.announce(distance);
+        if distance == 0 {
+            // Messages behind this one are stored or missing: the peer has waited for this one.
+            self.due = self.due.max(if self.announced > 1 { Due::Now } else { Due::Soon });
+            self.deliver(buffer, body, deliver);
+            self.deliver_stored(&mut slots, buffer, deliver);
+            return Receipt::Delivered;
+        }
+        self.due = Due::Now;
+        let receipt = self.store(slots, distance, body);
+        let counter = match receipt {
+            Receipt::Duplicate => &mut self.counts.duplicates,
+            Receipt::Unstored => &mut self.counts.unstored,
+            Receipt::Delivered | Receipt::Stored => return receipt,
+        };
+        *counter = counter.wrapping_add(1);
+        receipt
+    }
+
+    /// Stores the message `distance` after `next`; at least 1.
+    fn store(&mut self, slots: Slots<'_>, distance: u16, body: &[u8]) -> Receipt {
+        let count = u16::from(slots.count());
+        if distance > count {
+            return Receipt::Unstored;
+        }
+        let bit = 1 << (distance - 1);
+        if self.stored & bit != 0 {
+            return Receipt::Duplicate;
+        }
+        let index = (u16::from(self.head) + distance - 1) % count;
+        let Some((record, bytes)) = slots.into_slot(index as u8) else { return Receipt::Unstored };
+        let Some(room) = bytes.get_mut(..body.len()) else { return Receipt::Unstored };
+        room.copy_from_slice(body);
+        record.length = body.len() as u16;
+        self.stored |= bit;
+        Receipt::Stored
+    }
+
+    /// A message `distance` after `next` was sent. An acknowledgement has no bit for those that are further away.
+    fn announce(&mut self, distance: u16) {
+        self.announced = self.announced.max((distance + 1).min(MAX_SLOTS as u16) as u8);
+    }
+
+    /// The bitmap of an acknowledgement.
+    fn missing(&self) -> u16 {
+        let announced = (1_u32 << self.announced) - 1;
+        (!(u32::from(self.stored) << 1) & announced) as u16
+    }
+
+    /// Goes on to the next message, and returns its slot if it is there.
+    fn advance(&mut self, slots: &Slots<'_>) -> Option<u8> {
+        let index = self.head;
+        let is_stored = self.stored & 1 != 0;
+        self.stored >>= 1;
+        self.head = (self.head + 1).checked_rem(slots.count()).unwrap_or(0);
+        self.next = self.next.plus(1);
+        self.announced = self.announced.saturating_sub(1);
+        is_stored.then_some(index)
+    }
+
+    /// After `next` was delivered: delivers those that waited for it.
+    fn deliver_stored(&mut self, slots: &mut Slots<'_>, buffer: &mut [u8], deliver: &mut dyn FnMut(Delivery<'_>)) {
+        while let Some(index) = self.advance(slots) {
+            self.deliver(buffer, slots.reborrow().body(index), deliver);
+        }
+    }
+
+    fn deliver(&mut self, buffer: &mut [u8], body: &[u8], deliver: &mut dyn FnMut(Delivery<'_>)) {
+        self.counts.received = self.counts.received.wrapping_add(1);
+        self.unacknowledged = self.unacknowledged.saturating_add(1);
+        for part in Parts(body) {
+            match part {
+                Part::Submessages(bytes) => {
+                    let length = self.assembly.end();
+                    self.incomplete(length, deliver);
+                    deliver(Delivery::Submessages(bytes));
+                }
+                Part::Fragment { bytes, is_last } => match self.assembly.add(buffer, bytes, is_last) {
+                    Piece::Middle => {}
+                    Piece::Whole(bytes) => deliver(Delivery::Submessages(bytes)),
+                    Piece::Incomplete { length } => self.incomplete(length, deliver),
+                    Piece::Oversize { length } => {
+                        self.counts.oversize = self.counts.oversize.wrapping_add(1);
+                        deliver(Delivery::Oversize { length, max: buffer.len() });
+                    }
+                },
+                Part::Malformed { length } => self.assembly.skip(length),
+            }
+        }
+    }
+
+    /// Reports the fragmented message of `length` bytes that cannot be completed, if there is one.
+    fn incomplete(&mut self, length: usize, deliver: &mut dyn FnMut(Delivery<'_>)) {
+        if length > 0 {
+            self.counts.incomplete = self.counts.incomplete.wrapping_add(1);
+            deliver(Delivery::Incomplete { length });
+        }
+    }
+
+    fn heartbeat(
+        &mut self,
+        mut slots: Slots<'_>,
+        buffer: &mut [u8],
+        first: Sequence,
+        last: Sequence,
+        deliver: &mut dyn FnMut(Delivery<'_>),
+    ) {
+        self.due = Due::Now;
+        if let Some(distance) = last.distance_from(self.next) {
+            self.announce(distance);
+        }
+        // A gap is given up only if the message behind it is here: a heartbeat of an earlier session may arrive late.
+        let Some(count) = first.distance_from(self.next).filter(|&count| (1..=MAX_SLOTS as u16).contains(&count))
+        else {
+            return;
+        };
+        if self.stored & (1 << (count - 1)) == 0 {
+            return;
+        }
+        let mut lost = 0;
+        // Stored messages may lead beyond `first`.
+        while first.distance_from(self.next).is_some_and(|distance| distance > 0) {
+            lost += 1;
+            if let Some(index) = self.advance(&slots) {
+                let count = core::mem::take(&mut lost);
+                self.counts.lost = self.counts.lost.wrapping_add(u32::from(count));
+                deliver(Delivery::Lost { count });
+                self.assembly.skip(0);
+                self.deliver(buffer, slots.reborrow().body(index), deliver);
+                self.deliver_stored(&mut slots, buffer, deliver);
+            }
+        }
+    }
+}

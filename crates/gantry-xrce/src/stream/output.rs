@@ -1,0 +1,327 @@
+//! Reliable output: messages stay in their slots until the peer acknowledges them.
+//!
+//! Three things cause a retransmission: a *nack*, at once; the *probe*, the oldest message once more, if nothing was
+//! heard about it for a little more than a round trip; *heartbeats* thereafter, at growing intervals, whose answer is
+//! an acknowledgement. An eProsima peer answers all three as ours does, because it acknowledges each reliable message
+//! that arrives, duplicates too.
+
+use super::acknowledgement::Acknowledgement;
+use super::queue::{Queue, Refused, SlotWriter, fragment_capacity};
+use super::round_trip::RoundTrip;
+use super::sequence::Sequence;
+use super::slots::{Slots, Storage};
+use crate::time::Instant;
+
+/// The next thing that a reliable stream sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToSend<'a> {
+    /// A message, whose body goes behind a header with the stream's id.
+    Message {
+        /// Its sequence number.
+        sequence: Sequence,
+        /// Its submessages.
+        body: &'a [u8],
+    },
+    /// A HEARTBEAT submessage, in a message of stream 0.
+    Heartbeat {
+        /// The oldest message that is not acknowledged.
+        first: Sequence,
+        /// The newest message that was sent.
+        last: Sequence,
+    },
+}
+
+/// Counters of an output stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutputCounts {
+    /// Messages that were sent for the first time.
+    pub sent: u32,
+    /// Messages that were sent again.
+    pub resent: u32,
+    /// Heartbeats.
+    pub heartbeats: u32,
+    /// Acknowledgements of messages that are acknowledged already, or were never sent.
+    pub useless_acknowledgements: u32,
+}
+
+/// A reliable output stream over `S`. No call blocks; the messages that wait are limited by the slots.
+#[derive(Debug)]
+pub struct ReliableOutput<S> {
+    core: Core,
+    storage: S,
+}
+
+impl<S: Storage> ReliableOutput<S> {
+    /// An empty stream, whose first message has the sequence number 0.
+    pub const fn new(storage: S) -> Self {
+        Self { core: Core::new(), storage }
+    }
+
+    /// Room for submessages of `length` bytes, with their headers. It is in the message that is sent next if there is
+    /// room.
+    ///
+    /// # Errors
+    /// [`Refused`]: no slot is free, a slot is too short, or the last fragment of a message is missing.
+    pub fn begin(&mut self, length: usize) -> Result<SlotWriter<'_>, Refused> {
+        self.core.queue.begin(self.storage.slots(), length)
+    }
+
+    /// Copies the parts of one submessage, its header included, and divides it into fragments if it is longer than a
+    /// slot. All of it is kept, or nothing.
+    ///
+    /// # Errors
+    /// [`Refused`]: as many slots are not free, or all together are too few.
+    pub fn write(&mut self, parts: &[&[u8]]) -> Result<(), Refused> {
+        self.core.queue.write(self.storage.slots(), parts)
+    }
+
+    /// Room for `length` bytes of a submessage that is sent in fragments one after the other, for one that is longer
+    /// than all slots. Until the last one is committed, the stream takes nothing else.
+    ///
+    /// # Errors
+    /// [`Refused`]: no slot is free, or a slot is too short.
+    pub fn begin_fragment(&mut self, length: usize, is_last: bool) -> Result<SlotWriter<'_>, Refused> {
+        self.core.queue.begin_fragment(self.storage.slots(), length, is_last)
+    }
+
+    /// The most bytes of one fragment.
+    pub fn fragment_capacity(&mut self) -> usize {
+        fragment_capacity(&self.storage.slots())
+    }
+
+    /// The number of free slots.
+    pub fn free_slots(&mut self) -> u8 {
+        self.core.queue.free(&self.storage.slots())
+    }
+
+    /// The next thing to send, until there is none: what the peer misses, then what is new, then a heartbeat if it is
+    /// due.
+    pub fn next_to_send(&mut self, now: Instant) -> Option<ToSend<'_>> {
+        self.core.next_to_send(self.storage.slots(), now)
+    }
+
+    /// Takes an acknowledgement: frees the slots of messages that arrived, and marks the missing ones to be sent again.
+    /// Returns the number of slots that became free.
+    pub fn acknowledged(&mut self, acknowledgement: Acknowledgement, now: Instant) -> u8 {
+        self.core.acknowledged(&mut self.storage.slots(), acknowledgement, now)
+    }
+
+    /// The time to call [`Self::next_to_send`] if nothing is written or acknowledged before.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.core.deadline
+    }
+
+    /// The number of messages that are not acknowledged, sent or not.
+    #[must_use]
+    pub fn unacknowledged(&self) -> u8 {
+        self.core.queue.len()
+    }
+
+    /// Probes and heartbeats since the last acknowledgement of use: a sign that the peer is gone.
+    #[must_use]
+    pub fn unanswered(&self) -> u8 {
+        self.core.unanswered
+    }
+
+    /// The estimate of the round trip, to which a session adds what it measures otherwise.
+    pub fn round_trip(&mut self) -> &mut RoundTrip {
+        &mut self.core.round_trip
+    }
+
+    /// The counters since the stream was made.
+    #[must_use]
+    pub fn counts(&self) -> OutputCounts {
+        self.core.counts
+    }
+
+    /// Begins a new session with sequence number 0. Returns the number of messages that were not acknowledged, which
+    /// are forgotten. Counters and the round trip stay.
+    pub fn reset(&mut self) -> u8 {
+        let forgotten = self.core.queue.len();
+        self.core = Core { round_trip: self.core.round_trip.clone(), counts: self.core.counts, ..Core::new() };
+        forgotten
+    }
+}
+
+/// The stream without its slots, so that its code exists once for all sizes.
+///
+/// Bit *i* of a bitmap belongs to the message `first + i`. Invariant: bits are set for messages that were sent, the
+/// first `sent` of the queue.
+#[derive(Debug)]
+struct Core {
+    queue: Queue,
+    first: Sequence,
+    sent: u8,
+    /// The timeout is doubled as often.
+    tries: u8,
+    unanswered: u8,
+    is_heartbeat_due: bool,
+    to_resend: u32,
+    was_resent: u32,
+    /// The number of messages, from `first`, that the last heartbeat named.
+    asked: u8,
+    last_sent: Instant,
+    deadline: Option<Instant>,
+    round_trip: RoundTrip,
+    counts: OutputCounts,
+}
+
+impl Core {
+    const fn new() -> Self {
+        Self {
+            queue: Queue::new(),
+            first: Sequence(0),
+            sent: 0,
+            tries: 0,
+            unanswered: 0,
+            is_heartbeat_due: false,
+            to_resend: 0,
+            was_resent: 0,
+            asked: 0,
+            last_sent: Instant::from_us(0),
+            deadline: None,
+            round_trip: RoundTrip::new(),
+            counts: OutputCounts { sent: 0, resent: 0, heartbeats: 0, useless_acknowledgements: 0 },
+        }
+    }
+
+    fn next_to_send<'a>(&mut self, slots: Slots<'a>, now: Instant) -> Option<ToSend<'a>> {
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            self.ask(&slots);
+        }
+        let position = if self.to_resend != 0 {
+            let position = self.to_resend.trailing_zeros() as u8;
+            self.to_resend &= self.to_resend - 1;
+            self.was_resent |= 1 << position;
+            self.counts.resent = self.counts.resent.wrapping_add(1);
+            self.deadline = None;
+            position
+        } else if self.sent < self.queue.len() {
+            self.sent += 1;
+            if self.sent == self.queue.len() {
+                self.queue.close();
+            }
+            self.counts.sent = self.counts.sent.wrapping_add(1);
+            self.sent - 1
+        } else if self.is_heartbeat_due {
+            self.counts.heartbeats = self.counts.heartbeats.wrapping_add(1);
+            self.asked = self.sent;
+            self.await_answer(now);
+            return Some(ToSend::Heartbeat {
+                first: self.first,
+                last: self.first.plus(u16::from(self.sent)).previous(),
+            });
+        } else {
+            return None;
+        };
+        self.await_answer(now);
+        let index = self.queue.index(&slots, position);
+        let (record, bytes) = slots.into_slot(index)?;
+        record.sent_at_us = now.as_us() as u32;
+        let body = bytes.get(..usize::from(record.length)).unwrap_or(&[]);
+        Some(ToSend::Message { sequence: self.first.plus(u16::from(position)), body })
+    }
+
+    /// The peer was silent too long: repeats the oldest message, or announces a heartbeat. If only one message was
+    /// lost, it is the oldest, because the acknowledgements of later ones name it.
+    fn ask(&mut self, slots: &Slots<'_>) {
+        let length = slots.record(self.queue.index(slots, 0)).length;
+        if self.tries == 0 && self.round_trip.is_typical(length) {
+            self.to_resend |= 1;
+        } else {
+            self.is_heartbeat_due = true;
+        }
+        self.tries = self.tries.saturating_add(1);
+        self.unanswered = self.unanswered.saturating_add(1);
+        self.deadline = None;
+    }
+
+    /// Something was sent that the peer answers; it tells the peer as much as a heartbeat. The deadline is that of the
+    /// oldest message, so it does not move when others follow.
+    fn await_answer(&mut self, now: Instant) {
+        self.is_heartbeat_due = false;
+        self.last_sent = now;
+        self.deadline.get_or_insert(now.after_us(self.round_trip.timeout_us(self.tries)));
+    }
+
+    fn acknowledged(&mut self, slots: &mut Slots<'_>, acknowledgement: Acknowledgement, now: Instant) -> u8 {
+        let Some(arrived) =
+            acknowledgement.first_unacknowledged.distance_from(self.first).filter(|&d| d <= u16::from(self.sent))
+        else {
+            self.counts.useless_acknowledgements = self.counts.useless_acknowledgements.wrapping_add(1);
+            return 0;
+        };
+        let arrived = arrived as u8;
+        if arrived > 0 {
+            self.measure(slots, arrived, acknowledgement.missing != 0, now);
+            self.free(slots, arrived, now);
+        }
+        self.mark_missing(slots, acknowledgement.missing, now);
+        arrived
+    }
+
+    /// Measures the round trip of the newest message that arrived, unless the acknowledgement may answer something else
+    /// (Karn): a retransmission, or a heartbeat, whose answer names all that is missing.
+    fn measure(&mut self, slots: &Slots<'_>, arrived: u8, names_missing: bool, now: Instant) {
+        let record = slots.record(self.queue.index(slots, arrived - 1));
+        let length = usize::from(record.length);
+        let answers_heartbeat = self.asked == arrived || (self.asked > arrived && names_missing);
+        if self.was_resent & mask(arrived) == 0 && !answers_heartbeat {
+            self.round_trip.measured(elapsed_us(now, record.sent_at_us), length);
+            self.tries = 0;
+            return;
+        }
+        // The interval stays as long as it is, so that a line that became slower is measured in the end. An answer is
+        // not faster than the one to the last thing that was sent.
+        let least_us = elapsed_us(now, self.last_sent.as_us() as u32);
+        if self.round_trip.smoothed_us().is_none_or(|smoothed_us| least_us > smoothed_us) {
+            self.round_trip.measured(least_us, length);
+        }
+    }
+
+    fn free(&mut self, slots: &Slots<'_>, arrived: u8, now: Instant) {
+        self.queue.remove(slots, arrived);
+        self.first = self.first.plus(u16::from(arrived));
+        self.sent -= arrived;
+        self.to_resend >>= arrived;
+        self.was_resent >>= arrived;
+        self.asked = self.asked.saturating_sub(arrived);
+        self.is_heartbeat_due = false;
+        self.unanswered = 0;
+        self.deadline = (self.sent > 0).then(|| {
+            let sent_at_us = slots.record(self.queue.index(slots, 0)).sent_at_us;
+            let left_us = self.round_trip.timeout_us(self.tries).saturating_sub(elapsed_us(now, sent_at_us));
+            // Answers to messages that queued on the line come one after the other: the next one gets half a round trip
+            // at least.
+            now.after_us(left_us.max(self.round_trip.smoothed_us().unwrap_or(0) / 2).max(1))
+        });
+    }
+
+    /// Marks the missing messages, except those that were resent less than a round trip ago: their nack is older.
+    fn mark_missing(&mut self, slots: &Slots<'_>, missing: u16, now: Instant) {
+        let guard_us = self.round_trip.smoothed_us().unwrap_or_else(|| self.round_trip.timeout_us(0));
+        let mut bits = u32::from(missing) & mask(self.sent);
+        while bits != 0 {
+            let position = bits.trailing_zeros() as u8;
+            bits &= bits - 1;
+            let sent_at_us = slots.record(self.queue.index(slots, position)).sent_at_us;
+            if self.was_resent & (1 << position) == 0 || elapsed_us(now, sent_at_us) >= guard_us {
+                self.to_resend |= 1 << position;
+                // The peer answers, so it is asked soon again.
+                self.tries = self.tries.min(1);
+                self.unanswered = 0;
+            }
+        }
+    }
+}
+
+/// The `count` lowest bits; `count` is at most 16.
+const fn mask(count: u8) -> u32 {
+    (1 << count) - 1
+}
+
+/// Times are kept modulo 2³² microseconds; a message is resent long before 71 minutes have passed.
+fn elapsed_us(now: Instant, sent_at_us: u32) -> u32 {
+    (now.as_us() as u32).wrapping_sub(sent_at_us)
+}

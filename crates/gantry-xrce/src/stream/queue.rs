@@ -1,0 +1,257 @@
+//! The messages of an output stream, oldest first, in its slots.
+
+use super::fragment::{self, aligned};
+use super::slots::{Record, Slots};
+use crate::wire::SUBMESSAGE_HEADER_BYTES;
+
+/// A message that a stream refuses; it keeps nothing of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Too few slots are free. A slot becomes free when the peer acknowledges a message, or a best-effort one is sent.
+    #[error("the message needs {needed} slots and {free} are free; publish it again later")]
+    Full {
+        /// Slots that the message needs.
+        needed: u16,
+        /// Slots that are free.
+        free: u8,
+    },
+    /// The message fits in no state of the stream.
+    #[error(
+        "the message has {length} bytes and the stream takes {max}; give its slots more bytes, or a reliable stream more slots"
+    )]
+    TooLong {
+        /// Bytes of the message.
+        length: usize,
+        /// The longest message.
+        max: usize,
+    },
+    /// The last fragment of the previous message is missing.
+    #[error("the stream is amid a fragmented message; its other fragments come first")]
+    Fragmenting,
+}
+
+/// The books of an output stream's slots: which hold messages, and whether the newest may take more submessages.
+///
+/// Invariant: the slots of the messages are `head`, `head + 1` … modulo their number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    head: u8,
+    used: u8,
+    /// The newest message is not sent and has no fragment, so that submessages may be added.
+    is_open: bool,
+    /// The newest message is a fragment, and not the last one.
+    is_fragmenting: bool,
+}
+
+impl Queue {
+    pub const fn new() -> Self {
+        Self { head: 0, used: 0, is_open: false, is_fragmenting: false }
+    }
+
+    /// The number of messages.
+    pub const fn len(&self) -> u8 {
+        self.used
+    }
+
+    pub fn free(&self, slots: &Slots<'_>) -> u8 {
+        slots.count().saturating_sub(self.used)
+    }
+
+    /// The slot of the message that is `position` after the oldest.
+    pub fn index(&self, slots: &Slots<'_>, position: u8) -> u8 {
+        let count = slots.count();
+        // Both are at most 16.
+        (self.head + position).checked_rem(count).unwrap_or(0)
+    }
+
+    /// Removes the oldest messages.
+    pub fn remove(&mut self, slots: &Slots<'_>, count: u8) {
+        self.head = self.index(slots, count);
+        self.used = self.used.saturating_sub(count);
+        self.is_open &= self.used > 0;
+    }
+
+    /// The newest message was sent: the next one goes into a slot of its own.
+    pub fn close(&mut self) {
+        self.is_open = false;
+    }
+
+    /// Room for submessages of `length` bytes: in the newest message, or in a new one.
+    pub fn begin<'a>(&'a mut self, slots: Slots<'a>, length: usize) -> Result<SlotWriter<'a>, Refused> {
+        let capacity = slots.capacity();
+        if length > capacity {
+            return Err(Refused::TooLong { length, max: capacity });
+        }
+        if self.is_fragmenting {
+            return Err(Refused::Fragmenting);
+        }
+        if self.is_open {
+            let index = self.index(&slots, self.used.saturating_sub(1));
+            let begin = aligned(usize::from(slots.record(index).length));
+            if begin + length <= capacity {
+                return self.writer(slots, index, Place { begin, length, is_new: false, fragment: None });
+            }
+        }
+        self.writer_of_new(slots, Place { begin: 0, length, is_new: true, fragment: None })
+    }
+
+    /// Room for a fragment of `length` bytes in a message of its own.
+    pub fn begin_fragment<'a>(
+        &'a mut self,
+        slots: Slots<'a>,
+        length: usize,
+        is_last: bool,
+    ) -> Result<SlotWriter<'a>, Refused> {
+        let max = fragment_capacity(&slots);
+        if length > max {
+            return Err(Refused::TooLong { length, max });
+        }
+        self.writer_of_new(
+            slots,
+            Place { begin: SUBMESSAGE_HEADER_BYTES, length, is_new: true, fragment: Some(is_last) },
+        )
+    }
+
+    /// Copies a submessage that fits in a slot.
+    pub fn write_whole(&mut self, slots: Slots<'_>, parts: &[&[u8]]) -> Result<(), Refused> {
+        let writer = self.begin(slots, total(parts))?;
+        writer.fill(&mut Source { parts, rest: &[] });
+        Ok(())
+    }
+
+    /// Copies a submessage, in fragments if it is longer than a slot. All of it is kept, or nothing.
+    pub fn write(&mut self, mut slots: Slots<'_>, parts: &[&[u8]]) -> Result<(), Refused> {
+        let length = total(parts);
+        if length <= slots.capacity() {
+            return self.write_whole(slots, parts);
+        }
+        if self.is_fragmenting {
+            return Err(Refused::Fragmenting);
+        }
+        let piece = fragment_capacity(&slots);
+        let max = piece * usize::from(slots.count());
+        if length > max {
+            return Err(Refused::TooLong { length, max });
+        }
+        let (needed, free) = (length.div_ceil(piece) as u16, self.free(&slots));
+        if needed > u16::from(free) {
+            return Err(Refused::Full { needed, free });
+        }
+        let mut source = Source { parts, rest: &[] };
+        let mut rest = length;
+        while rest > 0 {
+            let now = rest.min(piece);
+            rest -= now;
+            self.begin_fragment(slots.reborrow(), now, rest == 0)?.fill(&mut source);
+        }
+        Ok(())
+    }
+
+    fn writer_of_new<'a>(&'a mut self, slots: Slots<'a>, place: Place) -> Result<SlotWriter<'a>, Refused> {
+        let free = self.free(&slots);
+        if free == 0 {
+            return Err(Refused::Full { needed: 1, free });
+        }
+        let index = self.index(&slots, self.used);
+        self.writer(slots, index, place)
+    }
+
+    fn writer<'a>(&'a mut self, slots: Slots<'a>, index: u8, place: Place) -> Result<SlotWriter<'a>, Refused> {
+        match slots.into_slot(index) {
+            Some((record, bytes)) => Ok(SlotWriter { queue: self, record, bytes, place }),
+            None => Err(Refused::Full { needed: 1, free: 0 }),
+        }
+    }
+}
+
+/// The most bytes of a fragment.
+pub(super) fn fragment_capacity(slots: &Slots<'_>) -> usize {
+    slots.capacity().saturating_sub(SUBMESSAGE_HEADER_BYTES)
+}
+
+/// Where a [`SlotWriter`] writes.
+#[derive(Debug)]
+struct Place {
+    begin: usize,
+    length: usize,
+    is_new: bool,
+    /// Of a fragment: whether it is the last one.
+    fragment: Option<bool>,
+}
+
+/// Room in a slot, which the stream sends once it is committed. Dropped, it leaves the stream as it was.
+#[derive(Debug)]
+#[must_use = "the stream sends what is committed"]
+pub struct SlotWriter<'a> {
+    queue: &'a mut Queue,
+    record: &'a mut Record,
+    bytes: &'a mut [u8],
+    place: Place,
+}
+
+impl SlotWriter<'_> {
+    /// The room, of as many bytes as were asked for. It begins at a multiple of 4 from the body's beginning, and is not
+    /// zeroed.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        let Place { begin, length, .. } = self.place;
+        self.bytes.get_mut(begin..begin + length).unwrap_or(&mut [])
+    }
+
+    /// Keeps the first `used` bytes for sending, at most as many as were asked for; with 0, nothing.
+    pub fn commit(self, used: usize) {
+        let Self { queue, record, bytes, place } = self;
+        let used = used.min(place.length);
+        if used == 0 {
+            return;
+        }
+        if let Some(is_last) = place.fragment {
+            if let Some(header) = bytes.first_chunk_mut() {
+                *header = fragment::header(used as u16, is_last);
+            }
+            queue.is_fragmenting = !is_last;
+        } else if let Some(padding) = bytes.get_mut(usize::from(record.length)..place.begin) {
+            padding.fill(0);
+        }
+        record.length = (place.begin + used) as u16;
+        if place.is_new {
+            queue.used += 1;
+            queue.is_open = place.fragment.is_none();
+        }
+    }
+
+    /// Fills the room with the next bytes, and commits it.
+    fn fill(mut self, source: &mut Source<'_>) {
+        let room = self.bytes();
+        let length = room.len();
+        source.copy_to(room);
+        self.commit(length);
+    }
+}
+
+fn total(parts: &[&[u8]]) -> usize {
+    parts.iter().map(|part| part.len()).sum()
+}
+
+/// The bytes of a message that lies in parts.
+struct Source<'a> {
+    parts: &'a [&'a [u8]],
+    rest: &'a [u8],
+}
+
+impl Source<'_> {
+    /// Copies the next bytes, until the room is full or the bytes end.
+    fn copy_to(&mut self, mut room: &mut [u8]) {
+        loop {
+            let length = room.len().min(self.rest.len());
+            let (now, rest) = self.rest.split_at(length);
+            let (full, empty) = room.split_at_mut(length);
+            full.copy_from_slice(now);
+            (self.rest, room) = (rest, empty);
+            if room.is_empty() {
+                return;
+            }
+            let Some((part, parts)) = self.parts.split_first() else { return };
+            (self.rest, self.parts) = (part, parts);
+        }
+    }
+}
