@@ -1,10 +1,11 @@
-//! What `gantry-xrce` reads and writes.
+//! What `gantry-xrce` reads and writes, and its streams over faulty lines.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod corpus;
 mod framing;
 mod storeys;
+mod streams;
 mod wire;
 
 /// The bytes that a text says in hexadecimal. Spaces are ignored.

@@ -1,7 +1,9 @@
-//! The fuzz targets for DDS-XRCE. `cargo test` runs them on the corpus, too.
+//! The fuzz targets for DDS-XRCE. `cargo test` runs them on the corpus, too. [`streams`] has faulty lines as well.
 //!
 //! A function panics if its input breaks a promise: a message that is read differs after it is written and read again, or a
 //! decoder loses count.
+
+pub mod streams;
 
 use gantry_xrce::{
     framing::{LengthPrefixDecoder, SerialDecoder, SerialEncoder, can_fd, length_prefix},
@@ -16,7 +18,8 @@ use gantry_xrce::{
 pub type Target = fn(&[u8]);
 
 /// All targets with their names.
-pub const TARGETS: &[(&str, Target)] = &[("xrce_messages", messages), ("xrce_frames", frames)];
+pub const TARGETS: &[(&str, Target)] =
+    &[("xrce_messages", messages), ("xrce_frames", frames), ("xrce_streams", streams::streams)];
 
 /// The input is a message.
 pub fn messages(input: &[u8]) {

@@ -1,0 +1,97 @@
+//! A pair of streams over a faulty line, in simulated time.
+
+use super::{Ends, Faults, Frame, Line};
+use gantry_xrce::stream::Refused;
+use gantry_xrce::time::Instant;
+
+/// A pair of streams, a line in each direction, and a clock.
+pub struct Simulation {
+    /// Both streams.
+    pub ends: Ends,
+    /// The line from the output to the input.
+    pub there: Line<Frame>,
+    /// The line of acknowledgements.
+    pub back: Line<Frame>,
+    now_us: u64,
+}
+
+/// The end of a simulation.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The time of delivery of each message.
+    pub delivered_us: Vec<u64>,
+    /// The time when everything was acknowledged.
+    pub end_us: u64,
+}
+
+impl Simulation {
+    /// A simulation from time 0.
+    #[must_use]
+    pub fn new(ends: Ends, one_way_us: u64, faults: Faults, seed: u64) -> Self {
+        let there = Line::new(one_way_us, faults, 2 * seed);
+        Self { ends, there, back: Line::new(one_way_us, faults, 2 * seed + 1), now_us: 0 }
+    }
+
+    /// Writes each message at its time from now, later if no slot is free, until all are acknowledged. Panics after `limit_us`,
+    /// and if the ends do not fall silent.
+    pub fn run(&mut self, messages: &[(u64, Vec<u8>)], limit_us: u64) -> Outcome {
+        let (start_us, first) = (self.now_us, self.ends.delivered());
+        let mut delivered_us = Vec::with_capacity(messages.len());
+        let mut waiting = messages;
+        loop {
+            let mut is_full = false;
+            while let Some(((due_us, message), later)) =
+                waiting.split_first().filter(|((due, _), _)| start_us + due <= self.now_us)
+            {
+                match self.ends.write(message) {
+                    Ok(()) => waiting = later,
+                    Err(Refused::Full { .. }) => {
+                        is_full = true;
+                        break;
+                    }
+                    Err(other) => panic!("the message due at {due_us} µs: {other}"),
+                }
+            }
+            self.transmit();
+            let due_us = waiting.first().map(|(due_us, _)| start_us + due_us).filter(|_| !is_full);
+            let deadline_us = self.ends.output.deadline().map(Instant::as_us);
+            let events = [due_us, deadline_us, self.there.next_arrival_us(), self.back.next_arrival_us()];
+            let Some(next_us) = events.into_iter().flatten().min() else { break };
+            assert!(
+                next_us <= start_us + limit_us,
+                "{} of {} messages after {limit_us} µs",
+                delivered_us.len(),
+                messages.len()
+            );
+            assert!(deadline_us.is_none_or(|deadline| deadline > self.now_us), "a deadline that is past");
+            self.now_us = self.now_us.max(next_us);
+            self.arrivals();
+            delivered_us.resize(self.ends.delivered() - first, self.now_us);
+        }
+        assert!(waiting.is_empty() && self.ends.is_done(), "the streams are silent before all is delivered");
+        assert!(
+            self.ends.transmit(Instant::from_us(self.now_us + 3_600_000_000)).is_none(),
+            "something is sent when idle"
+        );
+        Outcome { delivered_us, end_us: self.now_us }
+    }
+
+    fn transmit(&mut self) {
+        while let Some(frame) = self.ends.transmit(Instant::from_us(self.now_us)) {
+            self.there.send(self.now_us, frame.length(), frame);
+        }
+    }
+
+    fn arrivals(&mut self) {
+        let now = Instant::from_us(self.now_us);
+        while let Some(frame) = self.there.receive(self.now_us) {
+            self.ends.arrive(&frame, now);
+            if let Some(frame) = self.ends.acknowledge() {
+                self.back.send(self.now_us, frame.length(), frame);
+            }
+        }
+        while let Some(frame) = self.back.receive(self.now_us) {
+            self.ends.arrive(&frame, now);
+        }
+    }
+}

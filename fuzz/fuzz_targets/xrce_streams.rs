@@ -1,0 +1,5 @@
+//! A pair of reliable streams of DDS-XRCE, and the line between them.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| test_support::xrce::streams::streams(bytes));
