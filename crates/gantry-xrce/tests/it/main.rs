@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod corpus;
+mod eprosima_streams;
 mod framing;
 mod storeys;
 mod streams;
