@@ -2,7 +2,8 @@
 
 use super::queue::{Queue, Refused, SlotWriter};
 use super::sequence::Sequence;
-use super::slots::{Slots, Storage};
+use super::slots::{SlotMessage, Slots, Storage};
+use crate::time::Instant;
 
 /// A best-effort output stream. Its slots hold messages until the line takes them; one slot is enough.
 #[derive(Debug)]
@@ -36,15 +37,26 @@ impl<S: Storage> BestEffortOutput<S> {
         self.queue.write_whole(self.storage.slots(), parts)
     }
 
-    /// The sequence number and the body of the oldest message, which leaves the stream.
-    pub fn next_to_send(&mut self) -> Option<(Sequence, &[u8])> {
+    /// The sequence number and the oldest message, which leaves the stream.
+    pub fn next_to_send(&mut self, now: Instant) -> Option<(Sequence, SlotMessage<'_>)> {
         let slots = self.storage.slots();
-        let (sequence, body) = Self::take(&mut self.queue, &mut self.next, slots)?;
+        let (sequence, message) = Self::take(&mut self.queue, &mut self.next, slots, now)?;
         self.sent = self.sent.wrapping_add(1);
-        Some((sequence, body))
+        Some((sequence, message))
     }
 
-    fn take<'a>(queue: &mut Queue, next: &mut Sequence, slots: Slots<'a>) -> Option<(Sequence, &'a [u8])> {
+    /// Whether [`Self::next_to_send`] has a message.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.queue.len() > 0
+    }
+
+    fn take<'a>(
+        queue: &mut Queue,
+        next: &mut Sequence,
+        slots: Slots<'a>,
+        now: Instant,
+    ) -> Option<(Sequence, SlotMessage<'a>)> {
         if queue.len() == 0 {
             return None;
         }
@@ -52,7 +64,7 @@ impl<S: Storage> BestEffortOutput<S> {
         queue.remove(&slots, 1);
         let sequence = *next;
         *next = next.plus(1);
-        Some((sequence, slots.body(index)))
+        Some((sequence, slots.into_message(index, now)?))
     }
 
     /// The number of messages that left the stream.

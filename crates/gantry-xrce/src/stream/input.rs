@@ -162,7 +162,7 @@ impl Core {
             return Receipt::Duplicate;
         }
         let index = (u16::from(self.head) + distance - 1) % count;
-        let Some((record, bytes)) = slots.into_slot(index as u8) else { return Receipt::Unstored };
+        let Some((record, bytes)) = slots.into_whole(index as u8) else { return Receipt::Unstored };
         let Some(room) = bytes.get_mut(..body.len()) else { return Receipt::Unstored };
         room.copy_from_slice(body);
         record.length = body.len() as u16;
@@ -195,7 +195,7 @@ impl Core {
     /// After `next` was delivered: delivers those that waited for it.
     fn deliver_stored(&mut self, slots: &mut Slots<'_>, buffer: &mut [u8], deliver: &mut dyn FnMut(Delivery<'_>)) {
         while let Some(index) = self.advance(slots) {
-            self.deliver(buffer, slots.reborrow().body(index), deliver);
+            self.deliver(buffer, slots.reborrow().received(index), deliver);
         }
     }
 
@@ -260,7 +260,7 @@ impl Core {
                 self.counts.lost = self.counts.lost.wrapping_add(u32::from(count));
                 deliver(Delivery::Lost { count });
                 self.assembly.skip(0);
-                self.deliver(buffer, slots.reborrow().body(index), deliver);
+                self.deliver(buffer, slots.reborrow().received(index), deliver);
                 self.deliver_stored(&mut slots, buffer, deliver);
             }
         }

@@ -25,4 +25,4 @@ pub use output::{OutputCounts, ReliableOutput, ToSend};
 pub use queue::{Refused, SlotWriter};
 pub use round_trip::RoundTrip;
 pub use sequence::Sequence;
-pub use slots::{ArraySlots, MAX_SLOTS, Record, Slots, Storage};
+pub use slots::{ArraySlots, HEADER_BYTES, MAX_SLOTS, Record, SlotMessage, Slots, Storage};

@@ -9,18 +9,18 @@ use super::acknowledgement::Acknowledgement;
 use super::queue::{Queue, Refused, SlotWriter, fragment_capacity};
 use super::round_trip::RoundTrip;
 use super::sequence::Sequence;
-use super::slots::{Slots, Storage};
+use super::slots::{SlotMessage, Slots, Storage};
 use crate::time::Instant;
 
 /// The next thing that a reliable stream sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum ToSend<'a> {
     /// A message, whose body goes behind a header with the stream's id.
     Message {
         /// Its sequence number.
         sequence: Sequence,
-        /// Its submessages.
-        body: &'a [u8],
+        /// Its submessages, and room for the header.
+        message: SlotMessage<'a>,
     },
     /// A HEARTBEAT submessage, in a message of stream 0.
     Heartbeat {
@@ -98,6 +98,12 @@ impl<S: Storage> ReliableOutput<S> {
     /// due.
     pub fn next_to_send(&mut self, now: Instant) -> Option<ToSend<'_>> {
         self.core.next_to_send(self.storage.slots(), now)
+    }
+
+    /// Whether [`Self::next_to_send`] has something.
+    #[must_use]
+    pub fn is_ready(&self, now: Instant) -> bool {
+        self.core.is_ready(now)
     }
 
     /// Takes an acknowledgement: frees the slots of messages that arrived, and marks the missing ones to be sent again.
@@ -186,6 +192,11 @@ impl Core {
         }
     }
 
+    fn is_ready(&self, now: Instant) -> bool {
+        let has_message = self.to_resend != 0 || self.sent < self.queue.len();
+        has_message || self.is_heartbeat_due || self.deadline.is_some_and(|deadline| now >= deadline)
+    }
+
     fn next_to_send<'a>(&mut self, slots: Slots<'a>, now: Instant) -> Option<ToSend<'a>> {
         if self.deadline.is_some_and(|deadline| now >= deadline) {
             self.ask(&slots);
@@ -217,10 +228,8 @@ impl Core {
         };
         self.await_answer(now);
         let index = self.queue.index(&slots, position);
-        let (record, bytes) = slots.into_slot(index)?;
-        record.sent_at_us = now.as_us() as u32;
-        let body = bytes.get(..usize::from(record.length)).unwrap_or(&[]);
-        Some(ToSend::Message { sequence: self.first.plus(u16::from(position)), body })
+        let message = slots.into_message(index, now)?;
+        Some(ToSend::Message { sequence: self.first.plus(u16::from(position)), message })
     }
 
     /// The peer was silent too long: repeats the oldest message, or announces a heartbeat. If only one message was

@@ -1,7 +1,12 @@
 //! Slots: the memory of a stream. A slot holds the body of one message: its submessages, without the message header.
 
+use crate::time::Instant;
+
 /// The most slots that a stream uses: an acknowledgement has a bit for each of 16 messages.
 pub const MAX_SLOTS: usize = 16;
+
+/// The bytes before the body of each slot, for the message header, which is written when the message is sent.
+pub const HEADER_BYTES: usize = 8;
 
 /// A stream keeps this beside each slot: 8 bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,9 +49,13 @@ impl<'a> Slots<'a> {
         self.records.len().min(MAX_SLOTS) as u8
     }
 
-    /// The bytes that fit in a slot.
+    /// The bytes of a body to send that fit in a slot.
     #[must_use]
     pub fn capacity(&self) -> usize {
+        self.slot_bytes().saturating_sub(HEADER_BYTES)
+    }
+
+    fn slot_bytes(&self) -> usize {
         self.bytes.len().checked_div(self.records.len()).unwrap_or(0).min(usize::from(u16::MAX))
     }
 
@@ -55,18 +64,33 @@ impl<'a> Slots<'a> {
         self.records.get(usize::from(index)).copied().unwrap_or(Record::EMPTY)
     }
 
-    /// The body at `index`.
-    pub(super) fn body(self, index: u8) -> &'a [u8] {
+    /// The body that was received into the slot at `index`.
+    pub(super) fn received(self, index: u8) -> &'a [u8] {
         let length = usize::from(self.record(index).length);
-        self.into_slot(index).and_then(|(_, bytes)| bytes.get(..length)).unwrap_or(&[])
+        self.into_whole(index).and_then(|(_, bytes)| bytes.get(..length)).unwrap_or(&[])
     }
 
-    /// The record and the whole memory of the slot at `index`.
+    /// The record of the slot at `index`, and the memory of a body to send.
     pub(super) fn into_slot(self, index: u8) -> Option<(&'a mut Record, &'a mut [u8])> {
-        let capacity = self.capacity();
+        let (record, bytes) = self.into_whole(index)?;
+        Some((record, bytes.get_mut(HEADER_BYTES..)?))
+    }
+
+    /// The message in the slot at `index`, which is sent now.
+    pub(super) fn into_message(self, index: u8, now: Instant) -> Option<SlotMessage<'a>> {
+        let (record, bytes) = self.into_whole(index)?;
+        record.sent_at_us = now.as_us() as u32;
+        let end = HEADER_BYTES + usize::from(record.length);
+        bytes.get(..end)?;
+        Some(SlotMessage { bytes, end })
+    }
+
+    /// The record and the whole memory of the slot at `index`, for a body that is received.
+    pub(super) fn into_whole(self, index: u8) -> Option<(&'a mut Record, &'a mut [u8])> {
+        let slot_bytes = self.slot_bytes();
         let record = self.records.get_mut(usize::from(index))?;
-        let begin = capacity * usize::from(index);
-        Some((record, self.bytes.get_mut(begin..begin + capacity)?))
+        let begin = slot_bytes * usize::from(index);
+        Some((record, self.bytes.get_mut(begin..begin + slot_bytes)?))
     }
 
     /// The same slots for a shorter time.
@@ -75,7 +99,36 @@ impl<'a> Slots<'a> {
     }
 }
 
-/// `COUNT` slots of `SIZE` bytes each, without a heap. `COUNT` is at most 16.
+/// A message to send: a body, and room around it in its slot.
+#[derive(Debug)]
+pub struct SlotMessage<'a> {
+    bytes: &'a mut [u8],
+    end: usize,
+}
+
+impl<'a> SlotMessage<'a> {
+    /// The submessages.
+    #[must_use]
+    pub fn body(&self) -> &[u8] {
+        self.bytes.get(HEADER_BYTES..self.end).unwrap_or_default()
+    }
+
+    /// The bytes behind the body.
+    #[must_use]
+    pub fn free_bytes(&self) -> usize {
+        self.bytes.len() - self.end
+    }
+
+    /// Memory that begins with room for a header of `header_bytes`, at most 8, and the length of header and body. What is written
+    /// behind the body is not sent again with it.
+    #[must_use]
+    pub fn into_memory(self, header_bytes: usize) -> (&'a mut [u8], usize) {
+        let begin = HEADER_BYTES.saturating_sub(header_bytes);
+        (self.bytes.get_mut(begin..).unwrap_or_default(), self.end - begin)
+    }
+}
+
+/// `COUNT` slots of `SIZE` bytes each, without a heap. `COUNT` is at most 16. A body to send has 8 bytes less.
 #[derive(Debug)]
 pub struct ArraySlots<const SIZE: usize, const COUNT: usize> {
     records: [Record; COUNT],

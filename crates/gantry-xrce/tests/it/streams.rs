@@ -1,8 +1,8 @@
 //! Reliable streams over faulty lines, in simulated time.
 
 use gantry_xrce::stream::{
-    Acknowledgement, ArraySlots, BestEffortInput, BestEffortOutput, Delivery, Due, Receipt, Refused, ReliableInput,
-    ReliableOutput, RoundTrip, Sequence, ToSend,
+    Acknowledgement, ArraySlots, BestEffortInput, BestEffortOutput, Delivery, Due, HEADER_BYTES, Receipt, Refused,
+    ReliableInput, ReliableOutput, RoundTrip, Sequence, Storage, ToSend,
 };
 use gantry_xrce::time::Instant;
 use test_support::xrce::streams::{Ends, Faults, Simulation, message, streams};
@@ -143,7 +143,7 @@ fn a_line_that_becomes_slower_is_learnt() {
 
 #[test]
 fn a_dead_line_is_asked_at_growing_intervals() {
-    let mut output = ReliableOutput::new(ArraySlots::<CAPACITY, 4>::new());
+    let mut output = ReliableOutput::new(ArraySlots::<{ CAPACITY + HEADER_BYTES }, 4>::new());
     output.round_trip().measured(2_000, 40);
     (0..4).for_each(|_| output.begin(60).unwrap().commit(60));
     let (mut now, mut sent) = (Instant::from_us(0), 0);
@@ -162,7 +162,7 @@ fn a_dead_line_is_asked_at_growing_intervals() {
 
 #[test]
 fn a_full_history_refuses_and_takes_again_after_an_acknowledgement() {
-    let mut output = ReliableOutput::new(ArraySlots::<16, 2>::new());
+    let mut output = ReliableOutput::new(ArraySlots::<24, 2>::new());
     let now = Instant::from_us(0);
     for _ in 0..2 {
         output.begin(16).unwrap().commit(16);
@@ -186,7 +186,7 @@ fn a_full_history_refuses_and_takes_again_after_an_acknowledgement() {
 
 #[test]
 fn submessages_share_a_message_until_it_is_sent() {
-    let mut output = ReliableOutput::new(ArraySlots::<16, 2>::new());
+    let mut output = ReliableOutput::new(ArraySlots::<24, 2>::new());
     let mut writer = output.begin(5).unwrap();
     writer.bytes().copy_from_slice(&[1; 5]);
     writer.commit(5);
@@ -195,21 +195,21 @@ fn submessages_share_a_message_until_it_is_sent() {
     assert_eq!(output.unacknowledged(), 1);
     let body = [1, 1, 1, 1, 1, 0, 0, 0, 2, 2, 2, 2];
     let now = Instant::from_us(0);
-    assert_eq!(output.next_to_send(now), Some(ToSend::Message { sequence: Sequence(0), body: &body }));
-    assert_eq!(output.next_to_send(now), None);
+    assert_eq!(sent(&mut output, now), Some((0, body.to_vec())));
+    assert_eq!(sent(&mut output, now), None);
     output.write(&[&[3; 4]]).unwrap();
-    assert_eq!(output.next_to_send(now), Some(ToSend::Message { sequence: Sequence(1), body: &[3; 4] }));
+    assert_eq!(sent(&mut output, now), Some((1, vec![3; 4])));
 }
 
 #[test]
 fn fragments_are_as_eprosima_sends_them() {
     // Captured: a message of 50 kB with an MTU of 512 has fragments of 500 bytes with flags 01, the last one with flags
     // 03.
-    let mut output = ReliableOutput::new(ArraySlots::<504, 3>::new());
+    let mut output = ReliableOutput::new(ArraySlots::<512, 3>::new());
     output.write(&[&[7, 1, 0x10, 0x04], &[9; 0x410]]).unwrap();
     let now = Instant::from_us(0);
     let mut headers = Vec::new();
-    while let Some(ToSend::Message { body, .. }) = output.next_to_send(now) {
+    while let Some((_, body)) = sent(&mut output, now) {
         headers.push((body[..4].to_vec(), body.len()));
     }
     let whole = vec![0x0d, 0x01, 0xf4, 0x01];
@@ -357,10 +357,10 @@ fn a_fragmented_message_beyond_the_buffer_or_without_its_remainder_is_reported()
 
 #[test]
 fn a_nack_is_answered_once_in_a_round_trip() {
-    let mut output = ReliableOutput::new(ArraySlots::<16, 4>::new());
+    let mut output = ReliableOutput::new(ArraySlots::<24, 4>::new());
     output.round_trip().measured(10_000, 4);
     let at = Instant::from_us;
-    let sequences = |output: &mut ReliableOutput<ArraySlots<16, 4>>, now| {
+    let sequences = |output: &mut ReliableOutput<ArraySlots<24, 4>>, now| {
         let mut sent = Vec::new();
         while let Some(ToSend::Message { sequence, .. }) = output.next_to_send(now) {
             sent.push(sequence.0);
@@ -381,16 +381,20 @@ fn a_nack_is_answered_once_in_a_round_trip() {
 
 #[test]
 fn best_effort_skips_and_counts() {
-    let mut output = BestEffortOutput::new(ArraySlots::<16, 1>::new());
-    assert_eq!(output.next_to_send(), None);
+    let now = Instant::default();
+    let mut output = BestEffortOutput::new(ArraySlots::<24, 1>::new());
+    assert!(output.next_to_send(now).is_none());
     output.write(&[&[1; 8]]).unwrap();
     output.write(&[&[2; 8]]).unwrap();
     assert_eq!(output.write(&[&[3; 8]]), Err(Refused::Full { needed: 1, free: 0 }));
     assert_eq!(output.write(&[&[3; 17]]), Err(Refused::TooLong { length: 17, max: 16 }));
-    assert_eq!(output.next_to_send().map(|(sequence, body)| (sequence.0, body.len())), Some((0, 16)));
+    assert_eq!(output.next_to_send(now).map(|(sequence, message)| (sequence.0, message.body().len())), Some((0, 16)));
     output.write(&[&[3; 4]]).unwrap();
-    assert_eq!(output.next_to_send(), Some((Sequence(1), &[3; 4][..])));
-    assert_eq!(output.next_to_send(), None);
+    assert_eq!(
+        output.next_to_send(now).map(|(sequence, message)| (sequence.0, message.body().to_vec())),
+        Some((1, vec![3; 4]))
+    );
+    assert!(output.next_to_send(now).is_none());
 
     let mut input = BestEffortInput::new();
     let taken = [0, 3, 2, 3, 4, 65535].map(|sequence| input.receive(Sequence(sequence)));
@@ -415,5 +419,13 @@ fn a_pair_of_streams_stands_random_steps() {
         let mut input = vec![0; random.usize(0..400)];
         random.fill(&mut input);
         streams(&input);
+    }
+}
+
+/// The next message that the stream sends, but no heartbeat.
+fn sent<S: Storage>(output: &mut ReliableOutput<S>, now: Instant) -> Option<(u16, Vec<u8>)> {
+    match output.next_to_send(now)? {
+        ToSend::Message { sequence, message } => Some((sequence.0, message.body().to_vec())),
+        ToSend::Heartbeat { .. } => None,
     }
 }

@@ -8,6 +8,8 @@ use crate::wire::{Reader, Result, SubmessageId, Time, Writer};
 pub struct Timestamp {
     /// The client's time when it was sent.
     pub transmit: Time,
+    /// Zeros behind it, which make the request as long as its reply. The standard has none.
+    pub padding_bytes: usize,
 }
 
 impl Sealed for Timestamp {}
@@ -16,10 +18,11 @@ impl<'a> Payload<'a> for Timestamp {
     const ID: SubmessageId = SubmessageId::TIMESTAMP;
 
     fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { transmit: Time::read(reader)? })
+        Ok(Self { transmit: Time::read(reader)?, padding_bytes: reader.left_bytes() })
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
         self.transmit.write(writer);
+        writer.zeros(self.padding_bytes);
     }
 }

@@ -34,7 +34,7 @@ fn a_bitmap_is_big_endian_in_both() {
 #[test]
 fn submessages_of_both_orders_in_one_message() {
     let heartbeat = Heartbeat { first_unacknowledged: 1, last_sent: 2, stream: StreamId::RELIABLE };
-    let timestamp = Timestamp { transmit: Time { seconds: -1, nanoseconds: 3 } };
+    let timestamp = Timestamp { transmit: Time { seconds: -1, nanoseconds: 3 }, padding_bytes: 0 };
     let key = ClientKey([1, 2, 3, 4]);
     let header = Header { key, ..Header::streamless(SessionId(0x01)) };
     let mut buffer = [0; 64];

@@ -102,7 +102,7 @@ fn a_login_and_a_logout() {
 fn a_synchronisation_of_clocks() {
     let time = |seconds, nanoseconds| Time { seconds, nanoseconds };
     let sent = time(0x6b00_3f88, 0x2c4e_3cbb);
-    is("810000000e010800883f006bbb3c4e2c", streamless(), Timestamp { transmit: sent });
+    is("810000000e010800883f006bbb3c4e2c", streamless(), Timestamp { transmit: sent, padding_bytes: 0 });
     let reply = TimestampReply {
         transmit: time(0x6b00_3f88, 0x2c4f_6701),
         receive: time(0x6b00_3f88, 0x2c4f_6368),

@@ -1,7 +1,8 @@
 //! The two ends of a reliable stream, which check what is delivered.
 
 use gantry_xrce::stream::{
-    Acknowledgement, Delivery, Due, Record, Refused, ReliableInput, ReliableOutput, Sequence, Slots, Storage, ToSend,
+    Acknowledgement, Delivery, Due, HEADER_BYTES, Record, Refused, ReliableInput, ReliableOutput, Sequence, Slots,
+    Storage, ToSend,
 };
 use gantry_xrce::time::Instant;
 use std::collections::VecDeque;
@@ -78,11 +79,11 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// An output with `window` slots, an input with `before_turn`, all of `capacity` bytes, and a buffer for fragments.
+    /// An output with `window` slots, an input with `before_turn`, all for bodies of `capacity` bytes, and a buffer for fragments.
     #[must_use]
     pub fn new(window: usize, before_turn: usize, capacity: usize, buffer: usize) -> Self {
         Self {
-            output: ReliableOutput::new(HeapSlots::new(window, capacity)),
+            output: ReliableOutput::new(HeapSlots::new(window, HEADER_BYTES + capacity)),
             input: ReliableInput::new(HeapSlots::new(before_turn, capacity), vec![0; buffer]),
             expected: VecDeque::new(),
             delivered: 0,
@@ -109,7 +110,7 @@ impl Ends {
     /// The next frame of the output.
     pub fn transmit(&mut self, now: Instant) -> Option<Frame> {
         Some(match self.output.next_to_send(now)? {
-            ToSend::Message { sequence, body } => Frame::Message { sequence, body: body.to_vec() },
+            ToSend::Message { sequence, message } => Frame::Message { sequence, body: message.body().to_vec() },
             ToSend::Heartbeat { first, last } => Frame::Heartbeat { first, last },
         })
     }
