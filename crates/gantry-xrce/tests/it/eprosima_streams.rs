@@ -1,6 +1,6 @@
 //! Streams over faulty lines to a peer that behaves as eProsima's client 3.0.0 does.
 
-use gantry_xrce::stream::{Acknowledgement, Delivery, ReliableInput, ReliableOutput, Sequence, ToSend};
+use gantry_xrce::stream::{Acknowledgement, Delivery, HEADER_BYTES, ReliableInput, ReliableOutput, Sequence, ToSend};
 use gantry_xrce::time::Instant;
 use std::collections::VecDeque;
 use test_support::xrce::streams::{Faults, Frame, HeapSlots, Line, message};
@@ -57,7 +57,7 @@ fn their_client_receives_everything_though_its_window_is_smaller() {
     for seed in 0..20 {
         let faults = Faults { loss: 0.2, duplication: 0.1, ..Faults::default() };
         let (mut there, mut back) = (Line::new(5_000, faults, 2 * seed), Line::new(5_000, faults, 2 * seed + 1));
-        let mut output = ReliableOutput::new(HeapSlots::new(16, 64));
+        let mut output = ReliableOutput::new(HeapSlots::new(16, HEADER_BYTES + 64));
         let mut input = TheirInput {
             last_handled: u16::MAX,
             last_announced: u16::MAX,
@@ -73,7 +73,7 @@ fn their_client_receives_everything_though_its_window_is_smaller() {
             }
             while let Some(send) = output.next_to_send(now) {
                 let frame = match send {
-                    ToSend::Message { sequence, body } => Frame::Message { sequence, body: body.to_vec() },
+                    ToSend::Message { sequence, message } => Frame::Message { sequence, body: message.body().to_vec() },
                     ToSend::Heartbeat { first, last } => Frame::Heartbeat { first, last },
                 };
                 there.send(now_us, frame.length(), frame);

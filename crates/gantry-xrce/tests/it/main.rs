@@ -1,10 +1,11 @@
-//! What `gantry-xrce` reads and writes, and its streams over faulty lines.
+//! What `gantry-xrce` reads and writes, and its streams and sessions over faulty lines.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod corpus;
 mod eprosima_streams;
 mod framing;
+mod session;
 mod storeys;
 mod streams;
 mod wire;

@@ -1,0 +1,264 @@
+//! The agent's side of a session with one client.
+
+use super::{
+    Incoming, Link, Loss, Peer,
+    data::{DATA_HEADER_BYTES, DataSlot, data_header},
+    greeting::agent_info,
+};
+use crate::{
+    stream::{Refused, Storage},
+    time::Instant,
+    wire::{
+        ByteOrder, Create, DataFormat, Delete, Error, Flags, GetInfo, Header, Info, InfoMask, ObjectId, ObjectReply,
+        ObjectRequest, ReadData, RequestId, Result, ResultStatus, Status, StreamId, Submessage, SubmessageId, Time,
+        Timestamp, TimestampReply, WriteData,
+    },
+};
+
+/// So many questions without an answer mean that the client is gone.
+const MAX_UNANSWERED: u8 = 3;
+/// The bytes of a STATUS: its header, the request, the object and the result.
+const STATUS_BYTES: usize = 10;
+const PING: RequestId = RequestId(3);
+
+/// What a client asks the agent for.
+#[derive(Clone, Debug)]
+pub enum AgentEvent<'a> {
+    /// To create an object. [`AgentSession::status`] answers.
+    Create {
+        /// The stream, in which the answer goes back.
+        stream: StreamId,
+        /// What becomes of an object that exists: REUSE, REPLACE or neither.
+        flags: Flags,
+        /// The object.
+        create: Create<'a>,
+    },
+    /// To create an object whose description could not be read. [`AgentSession::status`] answers.
+    Unreadable {
+        /// The stream, in which the answer goes back.
+        stream: StreamId,
+        /// The request, and the object.
+        request: ObjectRequest,
+        /// The defect.
+        error: Error,
+    },
+    /// To delete an object. [`AgentSession::status`] answers.
+    Delete {
+        /// The stream, in which the answer goes back.
+        stream: StreamId,
+        /// The request, and the object.
+        request: ObjectRequest,
+    },
+    /// To write data.
+    Write {
+        /// The stream, in which the answer goes back if the object is unknown.
+        stream: StreamId,
+        /// The request, and the object.
+        request: ObjectRequest,
+        /// The byte order of the data.
+        order: ByteOrder,
+        /// The data: a message in CDR without an encapsulation header, behind an identity for repliers.
+        data: &'a [u8],
+    },
+    /// To get data of an object.
+    Read {
+        /// The stream, in which the answer goes back if the object is unknown.
+        stream: StreamId,
+        /// The object, how much and how fast.
+        read: ReadData<'a>,
+    },
+    /// To end the session. The agent answers with [`farewell`](super::farewell).
+    Close {
+        /// The request.
+        request: ObjectRequest,
+    },
+    /// Something was lost.
+    Loss(Loss),
+    /// A message could not be read and is dropped.
+    Malformed(Error),
+}
+
+/// The agent's session with a client, over the memory of `Link`.
+#[derive(Debug)]
+pub struct AgentSession<O, I, A, B> {
+    link: Link<O, I, A, B>,
+    core: Core,
+}
+
+impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B> {
+    /// A session that begins now.
+    pub fn new(peer: Peer, mut link: Link<O, I, A, B>, now: Instant) -> Self {
+        link.reset(peer.is_extended);
+        let mut core = Core { peer, ask_at: now, unanswered: 0, answer: None, stamp: None };
+        core.heard(now);
+        Self { link, core }
+    }
+
+    /// The client.
+    pub fn peer(&self) -> &Peer {
+        &self.core.peer
+    }
+
+    /// The streams, for their counters.
+    pub fn link(&self) -> &Link<O, I, A, B> {
+        &self.link
+    }
+
+    /// Takes a message of this session, whose header was read. `time` is that of the agent's clock for time stamps.
+    pub fn receive(
+        &mut self,
+        header: &Header,
+        message: &[u8],
+        now: Instant,
+        time: Time,
+        handle: &mut dyn FnMut(AgentEvent<'_>),
+    ) {
+        let Self { link, core } = self;
+        core.heard(now);
+        link.receive(header, message, now, &mut |incoming| match incoming {
+            Incoming::Submessage { stream, submessage } => {
+                if let Err(error) = core.submessage(stream, &submessage, time, handle) {
+                    handle(AgentEvent::Malformed(error));
+                }
+            }
+            Incoming::Loss(loss) => handle(AgentEvent::Loss(loss)),
+            Incoming::Malformed(error) => handle(AgentEvent::Malformed(error)),
+        });
+    }
+
+    /// Answers a request.
+    ///
+    /// # Errors
+    /// [`Refused`]: the stream is full.
+    pub fn status(
+        &mut self,
+        stream: StreamId,
+        related: ObjectRequest,
+        result: ResultStatus,
+    ) -> core::result::Result<(), Refused> {
+        let stream = if stream.is_reliable() { StreamId::RELIABLE } else { StreamId::BEST_EFFORT };
+        self.link.add(stream, Flags::NONE, &Status { reply: ObjectReply { related, result } }, STATUS_BYTES)
+    }
+
+    /// Sends data of an object to the client: `identity`, which requesters and repliers have, and a message in CDR without its
+    /// encapsulation header. In a reliable stream it is sent in fragments if it is longer than a slot.
+    ///
+    /// # Errors
+    /// [`Refused`]: the stream is full, or the message is too long for it.
+    pub fn send(
+        &mut self,
+        stream: StreamId,
+        request: ObjectRequest,
+        identity: &[u8],
+        message: &[u8],
+    ) -> core::result::Result<(), Refused> {
+        let header = data_header(SubmessageId::DATA, request, identity.len() + message.len());
+        self.link.write(stream, &[&header, identity, message])
+    }
+
+    /// Room for `length` bytes of data for the client, which the caller fills in place.
+    ///
+    /// # Errors
+    /// [`Refused`]: the stream is full, or a slot is too short.
+    pub fn begin_send(
+        &mut self,
+        stream: StreamId,
+        request: ObjectRequest,
+        length: usize,
+    ) -> core::result::Result<DataSlot<'_>, Refused> {
+        let slot = self.link.begin(stream, DATA_HEADER_BYTES + length)?;
+        Ok(DataSlot::new(slot, SubmessageId::DATA, request))
+    }
+
+    /// Whether the client was silent for too long and is taken to be gone.
+    pub fn is_gone(&self, now: Instant) -> bool {
+        self.core.unanswered >= MAX_UNANSWERED && now >= self.core.ask_at
+    }
+
+    /// The next message to send, until there is none.
+    pub fn transmit(&mut self, now: Instant, time: Time) -> Option<&[u8]> {
+        let Self { link, core } = self;
+        let header = Header { key: core.peer.key, ..Header::streamless(core.peer.session) };
+        if let Some((receive, originate)) = core.stamp.take() {
+            return link.control(&header, &TimestampReply { transmit: time, receive, originate }).ok();
+        }
+        if let Some(related) = core.answer.take() {
+            // The byte of the implementation says that the session is known.
+            let result = ResultStatus { implementation: 1, ..ResultStatus::OK };
+            let reply = ObjectReply { related, result };
+            return link.control(&header, &Info { reply, info: agent_info() }).ok();
+        }
+        if now >= core.ask_at && core.unanswered < MAX_UNANSWERED {
+            core.ask(now);
+            let request = ObjectRequest { request: PING, object: ObjectId::CLIENT };
+            return link.control(&header, &GetInfo { request, mask: InfoMask::ACTIVITY }).ok();
+        }
+        link.transmit(&header, now)
+    }
+
+    /// The time by which [`Self::is_gone`] and [`Self::transmit`] are to be called, if nothing comes and nothing is written before.
+    pub fn deadline(&self) -> Instant {
+        self.link.deadline().map_or(self.core.ask_at, |at| at.min(self.core.ask_at))
+    }
+}
+
+/// The session without its streams, so that its code exists once for all sizes.
+#[derive(Debug)]
+struct Core {
+    peer: Peer,
+    /// The client is asked then whether it is alive, unless it speaks before.
+    ask_at: Instant,
+    unanswered: u8,
+    /// The client's question about the agent.
+    answer: Option<ObjectRequest>,
+    /// The agent's and the client's time of a request for a time stamp.
+    stamp: Option<(Time, Time)>,
+}
+
+impl Core {
+    fn heard(&mut self, now: Instant) {
+        (self.ask_at, self.unanswered) = (now.after_us(self.peer.silence_us), 0);
+    }
+
+    fn ask(&mut self, now: Instant) {
+        (self.ask_at, self.unanswered) = (now.after_us(self.peer.silence_us), self.unanswered.saturating_add(1));
+    }
+
+    fn submessage(
+        &mut self,
+        stream: StreamId,
+        submessage: &Submessage<'_>,
+        time: Time,
+        handle: &mut dyn FnMut(AgentEvent<'_>),
+    ) -> Result<()> {
+        match submessage.id {
+            SubmessageId::CREATE => {
+                let request = submessage.object_request()?;
+                handle(match submessage.read() {
+                    Ok(create) => AgentEvent::Create { stream, flags: submessage.flags, create },
+                    Err(error) => AgentEvent::Unreadable { stream, request, error },
+                });
+            }
+            SubmessageId::DELETE => {
+                let Delete { request } = submessage.read()?;
+                handle(match request.object {
+                    ObjectId::CLIENT => AgentEvent::Close { request },
+                    _ => AgentEvent::Delete { stream, request },
+                });
+            }
+            SubmessageId::WRITE_DATA if submessage.flags.data_format() == DataFormat::DATA => {
+                let order = submessage.payload.order();
+                let WriteData { request, data } = submessage.read()?;
+                handle(AgentEvent::Write { stream, request, order, data });
+            }
+            SubmessageId::READ_DATA => handle(AgentEvent::Read { stream, read: submessage.read()? }),
+            SubmessageId::GET_INFO => self.answer = Some(submessage.object_request()?),
+            SubmessageId::TIMESTAMP => {
+                let Timestamp { transmit, .. } = submessage.read()?;
+                self.stamp = Some((time, transmit));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,464 @@
+//! The client's side of a session: it connects, notices that the agent is gone, and connects again.
+
+use super::{
+    AgentClock, EXTENSIONS, Exchange, Incoming, Link, Loss, TIMESTAMP_PADDING_BYTES,
+    data::{DATA_HEADER_BYTES, DataSlot, WriteError, data_header},
+};
+use crate::{
+    stream::Storage,
+    time::Instant,
+    wire::{
+        ByteOrder, ClientKey, ClientRepresentation, CreateClient, Data, DataFormat, Delete, Error, Flags, GetInfo,
+        Header, Info, InfoMask, List, ObjectId, ObjectInfo, ObjectReply, ObjectRequest, Payload, RequestId,
+        ResultStatus, SessionId, Status, StatusAgent, StreamId, Submessage, SubmessageId, Time, Timestamp,
+        TimestampReply, VENDOR_EPROSIMA, VERSION, parse,
+    },
+};
+
+/// The first interval between two CREATE_CLIENT, which doubles up to the other.
+const FIRST_RETRY_US: u32 = 50_000;
+const MAX_RETRY_US: u32 = 400_000;
+/// The agent is asked whether it is there after so long a silence.
+const SILENCE_US: u32 = 250_000;
+/// So many questions without an answer mean that the agent is gone.
+const MAX_UNANSWERED: u8 = 3;
+/// The requests of a session itself have reserved numbers.
+const LOGOUT: RequestId = RequestId(2);
+const PING: RequestId = RequestId(3);
+
+/// What a client says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientConfig {
+    /// The number that tells this client from others of its agent.
+    pub key: ClientKey,
+    /// The longest message of the transport, in bytes.
+    pub mtu_bytes: u16,
+}
+
+/// The reason for which a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disconnected {
+    /// The agent does not answer any more.
+    Silent,
+    /// The agent does not know the session: it was started again, or has dropped the client.
+    Unknown,
+    /// The client ended it.
+    Closed,
+}
+
+/// What a session tells the client.
+#[derive(Clone, Debug)]
+pub enum ClientEvent<'a> {
+    /// A new session began. The agent has no objects of this client.
+    Connected,
+    /// The agent refuses the client, which goes on asking.
+    Refused(ResultStatus),
+    /// The session ended; unless the client closed it, it connects again.
+    Disconnected {
+        /// The reason.
+        reason: Disconnected,
+        /// The messages that were not sent or not acknowledged, and are forgotten.
+        forgotten: u16,
+    },
+    /// The answer to a request.
+    Status {
+        /// The request, and the object.
+        request: ObjectRequest,
+        /// The result.
+        result: ResultStatus,
+    },
+    /// Data of a data reader, requester or replier.
+    Data {
+        /// The READ_DATA that asked for it.
+        request: ObjectRequest,
+        /// The byte order of the data.
+        order: ByteOrder,
+        /// The data: the message in CDR without an encapsulation header, behind an identity for requesters and repliers.
+        data: &'a [u8],
+    },
+    /// The estimate of the agent's clock changed.
+    Clock(AgentClock),
+    /// Something was lost.
+    Loss(Loss),
+    /// A message could not be read and is dropped.
+    Malformed(Error),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Closed,
+    Connecting {
+        ask_at: Instant,
+        retry_us: u32,
+    },
+    Connected,
+    /// DELETE of the client is asked for until the agent answers or is given up.
+    Closing,
+}
+
+/// A client's session over the memory of `Link`.
+#[derive(Debug)]
+pub struct ClientSession<O, I, A, B> {
+    link: Link<O, I, A, B>,
+    core: Core,
+}
+
+impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, B> {
+    /// A session that is closed.
+    pub const fn new(config: ClientConfig, link: Link<O, I, A, B>) -> Self {
+        Self { link, core: Core::new(config) }
+    }
+
+    /// Begins to connect. Without effect while it connects or is connected.
+    pub fn open(&mut self, now: Instant) {
+        if matches!(self.core.state, State::Closed | State::Closing) {
+            self.core.connect(now);
+        }
+    }
+
+    /// Begins to end the session: the agent deletes the client's objects.
+    pub fn close(&mut self, now: Instant) {
+        match self.core.state {
+            State::Connected => {
+                (self.core.state, self.core.unanswered, self.core.ask_at) = (State::Closing, 0, now);
+            }
+            State::Connecting { .. } => self.core.state = State::Closed,
+            State::Closed | State::Closing => {}
+        }
+    }
+
+    /// Whether there is a session, in which objects can be created and data written.
+    pub fn is_connected(&self) -> bool {
+        self.core.state == State::Connected
+    }
+
+    /// The streams, for their counters.
+    pub fn link(&self) -> &Link<O, I, A, B> {
+        &self.link
+    }
+
+    /// The agent's clock, if it was measured in this session.
+    pub fn clock(&self) -> Option<&AgentClock> {
+        self.core.clock.as_ref()
+    }
+
+    /// Asks for the agent's time. [`ClientEvent::Clock`] follows.
+    pub fn synchronise(&mut self) {
+        self.core.is_stamp_due = true;
+    }
+
+    /// Adds a request of at most `max_bytes`, its header included, with the next number, which is given to `payload` and returned.
+    /// Does not block.
+    ///
+    /// # Errors
+    /// [`WriteError`].
+    pub fn request<'p, P: Payload<'p>>(
+        &mut self,
+        stream: StreamId,
+        flags: Flags,
+        max_bytes: usize,
+        payload: impl FnOnce(RequestId) -> P,
+    ) -> Result<RequestId, WriteError> {
+        let request = self.core.next_request()?;
+        self.link.add(stream, flags, &payload(request), max_bytes)?;
+        self.core.last_request = request;
+        Ok(request)
+    }
+
+    /// Writes data of an object: `identity`, which only replies have, and a message in CDR without its encapsulation header. In a
+    /// reliable stream it is sent in fragments if it is longer than a slot. Does not block.
+    ///
+    /// # Errors
+    /// [`WriteError`].
+    pub fn write(
+        &mut self,
+        stream: StreamId,
+        object: ObjectId,
+        identity: &[u8],
+        message: &[u8],
+    ) -> Result<RequestId, WriteError> {
+        let request = self.core.next_request()?;
+        let length = identity.len() + message.len();
+        let header = data_header(SubmessageId::WRITE_DATA, ObjectRequest { request, object }, length);
+        self.link.write(stream, &[&header, identity, message])?;
+        self.core.last_request = request;
+        Ok(request)
+    }
+
+    /// Room for `length` bytes of data, which the caller fills in place. Does not block.
+    ///
+    /// # Errors
+    /// [`WriteError`]: also for data that is longer than a slot.
+    pub fn begin_write(
+        &mut self,
+        stream: StreamId,
+        object: ObjectId,
+        length: usize,
+    ) -> Result<DataSlot<'_>, WriteError> {
+        let request = self.core.next_request()?;
+        let slot = self.link.begin(stream, DATA_HEADER_BYTES + length)?;
+        self.core.last_request = request;
+        Ok(DataSlot::new(slot, SubmessageId::WRITE_DATA, ObjectRequest { request, object }))
+    }
+
+    /// Takes a message of the transport, whatever its bytes are.
+    pub fn receive(&mut self, message: &[u8], now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
+        let header = match parse(message) {
+            Ok((header, _)) => header,
+            Err(error) => return handle(ClientEvent::Malformed(error)),
+        };
+        let Self { link, core } = self;
+        if header.session != core.session || core.state == State::Closed {
+            return; // of an earlier session
+        }
+        link.receive(&header, message, now, &mut |incoming| match incoming {
+            Incoming::Submessage { submessage, .. } => {
+                if let Err(error) = core.submessage(&submessage, now, handle) {
+                    handle(ClientEvent::Malformed(error));
+                }
+            }
+            Incoming::Loss(loss) => handle(ClientEvent::Loss(loss)),
+            Incoming::Malformed(error) => handle(ClientEvent::Malformed(error)),
+        });
+        match core.change.take() {
+            Some(Change::Connected { is_extended }) => {
+                link.reset(is_extended);
+                core.connected(now);
+                handle(ClientEvent::Connected);
+            }
+            Some(Change::Disconnected(reason)) => self.disconnect(reason, now, handle),
+            None => {}
+        }
+    }
+
+    /// Looks whether the agent was silent for too long. To be called before [`Self::transmit`].
+    pub fn check(&mut self, now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
+        let is_over = self.core.unanswered >= MAX_UNANSWERED && now >= self.core.ask_at;
+        match self.core.state {
+            State::Connected if is_over => self.disconnect(Disconnected::Silent, now, handle),
+            State::Closing if is_over => self.disconnect(Disconnected::Closed, now, handle),
+            _ => {}
+        }
+    }
+
+    fn disconnect(&mut self, reason: Disconnected, now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
+        let forgotten = self.link.reset(false);
+        self.core.clock = None;
+        if reason == Disconnected::Closed {
+            self.core.state = State::Closed;
+        } else {
+            self.core.connect(now);
+        }
+        handle(ClientEvent::Disconnected { reason, forgotten });
+    }
+
+    /// The next message to send, until there is none.
+    pub fn transmit(&mut self, now: Instant) -> Option<&[u8]> {
+        let Self { link, core } = self;
+        let header = Header { key: core.config.key, ..Header::streamless(core.session) };
+        match core.state {
+            State::Closed => None,
+            State::Connecting { ask_at, retry_us } => {
+                if now < ask_at {
+                    return None;
+                }
+                core.state =
+                    State::Connecting { ask_at: now.after_us(retry_us), retry_us: (2 * retry_us).min(MAX_RETRY_US) };
+                let none = if core.session.has_key() { SessionId::NONE_WITH_KEY } else { SessionId::NONE };
+                link.control(&Header { key: core.config.key, ..Header::streamless(none) }, &core.create_client()).ok()
+            }
+            State::Closing => {
+                if now < core.ask_at {
+                    return None;
+                }
+                core.ask(now);
+                let request = ObjectRequest { request: LOGOUT, object: ObjectId::CLIENT };
+                link.control(&header, &Delete { request }).ok()
+            }
+            State::Connected => {
+                if let Some(related) = core.answer.take() {
+                    let reply = ObjectReply { related, result: ResultStatus::OK };
+                    return link.control(&header, &Info { reply, info: ObjectInfo::default() }).ok();
+                }
+                if core::mem::take(&mut core.is_stamp_due) {
+                    core.stamped_at = Some(now);
+                    let padding_bytes = if link.is_extended() { TIMESTAMP_PADDING_BYTES } else { 0 };
+                    return link.control(&header, &Timestamp { transmit: time_of(now), padding_bytes }).ok();
+                }
+                if now >= core.ask_at {
+                    core.ask(now);
+                    let request = ObjectRequest { request: PING, object: ObjectId::AGENT };
+                    return link.control(&header, &GetInfo { request, mask: InfoMask::ACTIVITY }).ok();
+                }
+                link.transmit(&header, now)
+            }
+        }
+    }
+
+    /// The time by which [`Self::check`] and [`Self::transmit`] are to be called, if nothing comes and nothing is written before.
+    pub fn deadline(&self) -> Option<Instant> {
+        match self.core.state {
+            State::Closed => None,
+            State::Connecting { ask_at, .. } => Some(ask_at),
+            State::Closing => Some(self.core.ask_at),
+            State::Connected => Some(self.link.deadline().map_or(self.core.ask_at, |at| at.min(self.core.ask_at))),
+        }
+    }
+}
+
+/// What a message changed, which concerns the streams that it came in.
+#[derive(Debug)]
+enum Change {
+    Connected { is_extended: bool },
+    Disconnected(Disconnected),
+}
+
+/// The session without its streams, so that its code exists once for all sizes.
+#[derive(Debug)]
+struct Core {
+    config: ClientConfig,
+    state: State,
+    session: SessionId,
+    last_request: RequestId,
+    /// The agent is asked then, unless it speaks before.
+    ask_at: Instant,
+    unanswered: u8,
+    /// The agent's question whether the client is alive.
+    answer: Option<ObjectRequest>,
+    is_stamp_due: bool,
+    /// The request for a time stamp that has no answer.
+    stamped_at: Option<Instant>,
+    clock: Option<AgentClock>,
+    change: Option<Change>,
+}
+
+impl Core {
+    const fn new(config: ClientConfig) -> Self {
+        Self {
+            config,
+            state: State::Closed,
+            session: SessionId(SessionId::CLIENT.0 - 1),
+            last_request: RequestId::LAST_RESERVED,
+            ask_at: Instant::from_us(0),
+            unanswered: 0,
+            answer: None,
+            is_stamp_due: false,
+            stamped_at: None,
+            clock: None,
+            change: None,
+        }
+    }
+
+    /// Each session has a number of its own, so that late messages of an earlier one are known by it.
+    fn connect(&mut self, now: Instant) {
+        self.session = SessionId(self.session.0.wrapping_add(1).max(SessionId::CLIENT.0));
+        self.state = State::Connecting { ask_at: now, retry_us: FIRST_RETRY_US };
+    }
+
+    fn connected(&mut self, now: Instant) {
+        self.state = State::Connected;
+        (self.answer, self.stamped_at) = (None, None);
+        self.heard(now);
+    }
+
+    fn heard(&mut self, now: Instant) {
+        (self.ask_at, self.unanswered) = (now.after_us(SILENCE_US), 0);
+    }
+
+    fn ask(&mut self, now: Instant) {
+        (self.ask_at, self.unanswered) = (now.after_us(SILENCE_US), self.unanswered.saturating_add(1));
+    }
+
+    fn next_request(&self) -> Result<RequestId, WriteError> {
+        if self.state == State::Connected { Ok(self.last_request.next()) } else { Err(WriteError::NotConnected) }
+    }
+
+    fn create_client(&self) -> CreateClient<'static> {
+        CreateClient {
+            client: ClientRepresentation {
+                version: VERSION,
+                vendor: VENDOR_EPROSIMA,
+                key: self.config.key,
+                session: self.session,
+                properties: Some(List::from(EXTENSIONS)),
+                // As eProsima's client states it: without the message header.
+                mtu_bytes: self.config.mtu_bytes.saturating_sub(4),
+            },
+        }
+    }
+
+    fn submessage(
+        &mut self,
+        submessage: &Submessage<'_>,
+        now: Instant,
+        handle: &mut dyn FnMut(ClientEvent<'_>),
+    ) -> crate::wire::Result<()> {
+        let is_connecting = matches!(self.state, State::Connecting { .. });
+        if submessage.id == SubmessageId::STATUS_AGENT {
+            if is_connecting {
+                self.agent_answered(&submessage.read()?, handle);
+            }
+            return Ok(());
+        }
+        if is_connecting {
+            return Ok(()); // only the agent's answer begins the session
+        }
+        self.heard(now);
+        match submessage.id {
+            SubmessageId::STATUS => {
+                let Status { reply: ObjectReply { related, result } } = submessage.read()?;
+                if self.state == State::Closing && related.request == LOGOUT {
+                    self.change = Some(Change::Disconnected(Disconnected::Closed));
+                } else {
+                    handle(ClientEvent::Status { request: related, result });
+                }
+            }
+            SubmessageId::DATA if submessage.flags.data_format() == DataFormat::DATA => {
+                let order = submessage.payload.order();
+                let Data { request, data } = submessage.read()?;
+                handle(ClientEvent::Data { request, order, data });
+            }
+            SubmessageId::INFO => {
+                // eProsima's byte of the implementation: whether the agent has a session with this client.
+                let reply = submessage.object_reply()?;
+                if reply.related.object == ObjectId::AGENT && reply.result.implementation == 0 {
+                    self.change = Some(Change::Disconnected(match self.state {
+                        State::Closing => Disconnected::Closed,
+                        _ => Disconnected::Unknown,
+                    }));
+                }
+            }
+            SubmessageId::GET_INFO => self.answer = Some(submessage.object_request()?),
+            SubmessageId::TIMESTAMP_REPLY => {
+                let reply = submessage.read()?;
+                self.stamped(&reply, now, handle);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn agent_answered(&mut self, status: &StatusAgent<'_>, handle: &mut dyn FnMut(ClientEvent<'_>)) {
+        if status.result.status.is_ok() {
+            let properties = status.agent.properties.unwrap_or_default();
+            let is_extended = properties.iter().any(|property| EXTENSIONS.contains(&property));
+            self.change = Some(Change::Connected { is_extended });
+        } else {
+            handle(ClientEvent::Refused(status.result));
+        }
+    }
+
+    /// Takes the reply to the last request only: that to an earlier one would give a round trip that never was.
+    fn stamped(&mut self, reply: &TimestampReply, now: Instant, handle: &mut dyn FnMut(ClientEvent<'_>)) {
+        let Some(sent) = self.stamped_at.take_if(|sent| time_of(*sent) == reply.originate) else { return };
+        let exchange = Exchange { sent, agent_received: reply.receive, agent_sent: reply.transmit, received: now };
+        let measured = AgentClock::measured(exchange);
+        let clock = self.clock.get_or_insert(measured);
+        clock.improve(measured);
+        handle(ClientEvent::Clock(*clock));
+    }
+}
+
+fn time_of(instant: Instant) -> Time {
+    Time::from_ns((instant.as_us() as i64).wrapping_mul(1000))
+}

@@ -1,0 +1,100 @@
+//! The agent's answers to messages outside of a session.
+
+use super::EXTENSIONS;
+use crate::wire::{
+    Activity, AgentRepresentation, ByteOrder, ClientKey, ClientRepresentation, Configuration, Flags, Header, Info,
+    List, MessageBuilder, ObjectInfo, ObjectReply, ObjectRequest, Payload, Property, Result, ResultStatus, SessionId,
+    Status, StatusAgent, VENDOR_EPROSIMA, VERSION,
+};
+
+/// The client is asked whether it is alive after so long a silence: one with Gantry's extensions, which spins, and any other.
+const SILENCE_US: u32 = 1_000_000;
+const LENIENT_SILENCE_US: u32 = 10_000_000;
+/// eProsima's property for the same, in milliseconds.
+const HARD_LIVELINESS: &str = "uxr_hl";
+
+/// A client, as the agent knows it from its CREATE_CLIENT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// The number that the client chose for itself.
+    pub key: ClientKey,
+    /// The session.
+    pub session: SessionId,
+    /// The longest body of a message that the client takes, in bytes.
+    pub mtu_bytes: u16,
+    /// The client offered Gantry's extensions.
+    pub is_extended: bool,
+    /// The client is asked whether it is alive after so long a silence.
+    pub silence_us: u32,
+}
+
+impl Peer {
+    /// The client of a CREATE_CLIENT.
+    #[must_use]
+    pub fn new(client: &ClientRepresentation<'_>) -> Self {
+        let properties = client.properties.unwrap_or_default();
+        let is_extended = properties.iter().any(|property| EXTENSIONS.contains(&property));
+        let stated_us =
+            properties.iter().find(|property| property.name == HARD_LIVELINESS).and_then(milliseconds_as_us);
+        let default_us = if is_extended { SILENCE_US } else { LENIENT_SILENCE_US };
+        let silence_us = stated_us.unwrap_or(default_us);
+        Self { key: client.key, session: client.session, mtu_bytes: client.mtu_bytes, is_extended, silence_us }
+    }
+}
+
+fn milliseconds_as_us(property: Property<'_>) -> Option<u32> {
+    property.value.parse::<u32>().ok().filter(|&ms| ms > 0).map(|ms| ms.saturating_mul(1000))
+}
+
+/// Writes the answer to a CREATE_CLIENT into `memory`: STATUS_AGENT.
+///
+/// # Errors
+/// The memory is too short; 64 bytes are enough.
+pub fn welcome<'a>(memory: &'a mut [u8], peer: &Peer, result: ResultStatus) -> Result<&'a [u8]> {
+    let properties = peer.is_extended.then(|| List::from(EXTENSIONS));
+    let agent = AgentRepresentation { properties, ..agent() };
+    write(memory, &Header { key: peer.key, ..Header::streamless(peer.session) }, &StatusAgent { result, agent })
+}
+
+/// Writes the answer to a GET_INFO about the agent, a ping, into `memory`: INFO. To any other message of a client that has no session,
+/// it is the sign to connect again; `header` is that of the message.
+///
+/// # Errors
+/// The memory is too short; 64 bytes are enough.
+pub fn info<'a>(memory: &'a mut [u8], header: &Header, related: ObjectRequest, has_session: bool) -> Result<&'a [u8]> {
+    let result = ResultStatus { implementation: u8::from(has_session), ..ResultStatus::OK };
+    let reply = ObjectReply { related, result };
+    write(
+        memory,
+        &Header { key: header.key, ..Header::streamless(header.session) },
+        &Info { reply, info: agent_info() },
+    )
+}
+
+/// Writes the answer to a DELETE of the client into `memory`: STATUS.
+///
+/// # Errors
+/// The memory is too short; 64 bytes are enough.
+pub fn farewell<'a>(memory: &'a mut [u8], header: &Header, related: ObjectRequest) -> Result<&'a [u8]> {
+    let reply = ObjectReply { related, result: ResultStatus::OK };
+    write(memory, &Header { key: header.key, ..Header::streamless(header.session) }, &Status { reply })
+}
+
+fn write<'a, 'p, P: Payload<'p>>(memory: &'a mut [u8], header: &Header, payload: &P) -> Result<&'a [u8]> {
+    let mut builder = MessageBuilder::new(memory, header, ByteOrder::Little)?;
+    builder.add(Flags::NONE, payload)?;
+    let length = builder.bytes();
+    Ok(memory.get(..length).unwrap_or_default())
+}
+
+fn agent() -> AgentRepresentation<'static> {
+    AgentRepresentation { version: VERSION, vendor: VENDOR_EPROSIMA, properties: None }
+}
+
+/// What an agent says of itself: it takes clients, and lists no addresses.
+pub(super) fn agent_info() -> ObjectInfo<'static> {
+    ObjectInfo {
+        configuration: Some(Configuration::Agent(agent())),
+        activity: Some(Activity::Agent { availability: 1, locators: List::default() }),
+    }
+}

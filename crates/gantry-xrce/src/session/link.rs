@@ -1,0 +1,356 @@
+//! What both sides of a session have: streams in both directions, and their acknowledgements.
+
+use crate::{
+    stream::{
+        Acknowledgement, BestEffortCounts, BestEffortInput, BestEffortOutput, Delivery, Due, InputCounts, OutputCounts,
+        Refused, ReliableInput, ReliableOutput, Sequence, SlotWriter, Storage, ToSend,
+    },
+    time::Instant,
+    wire::{
+        AckNack, ByteOrder, Error, Flags, Header, Heartbeat, MessageBuilder, Payload, Result, StreamId, Submessage,
+        SubmessageId, Submessages, Writer,
+    },
+};
+
+/// The longest message outside of streams: a CREATE_CLIENT or a STATUS_AGENT with properties, or an INFO.
+const CONTROL_BYTES: usize = 96;
+/// An ACKNACK behind a message: up to 3 bytes of padding, a header of 4, and 5.
+const MAX_TAIL_BYTES: usize = 12;
+/// The limits of the delay of an acknowledgement: a quarter of the round trip between them.
+const MIN_DELAY_US: u32 = 500;
+const MAX_DELAY_US: u32 = 5_000;
+/// So many messages are acknowledged at once, whatever the delay: the peer's window must not run empty.
+const MAX_UNACKNOWLEDGED: u16 = 2;
+
+/// Bytes that a stream could not deliver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// A fragmented submessage is longer than the buffer that assembles it, and is gone.
+    Oversize {
+        /// Bytes of the submessage.
+        length_bytes: usize,
+        /// Bytes of the buffer.
+        max_bytes: usize,
+    },
+    /// Fragments of a submessage came without its end.
+    Incomplete {
+        /// Bytes that had come.
+        length_bytes: usize,
+    },
+    /// The peer of a reliable stream no longer has these messages.
+    Reliable {
+        /// The number of messages.
+        messages: u16,
+    },
+    /// Best-effort messages did not come.
+    BestEffort {
+        /// The number of messages.
+        messages: u32,
+    },
+}
+
+/// What a link has for its session.
+#[derive(Clone, Debug)]
+pub enum Incoming<'a> {
+    /// A submessage, other than those that serve the streams.
+    Submessage {
+        /// The stream that it came in.
+        stream: StreamId,
+        /// The submessage.
+        submessage: Submessage<'a>,
+    },
+    /// Something was lost.
+    Loss(Loss),
+    /// A message, or the rest of it, could not be read and is dropped.
+    Malformed(Error),
+}
+
+/// The counters of a link, since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounts {
+    /// The reliable output stream.
+    pub reliable_output: OutputCounts,
+    /// The reliable input stream.
+    pub reliable_input: InputCounts,
+    /// Messages that the best-effort output stream sent.
+    pub best_effort_sent: u32,
+    /// The best-effort input stream.
+    pub best_effort_input: BestEffortCounts,
+    /// Messages that could not be read.
+    pub malformed: u32,
+    /// Messages of streams that this side does not have.
+    pub unknown_stream: u32,
+}
+
+/// The streams of a session: one reliable and one best-effort stream in each direction. `O`, `I` and `B` are the slots of the
+/// reliable output, of the reliable input and of the best-effort output, `A` the buffer that assembles fragments.
+#[derive(Debug)]
+pub struct Link<O, I, A, B> {
+    reliable_output: ReliableOutput<O>,
+    reliable_input: ReliableInput<I, A>,
+    best_effort_output: BestEffortOutput<B>,
+    best_effort_input: BestEffortInput,
+    /// The peer reads acknowledgements behind other submessages, and waits for delayed ones.
+    is_extended: bool,
+    /// A delayed acknowledgement is sent by then.
+    acknowledge_at: Option<Instant>,
+    malformed: u32,
+    unknown_stream: u32,
+    control: [u8; CONTROL_BYTES],
+}
+
+impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
+    /// A link over the caller's memory, before its first session.
+    pub const fn new(reliable_output: O, reliable_input: I, assembly: A, best_effort_output: B) -> Self {
+        Self {
+            reliable_output: ReliableOutput::new(reliable_output),
+            reliable_input: ReliableInput::new(reliable_input, assembly),
+            best_effort_output: BestEffortOutput::new(best_effort_output),
+            best_effort_input: BestEffortInput::new(),
+            is_extended: false,
+            acknowledge_at: None,
+            malformed: 0,
+            unknown_stream: 0,
+            control: [0; CONTROL_BYTES],
+        }
+    }
+
+    /// Begins a session: all sequence numbers are 0 again. Returns how many messages were not sent or not acknowledged and are
+    /// forgotten.
+    pub fn reset(&mut self, is_extended: bool) -> u16 {
+        self.reliable_input.reset();
+        self.best_effort_input.reset();
+        (self.is_extended, self.acknowledge_at) = (is_extended, None);
+        u16::from(self.reliable_output.reset()) + u16::from(self.best_effort_output.reset())
+    }
+
+    /// Whether both sides speak Gantry's extensions.
+    pub fn is_extended(&self) -> bool {
+        self.is_extended
+    }
+
+    /// The counters.
+    pub fn counts(&self) -> LinkCounts {
+        LinkCounts {
+            reliable_output: self.reliable_output.counts(),
+            reliable_input: self.reliable_input.counts(),
+            best_effort_sent: self.best_effort_output.sent(),
+            best_effort_input: self.best_effort_input.counts(),
+            malformed: self.malformed,
+            unknown_stream: self.unknown_stream,
+        }
+    }
+
+    /// Room for a submessage of `bytes`, its header included. Does not block.
+    ///
+    /// # Errors
+    /// [`Refused`]: no slot is free, or a slot is too short.
+    pub fn begin(&mut self, stream: StreamId, bytes: usize) -> core::result::Result<SlotWriter<'_>, Refused> {
+        if stream.is_reliable() { self.reliable_output.begin(bytes) } else { self.best_effort_output.begin(bytes) }
+    }
+
+    /// Copies the parts of a submessage, its header included. In a reliable stream it is divided into fragments if it is longer than
+    /// a slot. Does not block.
+    ///
+    /// # Errors
+    /// [`Refused`]: as many slots are not free, or it is longer than all of them.
+    pub fn write(&mut self, stream: StreamId, parts: &[&[u8]]) -> core::result::Result<(), Refused> {
+        if stream.is_reliable() { self.reliable_output.write(parts) } else { self.best_effort_output.write(parts) }
+    }
+
+    /// Adds a submessage of at most `max_bytes`, its header included. Does not block.
+    ///
+    /// # Errors
+    /// [`Refused`]: no slot is free, or it is longer than that or than a slot.
+    pub fn add<'p, P: Payload<'p>>(
+        &mut self,
+        stream: StreamId,
+        flags: Flags,
+        payload: &P,
+        max_bytes: usize,
+    ) -> core::result::Result<(), Refused> {
+        let mut slot = self.begin(stream, max_bytes)?;
+        let mut builder = MessageBuilder::resume(slot.bytes(), 0, 0, ByteOrder::Little);
+        if builder.add(flags, payload).is_err() {
+            return Err(Refused::TooLong { length: max_bytes + 1, max: max_bytes });
+        }
+        let length = builder.bytes();
+        slot.commit(length);
+        Ok(())
+    }
+
+    /// A message of one submessage outside of streams.
+    ///
+    /// # Errors
+    /// It is longer than 96 bytes.
+    pub fn control<'p, P: Payload<'p>>(&mut self, header: &Header, payload: &P) -> Result<&[u8]> {
+        write_control(&mut self.control, header, payload)
+    }
+
+    /// Takes a message whose header was read, and hands on what its streams deliver.
+    pub fn receive(&mut self, header: &Header, message: &[u8], now: Instant, handle: &mut dyn FnMut(Incoming<'_>)) {
+        let body = message.get(header.bytes()..).unwrap_or_default();
+        let mut streams = Reception { header_bytes: header.bytes(), stream: header.stream, malformed: 0, handle };
+        self.read_acknowledgements(&mut streams, body, now);
+        match header.stream {
+            StreamId::NONE => streams.submessages(body),
+            StreamId::BEST_EFFORT => {
+                let lost = self.best_effort_input.counts().lost;
+                if self.best_effort_input.receive(Sequence(header.sequence)) {
+                    let messages = self.best_effort_input.counts().lost.wrapping_sub(lost);
+                    if messages > 0 {
+                        (streams.handle)(Incoming::Loss(Loss::BestEffort { messages }));
+                    }
+                    streams.submessages(body);
+                }
+            }
+            StreamId::RELIABLE => {
+                // The receipt is in the counters.
+                let _ =
+                    self.reliable_input.receive(Sequence(header.sequence), body, |delivery| streams.deliver(delivery));
+            }
+            _ => self.unknown_stream = self.unknown_stream.wrapping_add(1),
+        }
+        self.malformed = self.malformed.wrapping_add(streams.malformed);
+        self.delay_acknowledgement(now);
+    }
+
+    /// Acknowledgements and heartbeats count when they come, even if the message that carries them waits for its turn.
+    fn read_acknowledgements(&mut self, streams: &mut Reception<'_>, body: &[u8], now: Instant) {
+        for submessage in Submessages::without_header(body, streams.header_bytes).map_while(Result::ok) {
+            match submessage.id {
+                SubmessageId::ACKNACK => {
+                    if let Ok(AckNack { first_unacknowledged, missing, stream: StreamId::RELIABLE }) = submessage.read()
+                    {
+                        let acknowledgement =
+                            Acknowledgement { first_unacknowledged: Sequence(first_unacknowledged), missing };
+                        self.reliable_output.acknowledged(acknowledgement, now);
+                    }
+                }
+                SubmessageId::HEARTBEAT => {
+                    if let Ok(Heartbeat { first_unacknowledged, last_sent, stream: StreamId::RELIABLE }) =
+                        submessage.read()
+                    {
+                        let (first, last) = (Sequence(first_unacknowledged), Sequence(last_sent));
+                        self.reliable_input.heartbeat(first, last, |delivery| streams.deliver(delivery));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn delay_acknowledgement(&mut self, now: Instant) {
+        if self.reliable_input.acknowledgement_due() == Due::Soon && self.acknowledge_at.is_none() {
+            let round_trip_us = self.reliable_output.round_trip().smoothed_us().unwrap_or(0);
+            self.acknowledge_at = Some(now.after_us((round_trip_us / 4).clamp(MIN_DELAY_US, MAX_DELAY_US)));
+        }
+    }
+
+    fn must_acknowledge(&self, now: Instant) -> bool {
+        match self.reliable_input.acknowledgement_due() {
+            Due::No => false,
+            Due::Now => true,
+            Due::Soon => {
+                !self.is_extended
+                    || self.reliable_input.unacknowledged() >= MAX_UNACKNOWLEDGED
+                    || self.acknowledge_at.is_some_and(|at| at <= now)
+            }
+        }
+    }
+
+    /// The next message of the streams, until there is none. `header` has the session and the key.
+    pub fn transmit(&mut self, header: &Header, now: Instant) -> Option<&[u8]> {
+        let has_reliable = self.reliable_output.is_ready(now);
+        let has_message = has_reliable || self.best_effort_output.is_ready();
+        if self.must_acknowledge(now) && !(self.is_extended && has_message) {
+            let acknowledgement = acknowledgement(&mut self.reliable_input);
+            self.acknowledge_at = None;
+            return self.control(&outside_streams(header), &acknowledgement).ok();
+        }
+        let (header, message) = if has_reliable {
+            match self.reliable_output.next_to_send(now)? {
+                ToSend::Message { sequence, message } => {
+                    (Header { stream: StreamId::RELIABLE, sequence: sequence.0, ..*header }, message)
+                }
+                ToSend::Heartbeat { first, last } => {
+                    let stream = StreamId::RELIABLE;
+                    let heartbeat = Heartbeat { first_unacknowledged: first.0, last_sent: last.0, stream };
+                    return write_control(&mut self.control, &outside_streams(header), &heartbeat).ok();
+                }
+            }
+        } else {
+            let (sequence, message) = self.best_effort_output.next_to_send(now)?;
+            (Header { stream: StreamId::BEST_EFFORT, sequence: sequence.0, ..*header }, message)
+        };
+        let has_room = message.free_bytes() >= MAX_TAIL_BYTES;
+        let is_due = self.is_extended && self.reliable_input.acknowledgement_due() != Due::No;
+        let (memory, mut length) = message.into_memory(header.bytes());
+        header.write(&mut Writer::new(memory, ByteOrder::Little));
+        if is_due && has_room {
+            self.acknowledge_at = None;
+            let mut builder = MessageBuilder::resume(memory, length, 0, ByteOrder::Little);
+            builder.add(Flags::NONE, &acknowledgement(&mut self.reliable_input)).ok()?;
+            length = builder.bytes();
+        }
+        memory.get(..length)
+    }
+
+    /// The time by which [`Self::transmit`] may have something, if nothing comes and nothing is written before.
+    pub fn deadline(&self) -> Option<Instant> {
+        let acknowledge_at = self.acknowledge_at.filter(|_| self.reliable_input.acknowledgement_due() != Due::No);
+        [self.reliable_output.deadline(), acknowledge_at].into_iter().flatten().min()
+    }
+}
+
+/// The header of a message outside of streams, in the same session.
+fn outside_streams(header: &Header) -> Header {
+    Header { stream: StreamId::NONE, sequence: 0, ..*header }
+}
+
+fn write_control<'a, 'p, P: Payload<'p>>(memory: &'a mut [u8], header: &Header, payload: &P) -> Result<&'a [u8]> {
+    let mut builder = MessageBuilder::new(memory, header, ByteOrder::Little)?;
+    builder.add(Flags::NONE, payload)?;
+    let length = builder.bytes();
+    Ok(memory.get(..length).unwrap_or_default())
+}
+
+/// The acknowledgement, which is sent now.
+fn acknowledgement<I: Storage, A: AsMut<[u8]>>(input: &mut ReliableInput<I, A>) -> AckNack {
+    let Acknowledgement { first_unacknowledged, missing } = input.acknowledgement();
+    AckNack { first_unacknowledged: first_unacknowledged.0, missing, stream: StreamId::RELIABLE }
+}
+
+/// A message on its way through the streams to the session.
+struct Reception<'a> {
+    header_bytes: usize,
+    stream: StreamId,
+    malformed: u32,
+    handle: &'a mut dyn FnMut(Incoming<'_>),
+}
+
+impl Reception<'_> {
+    fn submessages(&mut self, body: &[u8]) {
+        for submessage in Submessages::without_header(body, self.header_bytes) {
+            match submessage {
+                // These were read when they came.
+                Ok(Submessage { id: SubmessageId::ACKNACK | SubmessageId::HEARTBEAT, .. }) => {}
+                Ok(submessage) => (self.handle)(Incoming::Submessage { stream: self.stream, submessage }),
+                Err(error) => {
+                    self.malformed = self.malformed.wrapping_add(1);
+                    (self.handle)(Incoming::Malformed(error));
+                }
+            }
+        }
+    }
+
+    fn deliver(&mut self, delivery: Delivery<'_>) {
+        let loss = match delivery {
+            Delivery::Submessages(body) => return self.submessages(body),
+            Delivery::Oversize { length, max } => Loss::Oversize { length_bytes: length, max_bytes: max },
+            Delivery::Incomplete { length } => Loss::Incomplete { length_bytes: length },
+            Delivery::Lost { count } => Loss::Reliable { messages: count },
+        };
+        (self.handle)(Incoming::Loss(loss));
+    }
+}

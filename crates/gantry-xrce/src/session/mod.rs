@@ -1,0 +1,32 @@
+//! Sessions: a client and an agent know each other and move submessages over streams.
+//!
+//! [`Link`] is what both sides have: four streams and their acknowledgements. [`ClientSession`] connects, keeps the connection
+//! alive and connects again; [`AgentSession`] answers it. The caller moves the bytes: it gives each message that arrives to
+//! `receive`, sends what `transmit` returns until that is nothing, and does so again at `deadline`.
+//!
+//! # Extensions
+//! Both sides of Gantry state the property [`EXTENSIONS`] when they connect. If both did, acknowledgements are delayed a little and
+//! travel behind the next message, and the request of a time stamp is as long as its reply. Every other peer meets DDS-XRCE as
+//! eProsima's client and agent speak it.
+
+mod agent;
+mod client;
+mod clock;
+mod data;
+mod greeting;
+mod link;
+
+pub use agent::{AgentEvent, AgentSession};
+pub use client::{ClientConfig, ClientEvent, ClientSession, Disconnected};
+pub use clock::{AgentClock, Exchange};
+pub use data::{DATA_HEADER_BYTES, DataSlot, WriteError};
+pub use greeting::{Peer, farewell, info, welcome};
+pub use link::{Incoming, Link, LinkCounts, Loss};
+
+use crate::wire::Property;
+
+/// The property that offers Gantry's extensions, and confirms them.
+pub const EXTENSIONS: &[Property<'static>] = &[Property { name: "gantry", value: "1" }];
+
+/// What makes a TIMESTAMP as long as its reply: room for the two stamps that it lacks.
+const TIMESTAMP_PADDING_BYTES: usize = 16;

@@ -1,0 +1,179 @@
+//! Sessions of a client with an agent over faulty lines, in simulated time.
+
+mod bench;
+
+use bench::{AHEAD_NS, Bench, Told};
+use gantry_xrce::{
+    session::{Disconnected, WriteError},
+    stream::Refused,
+    wire::{ObjectId, StreamId},
+};
+use test_support::xrce::streams::{Faults, Line};
+
+const ONE_WAY_US: u64 = 3_000;
+const GOOD: Faults = Faults { loss: 0.0, duplication: 0.0, reordering: 0.0, reordering_us: 0, us_per_byte: 0 };
+const BAD: Faults = Faults { loss: 0.1, duplication: 0.05, reordering: 0.1, reordering_us: 20_000, us_per_byte: 0 };
+
+/// A message whose contents and length depend on its number; every seventh is longer than a slot.
+fn data(number: u32) -> Vec<u8> {
+    let length = if number.is_multiple_of(7) { 150 + number as usize % 200 } else { 4 + number as usize % 90 };
+    number.to_le_bytes().into_iter().cycle().take(length).collect()
+}
+
+#[test]
+fn reliable_data_arrives_once_and_in_order_in_both_directions() {
+    for (seed, is_plain) in (0..40).zip([false, true].into_iter().cycle()) {
+        let mut bench = Bench::new(ONE_WAY_US, BAD, 1000 * seed);
+        (bench.is_plain, bench.echoes) = (is_plain, true);
+        bench.connect();
+        let all: Vec<Vec<u8>> = (0..60).map(data).collect();
+        for data in &all {
+            bench.write(StreamId::RELIABLE, data);
+        }
+        let is_echo = |told: &&Told| matches!(told, Told::Data(_));
+        let limit_us = bench.now_us + 120_000_000;
+        let is_done = bench.run(limit_us, |bench| bench.told.iter().filter(is_echo).count() >= all.len());
+        assert!(is_done, "seed {seed}: {} of {} arrived", bench.written.len(), all.len());
+        assert!(bench.written == all, "seed {seed}: the agent got others");
+        let echoes: Vec<&Told> = bench.told.iter().filter(is_echo).collect();
+        assert!(echoes.iter().zip(&all).all(|(told, data)| **told == Told::Data(data.clone())), "seed {seed}");
+        assert!(!bench.told.iter().any(|told| matches!(told, Told::Disconnected(..) | Told::Malformed)), "seed {seed}");
+    }
+}
+
+#[test]
+fn an_agent_that_was_started_again_is_noticed_by_its_answer() {
+    for is_plain in [false, true] {
+        let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+        bench.is_plain = is_plain;
+        bench.connect();
+        (bench.agent, bench.written) = (None, Vec::new());
+        let restarted_us = bench.now_us;
+        // Data is on its way, so the first answer of the new agent tells the client; a plain one answers pings only.
+        bench.write(StreamId::RELIABLE, &data(1));
+        let is_again = |bench: &mut Bench| bench.agent.is_some() && bench.client.is_connected();
+        assert!(bench.run(restarted_us + 1_000_000, is_again), "plain {is_plain}: {:?}", bench.told);
+        let us = bench.now_us - restarted_us;
+        assert!(us < if is_plain { 400_000 } else { 30_000 }, "plain {is_plain}: it took {us} µs");
+        assert!(bench.told.contains(&Told::Disconnected(Disconnected::Unknown, 1)), "{:?}", bench.told);
+        bench.write(StreamId::RELIABLE, &data(2));
+        assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written == [data(2)]));
+    }
+}
+
+#[test]
+fn a_silent_agent_is_noticed_and_found_again() {
+    let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+    bench.connect();
+    (bench.agent, bench.is_up) = (None, false);
+    assert!(bench.run(bench.now_us + 1_500_000, |bench| !bench.client.is_connected()));
+    assert!(bench.told.contains(&Told::Disconnected(Disconnected::Silent, 0)), "{:?}", bench.told);
+    let object = ObjectId(0x0015);
+    assert_eq!(bench.client.write(StreamId::RELIABLE, object, &[], &[1]), Err(WriteError::NotConnected));
+    bench.run(bench.now_us + 20_000_000, |_| false);
+    bench.is_up = true;
+    let up_us = bench.now_us;
+    bench.connect();
+    assert!(bench.now_us - up_us < 1_000_000, "it took {} µs", bench.now_us - up_us);
+}
+
+#[test]
+fn an_agent_notices_that_its_client_is_gone() {
+    let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+    bench.connect();
+    assert!(!bench.run(bench.now_us + 30_000_000, |bench| bench.agent.is_none()), "a client that answers is not gone");
+    // The line is cut.
+    bench.there = Line::new(ONE_WAY_US, Faults { loss: 1.0, ..GOOD }, 7);
+    assert!(bench.run(bench.now_us + 5_000_000, |bench| bench.agent.is_none()));
+}
+
+#[test]
+fn acknowledgements_travel_behind_data_if_both_sides_agreed() {
+    let frames = |is_plain| {
+        let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+        (bench.is_plain, bench.echoes) = (is_plain, true);
+        bench.connect();
+        let before = bench.there.sent() + bench.back.sent();
+        for number in 1..=20 {
+            let echoes = bench.told.len() + 1;
+            bench.write(StreamId::RELIABLE, &data(7 * number + 1));
+            assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.told.len() >= echoes));
+        }
+        bench.there.sent() + bench.back.sent() - before
+    };
+    // Of 20 round trips, the last echo may be acknowledged alone.
+    assert!(frames(false) <= 41, "{} messages", frames(false));
+    assert!(frames(true) >= 80, "{} messages", frames(true));
+}
+
+#[test]
+fn the_agents_clock_is_known_without_the_bias_of_the_line() {
+    for is_plain in [false, true] {
+        // A slow line: 10 bits a byte at 115200 baud.
+        let mut bench = Bench::new(0, Faults { us_per_byte: 87, ..GOOD }, 7);
+        bench.is_plain = is_plain;
+        bench.connect();
+        bench.client.synchronise();
+        let is_measured = |bench: &mut Bench| bench.told.iter().any(|told| matches!(told, Told::Clock { .. }));
+        assert!(bench.run(bench.now_us + 1_000_000, is_measured));
+        let Some(Told::Clock { offset_ns, error_ns }) = bench.told.last() else { panic!("{:?}", bench.told) };
+        let error = offset_ns.abs_diff(AHEAD_NS);
+        assert!(error <= *error_ns, "plain {is_plain}: {error} ns beyond the bound of {error_ns} ns");
+        // A reply that is 16 bytes longer than its request takes 1.4 ms longer, of which half is the error.
+        assert_eq!(error > 500_000, is_plain, "plain {is_plain}: {error} ns");
+    }
+}
+
+#[test]
+fn a_session_ends_and_begins() {
+    let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+    bench.connect();
+    bench.client.close(bench.now());
+    assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.client.deadline().is_none()));
+    assert_eq!(bench.told, [Told::Connected, Told::Disconnected(Disconnected::Closed, 0)]);
+    assert!(bench.agent.is_none());
+    bench.client.open(bench.now());
+    bench.connect();
+}
+
+#[test]
+fn a_full_stream_refuses_and_does_not_block() {
+    let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+    bench.connect();
+    let write = |bench: &mut Bench, stream| bench.client.write(stream, ObjectId(0x0015), &[], &[5; 100]);
+    for stream in [StreamId::RELIABLE, StreamId::BEST_EFFORT] {
+        let refused = (0..9).find_map(|_| write(&mut bench, stream).err());
+        assert!(matches!(refused, Some(WriteError::Refused(Refused::Full { .. }))), "{refused:?}");
+    }
+    let too_long = bench.client.write(StreamId::BEST_EFFORT, ObjectId(0x0015), &[], &[5; 200]);
+    assert!(matches!(too_long, Err(WriteError::Refused(Refused::TooLong { .. }))), "{too_long:?}");
+    assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written.len() == 6), "{}", bench.written.len());
+}
+
+#[test]
+fn any_bytes_are_stood() {
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+    bench.connect();
+    for _ in 0..20_000 {
+        let length = random.usize(..40);
+        let mut message: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(length).collect();
+        // Mostly of the session, of a known stream, and with a known submessage.
+        for (at, of) in
+            [(0, &[0x81, 0x80][..]), (1, &[0, 1, 0x80]), (4, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14, 15])]
+        {
+            if let Some(byte) = message.get_mut(at) {
+                *byte = *random.choice(of).unwrap();
+            }
+        }
+        let line = if random.bool() { &mut bench.there } else { &mut bench.back };
+        line.send(bench.now_us, message.len(), message);
+        let limit_us = bench.now_us + 2_000;
+        bench.run(limit_us, |_| false);
+    }
+    // What was made up may have ended the session, or left a stream waiting for what was never sent.
+    (bench.agent, bench.written) = (None, Vec::new());
+    bench.connect();
+    bench.write(StreamId::RELIABLE, &data(3));
+    assert!(bench.run(bench.now_us + 5_000_000, |bench| bench.written.contains(&data(3))));
+}
