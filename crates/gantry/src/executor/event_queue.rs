@@ -258,7 +258,8 @@ impl Order for EventQueue {
             self.ready_queue.report(index, RunOutcome::More);
         }
         self.ready_queue.take_ready(&mut self.indices);
-        if self.overflow == Overflow::Wait && self.events.len() + self.indices.len() > self.capacity {
+        let are_some_left = self.overflow == Overflow::Wait && self.events.len() + self.indices.len() > self.capacity;
+        if are_some_left && self.ready_queue.levels() > 1 {
             // The sort is stable: among the same priority, the callback that has waited longest for room stays first.
             let priority = |index: &usize| Reverse(self.ready_queue.registered(*index).callback.group.priority());
             self.indices.make_contiguous().sort_by_key(priority);
