@@ -1,68 +1,11 @@
-//! The estimate: CPU time and memory of a topology from its size, fitted to measured ones; and the size that a machine holds.
-
-use std::collections::BTreeMap;
+//! The estimate: CPU time and memory of a topology from its load, fitted to measured ones; and the size that a machine holds.
 
 use serde::Serialize;
 
-use super::fit::{fit, predict};
-use crate::topology::Topology;
-
-/// The quantities on which the cost of a topology depends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Load {
-    /// Processes.
-    pub processes: f64,
-    /// Wake-ups of all executors per second: timers expire together, so as often as the fastest of each executor.
-    pub wake_ups_hz: f64,
-    /// Publishers.
-    pub publishers: f64,
-    /// Subscriptions.
-    pub subscriptions: f64,
-    /// Messages that all publishers send per second.
-    pub sent_hz: f64,
-    /// Messages that all subscriptions receive per second.
-    pub received_hz: f64,
-    /// Bytes that all publishers send per second.
-    pub sent_bytes_per_s: f64,
-    /// The bytes of the histories of all publishers.
-    pub history_bytes: f64,
-}
-
-impl Load {
-    /// That of a topology.
-    #[must_use]
-    pub fn of(topology: &Topology) -> Load {
-        let counts = topology.counts();
-        let mut fastest_hz: BTreeMap<(usize, u32), f64> = BTreeMap::new();
-        for (index, process) in topology.processes.iter().enumerate() {
-            for node in &process.nodes {
-                let fastest = fastest_hz.entry((index, node.executor)).or_default();
-                *fastest = node.publishers.iter().map(|of| of.rate_hz).fold(*fastest, f64::max);
-            }
-        }
-        let publishers = topology.processes.iter().flat_map(|process| &process.nodes).flat_map(|node| &node.publishers);
-        let history_bytes = |depth: u32, bytes: usize| f64::from(depth) * bytes as f64;
-        Load {
-            processes: counts.processes as f64,
-            wake_ups_hz: fastest_hz.values().sum(),
-            publishers: counts.publishers as f64,
-            subscriptions: counts.subscriptions as f64,
-            sent_hz: counts.sent_hz,
-            received_hz: counts.received_hz,
-            sent_bytes_per_s: counts.sent_bytes_per_s,
-            history_bytes: publishers.map(|of| history_bytes(of.qos.qos.depth, of.payload.message.bytes)).sum(),
-        }
-    }
-
-    fn for_cpu(&self) -> Vec<f64> {
-        let endpoints = self.publishers + self.subscriptions;
-        vec![self.processes, self.wake_ups_hz, endpoints, self.sent_hz, self.received_hz, self.sent_bytes_per_s]
-    }
-
-    fn for_memory(&self) -> Vec<f64> {
-        vec![self.processes, self.publishers, self.subscriptions, self.history_bytes]
-    }
-}
+use super::{
+    fit::{fit, predict},
+    load::Load,
+};
 
 /// The cost of a topology.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -79,12 +22,24 @@ pub struct Estimate {
     /// CPU time of a process, of a wake-up of an executor, of an endpoint, of a message sent, of one received, and of a byte sent:
     /// percent of one core for one of it per second.
     cpu: Vec<f64>,
-    /// Memory of a process, of a publisher, of a subscription, and of a byte in a history: KiB.
+    /// Memory of the program's files, of a process, of a publisher, of a subscription, and of a byte of one message of each publisher, for
+    /// small and for large messages: KiB.
     memory: Vec<f64>,
 }
 
 /// The part of a machine that the nodes of a robot may use: the rest is for bursts, and for the work in their callbacks.
 pub const FULL: f64 = 0.7;
+
+/// The quantities of CPU time.
+fn for_cpu(load: &Load) -> Vec<f64> {
+    let endpoints = load.publishers + load.subscriptions;
+    vec![load.processes, load.wake_ups_hz, endpoints, load.sent_hz, load.received_hz, load.sent_bytes_per_s]
+}
+
+/// The quantities of memory. The program's files are there once.
+fn for_memory(load: &Load) -> Vec<f64> {
+    vec![1.0, load.processes, load.publishers, load.subscriptions, load.small_bytes, load.large_bytes]
+}
 
 impl Estimate {
     /// Fitted to these topologies; `None` without any.
@@ -94,16 +49,13 @@ impl Estimate {
             let rows: Vec<Vec<f64>> = measured.iter().map(|(load, _)| row(load)).collect();
             fit(&rows, &measured.iter().map(|(_, cost)| value(cost)).collect::<Vec<f64>>())
         };
-        Some(Estimate {
-            cpu: of(Load::for_cpu, |of| of.cpu_percent)?,
-            memory: of(Load::for_memory, |of| of.memory_kib)?,
-        })
+        Some(Estimate { cpu: of(for_cpu, |of| of.cpu_percent)?, memory: of(for_memory, |of| of.memory_kib)? })
     }
 
     /// The cost of a topology.
     #[must_use]
     pub fn cost(&self, load: &Load) -> Cost {
-        Cost { cpu_percent: predict(&load.for_cpu(), &self.cpu), memory_kib: predict(&load.for_memory(), &self.memory) }
+        Cost { cpu_percent: predict(&for_cpu(load), &self.cpu), memory_kib: predict(&for_memory(load), &self.memory) }
     }
 
     /// How many times a load a machine holds in [`FULL`] of its cores and of its memory, KiB. The load has its processes and their
@@ -126,7 +78,8 @@ impl Estimate {
         // A percent of a core for one message a second is 10 ms a message.
         let [process_us, wake_up, endpoint, sent, received, byte] =
             [0, 1, 2, 3, 4, 5].map(|index| part(&self.cpu, index) * 1e4);
-        let [process, publisher, subscription, history] = [0, 1, 2, 3].map(|index| part(&self.memory, index));
+        let [program, process, publisher, subscription, small, large] =
+            [0, 1, 2, 3, 4, 5].map(|index| part(&self.memory, index));
         vec![
             format!(
                 "CPU: {process_us:.0} µs per second for a process, {endpoint:.2} µs per second for an endpoint, {wake_up:.1} µs for a \
@@ -134,10 +87,12 @@ impl Estimate {
                 byte * 1e3 * 1024.0
             ),
             format!(
-                "memory: {:.1} MiB for a process, {publisher:.1} KiB for a publisher, {subscription:.1} KiB for a subscription, {:.2} \
-                 bytes for a byte in a history",
+                "memory: {:.1} MiB for the program, {:.1} MiB for a process, {publisher:.1} KiB for a publisher and {:.1} times its message, \
+                 {:.1} times a large one, {subscription:.1} KiB for a subscription",
+                program / 1024.0,
                 process / 1024.0,
-                history * 1024.0
+                small * 1024.0,
+                large * 1024.0
             ),
         ]
     }
@@ -167,15 +122,16 @@ mod tests {
             sent_hz: 4.0 * nodes * rate_hz,
             received_hz: subscriptions * nodes * rate_hz,
             sent_bytes_per_s: 400.0 * nodes * rate_hz,
-            history_bytes: 4000.0 * nodes,
+            small_bytes: 400.0 * nodes,
+            large_bytes: 0.0,
         }
     }
 
-    /// 3 µs for a message sent and 5 µs for one received; 8 MiB a process, 20 KiB a publisher and 10 KiB a subscription.
+    /// 3 µs for a message sent and 5 µs for one received; 4 MiB the program, 8 a process, 20 KiB a publisher and 10 KiB a subscription.
     fn cost(load: &Load) -> Cost {
         Cost {
             cpu_percent: (3.0 * load.sent_hz + 5.0 * load.received_hz) / 1e4,
-            memory_kib: 8192.0 * load.processes + 20.0 * load.publishers + 10.0 * load.subscriptions,
+            memory_kib: 4096.0 + 8192.0 * load.processes + 20.0 * load.publishers + 10.0 * load.subscriptions,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::estimate::Cost;
+use super::{estimate::Cost, load::Load};
 use crate::report::full::{SummaryEntry, WorkerEntry};
 use perf_worker::{clock::SECOND_NS, measure::memory::Footprint};
 
@@ -15,7 +15,8 @@ pub struct Figures {
     pub instrument_percent: f64,
     /// CPU time for each received message, ns.
     pub cpu_per_message_ns: Option<f64>,
-    /// Memory of the workers and daemons, shared pages counted once (PSS), without that of the instrument's counts: KiB.
+    /// Memory of the workers and daemons without that of the instrument's counts, KiB. Shared pages count once (PSS), and the files that the
+    /// workers map (program, libraries) as those of the largest one: the coordinator maps them, too, and would take its part.
     pub memory_kib: f64,
     /// The memory of these counts, KiB.
     pub instrument_kib: f64,
@@ -25,6 +26,10 @@ pub struct Figures {
     pub latency_p99_ns: Option<f64>,
     /// From the start of the first process until all endpoints were matched, ns.
     pub start_up_ns: Option<f64>,
+    /// Messages that were due ...
+    pub due: u64,
+    /// ... and sent.
+    pub sent: u64,
     /// Messages received.
     pub received: u64,
     /// Of these, late.
@@ -43,15 +48,17 @@ impl Figures {
     pub fn of(run: &SummaryEntry) -> Figures {
         let daemons_percent: f64 = run.daemons.iter().map(|daemon| daemon.core_percent).sum();
         let daemons_kib: u64 = run.daemons.iter().map(|daemon| daemon.memory.rss_kib).sum();
-        let pss_kib = |footprint: &Footprint| {
-            let Footprint { heap, stack, shared, file, other } = footprint;
-            [heap, stack, shared, file, other].map(|of| of.pss_kib).iter().sum::<u64>()
+        let own_kib = |footprint: &Footprint| {
+            let Footprint { heap, stack, shared, other, .. } = footprint;
+            [heap, stack, shared, other].map(|of| of.pss_kib).iter().sum::<u64>()
         };
-        let memory_kib = |worker: &WorkerEntry| worker.footprint.as_ref().map_or(worker.memory.rss_kib, pss_kib);
+        let memory_kib = |worker: &WorkerEntry| worker.footprint.as_ref().map_or(worker.memory.rss_kib, own_kib);
+        let files_kib = run.workers.iter().filter_map(|worker| Some(worker.footprint.as_ref()?.file.rss_kib)).max();
         let instrument_bytes: u64 = run.workers.iter().filter_map(|worker| worker.instrument_bytes).sum();
         let instrument_kib = instrument_bytes as f64 / 1024.0;
-        let all_kib = run.workers.iter().map(memory_kib).sum::<u64>() + daemons_kib;
+        let all_kib = run.workers.iter().map(memory_kib).sum::<u64>() + files_kib.unwrap_or(0) + daemons_kib;
         let instrument_ns = (run.instrument_used.user_ns + run.instrument_used.system_ns) as f64;
+        let sent = &run.total.sent;
         Figures {
             cpu_percent: run.core_percent + daemons_percent,
             instrument_percent: 100.0 * instrument_ns / (run.measured_s * SECOND_NS as f64).max(1.0),
@@ -61,11 +68,13 @@ impl Figures {
             latency_mean_ns: run.total.latency.mean_ns,
             latency_p99_ns: run.total.latency.p99_ns.map(|ns| ns as f64),
             start_up_ns: run.start_up_ns.map(|ns| ns as f64),
+            due: sent.samples + sent.skipped + sent.refused + sent.unsent,
+            sent: sent.samples,
             received: run.total.received.samples,
             late: run.total.received.late,
             too_late: run.total.received.too_late,
             lost: run.lost,
-            skipped: run.total.sent.skipped,
+            skipped: sent.skipped,
         }
     }
 
@@ -73,5 +82,12 @@ impl Figures {
     #[must_use]
     pub fn cost(&self) -> Cost {
         Cost { cpu_percent: self.cpu_percent, memory_kib: self.memory_kib }
+    }
+
+    /// The part of a load that was carried: a message that is not sent costs nothing.
+    #[must_use]
+    pub fn carried(&self, load: &Load) -> Load {
+        let part = |of: u64, all: u64| if all > 0 { of as f64 / all as f64 } else { 1.0 };
+        load.faster(part(self.sent, self.due), part(self.received, self.received + self.lost))
     }
 }

@@ -1,6 +1,11 @@
 //! The cost over the size as text.
 
-use super::{Check, Point, Scale, estimate::FULL, figures::Figures};
+use super::{
+    Scale,
+    estimate::{FULL, Held},
+    figures::Figures,
+    point::{Check, Point},
+};
 use crate::{
     report::tables::table,
     topology::several,
@@ -44,22 +49,15 @@ impl Scale {
         let mut lines = table(&title, &rows(&mut self.sizes.iter()));
         lines.extend(table("\nvariations, for the fit", &rows(&mut self.variations.iter())));
         lines.push(
-            "memory: PSS of all processes without that of the instrument's counts; instrument: its own threads, and these counts".to_owned(),
+            "memory: PSS of all processes, with the files (program, libraries) of one, without the instrument's counts; instrument: its own \
+             threads, and these counts"
+                .to_owned(),
         );
         let Some(estimate) = &self.estimate else { return lines };
         lines.extend(["".to_owned(), "estimate, fitted to these runs".to_owned()]);
         lines.extend(estimate.lines().into_iter().map(|line| format!("  {line}")));
         lines.extend(self.misfit().map(|line| format!("  {line}")));
-        lines.extend(self.held.iter().map(|held| {
-            let limit = if held.is_limited_by_memory { "memory" } else { "CPU" };
-            format!(
-                "  {} cores hold {:.0} such nodes, {:.0} messages received a second, in {:.0} % of CPU and memory; the limit is the {limit}",
-                held.cores,
-                held.times.floor(),
-                held.times.floor() * self.node.rate_hz * self.node.subscriptions as f64,
-                FULL * 100.0
-            )
-        }));
+        lines.extend(self.held_lines());
         if !self.checks.is_empty() {
             lines.extend(table("\nchecks: topologies that the fit has not seen", &self.check_rows()));
             lines.extend(self.worst());
@@ -67,9 +65,44 @@ impl Scale {
         lines
     }
 
+    /// The nodes that machines hold, with the largest error of the checks to both sides.
+    fn held_lines(&self) -> Vec<String> {
+        let worst = |error: fn(&Check) -> Option<f64>| self.worst_error(error).filter(|error| *error < 1.0);
+        let (cpu, memory) = (worst(|check| check.cpu_error), worst(|check| check.memory_error));
+        let largest = self.sizes.iter().filter_map(|point| point.shape.as_ref()).map(|shape| shape.nodes).max();
+        let line = |held: &Held| {
+            let (limit, error) = if held.is_limited_by_memory { ("memory", memory) } else { ("CPU", cpu) };
+            let nodes = held.times.floor();
+            let range = error.map_or("no error is known".to_owned(), |error| {
+                format!("{:.0} to {:.0} with the error of the checks", nodes * (1.0 - error), nodes * (1.0 + error))
+            });
+            let extrapolated = largest
+                .filter(|largest| nodes > *largest as f64)
+                .map_or(String::new(), |largest| format!("; more than the {largest} that were measured"));
+            format!(
+                "  {} cores hold {nodes:.0} such nodes ({range}{extrapolated}), {:.0} messages received a second, in {:.0} % of CPU and \
+                 memory; the limit is the {limit}",
+                held.cores,
+                nodes * self.node.rate_hz * self.node.subscriptions as f64,
+                FULL * 100.0
+            )
+        };
+        let mut lines: Vec<String> = self.held.iter().map(line).collect();
+        if !lines.is_empty() {
+            let period_ns = 1e9 / self.node.rate_hz;
+            lines.push(format!(
+                "  this is CPU time, not latency: the timers of a period of {} expire together, so the last callback begins after {}",
+                format_ns(period_ns),
+                format_ns(FULL * period_ns)
+            ));
+        }
+        lines
+    }
+
     fn check_rows(&self) -> Vec<Vec<String>> {
         let header = [
             "topology",
+            "sent of due",
             "CPU measured",
             "estimated",
             "error",
@@ -77,7 +110,6 @@ impl Scale {
             "estimated",
             "error",
             "too late",
-            "skipped",
         ];
         let row = |check: &Check| {
             let Check { point, estimated, cpu_error, memory_error } = check;
@@ -87,6 +119,7 @@ impl Scale {
             let error = |error: &Option<f64>| error.map_or("-".to_owned(), |error| format!("{:+.0} %", error * 100.0));
             vec![
                 point.name.clone(),
+                percent(figures.sent, figures.due),
                 format!("{:.1} %", figures.cpu_percent),
                 format!("{:.1} %", estimated.cpu_percent),
                 error(cpu_error),
@@ -94,7 +127,6 @@ impl Scale {
                 format_mib(estimated.memory_kib),
                 error(memory_error),
                 percent(figures.too_late, figures.received),
-                figures.skipped.to_string(),
             ]
         };
         std::iter::once(header.map(str::to_owned).to_vec()).chain(self.checks.iter().map(row)).collect()
@@ -105,25 +137,29 @@ impl Scale {
         let estimate = self.estimate.as_ref()?;
         let off = |point: &Point| {
             let measured = point.figures.as_ref()?.cost().cpu_percent;
-            Some((estimate.cost(&point.load).cpu_percent / measured - 1.0, point.name.clone()))
+            Some((estimate.cost(&point.carried()).cpu_percent / measured - 1.0, point.name.clone()))
         };
         let all = self.sizes.iter().chain(&self.variations).filter_map(off);
         let (error, name) = all.max_by(|(one, _), (other, _)| one.abs().total_cmp(&other.abs()))?;
         Some(format!("of these runs the fit is off most in CPU at {name}: {:+.0} %", error * 100.0))
     }
 
+    /// The largest error of the checks.
+    fn worst_error(&self, error: fn(&Check) -> Option<f64>) -> Option<f64> {
+        self.checks.iter().filter_map(error).map(f64::abs).reduce(f64::max)
+    }
+
     fn worst(&self) -> Option<String> {
-        let worst = |error: fn(&Check) -> Option<f64>| {
-            self.checks.iter().filter_map(error).map(f64::abs).reduce(f64::max).map(|error| error * 100.0)
-        };
-        let (cpu, memory) = (worst(|check| check.cpu_error)?, worst(|check| check.memory_error)?);
-        Some(format!("the estimate is off by up to {cpu:.0} % in CPU and {memory:.0} % in memory on these"))
+        let [cpu, memory] = [|check: &Check| check.cpu_error, |check: &Check| check.memory_error]
+            .map(|error| self.worst_error(error).map(|error| error * 100.0));
+        Some(format!("the estimate is off by up to {:.0} % in CPU and {:.0} % in memory on these", cpu?, memory?))
     }
 }
 
 fn row(point: &Point) -> Vec<String> {
-    let Point { name, load, figures, missing, .. } = point;
-    let begin = vec![name.clone(), format!("{:.0}", point.endpoints()), format!("{:.0}", load.received_hz)];
+    let Point { name, figures, missing, .. } = point;
+    let received_hz = point.carried().received_hz;
+    let begin = vec![name.clone(), format!("{:.0}", point.endpoints()), format!("{received_hz:.0}")];
     let Some(of) = figures else {
         return begin.into_iter().chain(missing.clone()).collect();
     };

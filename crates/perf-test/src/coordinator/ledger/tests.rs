@@ -222,3 +222,23 @@ fn a_message_refused_after_the_last_second_is_no_loss_either() {
     }
     assert_eq!(ledger.last_row(0, SECOND_NS, 3).unwrap().received.lost(), 3);
 }
+
+/// With a look at all endpoints for each publisher it takes minutes.
+#[test]
+fn thousands_of_publishers_that_pass_over_messages_lose_none() {
+    const TOPICS: u32 = 5000;
+    let publishers = (0..TOPICS).map(|index| (Endpoint::Publisher(index), vec![]));
+    let subscriptions = (0..TOPICS).map(|index| (Endpoint::Subscription(index), vec![Endpoint::Publisher(index)]));
+    let mut ledger = Ledger::new(publishers.chain(subscriptions).collect(), 1, 0);
+    for second in 0..5 {
+        let endpoints = (0..TOPICS).flat_map(|index| [Endpoint::Publisher(index), Endpoint::Subscription(index)]);
+        let mut counts = Counts::default();
+        (counts.sent.samples, counts.received.samples) = (9 * u64::from(TOPICS), 9 * u64::from(TOPICS) - 1);
+        counts.sent.skipped = u64::from(TOPICS);
+        counts.received.missed = u64::from(TOPICS) + 1;
+        let gaps = (0..TOPICS).map(|index| (Endpoint::Publisher(index), 1)).collect();
+        let (endpoints, resources) = (endpoints.collect(), resources(second, 1000));
+        ledger.enter_process(ProcessEntry { worker: 0, endpoints, second, whole: true, counts, gaps, resources });
+        assert_eq!(ledger.next_row(never).unwrap().received.lost(), 1);
+    }
+}
