@@ -71,7 +71,7 @@ pub struct ChainLink {
 }
 
 /// The plan of one endpoint.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndpointPlan {
     /// The endpoint.
     pub endpoint: Endpoint,
@@ -105,6 +105,10 @@ pub struct EndpointPlan {
     pub message: MessageSpec,
     /// The pace of a publisher, and of the publishers from which a subscription or a relay receives.
     pub pace: Pace,
+    /// Messages per second of a publisher, of one without a timer by those that trigger it, or of all publishers from which a subscription
+    /// or a relay receives; 0 if it is not known.
+    #[serde(default)]
+    pub rate_hz: f64,
     /// The due time of a publisher's first message after the start of the run, nanoseconds; of another endpoint that of its only
     /// publisher.
     pub phase_ns: i64,
@@ -157,6 +161,7 @@ impl EndpointPlan {
     /// An endpoint with the messages, the pace and the quality of service of the run, on a thread of its own.
     #[must_use]
     pub fn of_run(spec: &RunSpec, endpoint: Endpoint, topic: &str) -> EndpointPlan {
+        let publishers = if matches!(endpoint, Endpoint::Publisher(_)) { 1 } else { spec.publishers };
         EndpointPlan {
             endpoint,
             topic: topic.to_owned(),
@@ -171,6 +176,7 @@ impl EndpointPlan {
             executor: 0,
             message: spec.message.clone(),
             pace: spec.pace(),
+            rate_hz: spec.pace().messages_per_s() * f64::from(publishers),
             phase_ns: 0,
             qos: spec.qos,
             expected: spec.expected_by(endpoint),

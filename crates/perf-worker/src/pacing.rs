@@ -29,6 +29,12 @@ impl Pace {
         self.per_ns.checked_div(i64::from(self.messages))
     }
 
+    /// Messages in each second; 0 as fast as possible.
+    #[must_use]
+    pub fn messages_per_s(&self) -> f64 {
+        f64::from(self.messages) * SECOND_NS as f64 / self.per_ns.max(1) as f64
+    }
+
     /// Whole messages in each second; 0 as fast as possible.
     #[must_use]
     pub fn rate_hz(&self) -> u32 {

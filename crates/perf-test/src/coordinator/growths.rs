@@ -15,13 +15,11 @@ pub fn growths(endpoints: &[EndpointPlan], senders: &Senders) -> BTreeMap<Endpoi
     let plans: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
     let of = |plan: &EndpointPlan| {
         let senders = senders.get(&plan.endpoint)?.iter().filter_map(|sender| plans.get(sender));
-        let periods_ns = senders.filter_map(|sender| sender.pace.period_ns()).map(|period_ns| period_ns as f64);
-        let (shortest_ns, rate_hz) = periods_ns.fold((f64::INFINITY, 0.0), |(shortest_ns, rate_hz), period_ns| {
-            (shortest_ns.min(period_ns), rate_hz + SECOND_NS as f64 / period_ns)
-        });
+        // Not their paces: those without a timer have none.
+        let highest_hz = senders.map(|sender| sender.rate_hz).fold(0.0, f64::max);
         let depth = (plan.qos.history == History::KeepLast).then_some(plan.qos.depth);
-        let queue = Queue { period_ns: shortest_ns, rate_hz, depth };
-        shortest_ns.is_finite().then(|| (plan.endpoint, Growth::new(queue)))
+        let queue = Queue { period_ns: SECOND_NS as f64 / highest_hz, rate_hz: plan.rate_hz, depth };
+        (highest_hz > 0.0).then(|| (plan.endpoint, Growth::new(queue)))
     };
     // A client waits for its own responses, not for a topic.
     let of_nodes = endpoints.iter().filter(|plan| !plan.node.is_empty() && !plan.service);

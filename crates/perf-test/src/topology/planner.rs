@@ -24,6 +24,8 @@ struct Ends {
     pace: Option<Pace>,
     /// The shortest period of a publisher, ns.
     period_ns: Option<i64>,
+    /// Messages per second of all publishers.
+    rate_hz: f64,
 }
 
 impl Ends {
@@ -62,6 +64,7 @@ impl Ends {
     fn add_publisher(&mut self, pace: Pace) {
         self.pace = if self.publishers == 0 { Some(pace) } else { self.pace.filter(|other| *other == pace) };
         self.publishers += 1;
+        self.rate_hz += pace.messages_per_s();
         self.add_period(pace.period_ns().unwrap_or(i64::MAX));
     }
 
@@ -69,6 +72,7 @@ impl Ends {
     fn add_triggered(&mut self, rate_hz: f64) {
         self.pace = None;
         self.publishers += 1;
+        self.rate_hz += rate_hz;
         period_of_ns(rate_hz).into_iter().for_each(|period_ns| self.add_period(period_ns));
     }
 
@@ -149,7 +153,7 @@ impl<'a> Planner<'a> {
         let pass_by = self.pass_by.unwrap_or(of.pass_by);
         // Each publisher has its own limits, where the middleware tells publishers apart.
         let period_ns = pace.period_ns().or_else(|| period_of_ns(of.rate_hz));
-        let plan = self.endpoint(endpoint, &of.topic, &of.payload, (pace, period_ns));
+        let plan = self.endpoint(endpoint, &of.topic, &of.payload, (pace, period_ns), of.rate_hz);
         // A timer expires first after one period.
         let phase_ns = pace.period_ns().unwrap_or(0);
         let work_ns = work_ns(of.work_us);
@@ -161,7 +165,7 @@ impl<'a> Planner<'a> {
         let ends = self.topics.get(&of.topic).copied().unwrap_or_default();
         // Several paces are no schedule, and so no latency from due times.
         let pace = ends.pace.unwrap_or(Pace::hz(0));
-        let plan = self.endpoint(endpoint, &of.topic, &of.payload, (pace, ends.period_ns));
+        let plan = self.endpoint(endpoint, &of.topic, &of.payload, (pace, ends.period_ns), ends.rate_hz);
         let phase_ns = pace.period_ns().unwrap_or(0);
         let (publishers, expected) = (ends.publishers, ends.publishers);
         let pass_by = match self.pass_by {
@@ -186,7 +190,13 @@ impl<'a> Planner<'a> {
             publishers: 1,
             // Its server.
             expected: ends.subscriptions,
-            ..self.endpoint(endpoint, &of.service, &of.payload, (of.pace, of.pace.period_ns()))
+            ..self.endpoint(
+                endpoint,
+                &of.service,
+                &of.payload,
+                (of.pace, of.pace.period_ns()),
+                of.pace.messages_per_s(),
+            )
         };
         [plan(requests), EndpointPlan { answers: Some(requests), ..plan(responses) }]
     }
@@ -203,7 +213,7 @@ impl<'a> Planner<'a> {
             work_ns: work_ns(of.work_us),
             publishers: ends.publishers,
             expected: ends.publishers,
-            ..self.endpoint(endpoint, &of.service, &of.payload, (pace, ends.period_ns))
+            ..self.endpoint(endpoint, &of.service, &of.payload, (pace, ends.period_ns), ends.rate_hz)
         }
     }
 
@@ -214,11 +224,13 @@ impl<'a> Planner<'a> {
         topic: &str,
         payload: &Payload,
         (pace, shortest_ns): (Pace, Option<i64>),
+        rate_hz: f64,
     ) -> EndpointPlan {
         let limits = shortest_ns.map_or(pace, |per_ns| Pace { messages: 1, per_ns });
         EndpointPlan {
             message: payload.message.clone(),
             pace,
+            rate_hz,
             private: true,
             late_ns: self.spec.late.limit_ns(limits),
             too_late_ns: self.spec.too_late.limit_ns(limits),

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::process::{Process, Publisher, Trigger};
-use perf_worker::clock::SECOND_NS;
 
 /// Sets the rate of each publisher.
 ///
@@ -47,7 +46,7 @@ pub fn set(processes: &mut [Process]) -> Result<(), String> {
 /// The rate of a publisher; none if that of a topic which triggers it is not known yet.
 fn rate_hz(trigger: &Trigger, topics: &BTreeMap<String, (f64, usize)>) -> Option<f64> {
     match trigger {
-        Trigger::Timer(pace) => Some(f64::from(pace.messages) * SECOND_NS as f64 / pace.per_ns as f64),
+        Trigger::Timer(pace) => Some(pace.messages_per_s()),
         Trigger::Topics(names) => {
             let mut slowest_hz = f64::INFINITY;
             for name in names {

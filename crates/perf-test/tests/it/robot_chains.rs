@@ -1,7 +1,7 @@
 //! Triggered publishers, work and chains in topologies, over the mock, whose latencies are known, and over Gantry.
 
 use crate::robots::{RUN_S, run};
-use perf_test::report::full::SummaryEntry;
+use perf_test::report::full::{SubscriptionEntry, SummaryEntry};
 
 test_support::tests![
     a_chain_is_as_long_as_its_hops_and_its_work,
@@ -67,6 +67,10 @@ fn a_chain_is_as_long_as_its_hops_and_its_work() {
     for words in ["slow to end", "oldest source", "newest source", "period: min", "triggered"] {
         assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
     }
+    // Overload is judged by the rate of the triggers, too.
+    let period_ms = |of: &SubscriptionEntry| of.overload.map(|overload| overload.period_ns / MS);
+    let periods_ms: Vec<Option<f64>> = summary.subscriptions.iter().map(period_ms).collect();
+    assert_eq!(periods_ms, [12.5, 50.0, 50.0, 50.0].map(Some));
     let periods: Vec<u64> = summary.publishers.iter().map(|of| of.interval.n).collect();
     assert_eq!(periods, sent.iter().map(|sent| sent - 1).collect::<Vec<u64>>());
 }

@@ -57,6 +57,7 @@ fn endpoints_expect_the_others_of_their_topic_and_keep_to_its_schedule() {
         (2, 0, 2_000_000, 10_000_000)
     );
     assert_eq!((own.late_ns, own.too_late_ns), (4_000_000, 20_000_000));
+    assert_eq!([slow, fast, own, mixed].map(|plan| plan.rate_hz), [10.0, 100.0, 50.0, 110.0]);
 }
 
 #[test]
