@@ -101,12 +101,17 @@ impl Summary {
                 None => "A larger --history-depth bridges longer stalls; the latencies are those of the other samples",
             },
         );
-        counted(
-            self.unexplained(),
-            WarningKind::Lost,
-            "samples were lost and had not left the history",
-            "The middleware, or a buffer below it, dropped them; the latencies are those of the other samples",
-        );
+        let (what, hint) = match self.spec.capabilities.overwritten {
+            true => (
+                "samples were lost and had not left the history",
+                "The middleware, or a buffer below it, dropped them; the latencies are those of the other samples",
+            ),
+            false => (
+                "samples were lost or overwritten, and the middleware does not count which",
+                "A deeper history bridges longer stalls, if they left it; the latencies are those of the other samples",
+            ),
+        };
+        counted(self.unexplained(), WarningKind::Lost, what, hint);
         counted(
             received.duplicates,
             WarningKind::Duplicates,

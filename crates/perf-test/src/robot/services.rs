@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::table::{rate, table, times};
+use super::table::{NOT_COUNTED, rate, table, times};
 use crate::{report::summary::Summary, units::format_ns};
 use perf_worker::endpoint::{Endpoint, EndpointPlan};
 
@@ -66,7 +66,9 @@ fn client(plan: &EndpointPlan, summary: &Summary) -> Option<Vec<String>> {
 
 fn server(plan: &EndpointPlan, summary: &Summary) -> Option<Vec<String>> {
     let of = summary.servers.iter().find(|of| of.endpoint == plan.endpoint)?;
-    let counts = [of.sent, of.relayed.samples, of.relayed.refused, of.relayed.overwritten];
-    let counts = counts.map(|count| count.to_string());
-    Some([plan.given_topic().to_owned(), plan.node.clone()].into_iter().chain(counts).collect())
+    let counts = [of.sent, of.relayed.samples, of.relayed.refused].map(|count| count.to_string());
+    let is_counted = summary.spec.capabilities.overwritten;
+    let overwritten = if is_counted { of.relayed.overwritten.to_string() } else { NOT_COUNTED.to_owned() };
+    let names = [plan.given_topic().to_owned(), plan.node.clone()];
+    Some(names.into_iter().chain(counts).chain([overwritten]).collect())
 }

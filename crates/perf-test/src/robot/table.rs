@@ -14,7 +14,6 @@ use crate::{
     units::format_ns,
 };
 use perf_worker::{
-    clock::SECOND_NS,
     endpoint::{Endpoint, EndpointPlan},
     measure::{cells::Cells, moments::Moments},
 };
@@ -39,11 +38,18 @@ const SUBSCRIPTION_COLUMNS: [&str; 13] = [
 /// The line about subscriptions that could not report.
 const UNREPORTED: &str =
     "  unreported: sent, and the process of the subscription ended before it could report them as received or lost";
+/// The line about what was not received, if the middleware counts overwritten messages, and if it does not.
+const LOST: &str = "  lost: sent, not received, and not overwritten (dropped from the history before the callback ran)";
+const LOST_OR_OVERWRITTEN: &str = "  lost: sent and not received; lost, or overwritten (dropped from the history before the callback ran): this middleware does not \
+     count which";
+/// A count that the middleware does not have.
+pub const NOT_COUNTED: &str = "-";
 /// Columns of names, which are left-aligned.
 const NAME_COLUMNS: usize = 2;
 
 /// The tables and the totals as lines of text. The topics are shown without the id of the run in their names.
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
+    let spec = &summary.spec;
     let mut publishers: Vec<Vec<String>> = Vec::new();
     for figures in &summary.publishers {
         // Those of services have tables of their own.
@@ -53,11 +59,10 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
     let mut subscriptions: Vec<Vec<String>> = Vec::new();
     for figures in &summary.subscriptions {
         let Some(plan) = plans.get(&figures.endpoint).filter(|plan| !plan.service) else { continue };
-        subscriptions.push(subscription(plan, figures));
+        subscriptions.push(subscription(plan, figures, spec.capabilities.overwritten));
     }
     publishers.sort();
     subscriptions.sort();
-    let spec = &summary.spec;
     let executor = spec.executor.as_deref().unwrap_or_default();
     let mut lines = vec![
         String::new(),
@@ -85,9 +90,7 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
     if summary.unreported() > 0 {
         lines.push(UNREPORTED.to_owned());
     }
-    lines.push(
-        "  lost: sent, not received, and not overwritten (dropped from the history before the callback ran)".to_owned(),
-    );
+    lines.push(if spec.capabilities.overwritten { LOST } else { LOST_OR_OVERWRITTEN }.to_owned());
     lines.push(String::new());
     lines.extend(overload::lines(plans, summary));
     lines.extend(totals(summary));
@@ -108,20 +111,21 @@ pub fn rate(plan: &EndpointPlan) -> String {
     if !plan.triggers.is_empty() {
         return "triggered".to_owned();
     }
-    let rate_hz = f64::from(plan.pace.messages) * SECOND_NS as f64 / plan.pace.per_ns as f64;
-    format!("{}", (rate_hz * 1000.0).round() / 1000.0)
+    format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0)
 }
 
-fn subscription(plan: &EndpointPlan, figures: &SubscriptionFigures) -> Vec<String> {
+fn subscription(plan: &EndpointPlan, figures: &SubscriptionFigures, counts_overwritten: bool) -> Vec<String> {
     let SubscriptionFigures { sent, received, lost, latencies, .. } = figures;
     let overwritten = figures.overwritten();
     let (samples, lost) = (received.samples, lost - overwritten);
-    let counts = [*sent, samples, overwritten, lost, figures.unreported(), received.late, received.too_late];
+    let overwritten = if counts_overwritten { overwritten.to_string() } else { NOT_COUNTED.to_owned() };
+    let counts = [lost, figures.unreported(), received.late, received.too_late].map(|count| count.to_string());
+    let counts = [sent.to_string(), samples.to_string(), overwritten].into_iter().chain(counts);
     let n = received.latency_ns.n;
     let mean = if n == 0 { String::new() } else { format_ns(received.latency_ns.mean) };
     let times = times(&received.latency_ns, latencies);
     let names = [plan.given_topic().to_owned(), plan.node.clone()].into_iter();
-    names.chain(counts.map(|count| count.to_string())).chain([mean]).chain(times).collect()
+    names.chain(counts).chain([mean]).chain(times).collect()
 }
 
 /// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
@@ -155,18 +159,20 @@ fn totals(summary: &Summary) -> Vec<String> {
     let percent = |count: u64| 100.0 * count as f64 / received.samples.max(1) as f64;
     let expected: u64 = summary.subscriptions.iter().map(|of| of.sent).sum();
     let of_expected = 100.0 * summary.lost as f64 / expected.max(1) as f64;
-    let overwritten = summary.overwritten();
+    let missing = match summary.spec.capabilities.overwritten {
+        true => format!("{} overwritten, {} lost", summary.overwritten(), summary.unexplained()),
+        false => "lost or overwritten".to_owned(),
+    };
     let mut lines = vec![
         format!(
             "  {:<13} {} published, {} skipped, {} refused, {} unsent",
             "sent", summary.sent_at_least, sent.skipped, sent.refused, sent.unsent
         ),
         format!(
-            "  {:<13} {} of {expected} that were sent to subscriptions and clients; missing {} ({of_expected:.3} %): {overwritten} overwritten, {} lost; {} unreported",
+            "  {:<13} {} of {expected} that were sent to subscriptions and clients; missing {} ({of_expected:.3} %): {missing}; {} unreported",
             "received",
             received.samples,
             summary.lost,
-            summary.unexplained(),
             summary.unreported()
         ),
         format!(
@@ -189,4 +195,45 @@ fn totals(summary: &Summary) -> Vec<String> {
     lines.extend(labels.zip(&warnings).map(|(label, warning)| format!("  {label:<13} {warning}")));
     lines.extend(summary.failure().map(|failure| format!("  {:<13} the measurement failed: {failure}", "")));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::summary::tests::summary;
+    use perf_worker::measure::tally::Received;
+
+    /// The tables of a run in which a subscription received 90 of 100 messages. Seven were overwritten, if its middleware counts them.
+    fn text(counts_overwritten: bool) -> String {
+        let mut summary = Summary { lost: 10, ..summary("", 1000) };
+        summary.spec.capabilities.overwritten = counts_overwritten;
+        let endpoint = Endpoint::Subscription(0);
+        let overwritten = if counts_overwritten { 7 } else { 0 };
+        let received = Received { samples: 90, overwritten, ..Received::default() };
+        let (place, overload, latencies) = (None, None, Cells::default());
+        let figures = SubscriptionFigures { endpoint, place, overload, sent: 100, received, lost: 10, latencies };
+        summary.subscriptions = vec![figures];
+        let plan = EndpointPlan { node: "/n".to_owned(), ..EndpointPlan::of_run(&summary.spec, endpoint, "/t") };
+        lines(&BTreeMap::from([(endpoint, &plan)]), &summary).join("\n")
+    }
+
+    #[track_caller]
+    fn assert_has(text: &str, row: &str, words: &[&str]) {
+        let plain = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(plain.contains(row), "{row:?} is not in\n{text}");
+        words.iter().for_each(|words| assert!(text.contains(words), "{words:?} is not in\n{text}"));
+    }
+
+    #[test]
+    fn a_middleware_that_does_not_count_overwritten_messages_has_no_figure_of_them() {
+        let counted = "missing 10 (10.000 %): 7 overwritten, 3 lost; 0 unreported";
+        assert_has(&text(true), "/t /n 100 90 7 3 0", &[counted, "sent, not received, and not overwritten"]);
+        let (counted, text) = ("missing 10 (10.000 %): lost or overwritten; 0 unreported", text(false));
+        assert_has(
+            &text,
+            "/t /n 100 90 - 10 0",
+            &[counted, "lost, or overwritten", "10 samples were lost or overwritten"],
+        );
+        assert!(!text.contains("not overwritten") && !text.contains("not left the history"), "{text}");
+    }
 }

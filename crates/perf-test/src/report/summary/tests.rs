@@ -169,6 +169,19 @@ fn losses_are_split_into_classes_that_add_up() {
 }
 
 #[test]
+fn losses_have_no_cause_where_the_middleware_does_not_count_what_it_overwrites() {
+    let mut lossy = Summary { lost: 10, ..summary("", 1000) };
+    lossy.spec.capabilities.overwritten = false;
+    let text = lossy.lines().join("\n");
+    for words in
+        ["lost 10", "or overwritten: this middleware does not count which", "10 samples were lost or overwritten, and"]
+    {
+        assert!(text.contains(words), "{words:?} is not in\n{text}");
+    }
+    assert!(!text.contains("left the history") && !text.contains("unexplained"), "{text}");
+}
+
+#[test]
 fn late_and_too_late_are_parts_of_what_was_received() {
     let mut run = Summary { sent_at_least: 6000, lost: 3000, ..summary("", 1000) };
     (run.received.late, run.received.too_late) = (150, 30);

@@ -99,12 +99,15 @@ impl Summary {
         let sent = if self.spec.publishers == 0 { "not known here".to_owned() } else { self.sent_at_least.to_string() };
         let mut lines = vec![
             labelled!("samples", "sent {sent}, received {}, lost {}", received.samples, self.lost),
-            labelled!(
-                "  lost",
-                "{} left the history before they were taken, {} unexplained",
-                received.overwritten,
-                self.unexplained()
-            ),
+            match self.spec.capabilities.overwritten {
+                true => labelled!(
+                    "  lost",
+                    "{} left the history before they were taken, {} unexplained",
+                    received.overwritten,
+                    self.unexplained()
+                ),
+                false => labelled!("  lost", "or overwritten: this middleware does not count which"),
+            },
             labelled!("  not lost", "{} duplicates, {} reordered", received.duplicates, received.reordered),
         ];
         if !self.spec.has_publishers() {

@@ -18,6 +18,8 @@ use progress::Progress;
 #[derive(Debug)]
 pub struct Terminal {
     tables: Tables,
+    /// The middleware counts the messages that left the history.
+    counts_overwritten: bool,
     progress: Progress,
     /// The lines at the end that may be drawn over.
     drawn: Drawn,
@@ -36,7 +38,12 @@ impl Terminal {
     /// A console on which nothing has been drawn.
     #[must_use]
     pub fn new(spec: &RunSpec, tables: Tables) -> Self {
-        Terminal { tables, progress: Progress::of(spec), drawn: Drawn::default() }
+        Terminal {
+            tables,
+            counts_overwritten: spec.capabilities.overwritten,
+            progress: Progress::of(spec),
+            drawn: Drawn::default(),
+        }
     }
 
     /// Writes lines below the tables, over the progress.
@@ -55,7 +62,7 @@ impl Terminal {
     /// # Errors
     /// If standard output cannot be written.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
-        let tables = row_tables::lines(row, self.tables);
+        let tables = row_tables::lines(row, self.tables, self.counts_overwritten);
         let Some(window) = window() else {
             return if tables.is_empty() { Ok(()) } else { write_lines(&tables) };
         };
