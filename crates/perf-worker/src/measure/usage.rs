@@ -136,6 +136,20 @@ impl Usage {
         Usage { maxrss_kib: self.maxrss_kib, stime_ns, utime_ns: cpu_ns - stime_ns, ..difference }
     }
 
+    /// This usage, and where an account is below that of `earlier`, the earlier one: accounts only rise, and a part that is taken away is
+    /// read at another moment than the whole.
+    #[must_use]
+    pub fn at_least(&self, earlier: &Usage) -> Usage {
+        let mut risen = *self;
+        for (ours, theirs) in risen.fields_mut().into_iter().zip(earlier.fields()) {
+            *ours = (*ours).max(theirs);
+        }
+        // The sum is exact, and each part is not: user and system time share what is left.
+        let cpu_ns = self.cpu_ns().max(earlier.cpu_ns());
+        risen.stime_ns = self.stime_ns.clamp(earlier.stime_ns, cpu_ns - earlier.utime_ns);
+        Usage { utime_ns: cpu_ns - risen.stime_ns, ..risen }
+    }
+
     /// CPU time used between `earlier` and this, in percent of one core; 0 if no time passed.
     #[must_use]
     pub fn core_percent_since(&self, earlier: &Usage) -> f64 {
@@ -211,6 +225,20 @@ mod tests {
         assert_eq!((rest.utime_ns, rest.stime_ns, rest.nvcsw, rest.maxrss_kib), (60, 0, 3, 7));
         let now = Usage { taken_ns: 20, utime_ns: 70, stime_ns: 4, ..rest }.since(&rest);
         assert_eq!((now.utime_ns, now.stime_ns), (10, 4));
+    }
+
+    #[test]
+    fn an_account_never_falls_and_its_sum_stays_exact() {
+        let earlier = Usage { taken_ns: 5, utime_ns: 100, stime_ns: 50, minflt: 900, nvcsw: 3, ..Usage::default() };
+        let now = Usage { taken_ns: 9, utime_ns: 90, stime_ns: 40, minflt: 40, nvcsw: 7, ..Usage::default() };
+        let risen = now.at_least(&earlier);
+        assert_eq!(risen, Usage { taken_ns: 9, nvcsw: 7, ..earlier });
+        assert_eq!((risen.since(&earlier).minflt, risen.core_percent_since(&earlier)), (0, 0.0));
+        // 30 ns more in all, and the kernel's new division would take system time back.
+        let later = Usage { utime_ns: 155, stime_ns: 25, ..now }.at_least(&earlier);
+        assert_eq!((later.utime_ns, later.stime_ns), (130, 50));
+        let later = Usage { utime_ns: 20, stime_ns: 160, ..now }.at_least(&earlier);
+        assert_eq!((later.utime_ns, later.stime_ns), (100, 80));
     }
 
     #[test]

@@ -45,8 +45,10 @@ impl Orders {
     pub fn read(&self, outgoing: &SyncSender<Outgoing>, account: &InstrumentAccount) {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { break };
+            let order = serde_json::from_str(&line);
+            // The resources at the start are read with the cost of a long order.
             account.update(&Usage::default());
-            match serde_json::from_str(&line) {
+            match order {
                 Ok(order) => self.carry_out(order, outgoing),
                 Err(error) => {
                     let sentence = format!("a worker does not understand an order ({error}): {line}");

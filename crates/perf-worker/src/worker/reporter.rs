@@ -43,6 +43,8 @@ pub struct Reporter {
     row_work_ns: i64,
     /// The rows of a second come together, from the keeper of executors.
     rows_come_together: bool,
+    /// The resources that were reported last.
+    reported: Resources,
     /// The last second of a row, and the resources of its rows.
     second: Option<(u64, Resources)>,
     /// The sums of all endpoints, if they are many.
@@ -78,6 +80,7 @@ impl Reporter {
             start_delay,
             row_work_ns,
             rows_come_together,
+            reported: Resources::default(),
             second,
             process,
             counts_bytes: 0,
@@ -163,7 +166,7 @@ impl Reporter {
     }
 
     /// The resources when an endpoint has finished; of many endpoints they are read at the last one.
-    fn resources_of_end(&self, unfinished: usize) -> Result<Resources, String> {
+    fn resources_of_end(&mut self, unfinished: usize) -> Result<Resources, String> {
         match self.second.filter(|_| self.process.is_some() && unfinished > 0) {
             Some((_, resources)) => Ok(resources),
             None => self.resources(),
@@ -176,7 +179,11 @@ impl Reporter {
         total.map_or(Ok(()), |total| channel.send(&total))
     }
 
-    fn resources(&self) -> Result<Resources, String> {
-        Resources::of_this_process(&self.account.usage(), &self.opening)
+    /// The resources now. No account is below that of the last report: the accounts of the instrument's other threads are as of their last
+    /// update, so the cost of the middleware has what they did since, until the next reading.
+    fn resources(&mut self) -> Result<Resources, String> {
+        let now = Resources::of_this_process(&self.account.usage(), &self.opening)?;
+        self.reported = Resources { usage: now.usage.at_least(&self.reported.usage), ..now };
+        Ok(self.reported)
     }
 }
