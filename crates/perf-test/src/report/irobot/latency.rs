@@ -5,7 +5,7 @@ use super::{
     style::{Column, Headers, Style, column},
 };
 use crate::report::summary::{PublisherFigures, SubscriptionFigures, Summary};
-use perf_worker::{clock::SECOND_NS, endpoint::EndpointPlan, measure::moments::Moments};
+use perf_worker::{endpoint::EndpointPlan, measure::moments::Moments};
 
 const WIDE: usize = 15;
 const NARROW: usize = 10;
@@ -40,7 +40,6 @@ const TOTAL: [Column; 8] = [
 fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times_ns: &Moments, measured_s: f64) -> String {
     let (plan, payload_bytes) = of;
     let us = |ns: f64| format!("{:.0}", ns / 1000.0);
-    let rate_hz = f64::from(plan.pace.messages) * SECOND_NS as f64 / plan.pace.per_ns as f64;
     let kib_per_s = counts[0] as f64 * payload_bytes as f64 / measured_s.max(f64::MIN_POSITIVE) / 1024.0;
     let names = [short(&plan.node).to_owned(), short(plan.given_topic()).to_owned(), payload_bytes.to_string()];
     let times = [times_ns.mean, times_ns.variance().sqrt(), times_ns.min, times_ns.max].map(us);
@@ -49,7 +48,7 @@ fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times_ns: &Mom
         Headers::Old => format!("{measured_s:.3}"),
     };
     let values = names.into_iter().chain(counts.map(|count| count.to_string())).chain(times);
-    style.line(&ALL, values.chain([format!("{}", (rate_hz * 1000.0).round() / 1000.0), last]))
+    style.line(&ALL, values.chain([format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0), last]))
 }
 
 /// The blocks of subscriptions, of clients with their responses, and of publishers, whose times are those of publishing.

@@ -12,6 +12,7 @@ use perf_worker::measure::{
     moments::Moments,
     tally::{Received, Sent},
 };
+use perf_worker::pacing::Pace;
 
 /// A publisher and a subscription of a node, and what became of 1000 messages.
 fn process(folder: &Path) -> (Process, Summary) {
@@ -20,7 +21,9 @@ fn process(folder: &Path) -> (Process, Summary) {
         node: "/driver".to_owned(),
         ..EndpointPlan::of_run(&summary.spec, endpoint, "/perf_test_1f00/fast")
     };
-    let endpoints = [Endpoint::Publisher(0), Endpoint::Subscription(0)].map(|endpoint| (plan(endpoint), 10));
+    // Another publisher of the topic has another rate, so that it has no schedule.
+    let subscription = EndpointPlan { pace: Pace::hz(0), rate_hz: 120.0, ..plan(Endpoint::Subscription(0)) };
+    let endpoints = [plan(Endpoint::Publisher(0)), subscription].map(|plan| (plan, 10));
     let times = |us: f64, n| Moments { n, min: us * 1e3, max: us * 3e3, mean: us * 2e3, m2: 0.0 };
     let received =
         Received { samples: 900, late: 45, too_late: 9, latency_ns: times(100.0, 900), ..Received::default() };
@@ -84,7 +87,7 @@ fn a_process_has_all_files_in_the_newer_columns() {
     let all = [
         "Subscriptions stats:",
         head,
-        "driver fast 10 900 45 9 100 200 0 100 300 100 0.293",
+        "driver fast 10 900 45 9 100 200 0 100 300 120 0.293",
         "Publishers stats:",
         head,
         "driver fast 10 1000 0 0 0 2 0 1 3 100 0.326",
@@ -125,7 +128,7 @@ fn older_scripts_find_the_older_headers_and_others_commas() {
         "received[#],mean[us],late[#],late[%],too_late[#],too_late[%],lost[#],lost[%]"
     );
     assert!(files["latency_all.txt"].contains(",max[us],freq[hz],duration[s]\ndriver,fast,10,900,"));
-    assert!(files["latency_all.txt"].contains(",100,30.000\n"), "the seconds of the run");
+    assert!(files["latency_all.txt"].contains(",120,30.000\n"), "the seconds of the run");
     assert!(files["events.txt"].starts_with("Time[ms],Caller,Code,Description\n"));
 }
 
