@@ -32,7 +32,7 @@ pub struct Capabilities {
     pub sources: bool,
     /// Subscriptions count the messages that left the history.
     pub overwritten: bool,
-    /// It has services.
+    /// It has services, outside of executors.
     pub services: bool,
     /// It sends bytes without a type (`--raw`).
     pub raw: bool,
@@ -143,7 +143,8 @@ impl Capabilities {
                  another -m"
             ));
         }
-        if spec.roundtrip == Roundtrip::Service && !self.services {
+        // An executor that has no services refuses the first client or server.
+        if spec.roundtrip == Roundtrip::Service && !self.services && spec.executor.is_none() {
             let instead = match self.delivery {
                 DeliveryKind::Pull => "give --roundtrip-mode Both, which goes over topics there and back",
                 DeliveryKind::Push => "leave out --roundtrip-mode Service",
@@ -266,10 +267,15 @@ mod tests {
 
     #[test]
     fn an_executor_is_one_that_the_middleware_has_and_needs_matching_by_count() {
-        let capabilities =
-            Capabilities { executors: vec!["single".to_owned(), "multi".to_owned()], ..Capabilities::all() };
+        let capabilities = Capabilities {
+            executors: vec!["single".to_owned(), "multi".to_owned()],
+            services: false,
+            ..Capabilities::all()
+        };
         let run = |executor: &str| RunSpec { executor: Some(executor.to_owned()), ..example() };
         assert_eq!((capabilities.check(&run("multi")), Capabilities::all().check(&example())), (Ok(()), Ok(())));
+        // Services outside of executors are others.
+        assert_eq!(capabilities.check(&RunSpec { roundtrip: Roundtrip::Service, ..run("multi") }), Ok(()));
         let none = Capabilities::all().check(&run("single")).unwrap_err();
         assert!(none.starts_with("echo has no executors"), "{none}");
         let other = capabilities.check(&run("events")).unwrap_err();
