@@ -149,7 +149,8 @@ impl Capabilities {
                 DeliveryKind::Pull => "give --roundtrip-mode Both, which goes over topics there and back",
                 DeliveryKind::Push => "leave out --roundtrip-mode Service",
             };
-            return Err(format!("{name} has no services: {instead}"));
+            let place = if self.executors.is_empty() { "" } else { " outside of topologies" };
+            return Err(format!("{name} has no services{place}: {instead}"));
         }
         if spec.raw && !self.raw {
             return Err(format!("{name} has no --raw, because its messages have types: leave it out"));
