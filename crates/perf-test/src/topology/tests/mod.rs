@@ -134,6 +134,7 @@ fn files_are_processes_that_share_topics() {
             { "topic_name": "topic", "msg_type": "stamped_vector", "msg_size": 20, "freq_hz": 1 } ]"#,
     );
     let subscriber = node(r#""subscribers": [{ "topic_name": "topic", "msg_type": "stamped_vector" }]"#);
+    let subscriber = subscriber.replace(r#""node_name": "node""#, r#""node_name": "other""#);
     let topology = Topology::of_texts(&[("logs/sub.json", &subscriber), ("pub.json", &publisher)]).unwrap();
     let names: Vec<&str> = topology.processes.iter().map(|process| process.name.as_str()).collect();
     assert_eq!((names, &topology.notes[..]), (vec!["sub", "pub"], &[][..]));
