@@ -32,7 +32,7 @@ use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
 pub use resolve::{Defaults, Resolved, check_message, check_shared, resolve, resolve_for, with_zero_copy};
 pub use scale::ScaleOptions;
-pub use topology::TopologyOptions;
+pub use topology::{ROW_MS, TopologyOptions};
 use values::{choice, within};
 pub use versus::VersusOptions;
 

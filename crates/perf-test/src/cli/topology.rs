@@ -11,8 +11,8 @@ use super::{
 use crate::topology::Processes;
 use perf_worker::run_spec::{MockScript, PassBy};
 
-/// Milliseconds of a row, and so the only period in which CPU and memory are read.
-const SAMPLING_MS: u32 = 1000;
+/// The length of a row, ms.
+pub const ROW_MS: u32 = 1000;
 /// The end of the help.
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -42,8 +42,8 @@ pub struct TopologyOptions {
     #[arg(short, long, value_name = "S", default_value_t = 5, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub time: u32,
-    /// Period in which iRobot reads CPU and memory, ms; without effect: they are read once a second [default: 1000]
-    #[arg(short, long, value_name = "MS", default_value_t = SAMPLING_MS, hide_default_value = true,
+    /// Period of CPU and memory in resources.txt of --results-dir, ms; other figures are those of seconds [default: 1000]
+    #[arg(short, long, value_name = "MS", default_value_t = ROW_MS, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub sampling: u32,
     /// Processes: one for each file, one for each node, or one for all [default: file]
@@ -94,8 +94,9 @@ impl TopologyOptions {
     /// Sentences about options without effect.
     #[must_use]
     pub fn notes(&self, has_ipc: bool, middleware: &str) -> Vec<String> {
-        let asked_ms = Some(self.sampling).filter(|asked_ms| *asked_ms != SAMPLING_MS);
-        let sampling = asked_ms.map(|ms| format!("-s {ms} has no effect: CPU and memory are read once a second"));
+        let asked_ms = Some(self.sampling).filter(|asked_ms| *asked_ms != ROW_MS && !self.irobot.has_files());
+        let sampling = asked_ms
+            .map(|ms| format!("-s {ms} has no effect: it is the period of resources.txt, which needs --results-dir"));
         sampling.into_iter().chain(self.irobot.notes(has_ipc, middleware)).collect()
     }
 }

@@ -188,7 +188,10 @@ impl Run<'_> {
     fn handle_events(&mut self) -> Result<(), Failure> {
         let (now_ns, start_ns) = (now_ns(), self.start_ns);
         self.show_rows(|second| now_ns > start_ns + (second as i64 + 1) * SECOND_NS + ROW_OVERDUE_NS)?;
-        let mut next = self.fleet.next(TICK);
+        let given_up = self.reports.sample(now_ns, self.fleet.workers.iter().map(|worker| worker.pid));
+        self.warn_of_logs(given_up);
+        let until_sample = self.reports.next_sample_ns().map(|next_ns| u64::try_from(next_ns - now_ns).unwrap_or(0));
+        let mut next = self.fleet.next(until_sample.map_or(TICK, |ns| TICK.min(Duration::from_nanos(ns))));
         while let Some((worker, event)) = next {
             self.handle(worker, event);
             next = self.fleet.next(Duration::ZERO);

@@ -124,6 +124,18 @@ impl Reports {
         })
     }
 
+    /// The time at which [`sample`](Self::sample) reads next; none if CPU and memory are those of rows.
+    #[must_use]
+    pub fn next_sample_ns(&self) -> Option<i64> {
+        self.irobot.as_ref()?.next_sample_ns()
+    }
+
+    /// Logs CPU and memory of the workers with these process numbers, if they have a period of their own and it is time. A log that cannot
+    /// be written is closed; the sentence returned says so.
+    pub fn sample(&mut self, now_ns: i64, pids: impl Iterator<Item = u32>) -> Option<String> {
+        self.in_irobot(|files| files.sample(now_ns, pids))
+    }
+
     fn in_irobot(&mut self, write: impl FnOnce(&mut irobot::Files) -> io::Result<()>) -> Option<String> {
         let error = write(self.irobot.as_mut()?).err()?;
         self.irobot = None;

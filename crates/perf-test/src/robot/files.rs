@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::Robot;
 use crate::{
+    cli::ROW_MS,
     error::Failure,
     report::irobot::{Files, Process},
     system::{System, root_folder},
@@ -31,7 +32,11 @@ impl Robot {
             let folders = folders.join(", ");
             Failure::Usage(format!("cannot create iRobot's files in {folders}: {error}. Give another --results-dir"))
         };
-        files.map(Some).map_err(refused)
+        let with_sampling = |files: Files| match self.sampling_ms {
+            ROW_MS => files,
+            period_ms => files.with_sampling(period_ms),
+        };
+        files.map(|files| Some(with_sampling(files))).map_err(refused)
     }
 
     /// The folder of each process: `/a/b` and `/a_b` are two.

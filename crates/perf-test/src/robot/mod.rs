@@ -40,6 +40,8 @@ pub struct Robot {
     pass_by: Option<PassBy>,
     outputs: Outputs,
     irobot: IrobotOptions,
+    /// The period of `resources.txt`.
+    sampling_ms: u32,
     /// The limits that the run has to meet.
     target: Option<Target>,
     communicator: Communicator,

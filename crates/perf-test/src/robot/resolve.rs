@@ -42,6 +42,7 @@ impl Robot {
             },
             target: options.target.as_deref().map(Target::read).transpose()?,
             irobot: options.irobot.clone(),
+            sampling_ms: options.sampling,
             topology,
             spec,
             communicator,

@@ -21,6 +21,7 @@ test_support::tests![
     messages_are_late_by_the_period_of_their_own_publisher,
     irobots_files_have_the_figures_of_the_log,
     processes_of_one_name_have_files_of_their_own,
+    resources_are_sampled_in_the_period_of_the_options,
     options_of_irobot_without_meaning_are_accepted_and_named,
     a_target_that_is_not_met_is_exit_code_3,
     an_interrupted_robot_has_its_figures,
@@ -307,6 +308,24 @@ fn processes_of_one_name_have_files_of_their_own() {
     assert!(finished.stdout.contains("1 name is that of several nodes"), "{}", finished.stdout);
 }
 
+fn resources_are_sampled_in_the_period_of_the_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = format!("-c Mock -s 100 --csv-out on --results-dir {}", folder.path().display());
+    let (finished, log) = run(&[ROBOT], &options);
+    let text = fs::read_to_string(folder.path().join("resources.txt")).unwrap();
+    let column = |index: usize| -> Vec<f64> {
+        let lines = text.lines().skip(1).map(|line| line.split(',').nth(index).unwrap());
+        lines.map(|value| value.parse().unwrap()).collect()
+    };
+    let times_ms = column(0);
+    // The line of the start, and many more than one for each second.
+    assert!(times_ms.len() > 1 + 2 * log.rows.len(), "{text}{}", finished.everything());
+    assert!(times_ms.is_sorted_by(|one, other| one < other), "{text}");
+    let (percents, peaks_kib) = (column(1), column(5));
+    assert!(percents.iter().any(|percent| *percent > 0.0) && percents.iter().all(|percent| *percent >= 0.0), "{text}");
+    assert!(peaks_kib[1..].iter().all(|kib| *kib > 0.0), "{text}");
+}
+
 fn options_of_irobot_without_meaning_are_accepted_and_named() {
     let (finished, log) =
         run(&[ROBOT], "-c Mock --ipc on --ros_params off --name_threads on -n 2 -x 2 --tracking off -s 500");
@@ -315,7 +334,7 @@ fn options_of_irobot_without_meaning_are_accepted_and_named() {
         "--ros_params off has no effect",
         "--name_threads on has no effect",
         "--node 2 has no effect",
-        "-s 500 has no effect: CPU and memory are read once a second",
+        "-s 500 has no effect: it is the period of resources.txt",
     ] {
         assert!(finished.stdout.contains(words), "{words}: {}", finished.stdout);
     }

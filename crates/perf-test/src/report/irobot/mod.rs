@@ -7,6 +7,7 @@
 mod events;
 mod latency;
 mod resources;
+mod sampling;
 mod style;
 
 use std::fs::{File, create_dir_all};
@@ -17,10 +18,14 @@ use super::summary::Summary;
 use crate::row::Row;
 use events::EventLog;
 use perf_worker::{
+    clock::SECOND_NS,
     endpoint::{Endpoint, EndpointPlan},
     measure::events::Events,
 };
+use sampling::Sampling;
 pub use style::{Headers, Style};
+
+const MS: i64 = SECOND_NS / 1000;
 
 /// A file that is written line by line.
 #[derive(Debug)]
@@ -62,6 +67,8 @@ pub struct Files {
     folders: Vec<Folder>,
     /// The events of the present second.
     events: EventLog,
+    /// None if the lines of `resources.txt` are those of rows.
+    sampling: Option<Sampling>,
 }
 
 impl Files {
@@ -88,7 +95,35 @@ impl Files {
             }
             folders.push(Folder { process, resources, events });
         }
-        Ok(Files { style, folders, events: EventLog::default() })
+        Ok(Files { style, folders, events: EventLog::default(), sampling: None })
+    }
+
+    /// The same with a line of `resources.txt` in each period, ms, in place of each row.
+    #[must_use]
+    pub fn with_sampling(self, period_ms: u32) -> Files {
+        Files { sampling: Some(Sampling::new(i64::from(period_ms) * MS)), ..self }
+    }
+
+    /// The time of the next reading of CPU and memory; none if rows have them.
+    #[must_use]
+    pub fn next_sample_ns(&self) -> Option<i64> {
+        self.sampling.as_ref().map(|sampling| sampling.next_ns)
+    }
+
+    /// Reads and adds CPU and memory of the processes with these numbers, if it is time.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn sample(&mut self, now_ns: i64, pids: impl Iterator<Item = u32>) -> io::Result<()> {
+        let Files { style, folders, events, sampling } = self;
+        let samples = sampling.as_mut().map(|sampling| sampling.read(now_ns, pids)).unwrap_or_default();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        folders.iter_mut().zip(samples).try_for_each(|(folder, sample)| match sample {
+            Some((taken_ns, row)) => {
+                folder.resources.add(&[resources::line(*style, taken_ns - events.start_ns, cores, &row)])
+            }
+            None => Ok(()),
+        })
     }
 
     /// The run starts; all endpoints were matched so long after the last one was created.
@@ -97,6 +132,7 @@ impl Files {
     /// A file cannot be written.
     pub fn started(&mut self, start_ns: i64, matched_after_ns: i64) -> io::Result<()> {
         self.events.start_ns = start_ns;
+        self.sampling.iter_mut().for_each(|sampling| sampling.next_ns = start_ns);
         let line = events::matched(self.style, matched_after_ns);
         self.folders
             .iter_mut()
@@ -104,14 +140,17 @@ impl Files {
             .try_for_each(|file| file.add(std::slice::from_ref(&line)))
     }
 
-    /// Adds a second: its resources, and the events that were reported.
+    /// Adds a second: its resources, if they have no period of their own, and the events that were reported.
     ///
     /// # Errors
     /// A file cannot be written.
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         let style = self.style;
-        let mut files = self.folders.iter_mut().zip(&row.workers);
-        files.try_for_each(|(folder, worker)| folder.resources.add(&[resources::line(style, row, worker)]))?;
+        if self.sampling.is_none() {
+            let mut files = self.folders.iter_mut().zip(&row.workers);
+            let line = |worker| resources::line(style, row.end_ns, row.cores, worker);
+            files.try_for_each(|(folder, worker)| folder.resources.add(&[line(worker)]))?;
+        }
         self.write_events()
     }
 

@@ -1,7 +1,7 @@
 //! `resources.txt`: CPU and memory of a process over time.
 
 use super::style::{Column, Style, column};
-use crate::row::{Row, WorkerRow};
+use crate::row::WorkerRow;
 
 const COLUMNS: [Column; 7] = [
     column("time[ms]", "time_ms", 15),
@@ -20,13 +20,13 @@ pub fn head(style: Style) -> [String; 2] {
     [style.head(&COLUMNS), style.line(&COLUMNS, COLUMNS.iter().map(|_| "0".to_owned()))]
 }
 
-/// The line of a second. CPU time is a part of all cores, and `rss` the peak, as there.
-pub fn line(style: Style, row: &Row, worker: &WorkerRow) -> String {
+/// The line of a period that ends so long after the start. CPU time is a part of all `cores`, and `rss` the peak, as there.
+pub fn line(style: Style, end_ns: i64, cores: usize, worker: &WorkerRow) -> String {
     let WorkerRow { core_percent, memory } = worker;
     let unknown = || UNKNOWN.to_owned();
     let values = [
-        format!("{:.0}", row.t_experiment_s() * 1000.0),
-        format!("{:.2}", core_percent / row.cores as f64),
+        format!("{:.0}", end_ns as f64 / 1e6),
+        format!("{:.2}", core_percent / cores as f64),
         unknown(),
         unknown(),
         unknown(),

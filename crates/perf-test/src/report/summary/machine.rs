@@ -8,6 +8,7 @@ use perf_worker::backend::DeviceMemory;
 use perf_worker::measure::histogram::Latencies;
 use perf_worker::measure::memory::{Footprint, Memory, Resident};
 use perf_worker::measure::tally::TALLIES;
+use perf_worker::measure::threads::ThreadUsage;
 use perf_worker::worker::{KEEPER_THREAD, ORDERS_THREAD};
 
 /// A run with more workers shows only sums; the full log has each worker.
@@ -16,6 +17,11 @@ const MAX_SHOWN_WORKERS: usize = 8;
 const MIN_SHOWN_FRACTION: f64 = 0.01;
 /// The threads of the instrument besides the main thread.
 const INSTRUMENTS: [&str; 2] = [ORDERS_THREAD, KEEPER_THREAD];
+
+/// Whether a thread of the worker with this number is the instrument's. The main thread has the number of its process.
+pub fn is_instrument(thread: &ThreadUsage, pid: u32) -> bool {
+    thread.tid == pid || INSTRUMENTS.contains(&&*thread.name)
+}
 
 impl Summary {
     pub(crate) fn machine_lines(&self) -> Vec<String> {
@@ -208,9 +214,7 @@ fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
     let all_ns: u64 = threads.clone().map(|thread| thread.cpu_ns).sum();
     for thread in threads.filter(|thread| thread.cpu_ns as f64 > MIN_SHOWN_FRACTION * all_ns as f64) {
         let switches = format!("{} + {} switches", thread.voluntary_switches, thread.involuntary_switches);
-        // The main thread has the number of its process.
-        let is_instruments =
-            resources.instrument.cpu_ns() > 0 && (thread.tid == worker.pid || INSTRUMENTS.contains(&&*thread.name));
+        let is_instruments = resources.instrument.cpu_ns() > 0 && is_instrument(thread, worker.pid);
         let whose = if is_instruments { "   the instrument's, in no other figure" } else { "" };
         let cpu = format_ns(thread.cpu_ns as f64);
         lines.push(labelled!("", "  {:<22} {:>17} {cpu:>10} CPU   {switches}{whose}", thread.name, ""));

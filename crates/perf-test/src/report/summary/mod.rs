@@ -9,6 +9,7 @@ mod subscriptions;
 pub mod text;
 
 pub use chains::ChainFigures;
+pub(crate) use machine::is_instrument;
 
 use serde::{Deserialize, Serialize};
 

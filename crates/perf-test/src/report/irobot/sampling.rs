@@ -1,0 +1,48 @@
+//! CPU and memory of the processes in a period of the user's (`-s`), from the kernel's accounts of each. Rows have those of seconds.
+
+use crate::{report::summary::is_instrument, row::WorkerRow};
+use perf_worker::{
+    clock::now_ns,
+    measure::{memory::Memory, threads::ThreadUsage},
+};
+
+/// The readings of all processes.
+#[derive(Debug)]
+pub struct Sampling {
+    period_ns: i64,
+    /// The time of the next reading.
+    pub next_ns: i64,
+    /// The last reading of each process: its time, and the CPU time of the endpoints' and the middleware's threads, ns.
+    last: Vec<Option<(i64, u64)>>,
+}
+
+/// The usage of a process since its last reading, and the time of this one.
+pub type Sample = (i64, WorkerRow);
+
+impl Sampling {
+    /// With this period.
+    pub fn new(period_ns: i64) -> Sampling {
+        Sampling { period_ns, next_ns: i64::MAX, last: Vec::new() }
+    }
+
+    /// Reads all processes if it is time, and returns the sample of each; none of one that has exited or was not read before.
+    pub fn read(&mut self, now_ns: i64, pids: impl Iterator<Item = u32>) -> Vec<Option<Sample>> {
+        if now_ns < self.next_ns {
+            return Vec::new();
+        }
+        // A reading that is late by periods is in place of them.
+        self.next_ns += ((now_ns - self.next_ns) / self.period_ns + 1) * self.period_ns;
+        pids.enumerate().map(|(process, pid)| self.sample(process, pid)).collect()
+    }
+
+    fn sample(&mut self, process: usize, pid: u32) -> Option<Sample> {
+        let taken_ns = now_ns();
+        let (threads, memory) = (ThreadUsage::all_of_process(pid).ok()?, Memory::of_process(pid).ok()?);
+        let cpu_ns = threads.iter().filter(|thread| !is_instrument(thread, pid)).map(|thread| thread.cpu_ns).sum();
+        self.last.resize(self.last.len().max(process + 1), None);
+        let (before_ns, used_ns) = self.last.get_mut(process)?.replace((taken_ns, cpu_ns))?;
+        let length_ns = (taken_ns - before_ns).max(1);
+        let core_percent = 100.0 * cpu_ns.saturating_sub(used_ns) as f64 / length_ns as f64;
+        Some((taken_ns, WorkerRow { core_percent, memory }))
+    }
+}
