@@ -11,7 +11,7 @@ pub const AFTER_HELP: &str = "\
 Keys of PLAN, a YAML file:
   rounds      how often each run is done under each condition [default: 6, from which on intervals hold with 95 %]
   runs        a map from labels to the arguments of a single run (defaults: --warmup 1 --max-runtime 3), or to `topology` and its arguments
-  executors   a list of executors; each topology runs in each of them
+  executors   a list of executors; each topology runs in each of them that its middleware has
   conditions  a list of `baseline` (the machine as it is) and of maps with a name and these settings:
     changed while the machine runs, and always restored
       governor            the frequency governor of all CPUs
