@@ -1,4 +1,4 @@
-//! The communicator (`-c`): a back end in this program, or another program that contains one.
+//! The communicator (`-c`): a back end that comes with the tool, or another program that contains one.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use crate::backend::BUILT_IN;
+use crate::backend::{BUILT_IN, IN_THIS_PROGRAM};
 use perf_worker::{
     backend::{Backend, Capabilities, DaemonCommand, Description},
     run_spec::RunSpec,
@@ -93,10 +93,10 @@ impl Foreign {
     }
 }
 
-/// The program that workers run.
+/// The program that describes the middleware.
 #[derive(Clone)]
 pub enum Program {
-    /// This program, with the back end of the middleware.
+    /// This program, with the back end of the middleware, which comes with the tool.
     This(&'static dyn Backend),
     /// A program that contains another middleware.
     Other(PathBuf),
@@ -107,7 +107,7 @@ pub enum Program {
 pub struct Communicator {
     /// Its name in the worker.
     pub name: String,
-    /// The program of the workers.
+    /// The program that describes it.
     pub program: Program,
     /// The setting that the name stands for by which it was found, with its value.
     pub setting: Option<(&'static str, &'static str)>,
@@ -172,6 +172,39 @@ impl Communicator {
         Ok(Communicator { name, program: Program::Other(program), setting })
     }
 
+    /// Whether its workers are this program.
+    #[must_use]
+    pub fn is_in_this_program(&self) -> bool {
+        matches!(self.program, Program::This(backend) if IN_THIS_PROGRAM.iter().any(|own| own.name() == backend.name()))
+    }
+
+    /// The program of the workers.
+    ///
+    /// # Errors
+    /// A sentence: Gantry's is not beside this program, with its name.
+    pub fn worker(&self) -> Result<PathBuf, String> {
+        if let Program::Other(path) = &self.program {
+            return Ok(path.clone());
+        }
+        if self.is_in_this_program() {
+            // Even if the file has been replaced meanwhile.
+            return Ok(PathBuf::from("/proc/self/exe"));
+        }
+        // Named after this program and not on the PATH, so that a copy under another name never measures another build.
+        let own = std::env::current_exe().map_err(|error| format!("the path of this program is not known: {error}"))?;
+        let mut path = own.into_os_string();
+        path.push(format!("_{}", self.name.to_lowercase()));
+        let path = PathBuf::from(path);
+        if path.is_file() {
+            return Ok(path);
+        }
+        let (path, name, file) = (path.display(), &self.name, worker_file(&self.name));
+        Err(format!(
+            "there is no {path}, the program of {name}'s workers: `cargo build` and `cargo install` make {file} beside perf_test, \
+             and `cargo run` does not; copy or rename both alike"
+        ))
+    }
+
     /// The worker programs that [`find`](Self::find) finds, by name, with `-` between its words.
     #[must_use]
     pub fn installed() -> BTreeMap<String, PathBuf> {
@@ -184,6 +217,7 @@ impl Communicator {
             for entry in folder.read_dir().into_iter().flatten().flatten() {
                 let (path, file) = (entry.path(), entry.file_name());
                 let name = file.to_str().and_then(|file| file.strip_prefix(PREFIX)).filter(|name| !name.is_empty());
+                let name = name.filter(|name| !BUILT_IN.iter().any(|own| own.name().eq_ignore_ascii_case(name)));
                 // The program of a name with other letters is never looked for.
                 if let Some(name) = name.filter(|name| file == *worker_file(name) && is_executable(&path)) {
                     programs.entry(with_hyphens(name)).or_insert(path);

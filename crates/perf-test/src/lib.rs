@@ -1,6 +1,6 @@
 //! `perf_test`: a benchmark of publish and subscribe between real processes.
 //!
-//! The program is the coordinator of a run. Its workers are the same executable (or a program that contains another middleware), one
+//! The program is the coordinator of a run. Its workers are `perf_test_gantry`, or a program that contains another middleware, one
 //! process for the publishers and one for each subscription; the crate `perf_worker` is their part. Only `backend::gantry` and
 //! `messages` know a middleware. Measurements, rows and reports are plain numbers.
 //!

@@ -109,7 +109,11 @@ impl Listing {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec!["middlewares, for -c:".to_owned()];
         for Middleware { name, program, description, problem } in &self.middlewares {
-            let place = program.as_ref().map_or("in this program".to_owned(), |path| path.display().to_string());
+            let place = match (program, problem) {
+                (Some(path), _) => path.display().to_string(),
+                (None, None) => "in this program".to_owned(),
+                (None, Some(_)) => "missing".to_owned(),
+            };
             let version = match (description, problem) {
                 (Some(description), _) => format!("version {}", description.version),
                 (None, problem) => problem.clone().unwrap_or_default(),
@@ -189,14 +193,13 @@ fn capabilities(of: &Capabilities) -> String {
 
 impl Middleware {
     fn of(communicator: Communicator) -> Middleware {
-        let (description, problem) = match communicator.describe() {
+        let worker = communicator.worker();
+        let (description, problem) = match worker.as_ref().map_err(String::clone).and_then(|_| communicator.describe())
+        {
             Ok(description) => (Some(description), None),
             Err(sentence) => (None, Some(sentence)),
         };
-        let program = match communicator.program {
-            Program::This(_) => None,
-            Program::Other(path) => Some(path),
-        };
+        let program = worker.ok().filter(|_| !communicator.is_in_this_program());
         Middleware { name: communicator.name, program, description, problem }
     }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::{
-    backend::BUILT_IN,
+    backend::IN_THIS_PROGRAM,
     cli::{
         self, Command, CompareOptions, ConditionsCommand, ConditionsOptions, ConformanceOptions, Defaults, IdlOptions,
         ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions, SystemOptions,
@@ -39,9 +39,9 @@ use perf_worker::worker;
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    // A worker parses no command line: the code that does would be resident in it, and the memory of workers is a figure.
+    // A worker parses no command line.
     if arguments.get(1).is_some_and(|verb| verb == "worker") {
-        return ExitCode::from(worker::run(&BUILT_IN));
+        return ExitCode::from(worker::run(&IN_THIS_PROGRAM));
     }
     // Before all else: a wrong command line is a start, too. A daemon is a process of a run.
     if arguments.get(1).is_none_or(|verb| verb != "daemon") {

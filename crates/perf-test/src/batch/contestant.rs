@@ -140,7 +140,7 @@ impl Contestant {
         })
     }
 
-    /// Whether its worker is this program.
+    /// Whether it comes with the tool.
     #[must_use]
     pub fn is_built_in(&self) -> bool {
         matches!(self.communicator.program, Program::This(_))

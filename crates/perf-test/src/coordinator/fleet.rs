@@ -5,13 +5,13 @@
 
 use std::io::{BufRead, BufReader, Read, Write, pipe};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use command_fds::{CommandFdExt, FdMapping};
 
-use crate::communicator::Program;
 use perf_worker::{
     endpoint::Endpoint,
     worker::protocol::{Order, Plan, REPORTS_FD, Report, times::EXIT},
@@ -59,7 +59,7 @@ impl Fleet {
     ///
     /// # Errors
     /// A sentence; the workers that have been started are ended.
-    pub fn start(program: &Program, plans: Vec<Plan>) -> Result<Fleet, String> {
+    pub fn start(program: &Path, plans: Vec<Plan>) -> Result<Fleet, String> {
         let (sender, events) = mpsc::channel();
         let mut fleet = Fleet { workers: Vec::new(), events };
         for (index, plan) in plans.into_iter().enumerate() {
@@ -177,19 +177,10 @@ fn endpoints_of(plan: &Plan) -> Vec<Endpoint> {
     plan.endpoints.iter().map(|plan| plan.endpoint).collect()
 }
 
-fn start_worker(
-    program: &Program,
-    index: usize,
-    plan: &Plan,
-    events: &Sender<(usize, Event)>,
-) -> std::io::Result<Worker> {
+fn start_worker(program: &Path, index: usize, plan: &Plan, events: &Sender<(usize, Event)>) -> std::io::Result<Worker> {
     let endpoints = endpoints_of(plan);
     let label = label(plan);
-    let mut command = match program {
-        // This executable, even if the file has been replaced meanwhile.
-        Program::This(_) => Command::new("/proc/self/exe"),
-        Program::Other(path) => Command::new(path),
-    };
+    let mut command = Command::new(program);
     let (reports, its_end) = pipe()?;
     let mapping = FdMapping { parent_fd: its_end.into(), child_fd: REPORTS_FD };
     command.arg0("perf_test").args(["worker", &label]).fd_mappings(vec![mapping]).map_err(std::io::Error::other)?;

@@ -72,6 +72,7 @@ pub fn run(
         Calibration::measure(spec.message.bytes, spec.rate_hz, spec.qos.depth).map_err(Failure::Measurement)
     };
     Placement::of(spec).check().map_err(Failure::Usage)?;
+    let program = communicator.worker().map_err(Failure::Usage)?;
     // Held until the workers have exited.
     let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
     let mut daemons = Vec::new();
@@ -91,7 +92,7 @@ pub fn run(
     let growths = growths(&endpoints, &senders);
     let ledger = Ledger::new(senders, plans.len(), spec.left_out_s());
     let begun_ns = now_ns();
-    let fleet = Fleet::start(&communicator.program, plans).map_err(Failure::Measurement)?;
+    let fleet = Fleet::start(&program, plans).map_err(Failure::Measurement)?;
     let mut run = Run {
         spec,
         communicator,

@@ -1,6 +1,7 @@
 //! Errors of wrong commands, and commands without a run.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use perf_worker::backend::{Capabilities, Description, Setting};
 
@@ -13,6 +14,7 @@ test_support::tests![
     help_and_lists_need_no_run,
     a_topology_is_checked_and_listed_as_it_is_resolved,
     a_worker_is_started_by_the_program_alone,
+    a_program_without_that_of_its_workers_says_how_to_get_it,
     the_list_has_what_can_be_measured_and_how_to_add_the_rest,
     a_subscription_without_samples_is_a_failed_measurement,
     programs_with_different_types_are_told_so,
@@ -99,6 +101,22 @@ fn a_topology_is_checked_and_listed_as_it_is_resolved() {
     assert_eq!((wrong.status.code(), &*wrong.stdout), (Some(2), ""), "{}", wrong.everything());
     let place = format!("{}: nodes[0].publishers[0].frequency: ", path.display());
     assert!(wrong.stderr.contains(&place) && wrong.stderr.contains("there is no key `frequency`"), "{}", wrong.stderr);
+    memory.assert_empty();
+}
+
+fn a_program_without_that_of_its_workers_says_how_to_get_it() {
+    let (memory, program) = (Memory::new(), Path::new(env!("CARGO_BIN_EXE_perf_test")));
+    // Beside the program, so that it can be a link: a copy has some hundred megabytes.
+    let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
+    let alone = folder.path().join("renamed");
+    std::fs::hard_link(program, &alone).unwrap();
+    let output = memory.command_of(&alone, "--max-runtime 1").output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    let missing = folder.path().join("renamed_gantry").display().to_string();
+    assert!([&missing, "`cargo install`"].iter().all(|words| stderr.contains(*words)), "{stderr}");
+    let mock = memory.command_of(&alone, "-c Mock --max-runtime 1").output().unwrap();
+    assert!(mock.status.success(), "{mock:?}");
     memory.assert_empty();
 }
 

@@ -1,5 +1,6 @@
 //! A running `perf_test`: its output line by line, its worker processes, its own shared memory folder.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -46,7 +47,17 @@ impl Memory {
     }
 
     pub fn command(&self, options: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
+        self.command_of(env!("CARGO_BIN_EXE_perf_test"), options)
+    }
+
+    /// A worker of that middleware.
+    pub fn worker(&self, communicator: &str) -> Command {
+        let own = ("Gantry", env!("CARGO_BIN_EXE_perf_test_gantry"));
+        self.command_of(if communicator == own.0 { own.1 } else { env!("CARGO_BIN_EXE_perf_test") }, "worker plans")
+    }
+
+    pub fn command_of(&self, program: impl AsRef<OsStr>, options: &str) -> Command {
+        let mut command = Command::new(program);
         command.args(options.split_whitespace());
         command.env("GANTRY_SHM_DIR", self.path()).env_remove("ROS_DOMAIN_ID").env("RUST_BACKTRACE", "1");
         // The mock's folder.

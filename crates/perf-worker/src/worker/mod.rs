@@ -1,6 +1,6 @@
 //! A worker process: one or more endpoints on threads, their orders on stdin, their reports over a pipe.
 //!
-//! It is the executable of the coordinator, or another one that contains a middleware. While they measure, the endpoints' threads
+//! It is a program that contains a middleware. While they measure, the endpoints' threads
 //! neither write nor wait for another thread: they hand finished rows to the main thread, which reports them. From message to message
 //! they touch their own memory and read three flags; a middleware that delivers messages itself takes a lock for each. `tests/realtime`
 //! shows that they allocate nothing and make no system call but the sleep until a message is due; the absence of locks shows by

@@ -143,6 +143,8 @@ fn for_message<T, W: WithType<Output = Result<T, String>>>(plan: &EndpointPlan, 
         .unwrap_or_else(|| Err(format!("there is no message `{message}` in the {} layout", layout.name())))
 }
 
+#[cold]
+#[inline(never)]
 fn sentence(error: ::gantry::Error) -> String {
     error.to_string()
 }

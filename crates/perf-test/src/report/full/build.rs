@@ -5,10 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    communicator::{Communicator, Program},
-    system::root_folder,
-};
+use crate::{communicator::Communicator, system::root_folder};
 
 /// The kernel's id of the present boot, below the root folder.
 const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
@@ -30,11 +27,7 @@ impl Build {
     #[must_use]
     pub fn now(communicator: &str) -> Build {
         let own = std::env::current_exe().ok();
-        let worker = match Communicator::find(communicator).map(|found| found.program) {
-            Ok(Program::Other(path)) => Some(path),
-            Ok(Program::This(_)) => own.clone(),
-            Err(_) => None,
-        };
+        let worker = Communicator::find(communicator).and_then(|found| found.worker()).ok();
         let boot_id = std::fs::read_to_string(root_folder().join(BOOT_ID)).unwrap_or_default().trim().to_owned();
         Build { boot_id, perf_test: state(own), worker: state(worker) }
     }

@@ -85,7 +85,7 @@ impl Driven {
     fn start(memory: &Memory, plan: &Plan) -> Driven {
         let (reports, its_end) = pipe().unwrap();
         let mapping = FdMapping { parent_fd: its_end.into(), child_fd: REPORTS_FD };
-        let mut command = memory.command("worker plans");
+        let mut command = memory.worker(&plan.spec.communicator);
         command.arg0("perf_test").fd_mappings(vec![mapping]).unwrap();
         let worker = command.stdin(Stdio::piped()).spawn().unwrap();
         drop(command);
