@@ -5,12 +5,12 @@ use super::{
     data::{DATA_HEADER_BYTES, DataSlot, WriteError, data_header},
 };
 use crate::{
-    stream::Storage,
+    stream::{Refused, Storage},
     time::Instant,
     wire::{
         ByteOrder, ClientKey, ClientRepresentation, CreateClient, Data, DataFormat, Delete, Error, Flags, GetInfo,
-        Header, Info, InfoMask, List, ObjectId, ObjectInfo, ObjectReply, ObjectRequest, Payload, RequestId,
-        ResultStatus, SessionId, Status, StatusAgent, StreamId, Submessage, SubmessageId, Time, Timestamp,
+        Header, Info, InfoMask, List, MessageBuilder, ObjectId, ObjectInfo, ObjectReply, ObjectRequest, Payload,
+        RequestId, ResultStatus, SessionId, Status, StatusAgent, StreamId, Submessage, SubmessageId, Time, Timestamp,
         TimestampReply, VENDOR_EPROSIMA, VERSION, parse,
     },
 };
@@ -161,6 +161,29 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
     ) -> Result<RequestId, WriteError> {
         let request = self.core.next_request()?;
         self.link.add(stream, flags, &payload(request), max_bytes)?;
+        self.core.last_request = request;
+        Ok(request)
+    }
+
+    /// As [`Self::request`], for a request that may be longer than a slot: it is composed in `scratch`, and sent in fragments if it
+    /// is.
+    ///
+    /// # Errors
+    /// [`WriteError`].
+    pub fn request_in_fragments<'p, P: Payload<'p>>(
+        &mut self,
+        flags: Flags,
+        scratch: &mut [u8],
+        payload: impl FnOnce(RequestId) -> P,
+    ) -> Result<RequestId, WriteError> {
+        let request = self.core.next_request()?;
+        let max = scratch.len();
+        let mut builder = MessageBuilder::resume(scratch, 0, 0, ByteOrder::Little);
+        if builder.add(flags, &payload(request)).is_err() {
+            return Err(Refused::TooLong { length: max + 1, max }.into());
+        }
+        let length = builder.bytes();
+        self.link.write(StreamId::RELIABLE, &[scratch.get(..length).unwrap_or_default()])?;
         self.core.last_request = request;
         Ok(request)
     }

@@ -99,6 +99,12 @@ impl<'a> Slots<'a> {
     }
 }
 
+impl Storage for Slots<'_> {
+    fn slots(&mut self) -> Slots<'_> {
+        self.reborrow()
+    }
+}
+
 /// A message to send: a body, and room around it in its slot.
 #[derive(Debug)]
 pub struct SlotMessage<'a> {
