@@ -1,0 +1,48 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Invariants
+//! - Nothing allocates. All memory is the caller's and has a size that is known at compile time.
+//! - Nothing blocks: [`Client::spin_once`] moves the bytes that the line has and takes, and a publish that finds no room is an error.
+//! - Nothing is dropped in silence: it is an error, an [`Event`] or a count.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "std")]
+extern crate std;
+
+mod client;
+mod entity;
+mod error;
+mod event;
+mod memory;
+mod names;
+mod objects;
+mod publisher;
+mod qos;
+mod queue;
+mod registry;
+mod service;
+mod service_client;
+mod subscription;
+pub mod transport;
+mod write;
+
+pub use client::{Client, Node};
+pub use entity::{EntityCounts, EntityState};
+pub use error::{CreateError, PublishError};
+pub use event::Event;
+pub use gantry_cdr;
+pub use gantry_xrce::{
+    session::{AgentClock, Disconnected, LinkCounts, Loss},
+    time::Instant,
+    wire::{ClientKey, RequestId, ResultStatus, SampleIdentity, StatusValue, Time},
+};
+pub use memory::Memory;
+pub use publisher::Publisher;
+pub use qos::{Durability, Qos, Reliability};
+pub use queue::SampleBytes;
+pub use service::Service;
+pub use service_client::ServiceClient;
+pub use subscription::Subscription;
+pub use transport::Transport;

@@ -1,0 +1,95 @@
+//! Publishers.
+
+use crate::{
+    client::Client,
+    entity::{Endpoint, Entity, EntityCounts, EntityState},
+    error::PublishError,
+    transport::Transport,
+    write::Writing,
+};
+use core::marker::PhantomData;
+use gantry_cdr::{Message, Shape};
+use gantry_xrce::wire::ObjectKind;
+
+/// A publisher of messages `M`. It lies in a static or on the stack, and `Client::create_publisher` makes it known.
+///
+/// A publish writes the message into the memory of the client, whose `spin_once` sends it. It does not block: without room it fails.
+pub struct Publisher<'a, M> {
+    entity: Entity<'a>,
+    message: PhantomData<fn(M)>,
+}
+
+impl<'a, M: Message> Publisher<'a, M> {
+    /// A publisher that belongs to no client.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { entity: Entity::new(), message: PhantomData }
+    }
+
+    /// Publishes a copy of a message that is not longer than a message of the transport.
+    ///
+    /// # Errors
+    /// [`PublishError`].
+    pub fn publish<T: Transport>(&self, client: &mut Client<'a, T>, message: &M) -> Result<(), PublishError> {
+        self.writing(client).message(message).map(drop)
+    }
+
+    /// Publishes a message that `fill` writes in place. `shape` has its texts and the lengths of its sequences; it is `()` if the type
+    /// has none. All other fields begin with their defaults.
+    ///
+    /// # Errors
+    /// [`PublishError`].
+    pub fn publish_with<T: Transport>(
+        &self,
+        client: &mut Client<'a, T>,
+        shape: impl Shape<M>,
+        fill: impl FnOnce(&mut M::View<&mut [u8]>),
+    ) -> Result<(), PublishError> {
+        self.writing(client).in_place::<M>(shape, fill).map(drop)
+    }
+
+    /// Publishes a body in little-endian CDR without an encapsulation header, in fragments if the publisher is reliable and a message of
+    /// the transport is too short for it.
+    ///
+    /// # Errors
+    /// [`PublishError`].
+    pub fn publish_bytes<T: Transport>(&self, client: &mut Client<'a, T>, body: &[u8]) -> Result<(), PublishError> {
+        self.writing(client).bytes(body).map(drop)
+    }
+
+    /// Its state in the agent.
+    pub fn state(&self) -> EntityState {
+        self.entity.state()
+    }
+
+    /// Its counts.
+    pub fn counts(&self) -> EntityCounts {
+        self.entity.counts()
+    }
+
+    fn writing<'s, T: Transport>(&'s self, client: &'s mut Client<'a, T>) -> Writing<'s, 'a, 'a> {
+        Writing { session: client.session(), entity: &self.entity, kind: self.kind(), prefix: &[] }
+    }
+}
+
+impl<M: Message> Default for Publisher<'_, M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a, M: Message> Endpoint<'a> for Publisher<'a, M> {
+    fn entity(&self) -> &Entity<'a> {
+        &self.entity
+    }
+
+    fn kind(&self) -> ObjectKind {
+        ObjectKind::DATA_WRITER
+    }
+
+    fn type_name(&self) -> &'static str {
+        M::TYPE_NAME
+    }
+
+    fn deliver(&self, _: &[u8]) {}
+}

@@ -1,0 +1,123 @@
+//! Services.
+
+use crate::{
+    client::Client,
+    entity::{Endpoint, Entity, EntityCounts, EntityState},
+    error::PublishError,
+    queue::{Queue, SampleBytes},
+    transport::Transport,
+    write::Writing,
+};
+use core::marker::PhantomData;
+use gantry_cdr::{Message, Problem, Result, Shape};
+use gantry_xrce::wire::{ByteOrder, ObjectKind, SampleIdentity, Writer, split_request};
+
+/// A request that was taken.
+pub struct Request<'q, S: gantry_cdr::Service> {
+    /// The identity, which its response repeats.
+    pub id: SampleIdentity,
+    /// The message, in place in the queue.
+    pub message: <S::Request as Message>::View<SampleBytes<'q>>,
+}
+
+/// A service, with a queue of `DEPTH` requests of at most `SIZE` bytes, of which their identity takes 24. It lies in a static or on
+/// the stack, and `Client::create_service` makes it known.
+pub struct Service<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
+    entity: Entity<'a>,
+    queue: Queue<DEPTH, SIZE>,
+    service: PhantomData<fn() -> S>,
+}
+
+impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<'a, S, DEPTH, SIZE> {
+    /// A service that belongs to no client.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { entity: Entity::new(), queue: Queue::new(), service: PhantomData }
+    }
+
+    /// The oldest request that was not taken.
+    ///
+    /// # Errors
+    /// The bytes are not a request of this type; they are gone, and counted as invalid.
+    pub fn take_request(&self) -> Result<Option<Request<'_, S>>> {
+        let Some(bytes) = self.queue.take() else { return Ok(None) };
+        let Ok((id, _)) = split_request(bytes.as_ref(), ByteOrder::Little) else {
+            let needed = Problem::TooShort { needed_bytes: SampleIdentity::BYTES, left_bytes: bytes.as_ref().len() };
+            return self.entity.checked(Err(gantry_cdr::Error::new(needed, 0)));
+        };
+        let message = self.entity.checked(S::Request::view(bytes.after(SampleIdentity::BYTES)))?;
+        Ok(Some(Request { id, message }))
+    }
+
+    /// Answers a request with a copy of a message. Does not block.
+    ///
+    /// # Errors
+    /// [`PublishError`].
+    pub fn send_response<T: Transport>(
+        &self,
+        client: &mut Client<'a, T>,
+        id: SampleIdentity,
+        response: &S::Response,
+    ) -> core::result::Result<(), PublishError> {
+        self.writing(client, &prefix(id)).message(response).map(drop)
+    }
+
+    /// Answers a request with a message that `fill` writes in place, as
+    /// [`Publisher::publish_with`](crate::Publisher::publish_with).
+    ///
+    /// # Errors
+    /// [`PublishError`].
+    pub fn send_response_with<T: Transport>(
+        &self,
+        client: &mut Client<'a, T>,
+        id: SampleIdentity,
+        shape: impl Shape<S::Response>,
+        fill: impl FnOnce(&mut <S::Response as Message>::View<&mut [u8]>),
+    ) -> core::result::Result<(), PublishError> {
+        self.writing(client, &prefix(id)).in_place::<S::Response>(shape, fill).map(drop)
+    }
+
+    /// Its state in the agent.
+    pub fn state(&self) -> EntityState {
+        self.entity.state()
+    }
+
+    /// Its counts.
+    pub fn counts(&self) -> EntityCounts {
+        self.entity.counts()
+    }
+
+    fn writing<'s, T: Transport>(&'s self, client: &'s mut Client<'a, T>, prefix: &'s [u8]) -> Writing<'s, 'a, 'a> {
+        Writing { session: client.session(), entity: &self.entity, kind: self.kind(), prefix }
+    }
+}
+
+fn prefix(id: SampleIdentity) -> [u8; SampleIdentity::BYTES] {
+    let mut bytes = [0; SampleIdentity::BYTES];
+    id.write(&mut Writer::new(&mut bytes, ByteOrder::Little));
+    bytes
+}
+
+impl<S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Default for Service<'_, S, DEPTH, SIZE> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint<'a> for Service<'a, S, DEPTH, SIZE> {
+    fn entity(&self) -> &Entity<'a> {
+        &self.entity
+    }
+
+    fn kind(&self) -> ObjectKind {
+        ObjectKind::REPLIER
+    }
+
+    fn type_name(&self) -> &'static str {
+        S::TYPE_NAME
+    }
+
+    fn deliver(&self, data: &[u8]) {
+        self.entity.count_received(self.queue.push(&[], data));
+    }
+}

@@ -1,0 +1,120 @@
+//! Clients of services.
+
+use crate::{
+    client::Client,
+    entity::{Endpoint, Entity, EntityCounts, EntityState},
+    error::PublishError,
+    queue::{Queue, SampleBytes},
+    transport::Transport,
+    write::Writing,
+};
+use core::marker::PhantomData;
+use gantry_cdr::{Message, Result, Shape};
+use gantry_xrce::wire::{ObjectKind, ObjectRequest, RequestId, split_reply};
+
+/// A response that was taken.
+pub struct Response<'q, S: gantry_cdr::Service> {
+    /// The request that it answers.
+    pub request: RequestId,
+    /// The message, in place in the queue.
+    pub message: <S::Response as Message>::View<SampleBytes<'q>>,
+}
+
+/// A client of a service, with a queue of `DEPTH` responses of at most `SIZE` bytes, of which their identity takes 8. It lies in a
+/// static or on the stack, and `Client::create_service_client` makes it known.
+pub struct ServiceClient<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
+    entity: Entity<'a>,
+    queue: Queue<DEPTH, SIZE>,
+    service: PhantomData<fn() -> S>,
+}
+
+impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceClient<'a, S, DEPTH, SIZE> {
+    /// A client of a service that belongs to no XRCE client.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { entity: Entity::new(), queue: Queue::new(), service: PhantomData }
+    }
+
+    /// Sends a copy of a request. Does not block. The number that is returned tells its response from others.
+    ///
+    /// # Errors
+    /// [`PublishError`].
+    pub fn send_request<T: Transport>(
+        &self,
+        client: &mut Client<'a, T>,
+        request: &S::Request,
+    ) -> core::result::Result<RequestId, PublishError> {
+        self.writing(client).message(request)
+    }
+
+    /// Sends a request that `fill` writes in place, as [`Publisher::publish_with`](crate::Publisher::publish_with).
+    ///
+    /// # Errors
+    /// [`PublishError`].
+    pub fn send_request_with<T: Transport>(
+        &self,
+        client: &mut Client<'a, T>,
+        shape: impl Shape<S::Request>,
+        fill: impl FnOnce(&mut <S::Request as Message>::View<&mut [u8]>),
+    ) -> core::result::Result<RequestId, PublishError> {
+        self.writing(client).in_place::<S::Request>(shape, fill)
+    }
+
+    /// The oldest response that was not taken.
+    ///
+    /// # Errors
+    /// The bytes are not a response of this type; they are gone, and counted as invalid.
+    pub fn take_response(&self) -> Result<Option<Response<'_, S>>> {
+        let Some(bytes) = self.queue.take() else { return Ok(None) };
+        let request = bytes.as_ref().first_chunk().map_or(RequestId::INVALID, |id| RequestId(u16::from_be_bytes(*id)));
+        let message = self.entity.checked(S::Response::view(bytes.after(PREFIX_BYTES)))?;
+        Ok(Some(Response { request, message }))
+    }
+
+    /// Its state in the agent.
+    pub fn state(&self) -> EntityState {
+        self.entity.state()
+    }
+
+    /// Its counts.
+    pub fn counts(&self) -> EntityCounts {
+        self.entity.counts()
+    }
+
+    fn writing<'s, T: Transport>(&'s self, client: &'s mut Client<'a, T>) -> Writing<'s, 'a, 'a> {
+        Writing { session: client.session(), entity: &self.entity, kind: self.kind(), prefix: &[] }
+    }
+}
+
+/// The number of the request stands before the response in the queue, and leaves it aligned.
+const PREFIX_BYTES: usize = 8;
+
+impl<S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Default for ServiceClient<'_, S, DEPTH, SIZE> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint<'a>
+    for ServiceClient<'a, S, DEPTH, SIZE>
+{
+    fn entity(&self) -> &Entity<'a> {
+        &self.entity
+    }
+
+    fn kind(&self) -> ObjectKind {
+        ObjectKind::REQUESTER
+    }
+
+    fn type_name(&self) -> &'static str {
+        S::TYPE_NAME
+    }
+
+    fn deliver(&self, data: &[u8]) {
+        let Ok((ObjectRequest { request, .. }, response)) = split_reply(data) else {
+            return self.entity.count(|counts| &mut counts.invalid);
+        };
+        let [high, low] = request.0.to_be_bytes();
+        self.entity.count_received(self.queue.push(&[high, low, 0, 0, 0, 0, 0, 0], response));
+    }
+}

@@ -1,0 +1,68 @@
+//! Subscriptions.
+
+use crate::{
+    entity::{Endpoint, Entity, EntityCounts, EntityState},
+    queue::{Queue, SampleBytes},
+};
+use core::marker::PhantomData;
+use gantry_cdr::{Message, Result};
+use gantry_xrce::wire::ObjectKind;
+
+/// A subscription to messages `M`, with a queue of the last `DEPTH` messages of at most `SIZE` bytes. It lies in a static or on the
+/// stack, and `Client::create_subscription` makes it known.
+pub struct Subscription<'a, M, const DEPTH: usize = 4, const SIZE: usize = 512> {
+    entity: Entity<'a>,
+    queue: Queue<DEPTH, SIZE>,
+    message: PhantomData<fn() -> M>,
+}
+
+impl<M: Message, const DEPTH: usize, const SIZE: usize> Subscription<'_, M, DEPTH, SIZE> {
+    /// A subscription that belongs to no client.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { entity: Entity::new(), queue: Queue::new(), message: PhantomData }
+    }
+
+    /// The oldest message that was not taken, in place. Its part of the queue is in use until the view is dropped.
+    ///
+    /// # Errors
+    /// The bytes are not a message of this type; they are gone, and counted as invalid.
+    pub fn take(&self) -> Result<Option<M::View<SampleBytes<'_>>>> {
+        let Some(bytes) = self.queue.take() else { return Ok(None) };
+        self.entity.checked(M::view(bytes)).map(Some)
+    }
+
+    /// Its state in the agent.
+    pub fn state(&self) -> EntityState {
+        self.entity.state()
+    }
+
+    /// Its counts.
+    pub fn counts(&self) -> EntityCounts {
+        self.entity.counts()
+    }
+}
+
+impl<M: Message, const DEPTH: usize, const SIZE: usize> Default for Subscription<'_, M, DEPTH, SIZE> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'a, M: Message, const DEPTH: usize, const SIZE: usize> Endpoint<'a> for Subscription<'a, M, DEPTH, SIZE> {
+    fn entity(&self) -> &Entity<'a> {
+        &self.entity
+    }
+
+    fn kind(&self) -> ObjectKind {
+        ObjectKind::DATA_READER
+    }
+
+    fn type_name(&self) -> &'static str {
+        M::TYPE_NAME
+    }
+
+    fn deliver(&self, data: &[u8]) {
+        self.entity.count_received(self.queue.push(&[], data));
+    }
+}

@@ -1,0 +1,63 @@
+//! Transports: how messages reach the agent.
+
+mod can_fd;
+mod length_prefix;
+mod serial;
+#[cfg(feature = "std")]
+mod std;
+
+#[cfg(feature = "std")]
+pub use self::std::{Port, SocketCan, TcpTransport, UdpTransport, open_serial};
+pub use can_fd::{CanFd, CanFdError, CanFdTransport};
+pub use length_prefix::LengthPrefixTransport;
+pub use serial::SerialTransport;
+
+/// A line to the agent that carries whole messages. No method blocks.
+pub trait Transport {
+    /// An error of the line.
+    type Error: core::fmt::Debug;
+
+    /// Sends a message, or as much of it as the line takes now. Returns whether all of it is sent; if not, the caller calls again with
+    /// the same message, until it is.
+    ///
+    /// # Errors
+    /// Those of the line. The message is lost.
+    fn send(&mut self, message: &[u8]) -> Result<bool, Self::Error>;
+
+    /// The length of the next message if one has come; it lies at the beginning of `buffer`, which is the same each time.
+    ///
+    /// # Errors
+    /// Those of the line.
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error>;
+}
+
+/// Bytes on their way between a line and a framing.
+#[derive(Debug)]
+struct Chunk {
+    bytes: [u8; Self::BYTES],
+    begin: u8,
+    end: u8,
+}
+
+impl Chunk {
+    const BYTES: usize = 32;
+
+    const fn new() -> Self {
+        Self { bytes: [0; Self::BYTES], begin: 0, end: 0 }
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.bytes.get(self.begin.into()..self.end.into()).unwrap_or_default()
+    }
+
+    /// Fills the empty chunk with what `read` writes into it.
+    fn fill<E>(&mut self, read: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<(), E> {
+        (self.begin, self.end) = (0, 0);
+        self.end = read(&mut self.bytes)?.min(Self::BYTES) as u8;
+        Ok(())
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.begin = (usize::from(self.begin) + bytes).min(self.end.into()) as u8;
+    }
+}

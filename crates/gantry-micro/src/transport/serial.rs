@@ -1,0 +1,89 @@
+//! Serial lines, with the framing of DDS-XRCE.
+
+use super::{Chunk, Transport};
+use embedded_io::{Read, ReadReady, Write, WriteReady};
+use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder};
+
+/// Messages over a serial port: bytes that `read_ready` and `write_ready` announce are read and written at once.
+///
+/// A frame is written in parts if the port has too little room. The framing finds the next frame after lost or damaged bytes and
+/// counts them.
+#[derive(Debug)]
+pub struct SerialTransport<P> {
+    port: P,
+    /// The frame that is being sent.
+    encoder: Option<SerialEncoder>,
+    outgoing: Chunk,
+    decoder: SerialDecoder,
+    incoming: Chunk,
+}
+
+impl<P> SerialTransport<P> {
+    /// A transport over an open port.
+    pub fn new(port: P) -> Self {
+        let decoder = SerialDecoder::new(SerialEncoder::CLIENT);
+        Self { port, encoder: None, outgoing: Chunk::new(), decoder, incoming: Chunk::new() }
+    }
+
+    /// The counts of frames that came, and of damage.
+    pub fn counters(&self) -> SerialCounters {
+        self.decoder.counters()
+    }
+
+    /// The port.
+    pub fn port(&mut self) -> &mut P {
+        &mut self.port
+    }
+}
+
+impl<P: Read + ReadReady + Write + WriteReady> Transport for SerialTransport<P> {
+    type Error = P::Error;
+
+    fn send(&mut self, message: &[u8]) -> Result<bool, P::Error> {
+        let Self { port, encoder, outgoing, .. } = self;
+        loop {
+            if outgoing.rest().is_empty() {
+                if encoder.is_none() {
+                    // The messages of a client are shorter than a frame may be.
+                    let new = SerialEncoder::new(SerialEncoder::CLIENT, SerialEncoder::AGENT, message.len());
+                    *encoder = new.ok();
+                }
+                let Some(encoding) = encoder else { return Ok(true) };
+                outgoing.fill(|chunk| Ok(encoding.encode(message, chunk)))?;
+                if outgoing.rest().is_empty() {
+                    *encoder = None;
+                    return Ok(true);
+                }
+            }
+            match port.write_ready().and_then(|is_ready| if is_ready { port.write(outgoing.rest()) } else { Ok(0) }) {
+                Ok(0) => return Ok(false),
+                Ok(written) => outgoing.advance(written),
+                Err(error) => {
+                    (*encoder, *outgoing) = (None, Chunk::new());
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, P::Error> {
+        let Self { port, decoder, incoming, .. } = self;
+        loop {
+            let mut rest = incoming.rest();
+            let before = rest.len();
+            let length = decoder.decode(&mut rest, buffer).map(|frame| frame.message.len());
+            let after = rest.len();
+            incoming.advance(before - after);
+            if length.is_some() {
+                return Ok(length);
+            }
+            if !port.read_ready()? {
+                return Ok(None);
+            }
+            incoming.fill(|chunk| port.read(chunk))?;
+            if incoming.rest().is_empty() {
+                return Ok(None);
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! TCP, with a new connection after one was lost.
+
+use super::Port;
+use crate::transport::{LengthPrefixTransport, Transport};
+use rustix::{
+    io::Errno,
+    net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt},
+};
+use std::{
+    io,
+    net::SocketAddr,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+};
+
+/// Messages over a TCP connection to one agent. If the connection is lost, the next message opens another one.
+#[derive(Debug)]
+pub struct TcpTransport {
+    agent: SocketAddr,
+    connection: Option<LengthPrefixTransport<Port<OwnedFd>>>,
+}
+
+impl TcpTransport {
+    /// A transport to the agent at `agent`, whether it is there or not.
+    pub fn new(agent: SocketAddr) -> Self {
+        Self { agent, connection: None }
+    }
+
+    /// The socket, if there is a connection or one is being opened.
+    pub fn descriptor(&mut self) -> Option<BorrowedFd<'_>> {
+        self.connection.as_mut().map(|connection| connection.port().0.as_fd())
+    }
+
+    fn connect(&self) -> io::Result<LengthPrefixTransport<Port<OwnedFd>>> {
+        let family = if self.agent.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+        // Each message is to leave at once.
+        sockopt::set_tcp_nodelay(&socket, true)?;
+        match connect(&socket, &self.agent) {
+            Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(LengthPrefixTransport::new(Port(socket))),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The connection is lost, or no agent listens: the session notices.
+fn is_absence(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, UnexpectedEof,
+    };
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionAborted | ConnectionRefused | ConnectionReset | NotConnected | UnexpectedEof
+    )
+}
+
+impl Transport for TcpTransport {
+    type Error = io::Error;
+
+    fn send(&mut self, message: &[u8]) -> io::Result<bool> {
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            None => {
+                let new = self.connect()?;
+                self.connection.insert(new)
+            }
+        };
+        match connection.send(message) {
+            Err(error) => {
+                self.connection = None;
+                if is_absence(&error) { Ok(true) } else { Err(error) }
+            }
+            sent => sent,
+        }
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        let Some(connection) = &mut self.connection else { return Ok(None) };
+        match connection.receive(buffer) {
+            Err(error) => {
+                self.connection = None;
+                if is_absence(&error) { Ok(None) } else { Err(error) }
+            }
+            received => received,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Messages that are written into the session: built in their slot, or copied.
+
+use crate::{
+    entity::{Entity, EntityState},
+    error::PublishError,
+    memory::Session,
+};
+use gantry_cdr::{BODY_ALIGN, Message, Shape};
+use gantry_xrce::{
+    session::{DATA_HEADER_BYTES, DataSlot, WriteError},
+    wire::{ObjectKind, RequestId},
+};
+
+/// The object of an entity that sends, and its session.
+pub(crate) struct Writing<'s, 'a, 'e> {
+    pub session: &'s mut Session<'a>,
+    pub entity: &'s Entity<'e>,
+    pub kind: ObjectKind,
+    /// What precedes the message: the identity of a request, in its response.
+    pub prefix: &'s [u8],
+}
+
+impl Writing<'_, '_, '_> {
+    /// Builds a message in the stream's slot.
+    pub fn in_place<M: Message>(
+        self,
+        shape: impl Shape<M>,
+        fill: impl FnOnce(&mut M::View<&mut [u8]>),
+    ) -> Result<RequestId, PublishError> {
+        let length = M::shape_bytes(shape.clone())?;
+        let start = DATA_HEADER_BYTES + self.prefix.len();
+        let (prefix, entity) = (self.prefix, self.entity);
+        let mut slot = self.begin(length)?;
+        let bytes = slot.bytes();
+        // The slot has a header before the message, which gives room to build it at an aligned address.
+        let begin = start.saturating_sub(bytes.as_ptr().addr().wrapping_add(start) % BODY_ALIGN);
+        let mut view = M::build(bytes.get_mut(begin..begin + length).unwrap_or_default(), shape)?;
+        fill(&mut view);
+        drop(view);
+        bytes.copy_within(begin..begin + length, start);
+        Ok(commit(slot, entity, prefix, length))
+    }
+
+    /// Serialises a message into the stream's slot.
+    pub fn message<M: Message>(self, message: &M) -> Result<RequestId, PublishError> {
+        let length = message.body_bytes()?;
+        let start = DATA_HEADER_BYTES + self.prefix.len();
+        let (prefix, entity) = (self.prefix, self.entity);
+        let mut slot = self.begin(length)?;
+        message.write_body(slot.bytes().get_mut(start..start + length).unwrap_or_default())?;
+        Ok(commit(slot, entity, prefix, length))
+    }
+
+    /// Copies the body of a message, in fragments if it is longer than a slot.
+    pub fn bytes(self, body: &[u8]) -> Result<RequestId, PublishError> {
+        self.check()?;
+        let Self { session, entity, kind, prefix } = self;
+        let written = session.write(entity.qos().stream(), entity.object(kind), prefix, body);
+        let request = written.map_err(|error| refused(entity, error, prefix))?;
+        entity.count(|counts| &mut counts.sent);
+        Ok(request)
+    }
+
+    fn check(&self) -> Result<(), PublishError> {
+        match self.entity.state() {
+            EntityState::Waiting => Err(PublishError::NotConnected),
+            EntityState::Refused(status) => Err(PublishError::Refused(status)),
+            EntityState::Ready => Ok(()),
+        }
+    }
+}
+
+impl<'s> Writing<'s, '_, '_> {
+    fn begin(self, length: usize) -> Result<DataSlot<'s>, PublishError> {
+        self.check()?;
+        let Self { session, entity, kind, prefix } = self;
+        let slot = session.begin_write(entity.qos().stream(), entity.object(kind), prefix.len() + length);
+        slot.map_err(|error| refused(entity, error, prefix))
+    }
+}
+
+fn refused(entity: &Entity<'_>, error: WriteError, prefix: &[u8]) -> PublishError {
+    if let WriteError::Refused(refused) = error {
+        entity.count_refused(refused);
+    }
+    PublishError::new(error, prefix.len())
+}
+
+/// The slot has a message of `length` bytes behind the prefix.
+fn commit(mut slot: DataSlot<'_>, entity: &Entity<'_>, prefix: &[u8], length: usize) -> RequestId {
+    let before = DATA_HEADER_BYTES..DATA_HEADER_BYTES + prefix.len();
+    if let Some(room) = slot.bytes().get_mut(before) {
+        room.copy_from_slice(prefix);
+    }
+    let request = slot.request().request;
+    slot.commit(prefix.len() + length);
+    entity.count(|counts| &mut counts.sent);
+    request
+}

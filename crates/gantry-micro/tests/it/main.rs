@@ -1,0 +1,14 @@
+//! A client against the agent's side of a session, in one process.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod agent;
+mod connection;
+mod errors;
+mod faults;
+mod publish;
+mod services;
+mod take;
+mod time;
+mod transports;
+mod world;
