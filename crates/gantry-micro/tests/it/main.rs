@@ -6,6 +6,7 @@ mod agent;
 mod connection;
 mod errors;
 mod faults;
+mod firmware;
 mod publish;
 mod services;
 mod take;

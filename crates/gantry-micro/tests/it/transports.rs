@@ -25,12 +25,12 @@ use std::{
 };
 
 /// The agent's end of a line.
-trait End {
+pub trait End {
     fn receive(&mut self) -> Vec<Vec<u8>>;
     fn send(&mut self, message: &[u8]);
 }
 
-fn now() -> Instant {
+pub fn now() -> Instant {
     Instant::from_us(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_micros() as u64)
 }
 
@@ -104,7 +104,7 @@ fn udp() {
 }
 
 /// What reads and writes whole messages of a stream.
-trait Framing: Default {
+pub trait Framing: Default {
     fn decode(&mut self, bytes: &[u8]) -> Vec<Vec<u8>>;
     fn encode(message: &[u8]) -> Vec<u8>;
 }
@@ -123,7 +123,7 @@ impl Framing for LengthPrefix {
     }
 }
 
-struct Serial(SerialDecoder, Vec<u8>);
+pub struct Serial(SerialDecoder, Vec<u8>);
 
 impl Default for Serial {
     fn default() -> Self {
@@ -145,9 +145,9 @@ impl Framing for Serial {
     }
 }
 
-struct Stream<S, F> {
-    stream: S,
-    framing: F,
+pub struct Stream<S, F> {
+    pub stream: S,
+    pub framing: F,
 }
 
 impl<S: Read + Write, F: Framing> End for Stream<S, F> {

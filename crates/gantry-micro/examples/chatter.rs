@@ -1,0 +1,72 @@
+//! A node on the host that talks to itself through an agent: it publishes texts and takes them again.
+//!
+//! `cargo run -p gantry-micro --features std --example chatter -- udp 127.0.0.1:8888`, or `tcp 127.0.0.1:8888`, or
+//! `serial /dev/ttyUSB0 115200`, or `can can0 1`.
+
+use gantry_micro::{
+    Client, ClientKey, EntityState, Event, Instant, Memory, Node, PublishError, Publisher, Qos, Subscription,
+    Transport,
+    transport::{SocketCan, TcpTransport, UdpTransport, open_serial},
+};
+use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
+use std::{env, error::Error, time::Duration};
+
+const TEXTS: usize = 20;
+const PERIOD_US: u32 = 50_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["udp", agent] => chatter(UdpTransport::new(agent.parse()?)?, &mut Memory::<512, 4>::new()),
+        ["tcp", agent] => chatter(TcpTransport::new(agent.parse()?), &mut Memory::<512, 4>::new()),
+        ["serial", path, speed] => chatter(open_serial(path, speed.parse()?)?, &mut Memory::<512, 4>::new()),
+        ["can", interface, id] => chatter(SocketCan::open(interface, id.parse()?)?, &mut Memory::<63, 8>::new()),
+        _ => Err("usage: chatter udp ADDRESS | tcp ADDRESS | serial PATH SPEED | can INTERFACE IDENTIFIER".into()),
+    }
+}
+
+fn chatter<T: Transport, const MTU: usize, const HISTORY: usize>(
+    transport: T,
+    memory: &mut Memory<MTU, HISTORY>,
+) -> Result<(), Box<dyn Error>> {
+    let (publisher, subscription) = (Publisher::<Text>::new(), Subscription::<Text, 8, 64>::new());
+    let key = ClientKey(std::process::id().to_be_bytes());
+    let mut client = Client::new(transport, memory, Node { name: "chatter", domain_id: 0, key });
+    client.create_publisher(&publisher, "chatter", Qos::DEFAULT)?;
+    client.create_subscription(&subscription, "chatter", Qos::DEFAULT)?;
+    let start = std::time::Instant::now();
+    let now = || Instant::from_us(start.elapsed().as_micros() as u64);
+    let (mut publish_at, mut published, mut taken) = (now(), 0_u32, 0);
+    client.synchronise();
+    while taken < TEXTS {
+        let spun = client.spin_once(now(), |event| match event {
+            Event::Clock(clock) => eprintln!("the agent's clock, ± {} µs", clock.error_ns(now()) / 1000),
+            event => eprintln!("{event:?}"),
+        });
+        if let Err(error) = spun {
+            eprintln!("{error:?}");
+        }
+        while let Some(text) = subscription.take()? {
+            eprintln!("{}", text.data());
+            taken += 1;
+        }
+        if now() >= publish_at && subscription.state() == EntityState::Ready {
+            publish_at = now().after_us(PERIOD_US);
+            let text = format!("Hello, world! {published}");
+            match publisher.publish_with(&mut client, StringShape { data: &text }, |_| {}) {
+                Ok(()) => published += 1,
+                Err(PublishError::NotConnected) => {}
+                Err(error) => eprintln!("{error}"),
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    client.close(now());
+    while client.deadline().is_some() {
+        let _ = client.spin_once(now(), |_| {});
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    eprintln!("{:?}\n{:?}\n{:?}", client.counts(), publisher.counts(), subscription.counts());
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! The example firmware on an emulated Cortex-M3, whose serial line ends at the agent.
+
+use crate::{
+    agent::Agent,
+    transports::{End, Serial, Stream, now},
+};
+use gantry_msgs::{
+    gantry_cdr::{AlignedBytes, Message},
+    geometry_msgs::msg::{Twist, Vector3},
+    sensor_msgs::msg::{Imu, ImuView},
+};
+use gantry_xrce::wire::ObjectKind;
+use std::{
+    env, fs,
+    io::Write,
+    os::unix::net::{UnixListener, UnixStream},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// The memory that the firmware uses, in its `memory.x`.
+const RAM_BYTES: usize = 20 * 1024;
+
+/// An emulated board.
+struct Board {
+    machine: Child,
+    end: Stream<UnixStream, Serial>,
+    agent: Agent,
+}
+
+impl Board {
+    fn start(elf: &str, folder: &std::path::Path) -> Self {
+        let path = folder.join("serial");
+        let listener = UnixListener::bind(&path).unwrap();
+        let machine = Command::new("qemu-system-arm")
+            .args(["-machine", "mps2-an385", "-display", "none", "-monitor", "stdio", "-kernel", elf, "-serial"])
+            .arg(format!("unix:{}", path.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        Self { machine, end: Stream { stream, framing: Serial::default() }, agent: Agent::default() }
+    }
+
+    #[track_caller]
+    fn until(&mut self, what: &str, condition: impl Fn(&Agent) -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !condition(&self.agent) {
+            assert!(Instant::now() < deadline, "never: {what}");
+            self.end.receive().iter().for_each(|message| self.agent.receive(message, now()));
+            while let Some(message) = self.agent.transmit(now()) {
+                self.end.send(&message);
+            }
+        }
+    }
+
+    /// Gives the monitor of the emulator a command.
+    fn order(&mut self, command: &str) {
+        writeln!(self.machine.stdin.as_mut().unwrap(), "{command}").unwrap();
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        let _ = self.machine.kill();
+        let _ = self.machine.wait();
+    }
+}
+
+fn imu(agent: &Agent, index: usize) -> ImuView<AlignedBytes> {
+    Imu::view(AlignedBytes::copy_of(&agent.written[index].2)).unwrap()
+}
+
+fn shows(agent: &Agent, rotation_rad_per_s: f64) -> bool {
+    !agent.written.is_empty() && imu(agent, agent.written.len() - 1).angular_velocity().z == rotation_rad_per_s
+}
+
+#[test]
+#[ignore = "needs qemu-system-arm and, in GANTRY_FIRMWARE, the path of the example firmware"]
+fn the_example_firmware_publishes_and_takes() {
+    let elf = env::var("GANTRY_FIRMWARE").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut board = Board::start(&elf, folder.path());
+    board.until("messages come with the agent's time", |agent| {
+        agent.written.len() >= 10 && imu(agent, agent.written.len() - 1).header().stamp().sec >= 1_700_000_000
+    });
+    assert_eq!(imu(&board.agent, 0).header().frame_id(), "imu_link");
+    let twist = |z| Twist { angular: Vector3 { z, ..Vector3::default() }, ..Twist::default() }.to_cdr().unwrap();
+    assert!(board.agent.send(ObjectKind::DATA_READER, &[], &twist(0.5)[4..]));
+    board.until("the command has an effect", |agent| shows(agent, 0.5));
+    board.agent.restart();
+    board.until("the robot stops and goes on publishing", |agent| !agent.reads.is_empty() && shows(agent, 0.0));
+    assert!(board.agent.send(ObjectKind::DATA_READER, &[], &twist(-0.25)[4..]));
+    board.until("the command has an effect again", |agent| shows(agent, -0.25));
+    let image = folder.path().join("ram");
+    board.order(&format!("pmemsave 0x20000000 {RAM_BYTES} \"{}\"\nquit", image.display()));
+    board.machine.wait().unwrap();
+    eprintln!("{}", stack_bytes(&fs::read(image).unwrap()));
+}
+
+/// The depth of the stack, which lies at the end of the memory. The memory between the statics and the stack was filled with
+/// cortex-m-rt's pattern at the start.
+fn stack_bytes(ram: &[u8]) -> String {
+    let mut words = ram.chunks_exact(4).skip_while(|word| *word != [0xcc; 4]).skip_while(|word| *word == [0xcc; 4]);
+    match words.by_ref().count() {
+        0 => "the stack is not painted; build with --features paint-stack".into(),
+        count => format!("figure stack-bytes {}", 4 * count),
+    }
+}

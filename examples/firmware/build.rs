@@ -1,0 +1,6 @@
+//! Gives the linker the board's memory.
+
+fn main() {
+    println!("cargo::rustc-link-search={}", env!("CARGO_MANIFEST_DIR"));
+    println!("cargo::rerun-if-changed=memory.x");
+}

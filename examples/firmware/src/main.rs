@@ -1,0 +1,106 @@
+//! Firmware of a small robot: it publishes `sensor_msgs/Imu` at 50 Hz and takes `geometry_msgs/Twist`. The sensor is simulated: it shows
+//! the rotation that the last command asks for.
+
+#![no_std]
+#![no_main]
+// The linker states how much of the board's memory is used.
+#![warn(linker_messages)]
+
+mod board;
+mod no_heap;
+
+use cortex_m_rt::entry;
+use gantry_micro::{
+    Client, ClientKey, Event, Instant, Memory, Node, Publisher, Qos, Subscription, transport::SerialTransport,
+};
+use gantry_msgs::{
+    geometry_msgs::msg::Twist,
+    sensor_msgs::msg::{Imu, ImuShape},
+    std_msgs::msg::HeaderShape,
+};
+use static_cell::StaticCell;
+
+const NODE: Node<'static> = Node { name: "robot", domain_id: 0, key: ClientKey(*b"robo") };
+const IMU_PERIOD_US: u32 = 20_000;
+const SYNCHRONISE_PERIOD_US: u32 = 10_000_000;
+const GRAVITY_M_PER_S2: f64 = 9.81;
+
+type Session = Client<'static, SerialTransport<board::Uart>>;
+type Commands = Subscription<'static, Twist, 4, 48>;
+
+/// All memory of the link.
+const BUDGET_BYTES: usize =
+    size_of::<Memory>() + size_of::<Session>() + size_of::<Publisher<'static, Imu>>() + size_of::<Commands>();
+const _: () = assert!(BUDGET_BYTES <= 7 * 1024, "the link needs more memory than the budget of 7 kB");
+
+#[entry]
+fn main() -> ! {
+    static mut MEMORY: Memory = Memory::new();
+    static mut IMU: Publisher<'static, Imu> = Publisher::new();
+    static mut COMMANDS: Commands = Subscription::new();
+    static CLIENT: StaticCell<Session> = StaticCell::new();
+
+    let (imu, commands): (&'static Publisher<'static, Imu>, &'static Commands) = (IMU, COMMANDS);
+    let Some(peripherals) = cortex_m::Peripherals::take() else { stop() };
+    let (uart, mut clock, mut sleep) = board::start(peripherals.SYST);
+    let client = CLIENT.init_with(|| Client::new(SerialTransport::new(uart), MEMORY, NODE));
+    if client.create_publisher(imu, "imu", Qos::SENSOR_DATA).is_err()
+        || client.create_subscription(commands, "cmd_vel", Qos::DEFAULT).is_err()
+    {
+        stop();
+    }
+    let mut rotation_rad_per_s = 0.0;
+    let (mut publish_at, mut synchronise_at) = (clock.now(), clock.now());
+    loop {
+        let now = clock.now();
+        let Ok(()) = client.spin_once(now, |event| {
+            // The robot stops when the agent is gone.
+            if let Event::Disconnected { .. } = event {
+                rotation_rad_per_s = 0.0;
+            }
+        });
+        while let Ok(Some(command)) = commands.take() {
+            rotation_rad_per_s = command.angular.z;
+        }
+        if is_due(&mut synchronise_at, SYNCHRONISE_PERIOD_US, now) {
+            client.synchronise();
+        }
+        if is_due(&mut publish_at, IMU_PERIOD_US, now) {
+            publish(imu, client, now, rotation_rad_per_s);
+        }
+        sleep.until_byte();
+    }
+}
+
+/// A message for which there is no room or no agent is not sent; the publisher and the session count it.
+fn publish(publisher: &Publisher<'static, Imu>, client: &mut Session, now: Instant, rotation_rad_per_s: f64) {
+    let stamp = client.time(now).unwrap_or_default();
+    let shape = ImuShape { header: HeaderShape { frame_id: "imu_link" } };
+    let _ = publisher.publish_with(client, shape, |imu| {
+        imu.header_mut().stamp_mut().sec = stamp.seconds;
+        imu.header_mut().stamp_mut().nanosec = stamp.nanoseconds;
+        imu.orientation_mut().w = 1.0;
+        imu.angular_velocity_mut().z = rotation_rad_per_s;
+        imu.linear_acceleration_mut().z = GRAVITY_M_PER_S2;
+    });
+}
+
+/// Whether a period has ended; then the next one begins.
+fn is_due(at: &mut Instant, period_us: u32, now: Instant) -> bool {
+    let is_due = *at <= now;
+    if is_due {
+        *at = at.after_us(period_us).max(now);
+    }
+    is_due
+}
+
+fn stop() -> ! {
+    loop {
+        cortex_m::asm::wfi();
+    }
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    stop()
+}

@@ -1,0 +1,26 @@
+//! The proof that nothing allocates: the allocator calls a function that does not exist, so that a program with an allocation that is
+//! not optimised away cannot be linked.
+
+use core::alloc::{GlobalAlloc, Layout};
+
+unsafe extern "C" {
+    fn this_firmware_allocates_memory() -> !;
+}
+
+struct NoHeap;
+
+#[global_allocator]
+static NO_HEAP: NoHeap = NoHeap;
+
+// SAFETY: no method returns.
+unsafe impl GlobalAlloc for NoHeap {
+    unsafe fn alloc(&self, _: Layout) -> *mut u8 {
+        // SAFETY: the function does not exist, so no program has this call.
+        unsafe { this_firmware_allocates_memory() }
+    }
+
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {
+        // SAFETY: the function does not exist, so no program has this call.
+        unsafe { this_firmware_allocates_memory() }
+    }
+}
