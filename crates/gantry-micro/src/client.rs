@@ -4,6 +4,7 @@ use crate::{
     error::CreateError,
     event::Event,
     memory::{Memory, Parts, Session},
+    objects,
     publisher::Publisher,
     qos::Qos,
     registry::Registry,
@@ -75,7 +76,8 @@ impl<'a, T: Transport> Client<'a, T> {
         name: &'a str,
         qos: Qos,
     ) -> Result<(), CreateError> {
-        self.registry.add(publisher, name, qos)
+        let has_room = objects::has_room_for_topic(M::TYPE_NAME, name);
+        self.registry.add(publisher, name, qos, has_room)
     }
 
     /// Creates a subscription to the topic `name`.
@@ -88,7 +90,8 @@ impl<'a, T: Transport> Client<'a, T> {
         name: &'a str,
         qos: Qos,
     ) -> Result<(), CreateError> {
-        self.registry.add(subscription, name, qos)
+        let has_room = objects::has_room_for_topic(M::TYPE_NAME, name);
+        self.registry.add(subscription, name, qos, has_room)
     }
 
     /// Creates a service, which takes requests.
@@ -100,7 +103,8 @@ impl<'a, T: Transport> Client<'a, T> {
         service: &'a Service<'a, S, DEPTH, SIZE>,
         name: &'a str,
     ) -> Result<(), CreateError> {
-        self.registry.add(service, name, Qos::DEFAULT)
+        let has_room = objects::has_room_for_service(S::TYPE_NAME, name);
+        self.registry.add(service, name, Qos::DEFAULT, has_room)
     }
 
     /// Creates a client of the service `name`.
@@ -112,7 +116,8 @@ impl<'a, T: Transport> Client<'a, T> {
         client: &'a ServiceClient<'a, S, DEPTH, SIZE>,
         name: &'a str,
     ) -> Result<(), CreateError> {
-        self.registry.add(client, name, Qos::DEFAULT)
+        let has_room = objects::has_room_for_service(S::TYPE_NAME, name);
+        self.registry.add(client, name, Qos::DEFAULT, has_room)
     }
 
     /// Takes what the line has, connects, asks for what the agent has not created yet, and gives the line what it takes. Messages go to
@@ -132,6 +137,8 @@ impl<'a, T: Transport> Client<'a, T> {
         received.and(self.transmit(now))
     }
 
+    // Inlined, the parts of `spin_once` would lie on the stack together.
+    #[inline(never)]
     fn receive(&mut self, now: Instant, handle: &mut dyn FnMut(Event<'_>)) -> Result<(), T::Error> {
         let Self { transport, session, registry, incoming, .. } = self;
         for _ in 0..MAX_INCOMING {
@@ -142,6 +149,7 @@ impl<'a, T: Transport> Client<'a, T> {
         Ok(())
     }
 
+    #[inline(never)]
     fn transmit(&mut self, now: Instant) -> Result<(), T::Error> {
         let Self { transport, session, outgoing, outgoing_bytes, .. } = self;
         loop {

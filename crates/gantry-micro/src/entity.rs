@@ -1,8 +1,9 @@
 //! What a client keeps of each publisher, subscription, service and service client.
 
-use crate::{qos::Qos, queue::Outcome};
+use crate::{memory::Session, qos::Qos, queue::Outcome};
 use core::cell::Cell;
 use gantry_xrce::{
+    session::WriteError,
     stream::Refused,
     wire::{ObjectId, ObjectKind, StatusValue},
 };
@@ -62,7 +63,8 @@ pub(crate) trait Endpoint<'a> {
     /// The kind of the object that sends or receives.
     fn kind(&self) -> ObjectKind;
 
-    fn type_name(&self) -> &'static str;
+    /// Writes the next request for its objects, if there is one to write. What is not used is not linked.
+    fn create(&self, session: &mut Session<'_>) -> Result<bool, WriteError>;
 
     /// Takes data of its object.
     fn deliver(&self, data: &[u8]);

@@ -2,20 +2,22 @@
 
 use crate::{
     client::Node,
-    entity::Endpoint,
+    entity::Entity,
     memory::Session,
-    names::{Name, Names},
+    names::{Names, relative},
 };
 use gantry_xrce::{
     session::WriteError,
     wire::{
-        Create, DataFormat, DataReader, DataWriter, DeliveryControl, Entity, Flags, Group, Object, ObjectId,
-        ObjectKind, ObjectRequest, Owner, Participant, ReadData, ReaderQos, Service, StreamId, Topic, WriterQos,
+        Create, DataFormat, DataReader, DataWriter, DeliveryControl, Entity as Description, Flags, Group, Object,
+        ObjectId, ObjectKind, ObjectRequest, Owner, Participant, ReadData, ReaderQos, Service, StreamId, Topic,
+        WriterQos,
     },
 };
 
-/// The bytes of the longest request: names, and what is around them.
-const MAX_REQUEST_BYTES: usize = 400;
+/// The bytes of all names of one object. A request has one name more at most, and some 60 bytes around them.
+const MAX_NAMES_BYTES: usize = 192;
+const MAX_REQUEST_BYTES: usize = 320;
 /// The bytes of READ_DATA.
 const READ_BYTES: usize = 24;
 /// The node's own objects.
@@ -25,120 +27,148 @@ const SUBSCRIBER: ObjectId = ObjectId::new(1, ObjectKind::SUBSCRIBER);
 
 /// Writes the request for the node's object number `step`: participant, publisher, subscriber. Whether there is such an object.
 pub(crate) fn create_of_node(node: &Node<'_>, step: u8, session: &mut Session<'_>) -> Result<bool, WriteError> {
-    let participant = Participant { domain_reference: None, name: Some(node.name) };
-    match step {
+    let (object, description, owner) = match step {
         0 => {
-            let domain = Owner::Domain(node.domain_id as i16);
-            request(session, PARTICIPANT, Entity::Participant(participant), domain)?;
+            let participant = Participant { domain_reference: None, name: Some(node.name) };
+            (PARTICIPANT, Description::Participant(participant), Owner::Domain(node.domain_id as i16))
         }
-        1 => request(session, PUBLISHER, Entity::Publisher(Group::default()), Owner::Object(PARTICIPANT))?,
-        2 => request(session, SUBSCRIBER, Entity::Subscriber(Group::default()), Owner::Object(PARTICIPANT))?,
+        1 => (PUBLISHER, Description::Publisher(Group::default()), Owner::Object(PARTICIPANT)),
+        2 => (SUBSCRIBER, Description::Subscriber(Group::default()), Owner::Object(PARTICIPANT)),
+        _ => return Ok(false),
+    };
+    request_without_names(session, object, description, owner)?;
+    Ok(true)
+}
+
+/// Writes the next request for a publisher: its topic or its data writer. Whether there was one to write.
+pub(crate) fn create_writer(
+    entity: &Entity<'_>,
+    type_name: &str,
+    session: &mut Session<'_>,
+) -> Result<bool, WriteError> {
+    match entity.step() {
+        0 => create_topic(entity, type_name, session)?,
+        1 => {
+            let qos = WriterQos { common: entity.qos().on_the_wire(), ownership_strength: None };
+            let writer = DataWriter { topic: entity.object(ObjectKind::TOPIC), qos: Some(qos) };
+            let (object, owner) = (entity.object(ObjectKind::DATA_WRITER), Owner::Object(PUBLISHER));
+            request_without_names(session, object, Description::DataWriter(writer), owner)?;
+        }
         _ => return Ok(false),
     }
     Ok(true)
 }
 
-/// Writes the next request for an entity: its topic, the object that sends or receives, or READ_DATA. Whether there was one to write.
-pub(crate) fn create(endpoint: &dyn Endpoint<'_>, session: &mut Session<'_>) -> Result<bool, WriteError> {
-    let (entity, kind) = (endpoint.entity(), endpoint.kind());
-    let (object, topic) = (entity.object(kind), entity.object(ObjectKind::TOPIC));
-    let common = entity.qos().on_the_wire();
-    match (entity.step(), kind) {
-        (0, ObjectKind::REQUESTER | ObjectKind::REPLIER) => {
-            let names = ServiceNames::new(endpoint.type_name(), entity.name());
-            let service = names.service();
-            let description =
-                if kind == ObjectKind::REQUESTER { Entity::Requester(service) } else { Entity::Replier(service) };
-            request(session, object, description, Owner::Object(PARTICIPANT))?;
+/// Writes the next request for a subscription: its topic, its data reader, or READ_DATA. Whether there was one to write.
+pub(crate) fn create_reader(
+    entity: &Entity<'_>,
+    type_name: &str,
+    session: &mut Session<'_>,
+) -> Result<bool, WriteError> {
+    let object = entity.object(ObjectKind::DATA_READER);
+    match entity.step() {
+        0 => create_topic(entity, type_name, session)?,
+        1 => {
+            let qos = ReaderQos { common: entity.qos().on_the_wire(), ..ReaderQos::default() };
+            let reader = DataReader { topic: entity.object(ObjectKind::TOPIC), qos: Some(qos) };
+            let owner = Owner::Object(SUBSCRIBER);
+            request_without_names(session, object, Description::DataReader(reader), owner)?;
         }
-        (0, _) => {
-            let names = TopicNames::new(endpoint.type_name(), entity.name());
-            request(session, topic, Entity::Topic(names.topic()), Owner::Object(PARTICIPANT))?;
-        }
-        (1, ObjectKind::DATA_WRITER) => {
-            let writer = DataWriter { topic, qos: Some(WriterQos { common, ownership_strength: None }) };
-            request(session, object, Entity::DataWriter(writer), Owner::Object(PUBLISHER))?;
-        }
-        (1, ObjectKind::DATA_READER) => {
-            let reader = DataReader { topic, qos: Some(ReaderQos { common, ..ReaderQos::default() }) };
-            request(session, object, Entity::DataReader(reader), Owner::Object(SUBSCRIBER))?;
-        }
-        (1, _) | (2, ObjectKind::DATA_READER) => read(session, object, entity.qos().stream())?,
+        2 => read(session, object, entity.qos().stream())?,
         _ => return Ok(false),
     }
     Ok(true)
 }
 
-/// Whether the names of an entity called `name` fit in a request.
-pub(crate) fn has_room(endpoint: &dyn Endpoint<'_>, name: &str) -> bool {
-    match endpoint.kind() {
-        ObjectKind::REQUESTER | ObjectKind::REPLIER => ServiceNames::new(endpoint.type_name(), name).all.fit(),
-        _ => TopicNames::new(endpoint.type_name(), name).all.fit(),
-    }
+// Inlined, its scratch would lie on the stack of all callers; so with the next ones.
+#[inline(never)]
+fn create_topic(entity: &Entity<'_>, type_name: &str, session: &mut Session<'_>) -> Result<(), WriteError> {
+    let mut scratch = [0; MAX_NAMES_BYTES + MAX_REQUEST_BYTES];
+    let (room, scratch) = scratch.split_at_mut(MAX_NAMES_BYTES);
+    let mut names = Names::new(room);
+    let name = names.topic("rt/", entity.name(), "");
+    let data_type = names.data_type(type_name, "_");
+    let text = names.text();
+    let topic =
+        Topic { name: text.get(name).unwrap_or_default(), type_reference: None, type_name: text.get(data_type) };
+    let object = entity.object(ObjectKind::TOPIC);
+    request(session, scratch, object, Description::Topic(topic), Owner::Object(PARTICIPANT))
 }
 
-struct TopicNames {
-    all: Names,
-    name: Name,
-    data_type: Name,
-}
-
-impl TopicNames {
-    fn new(type_name: &str, name: &str) -> Self {
-        let mut all = Names::new();
-        let name = all.topic("rt/", name, "");
-        let data_type = all.data_type(type_name, "_");
-        Self { all, name, data_type }
-    }
-
-    fn topic(&self) -> Topic<'_> {
-        let type_name = Some(self.all.get(self.data_type));
-        Topic { name: self.all.get(self.name), type_reference: None, type_name }
-    }
-}
-
-struct ServiceNames {
-    all: Names,
-    name: Name,
-    request_type: Name,
-    reply_type: Name,
-    request_topic: Name,
-    reply_topic: Name,
-}
-
-impl ServiceNames {
-    fn new(type_name: &str, name: &str) -> Self {
-        let mut all = Names::new();
-        let request_type = all.data_type(type_name, "_Request_");
-        let reply_type = all.data_type(type_name, "_Response_");
-        let request_topic = all.topic("rq/", name, "Request");
-        let reply_topic = all.topic("rr/", name, "Reply");
-        let name = all.topic("", name, "");
-        Self { all, name, request_type, reply_type, request_topic, reply_topic }
-    }
-
-    fn service(&self) -> Service<'_> {
-        Service {
-            name: self.all.get(self.name),
-            request_type: self.all.get(self.request_type),
-            reply_type: self.all.get(self.reply_type),
-            request_topic: Some(self.all.get(self.request_topic)),
-            reply_topic: Some(self.all.get(self.reply_topic)),
+/// Writes the next request for a service or a client of one: the replier or requester that `describe` makes of it, or READ_DATA.
+/// Whether there was one to write.
+pub(crate) fn create_service(
+    entity: &Entity<'_>,
+    type_name: &str,
+    kind: ObjectKind,
+    describe: fn(Service<'_>) -> Description<'_>,
+    session: &mut Session<'_>,
+) -> Result<bool, WriteError> {
+    let object = entity.object(kind);
+    match entity.step() {
+        0 => {
+            let mut scratch = [0; MAX_NAMES_BYTES + MAX_REQUEST_BYTES];
+            let (room, scratch) = scratch.split_at_mut(MAX_NAMES_BYTES);
+            let mut names = Names::new(room);
+            let request_type = names.data_type(type_name, "_Request_");
+            let reply_type = names.data_type(type_name, "_Response_");
+            let request_topic = names.topic("rq/", entity.name(), "Request");
+            let reply_topic = names.topic("rr/", entity.name(), "Reply");
+            let text = names.text();
+            let service = Service {
+                name: relative(entity.name()),
+                request_type: text.get(request_type).unwrap_or_default(),
+                reply_type: text.get(reply_type).unwrap_or_default(),
+                request_topic: text.get(request_topic),
+                reply_topic: text.get(reply_topic),
+            };
+            request(session, scratch, object, describe(service), Owner::Object(PARTICIPANT))?;
         }
+        1 => read(session, object, StreamId::RELIABLE)?,
+        _ => return Ok(false),
     }
+    Ok(true)
 }
 
+/// Whether there is room for the names of a topic `name`.
+pub(crate) const fn has_room_for_topic(type_name: &str, name: &str) -> bool {
+    "rt/".len() + name.len() + dds_bytes(type_name) <= MAX_NAMES_BYTES
+}
+
+/// Whether there is room for the names of a service `name`.
+pub(crate) const fn has_room_for_service(type_name: &str, name: &str) -> bool {
+    let topics = "rq/Request".len() + "rr/Reply".len() + 2 * name.len();
+    topics + 2 * dds_bytes(type_name) + "Request_".len() + "Response_".len() <= MAX_NAMES_BYTES
+}
+
+/// The bytes of a type's name in DDS: two slashes are doubled, `dds_::` and `_` are added.
+const fn dds_bytes(type_name: &str) -> usize {
+    type_name.len() + 2 + "dds_::".len() + "_".len()
+}
+
+#[inline(never)]
 fn request(
     session: &mut Session<'_>,
+    scratch: &mut [u8],
     object: ObjectId,
-    description: Entity<'_>,
+    description: Description<'_>,
     owner: Owner,
 ) -> Result<(), WriteError> {
-    let mut scratch = [0; MAX_REQUEST_BYTES];
     let payload =
         |request| Create { request: ObjectRequest { request, object }, object: Object::binary(description, owner) };
     // An object that an earlier session left is not this one.
-    session.request_in_fragments(Flags::REPLACE, &mut scratch, payload).map(drop)
+    session.request_in_fragments(Flags::REPLACE, scratch, payload).map(drop)
+}
+
+/// A request for an object that is described without the names above.
+#[inline(never)]
+fn request_without_names(
+    session: &mut Session<'_>,
+    object: ObjectId,
+    description: Description<'_>,
+    owner: Owner,
+) -> Result<(), WriteError> {
+    request(session, &mut [0; MAX_REQUEST_BYTES], object, description, owner)
 }
 
 /// Asks for all data of an object.

@@ -4,12 +4,14 @@ use crate::{
     client::Client,
     entity::{Endpoint, Entity, EntityCounts, EntityState},
     error::PublishError,
+    memory::Session,
+    objects,
     transport::Transport,
     write::Writing,
 };
 use core::marker::PhantomData;
 use gantry_cdr::{Message, Shape};
-use gantry_xrce::wire::ObjectKind;
+use gantry_xrce::{session::WriteError, wire::ObjectKind};
 
 /// A publisher of messages `M`. It lies in a static or on the stack, and `Client::create_publisher` makes it known.
 ///
@@ -87,8 +89,8 @@ impl<'a, M: Message> Endpoint<'a> for Publisher<'a, M> {
         ObjectKind::DATA_WRITER
     }
 
-    fn type_name(&self) -> &'static str {
-        M::TYPE_NAME
+    fn create(&self, session: &mut Session<'_>) -> Result<bool, WriteError> {
+        objects::create_writer(&self.entity, M::TYPE_NAME, session)
     }
 
     fn deliver(&self, _: &[u8]) {}

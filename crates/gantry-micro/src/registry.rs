@@ -33,7 +33,16 @@ impl<'a> Registry<'a> {
         Self { node, step: 0, first: None }
     }
 
-    pub fn add(&mut self, endpoint: &'a dyn Endpoint<'a>, name: &'a str, qos: Qos) -> Result<(), CreateError> {
+    pub fn add(
+        &mut self,
+        endpoint: &'a dyn Endpoint<'a>,
+        name: &'a str,
+        qos: Qos,
+        has_room: bool,
+    ) -> Result<(), CreateError> {
+        if !has_room {
+            return Err(CreateError::NameTooLong { name_bytes: name.len() });
+        }
         let entity = endpoint.entity();
         if entity.number() != 0 {
             return Err(CreateError::AlreadyCreated);
@@ -41,9 +50,6 @@ impl<'a> Registry<'a> {
         let number = self.first.map_or(0, |first| first.entity().number());
         if number == MAX_ENTITIES {
             return Err(CreateError::TooMany);
-        }
-        if !objects::has_room(endpoint, name) {
-            return Err(CreateError::NameTooLong { name_bytes: name.len() });
         }
         entity.link(self.first, number + 1, name, qos);
         self.first = Some(endpoint);
@@ -59,6 +65,7 @@ impl<'a> Registry<'a> {
     }
 
     /// Writes the requests for objects that the agent was not asked for in this session, until its stream is full.
+    #[inline(never)]
     pub fn create(&mut self, session: &mut Session<'_>, handle: &mut dyn FnMut(Event<'_>)) {
         if !session.is_connected() {
             return;
@@ -77,7 +84,7 @@ impl<'a> Registry<'a> {
         for endpoint in self.endpoints() {
             let entity = endpoint.entity();
             while entity.state() == EntityState::Waiting {
-                match objects::create(endpoint, session) {
+                match endpoint.create(session) {
                     Ok(true) => entity.advance(),
                     Ok(false) => break,
                     Err(WriteError::Refused(Refused::TooLong { .. })) => {

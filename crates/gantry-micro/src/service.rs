@@ -4,13 +4,16 @@ use crate::{
     client::Client,
     entity::{Endpoint, Entity, EntityCounts, EntityState},
     error::PublishError,
+    memory::Session,
+    objects,
     queue::{Queue, SampleBytes},
     transport::Transport,
     write::Writing,
 };
 use core::marker::PhantomData;
 use gantry_cdr::{Message, Problem, Result, Shape};
-use gantry_xrce::wire::{ByteOrder, ObjectKind, SampleIdentity, Writer, split_request};
+use gantry_xrce::session::WriteError;
+use gantry_xrce::wire::{ByteOrder, Entity as Description, ObjectKind, SampleIdentity, Writer, split_request};
 
 /// A request that was taken.
 pub struct Request<'q, S: gantry_cdr::Service> {
@@ -113,8 +116,14 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint
         ObjectKind::REPLIER
     }
 
-    fn type_name(&self) -> &'static str {
-        S::TYPE_NAME
+    fn create(&self, session: &mut Session<'_>) -> core::result::Result<bool, WriteError> {
+        objects::create_service(
+            &self.entity,
+            S::TYPE_NAME,
+            self.kind(),
+            |service| Description::Replier(service),
+            session,
+        )
     }
 
     fn deliver(&self, data: &[u8]) {

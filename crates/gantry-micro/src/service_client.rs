@@ -4,13 +4,16 @@ use crate::{
     client::Client,
     entity::{Endpoint, Entity, EntityCounts, EntityState},
     error::PublishError,
+    memory::Session,
+    objects,
     queue::{Queue, SampleBytes},
     transport::Transport,
     write::Writing,
 };
 use core::marker::PhantomData;
 use gantry_cdr::{Message, Result, Shape};
-use gantry_xrce::wire::{ObjectKind, ObjectRequest, RequestId, split_reply};
+use gantry_xrce::session::WriteError;
+use gantry_xrce::wire::{Entity as Description, ObjectKind, ObjectRequest, RequestId, split_reply};
 
 /// A response that was taken.
 pub struct Response<'q, S: gantry_cdr::Service> {
@@ -106,8 +109,14 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint
         ObjectKind::REQUESTER
     }
 
-    fn type_name(&self) -> &'static str {
-        S::TYPE_NAME
+    fn create(&self, session: &mut Session<'_>) -> core::result::Result<bool, WriteError> {
+        objects::create_service(
+            &self.entity,
+            S::TYPE_NAME,
+            self.kind(),
+            |service| Description::Requester(service),
+            session,
+        )
     }
 
     fn deliver(&self, data: &[u8]) {

@@ -2,11 +2,13 @@
 
 use crate::{
     entity::{Endpoint, Entity, EntityCounts, EntityState},
+    memory::Session,
+    objects,
     queue::{Queue, SampleBytes},
 };
 use core::marker::PhantomData;
 use gantry_cdr::{Message, Result};
-use gantry_xrce::wire::ObjectKind;
+use gantry_xrce::{session::WriteError, wire::ObjectKind};
 
 /// A subscription to messages `M`, with a queue of the last `DEPTH` messages of at most `SIZE` bytes. It lies in a static or on the
 /// stack, and `Client::create_subscription` makes it known.
@@ -58,8 +60,8 @@ impl<'a, M: Message, const DEPTH: usize, const SIZE: usize> Endpoint<'a> for Sub
         ObjectKind::DATA_READER
     }
 
-    fn type_name(&self) -> &'static str {
-        M::TYPE_NAME
+    fn create(&self, session: &mut Session<'_>) -> core::result::Result<bool, WriteError> {
+        objects::create_reader(&self.entity, M::TYPE_NAME, session)
     }
 
     fn deliver(&self, data: &[u8]) {

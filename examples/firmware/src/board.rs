@@ -8,6 +8,7 @@ use embedded_io::{ErrorType, Read, ReadReady, Write, WriteReady};
 use gantry_micro::Instant;
 
 const CLOCK_HZ: u32 = 25_000_000;
+const TICKS_PER_US: u32 = CLOCK_HZ / 1_000_000;
 const BAUD_BITS_PER_S: u32 = 460_800;
 /// Sleep ends after so long at the latest.
 const TICK_HZ: u32 = 1_000;
@@ -53,7 +54,7 @@ pub struct Uart(());
 
 /// The time since the start.
 pub struct Clock {
-    ticks: u64,
+    now_us: u64,
     value: u32,
 }
 
@@ -76,17 +77,17 @@ pub fn start(mut timer: SYST) -> (Uart, Clock, Sleep) {
     timer.clear_current();
     timer.enable_interrupt();
     timer.enable_counter();
-    (Uart(()), Clock { ticks: 0, value: TIMER_VALUE.read() }, Sleep(()))
+    (Uart(()), Clock { now_us: 0, value: TIMER_VALUE.read() }, Sleep(()))
 }
 
 impl Clock {
     /// The time. To be called at least every 171 s, after which the timer begins anew.
     pub fn now(&mut self) -> Instant {
-        let value = TIMER_VALUE.read();
         // The timer counts down.
-        self.ticks += u64::from(self.value.wrapping_sub(value));
-        self.value = value;
-        Instant::from_us(self.ticks / u64::from(CLOCK_HZ / 1_000_000))
+        let elapsed_us = self.value.wrapping_sub(TIMER_VALUE.read()) / TICKS_PER_US;
+        self.value = self.value.wrapping_sub(elapsed_us * TICKS_PER_US);
+        self.now_us += u64::from(elapsed_us);
+        Instant::from_us(self.now_us)
     }
 }
 

@@ -8,7 +8,9 @@
 
 mod board;
 mod no_heap;
+mod vectors;
 
+use board::{Clock, Sleep, Uart};
 use cortex_m_rt::entry;
 use gantry_micro::{
     Client, ClientKey, Event, Instant, Memory, Node, Publisher, Qos, Subscription, transport::SerialTransport,
@@ -25,7 +27,7 @@ const IMU_PERIOD_US: u32 = 20_000;
 const SYNCHRONISE_PERIOD_US: u32 = 10_000_000;
 const GRAVITY_M_PER_S2: f64 = 9.81;
 
-type Session = Client<'static, SerialTransport<board::Uart>>;
+type Session = Client<'static, SerialTransport<Uart>>;
 type Commands = Subscription<'static, Twist, 4, 48>;
 
 /// All memory of the link.
@@ -40,15 +42,30 @@ fn main() -> ! {
     static mut COMMANDS: Commands = Subscription::new();
     static CLIENT: StaticCell<Session> = StaticCell::new();
 
-    let (imu, commands): (&'static Publisher<'static, Imu>, &'static Commands) = (IMU, COMMANDS);
     let Some(peripherals) = cortex_m::Peripherals::take() else { stop() };
-    let (uart, mut clock, mut sleep) = board::start(peripherals.SYST);
-    let client = CLIENT.init_with(|| Client::new(SerialTransport::new(uart), MEMORY, NODE));
-    if client.create_publisher(imu, "imu", Qos::SENSOR_DATA).is_err()
-        || client.create_subscription(commands, "cmd_vel", Qos::DEFAULT).is_err()
+    let (uart, clock, sleep) = board::start(peripherals.SYST);
+    let client = connect(&CLIENT, MEMORY, uart);
+    if client.create_publisher(IMU, "imu", Qos::SENSOR_DATA).is_err()
+        || client.create_subscription(COMMANDS, "cmd_vel", Qos::DEFAULT).is_err()
     {
         stop();
     }
+    run(client, IMU, COMMANDS, clock, sleep)
+}
+
+/// A function of its own, because the client passes over its stack.
+#[inline(never)]
+fn connect(place: &'static StaticCell<Session>, memory: &'static mut Memory, uart: Uart) -> &'static mut Session {
+    place.init_with(|| Client::new(SerialTransport::new(uart), memory, NODE))
+}
+
+fn run(
+    client: &mut Session,
+    imu: &'static Publisher<'static, Imu>,
+    commands: &'static Commands,
+    mut clock: Clock,
+    mut sleep: Sleep,
+) -> ! {
     let mut rotation_rad_per_s = 0.0;
     let (mut publish_at, mut synchronise_at) = (clock.now(), clock.now());
     loop {
@@ -72,7 +89,8 @@ fn main() -> ! {
     }
 }
 
-/// A message for which there is no room or no agent is not sent; the publisher and the session count it.
+/// A message for which there is no room or no agent is not sent; the publisher counts it.
+#[inline(never)]
 fn publish(publisher: &Publisher<'static, Imu>, client: &mut Session, now: Instant, rotation_rad_per_s: f64) {
     let stamp = client.time(now).unwrap_or_default();
     let shape = ImuShape { header: HeaderShape { frame_id: "imu_link" } };

@@ -2,8 +2,9 @@
 
 use crate::{time::Instant, wire::Time};
 
-/// The drift between two clocks that an old estimate is charged with: that of ordinary quartz crystals, in parts per million.
-const DRIFT_PPM: u64 = 50;
+/// The drift between two clocks that an old estimate is charged with, a little more than that of ordinary quartz crystals: 2⁻⁴ ns per
+/// µs, which are 62.5 parts per million. A shift is less code than a division.
+const DRIFT_SHIFT: u32 = 4;
 
 /// The offset of the agent's clock, from the exchange whose error bound is the least now.
 ///
@@ -39,8 +40,8 @@ impl AgentClock {
         let round_trip_ns = received_ns.wrapping_sub(sent_ns).saturating_sub(agent_ns).max(0);
         let outward_ns = agent_received_ns.wrapping_sub(sent_ns);
         let homeward_ns = agent_sent_ns.wrapping_sub(received_ns);
-        // The mean of two numbers whose sum may overflow.
-        let offset_ns = outward_ns.wrapping_add(homeward_ns.wrapping_sub(outward_ns) / 2);
+        // The mean of two numbers whose sum may overflow. A shift, because a division of 64 bits costs a microcontroller a kilobyte.
+        let offset_ns = outward_ns.wrapping_add(homeward_ns.wrapping_sub(outward_ns) >> 1);
         Self { offset_ns, error_ns: round_trip_ns as u64 / 2, measured_at: exchange.received }
     }
 
@@ -69,7 +70,7 @@ impl AgentClock {
     #[must_use]
     pub fn error_ns(&self, now: Instant) -> u64 {
         let age_us = now.as_us().saturating_sub(self.measured_at.as_us());
-        self.error_ns.saturating_add(age_us.saturating_mul(DRIFT_PPM) / 1000)
+        self.error_ns.saturating_add(age_us >> DRIFT_SHIFT)
     }
 }
 
@@ -110,7 +111,7 @@ mod tests {
         let mut clock = AgentClock::measured(exchange(0, 100, 100));
         assert!(!clock.improve(AgentClock::measured(exchange(1_000_000, 100, 700))));
         assert_eq!(clock.offset_ns(), EPOCH_NS);
-        // 20 s at 50 ppm are 1 ms.
+        // 20 s at 62.5 ppm are 1.25 ms.
         assert!(clock.improve(AgentClock::measured(exchange(20_000_000, 100, 700))));
     }
 

@@ -135,7 +135,10 @@ impl<'a> SlotMessage<'a> {
 }
 
 /// `COUNT` slots of `SIZE` bytes each, without a heap. `COUNT` is at most 16. A body to send has 8 bytes less.
+///
+/// If `SIZE` is a multiple of 8, bodies are 8-byte aligned, and so is the message in the first WRITE_DATA or DATA.
 #[derive(Debug)]
+#[repr(C, align(8))]
 pub struct ArraySlots<const SIZE: usize, const COUNT: usize> {
     records: [Record; COUNT],
     bytes: [[u8; SIZE]; COUNT],
