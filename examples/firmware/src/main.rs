@@ -7,6 +7,7 @@
 #![warn(linker_messages)]
 
 mod board;
+mod memory_functions;
 mod no_heap;
 mod vectors;
 
