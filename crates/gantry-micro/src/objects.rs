@@ -95,13 +95,12 @@ fn create_topic(entity: &Entity<'_>, type_name: &str, session: &mut Session<'_>)
     request(session, scratch, object, Description::Topic(topic), Owner::Object(PARTICIPANT))
 }
 
-/// Writes the next request for a service or a client of one: the replier or requester that `describe` makes of it, or READ_DATA.
-/// Whether there was one to write.
+/// Writes the next request for a service or a client of one: the replier or requester, or READ_DATA. Whether there was one to
+/// write.
 pub(crate) fn create_service(
     entity: &Entity<'_>,
     type_name: &str,
     kind: ObjectKind,
-    describe: fn(Service<'_>) -> Description<'_>,
     session: &mut Session<'_>,
 ) -> Result<bool, WriteError> {
     let object = entity.object(kind);
@@ -122,7 +121,11 @@ pub(crate) fn create_service(
                 request_topic: text.get(request_topic),
                 reply_topic: text.get(reply_topic),
             };
-            request(session, scratch, object, describe(service), Owner::Object(PARTICIPANT))?;
+            let description = match kind {
+                ObjectKind::REQUESTER => Description::Requester(service),
+                _ => Description::Replier(service),
+            };
+            request(session, scratch, object, description, Owner::Object(PARTICIPANT))?;
         }
         1 => read(session, object, StreamId::RELIABLE)?,
         _ => return Ok(false),

@@ -12,8 +12,10 @@ use crate::{
 };
 use core::marker::PhantomData;
 use gantry_cdr::{Message, Problem, Result, Shape};
-use gantry_xrce::session::WriteError;
-use gantry_xrce::wire::{ByteOrder, Entity as Description, ObjectKind, SampleIdentity, Writer, split_request};
+use gantry_xrce::{
+    session::WriteError,
+    wire::{ByteOrder, ObjectKind, SampleIdentity, Writer, split_request},
+};
 
 /// A request that was taken.
 pub struct Request<'q, S: gantry_cdr::Service> {
@@ -117,13 +119,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint
     }
 
     fn create(&self, session: &mut Session<'_>) -> core::result::Result<bool, WriteError> {
-        objects::create_service(
-            &self.entity,
-            S::TYPE_NAME,
-            self.kind(),
-            |service| Description::Replier(service),
-            session,
-        )
+        objects::create_service(&self.entity, S::TYPE_NAME, self.kind(), session)
     }
 
     fn deliver(&self, data: &[u8]) {

@@ -12,8 +12,10 @@ use crate::{
 };
 use core::marker::PhantomData;
 use gantry_cdr::{Message, Result, Shape};
-use gantry_xrce::session::WriteError;
-use gantry_xrce::wire::{Entity as Description, ObjectKind, ObjectRequest, RequestId, split_reply};
+use gantry_xrce::{
+    session::WriteError,
+    wire::{ObjectKind, ObjectRequest, RequestId, split_reply},
+};
 
 /// A response that was taken.
 pub struct Response<'q, S: gantry_cdr::Service> {
@@ -110,13 +112,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint
     }
 
     fn create(&self, session: &mut Session<'_>) -> core::result::Result<bool, WriteError> {
-        objects::create_service(
-            &self.entity,
-            S::TYPE_NAME,
-            self.kind(),
-            |service| Description::Requester(service),
-            session,
-        )
+        objects::create_service(&self.entity, S::TYPE_NAME, self.kind(), session)
     }
 
     fn deliver(&self, data: &[u8]) {

@@ -10,7 +10,7 @@ use gantry_xrce::{
     },
 };
 use std::collections::{BTreeMap, VecDeque};
-use test_support::xrce::HeapSlots;
+use test_support::xrce::streams::HeapSlots;
 
 type Session = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
 
