@@ -44,6 +44,8 @@ pub struct Client<'a, T> {
     /// The message that the line has not taken as a whole.
     outgoing: &'a mut [u8],
     outgoing_bytes: usize,
+    /// The last `spin_once` took as many messages as it may, so there may be more.
+    may_have_more: bool,
     is_closed: bool,
 }
 
@@ -62,6 +64,7 @@ impl<'a, T: Transport> Client<'a, T> {
             incoming,
             outgoing,
             outgoing_bytes: 0,
+            may_have_more: false,
             is_closed: false,
         }
     }
@@ -140,12 +143,14 @@ impl<'a, T: Transport> Client<'a, T> {
     // Inlined, the parts of `spin_once` would lie on the stack together.
     #[inline(never)]
     fn receive(&mut self, now: Instant, handle: &mut dyn FnMut(Event<'_>)) -> Result<(), T::Error> {
-        let Self { transport, session, registry, incoming, .. } = self;
+        let Self { transport, session, registry, incoming, may_have_more, .. } = self;
+        *may_have_more = false;
         for _ in 0..MAX_INCOMING {
-            let Some(length) = transport.receive(incoming)? else { break };
+            let Some(length) = transport.receive(incoming)? else { return Ok(()) };
             let message = incoming.get(..length).unwrap_or_default();
             session.receive(message, now, &mut |event| registry.handle(event, handle));
         }
+        *may_have_more = true;
         Ok(())
     }
 
@@ -172,9 +177,11 @@ impl<'a, T: Transport> Client<'a, T> {
         }
     }
 
-    /// The time by which [`Self::spin_once`] is to be called if nothing comes and nothing is published before.
+    /// The time by which [`Self::spin_once`] is to be called if nothing comes and nothing is published before. It is past while the line
+    /// has not taken a message as a whole, and if more messages may have come than the last call took.
     pub fn deadline(&self) -> Option<Instant> {
-        self.session.deadline()
+        let is_busy = self.may_have_more || self.outgoing_bytes > 0;
+        if is_busy { Some(Instant::default()) } else { self.session.deadline() }
     }
 
     /// Whether there is a session.

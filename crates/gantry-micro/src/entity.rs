@@ -22,10 +22,6 @@ pub(crate) struct Entity<'a> {
     counts: Cell<EntityCounts>,
 }
 
-/// A microcontroller has little memory: so much for each entity, besides the queues of those that receive.
-#[cfg(target_pointer_width = "32")]
-const _: () = assert!(size_of::<Entity<'static>>() <= 64);
-
 /// The state of a publisher, subscription, service or service client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EntityState {

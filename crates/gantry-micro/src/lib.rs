@@ -46,3 +46,12 @@ pub use service::Service;
 pub use service_client::ServiceClient;
 pub use subscription::Subscription;
 pub use transport::Transport;
+
+// The goals for a microcontroller: so many bytes for each, with a place for one message, but without the message.
+#[cfg(target_pointer_width = "32")]
+const _: () = {
+    assert!(size_of::<Publisher<'static, ()>>() <= 64);
+    assert!(size_of::<Subscription<'static, (), 1, 0>>() <= 80);
+    assert!(size_of::<Service<'static, (), 1, 0>>() <= 80);
+    assert!(size_of::<ServiceClient<'static, (), 1, 0>>() <= 80);
+};

@@ -37,6 +37,7 @@ fn a_full_session_refuses_and_takes_again() {
         };
         assert_eq!(error, PublishError::Full { needed_slots: 1, free_slots: 0 });
         assert_eq!(publisher.counts().full, 1);
+        assert!(world.client.deadline().unwrap() < world.now(), "a message waits for the line");
         line.is_busy.set(false);
         world.until("all arrive", |world| world.agent.written.len() == accepted);
         world.until("there is room again", |world| publisher.publish_with(&mut world.client, shape, |_| {}).is_ok());
