@@ -22,6 +22,11 @@ impl<P> LengthPrefixTransport<P> {
         Self { port, sent: 0, decoder: LengthPrefixDecoder::new(), incoming: Chunk::new() }
     }
 
+    /// The number of messages that came and were longer than the client's `MTU`, and are gone.
+    pub fn too_long(&self) -> u32 {
+        self.decoder.too_long()
+    }
+
     /// The connection.
     pub fn port(&mut self) -> &mut P {
         &mut self.port
