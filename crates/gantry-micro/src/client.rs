@@ -34,8 +34,8 @@ pub struct Node<'a> {
     pub key: ClientKey,
 }
 
-/// A node on a microcontroller. It connects to an agent, and again after the agent was gone, and then asks for its publishers,
-/// subscriptions and services.
+/// A node on a microcontroller. It connects to an agent, and again after the agent was gone, and then asks for its
+/// publishers, subscriptions and services.
 pub struct Client<'a, T> {
     transport: T,
     session: Session<'a>,
@@ -123,9 +123,9 @@ impl<'a, T: Transport> Client<'a, T> {
         self.registry.add(client, name, Qos::DEFAULT, has_room)
     }
 
-    /// Takes what the line has, connects, asks for what the agent has not created yet, and gives the line what it takes. Messages go to
-    /// the queues of subscriptions, services and service clients, everything else to `handle`. To be called when something comes, by
-    /// [`Self::deadline`], and after publishing.
+    /// Takes what the line has, connects, asks for what the agent has not created yet, and gives the line what it
+    /// takes. Messages go to the queues of subscriptions, services and service clients, everything else to `handle`. To
+    /// be called when something comes, by [`Self::deadline`], and after publishing.
     ///
     /// # Errors
     /// The first error of the transport. The session goes on; it takes what was lost as lost on the line.
@@ -177,8 +177,9 @@ impl<'a, T: Transport> Client<'a, T> {
         }
     }
 
-    /// The time by which [`Self::spin_once`] is to be called if nothing comes and nothing is published before. It is past while the line
-    /// has not taken a message as a whole, and if more messages may have come than the last call took.
+    /// The time by which [`Self::spin_once`] is to be called if nothing comes and nothing is published before. It is
+    /// past while the line has not taken a message as a whole, and if more messages may have come than the last call
+    /// took.
     pub fn deadline(&self) -> Option<Instant> {
         let is_busy = self.may_have_more || self.outgoing_bytes > 0;
         if is_busy { Some(Instant::default()) } else { self.session.deadline() }
@@ -200,7 +201,8 @@ impl<'a, T: Transport> Client<'a, T> {
         self.is_closed = false;
     }
 
-    /// Asks for the agent's time with the next [`Self::spin_once`]; [`Event::Clock`] follows. The best of several exchanges counts.
+    /// Asks for the agent's time with the next [`Self::spin_once`]; [`Event::Clock`] follows. The best of several
+    /// exchanges counts.
     pub fn synchronise(&mut self) {
         self.session.synchronise();
     }

@@ -8,8 +8,8 @@ use gantry_xrce::{
     wire::{ObjectId, ObjectKind, StatusValue},
 };
 
-/// The part that publishers, subscriptions, services and service clients have in common: an element of the client's list. All bytes are
-/// zero until it is created, so that a static lies in `.bss`.
+/// The part that publishers, subscriptions, services and service clients have in common: an element of the client's
+/// list. All bytes are zero until it is created, so that a static lies in `.bss`.
 pub(crate) struct Entity<'a> {
     next: Cell<Option<&'a dyn Endpoint<'a>>>,
     name: Cell<Option<&'a str>>,
@@ -43,8 +43,8 @@ pub struct EntityCounts {
     pub full: u32,
     /// Messages that came into the queue.
     pub received: u32,
-    /// Messages that a full queue lost (KEEP_LAST): the oldest one that was not taken, or the one that came if the view of an earlier
-    /// one still uses its place.
+    /// Messages that a full queue lost (KEEP_LAST): the oldest one that was not taken, or the one that came if the view
+    /// of an earlier one still uses its place.
     pub overwritten: u32,
     /// Messages that were longer than the queue's `SIZE`, or, to send, than the session's memory.
     pub too_long: u32,

@@ -2,7 +2,8 @@
 //!
 //! # Invariants
 //! - Nothing allocates. All memory is the caller's and has a size that is known at compile time.
-//! - Nothing blocks: [`Client::spin_once`] moves the bytes that the line has and takes, and a publish that finds no room is an error.
+//! - Nothing blocks: [`Client::spin_once`] moves the bytes that the line has and takes, and a publish that finds no
+//!   room is an error.
 //! - Nothing is dropped in silence: it is an error, an [`Event`] or a count.
 
 #![no_std]

@@ -28,7 +28,8 @@ impl<'s> Names<'s> {
         begin..self.used
     }
 
-    /// The DDS name of a type: `std_msgs::msg::dds_::String_` of `std_msgs/msg/String`. `suffix` is `_` and that of a service's part.
+    /// The DDS name of a type: `std_msgs::msg::dds_::String_` of `std_msgs/msg/String`. `suffix` is `_` and that of a
+    /// service's part.
     pub fn data_type(&mut self, type_name: &str, suffix: &str) -> Range<usize> {
         let begin = self.used;
         let type_name = type_name.as_bytes();

@@ -25,7 +25,8 @@ const PARTICIPANT: ObjectId = ObjectId::new(1, ObjectKind::PARTICIPANT);
 const PUBLISHER: ObjectId = ObjectId::new(1, ObjectKind::PUBLISHER);
 const SUBSCRIBER: ObjectId = ObjectId::new(1, ObjectKind::SUBSCRIBER);
 
-/// Writes the request for the node's object number `step`: participant, publisher, subscriber. Whether there is such an object.
+/// Writes the request for the node's object number `step`: participant, publisher, subscriber. Whether there is such an
+/// object.
 pub(crate) fn create_of_node(node: &Node<'_>, step: u8, session: &mut Session<'_>) -> Result<bool, WriteError> {
     let (object, description, owner) = match step {
         0 => {
@@ -59,7 +60,8 @@ pub(crate) fn create_writer(
     Ok(true)
 }
 
-/// Writes the next request for a subscription: its topic, its data reader, or READ_DATA. Whether there was one to write.
+/// Writes the next request for a subscription: its topic, its data reader, or READ_DATA. Whether there was one to
+/// write.
 pub(crate) fn create_reader(
     entity: &Entity<'_>,
     type_name: &str,
@@ -95,8 +97,8 @@ fn create_topic(entity: &Entity<'_>, type_name: &str, session: &mut Session<'_>)
     request(session, scratch, object, Description::Topic(topic), Owner::Object(PARTICIPANT))
 }
 
-/// Writes the next request for a service or a client of one: the replier or requester, or READ_DATA. Whether there was one to
-/// write.
+/// Writes the next request for a service or a client of one: the replier or requester, or READ_DATA. Whether there was
+/// one to write.
 pub(crate) fn create_service(
     entity: &Entity<'_>,
     type_name: &str,

@@ -15,7 +15,8 @@ use gantry_xrce::{session::WriteError, wire::ObjectKind};
 
 /// A publisher of messages `M`. It lies in a static or on the stack, and `Client::create_publisher` makes it known.
 ///
-/// A publish writes the message into the memory of the client, whose `spin_once` sends it. It does not block: without room it fails.
+/// A publish writes the message into the memory of the client, whose `spin_once` sends it. It does not block: without
+/// room it fails.
 pub struct Publisher<'a, M> {
     entity: Entity<'a>,
     message: PhantomData<fn(M)>,
@@ -36,8 +37,8 @@ impl<'a, M: Message> Publisher<'a, M> {
         self.writing(client).message(message).map(drop)
     }
 
-    /// Publishes a message that `fill` writes in place. `shape` has its texts and the lengths of its sequences; it is `()` if the type
-    /// has none. All other fields begin with their defaults.
+    /// Publishes a message that `fill` writes in place. `shape` has its texts and the lengths of its sequences; it is
+    /// `()` if the type has none. All other fields begin with their defaults.
     ///
     /// # Errors
     /// [`PublishError`].
@@ -50,8 +51,8 @@ impl<'a, M: Message> Publisher<'a, M> {
         self.writing(client).in_place::<M>(shape, fill).map(drop)
     }
 
-    /// Publishes a body in little-endian CDR without an encapsulation header, in fragments if the publisher is reliable and a message of
-    /// the transport is too short for it.
+    /// Publishes a body in little-endian CDR without an encapsulation header, in fragments if the publisher is reliable
+    /// and a message of the transport is too short for it.
     ///
     /// # Errors
     /// [`PublishError`].

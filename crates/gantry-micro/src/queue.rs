@@ -1,4 +1,5 @@
-//! The queue of a subscription, a service or a service client: messages that wait to be taken, the last ones if it is full.
+//! The queue of a subscription, a service or a service client: messages that wait to be taken, the last ones if it is
+//! full.
 
 use core::{
     cell::{Cell, Ref, RefCell},

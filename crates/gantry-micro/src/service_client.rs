@@ -25,8 +25,8 @@ pub struct Response<'q, S: gantry_cdr::Service> {
     pub message: <S::Response as Message>::View<SampleBytes<'q>>,
 }
 
-/// A client of a service, with a queue of `DEPTH` responses of at most `SIZE` bytes, of which their identity takes 8. It lies in a
-/// static or on the stack, and `Client::create_service_client` makes it known.
+/// A client of a service, with a queue of `DEPTH` responses of at most `SIZE` bytes, of which their identity takes 8.
+/// It lies in a static or on the stack, and `Client::create_service_client` makes it known.
 pub struct ServiceClient<'a, S, const DEPTH: usize = 1, const SIZE: usize = 128> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,

@@ -10,8 +10,8 @@ use core::marker::PhantomData;
 use gantry_cdr::{Message, Result};
 use gantry_xrce::{session::WriteError, wire::ObjectKind};
 
-/// A subscription to messages `M`, with a queue of the last `DEPTH` messages of at most `SIZE` bytes. It lies in a static or on the
-/// stack, and `Client::create_subscription` makes it known.
+/// A subscription to messages `M`, with a queue of the last `DEPTH` messages of at most `SIZE` bytes. It lies in a
+/// static or on the stack, and `Client::create_subscription` makes it known.
 pub struct Subscription<'a, M, const DEPTH: usize = 4, const SIZE: usize = 512> {
     entity: Entity<'a>,
     queue: Queue<DEPTH, SIZE>,

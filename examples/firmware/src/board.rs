@@ -19,7 +19,8 @@ struct Register(usize);
 
 impl Register {
     fn read(self) -> u32 {
-        // SAFETY: the constants below are the addresses of registers of this board, which are readable and always there.
+        // SAFETY: the constants below are the addresses of registers of this board, which are readable and always
+        // there.
         unsafe { core::ptr::with_exposed_provenance::<u32>(self.0).read_volatile() }
     }
 

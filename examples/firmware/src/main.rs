@@ -1,5 +1,5 @@
-//! Firmware of a small robot: it publishes `sensor_msgs/Imu` at 50 Hz and takes `geometry_msgs/Twist`. The sensor is simulated: it shows
-//! the rotation that the last command asks for.
+//! Firmware of a small robot: it publishes `sensor_msgs/Imu` at 50 Hz and takes `geometry_msgs/Twist`. The sensor is
+//! simulated: it shows the rotation that the last command asks for.
 
 #![no_std]
 #![no_main]

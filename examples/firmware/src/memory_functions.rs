@@ -1,13 +1,14 @@
-//! The functions that compilers call to copy, fill and compare memory, in a hundred bytes. Those that Rust brings are faster for long
-//! blocks and take 3 kB; a message on a serial line has some hundred bytes.
+//! The functions that compilers call to copy, fill and compare memory, in a hundred bytes. Those that Rust brings are
+//! faster for long blocks and take 3 kB; a message on a serial line has some hundred bytes.
 
 use core::arch::global_asm;
 
-// SAFETY: the functions do what C and Arm's run-time ABI say of their names, and nothing else has these names: those that Rust brings
-// are weak. Each writes the bytes of its target only, and keeps the registers that belong to its caller.
+// SAFETY: the functions do what C and Arm's run-time ABI say of their names, and nothing else has these names: those
+// that Rust brings are weak. Each writes the bytes of its target only, and keeps the registers that belong to its
+// caller.
 //
-// Registers as in Arm's run-time ABI: r0 the target, r1 the source, r2 the number of bytes; of `__aeabi_memset` r1 the number of bytes
-// and r2 the value. The C functions return r0, so it stays.
+// Registers as in Arm's run-time ABI: r0 the target, r1 the source, r2 the number of bytes; of `__aeabi_memset` r1 the
+// number of bytes and r2 the value. The C functions return r0, so it stays.
 global_asm!(
     ".syntax unified",
     ".thumb",

@@ -1,5 +1,5 @@
-//! The proof that nothing allocates: the allocator calls a function that does not exist, so that a program with an allocation that is
-//! not optimised away cannot be linked.
+//! The proof that nothing allocates: the allocator calls a function that does not exist, so that a program with an
+//! allocation that is not optimised away cannot be linked.
 
 use core::alloc::{GlobalAlloc, Layout};
 

@@ -6,8 +6,8 @@ use gantry_xrce::framing::{
     can_fd::{decode, encode},
 };
 
-/// A CAN-FD controller. The client has an identifier of 29 bits of its own, for frames in both directions; the implementation sets it
-/// and filters by it. (`embedded-can` has no CAN-FD.)
+/// A CAN-FD controller. The client has an identifier of 29 bits of its own, for frames in both directions; the
+/// implementation sets it and filters by it. (`embedded-can` has no CAN-FD.)
 pub trait CanFd {
     /// An error of the controller.
     type Error: core::fmt::Debug;
@@ -18,7 +18,8 @@ pub trait CanFd {
     /// Those of the controller.
     fn transmit(&mut self, data: &[u8]) -> Result<bool, Self::Error>;
 
-    /// The number of bytes of the next frame with the identifier, which are put into `data`. `None` if there is none. Does not block.
+    /// The number of bytes of the next frame with the identifier, which are put into `data`. `None` if there is none.
+    /// Does not block.
     ///
     /// # Errors
     /// Those of the controller.

@@ -17,14 +17,15 @@ pub trait Transport {
     /// An error of the line.
     type Error: core::fmt::Debug;
 
-    /// Sends a message, or as much of it as the line takes now. Returns whether all of it is sent; if not, the caller calls again with
-    /// the same message, until it is.
+    /// Sends a message, or as much of it as the line takes now. Returns whether all of it is sent; if not, the caller
+    /// calls again with the same message, until it is.
     ///
     /// # Errors
     /// Those of the line. The message is lost.
     fn send(&mut self, message: &[u8]) -> Result<bool, Self::Error>;
 
-    /// The length of the next message if one has come; it lies at the beginning of `buffer`, which is the same each time.
+    /// The length of the next message if one has come; it lies at the beginning of `buffer`, which is the same each
+    /// time.
     ///
     /// # Errors
     /// Those of the line.

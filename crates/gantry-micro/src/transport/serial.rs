@@ -6,8 +6,8 @@ use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder};
 
 /// Messages over a serial port: bytes that `read_ready` and `write_ready` announce are read and written at once.
 ///
-/// A frame is written in parts if the port has too little room. The framing finds the next frame after lost or damaged bytes and
-/// counts them.
+/// A frame is written in parts if the port has too little room. The framing finds the next frame after lost or damaged
+/// bytes and counts them.
 #[derive(Debug)]
 pub struct SerialTransport<P> {
     port: P,

@@ -100,8 +100,8 @@ fn the_example_firmware_publishes_and_takes() {
     eprintln!("{}", stack_bytes(&fs::read(image).unwrap()));
 }
 
-/// The depth of the stack, which lies at the end of the memory. The memory between the statics and the stack was filled with
-/// cortex-m-rt's pattern at the start.
+/// The depth of the stack, which lies at the end of the memory. The memory between the statics and the stack was filled
+/// with cortex-m-rt's pattern at the start.
 fn stack_bytes(ram: &[u8]) -> String {
     let mut words = ram.chunks_exact(4).skip_while(|word| *word != [0xcc; 4]).skip_while(|word| *word == [0xcc; 4]);
     match words.by_ref().count() {
