@@ -1,0 +1,98 @@
+//! The counters of a client.
+
+use gantry_xrce::{
+    session::{LinkCounts, Loss},
+    wire::ClientKey,
+};
+use std::fmt;
+
+/// What passed between a client and Gantry, and what did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages of the client that Gantry has: samples, requests and replies.
+    pub published: u64,
+    /// Their bytes.
+    pub published_bytes: u64,
+    /// Messages of Gantry that went to the client's streams.
+    pub delivered: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Messages of the client that could not be published.
+    pub refused: u64,
+    /// Messages of Gantry that are longer than the client's streams can carry.
+    pub too_long: u64,
+    /// Messages of Gantry that were overwritten before the client had room for them.
+    pub overwritten: u64,
+    /// Requests that were given up because too many waited.
+    pub given_up: u64,
+    /// Messages of the client that are longer than the agent takes, or came incomplete.
+    pub broken: u64,
+    /// Messages that could not be sent because the transport failed.
+    pub unsent: u64,
+}
+
+impl Counts {
+    pub(crate) fn lost(&mut self, loss: Loss) -> String {
+        match loss {
+            Loss::Oversize { length_bytes, max_bytes } => {
+                self.broken += 1;
+                format!("a message of {length_bytes} bytes is lost: the agent takes {max_bytes} from a client")
+            }
+            Loss::Incomplete { length_bytes } => {
+                self.broken += 1;
+                format!("a message is lost: {length_bytes} bytes of it came, and its end did not")
+            }
+            Loss::Reliable { messages } => {
+                format!("{messages} reliable messages are lost: the client no longer has them")
+            }
+            Loss::BestEffort { messages } => format!("{messages} best-effort messages did not arrive"),
+        }
+    }
+}
+
+/// A client and its counters.
+#[derive(Clone, Debug)]
+pub struct ClientStatistics {
+    /// The number that the client chose for itself.
+    pub key: ClientKey,
+    /// Its transport and address.
+    pub address: String,
+    /// The number of its objects.
+    pub objects: usize,
+    /// What passed between it and Gantry.
+    pub counts: Counts,
+    /// The streams of its session.
+    pub link: LinkCounts,
+}
+
+impl fmt::Display for ClientStatistics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { address, objects, counts, link, .. } = self;
+        write!(f, "{} at {address}: {objects} objects; ", KeyText(self.key))?;
+        write!(f, "published {} ({} bytes), ", counts.published, counts.published_bytes)?;
+        write!(f, "delivered {} ({} bytes)", counts.delivered, counts.delivered_bytes)?;
+        let rare: [(&str, u64); 11] = [
+            ("refused", counts.refused),
+            ("too long", counts.too_long),
+            ("overwritten", counts.overwritten),
+            ("requests given up", counts.given_up),
+            ("broken", counts.broken),
+            ("unsent", counts.unsent),
+            ("resent", link.reliable_output.resent.into()),
+            ("duplicates", link.reliable_input.duplicates.into()),
+            ("reliable lost", link.reliable_input.lost.into()),
+            ("best effort lost", link.best_effort_input.lost.into()),
+            ("malformed", link.malformed.into()),
+        ];
+        rare.iter().filter(|(_, count)| *count > 0).try_for_each(|(name, count)| write!(f, ", {name} {count}"))
+    }
+}
+
+/// A client's key, as it is logged.
+pub(crate) struct KeyText(pub ClientKey);
+
+impl fmt::Display for KeyText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "client {:08x}", u32::from_be_bytes(self.0.0))
+    }
+}

@@ -1,0 +1,203 @@
+//! Outlets: the objects that have data for a client: data readers, requesters and repliers.
+
+use super::{Session, counts::Counts, reading::Reading};
+use gantry::{
+    Attachment, Collector, GenericClient, GenericRequest, GenericResponse, GenericSample, GenericService,
+    GenericSubscription,
+};
+use gantry_xrce::{
+    stream::Refused,
+    time::Instant,
+    wire::{ByteOrder, ObjectId, ObjectRequest, RequestId, SampleIdentity, Writer},
+};
+use std::collections::VecDeque;
+
+/// An object that has data for the client.
+pub struct Outlet {
+    /// Its number among all outlets of the agent, by which the listener knows it.
+    pub number: u64,
+    pub source: Source,
+    pub reading: Option<Reading>,
+    /// Something may be there to take.
+    pub has_news: bool,
+    /// It was taken, and waits for room in the session.
+    held: Option<Taken>,
+}
+
+/// What an outlet takes from.
+pub enum Source {
+    Subscription(GenericSubscription),
+    Requester(Requester),
+    Service(GenericService),
+}
+
+/// A client of a service, and the requests that wait for their replies, oldest first.
+pub struct Requester {
+    pub library: GenericClient,
+    pending: VecDeque<(u64, RequestId)>,
+}
+
+/// Data that was taken, in the memory of its sender.
+enum Body {
+    Sample(GenericSample),
+    Response(GenericResponse),
+    Request(GenericRequest),
+}
+
+/// Data for the client: an identity, which requesters and repliers have, and a message.
+struct Taken {
+    identity: [u8; SampleIdentity::BYTES],
+    identity_bytes: usize,
+    body: Body,
+}
+
+/// What became of an attempt to deliver.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Delivered {
+    /// One message is in the session.
+    One,
+    /// Nothing is there, is wanted, or has room.
+    Nothing,
+    /// One message is lost; the sentence says why.
+    Lost(String),
+}
+
+impl Requester {
+    pub fn new(library: GenericClient) -> Self {
+        Self { library, pending: VecDeque::new() }
+    }
+
+    /// Remembers a request of which the reply is awaited. Returns whether an older one was given up for it.
+    pub fn sent(&mut self, sequence: u64, request: RequestId, max_pending: usize) -> bool {
+        let is_full = self.pending.len() >= max_pending;
+        if is_full {
+            self.pending.pop_front();
+        }
+        self.pending.push_back((sequence, request));
+        is_full
+    }
+
+    fn answered(&mut self, sequence: u64) -> Option<RequestId> {
+        let index = self.pending.iter().position(|(pending, _)| *pending == sequence)?;
+        self.pending.remove(index).map(|(_, request)| request)
+    }
+}
+
+impl Source {
+    pub fn attach(&mut self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+        match self {
+            Self::Subscription(subscription) => collector.attach(subscription),
+            Self::Requester(requester) => collector.attach(&mut requester.library),
+            Self::Service(service) => collector.attach(service),
+        }
+    }
+
+    /// The number of samples that left the history before they were taken.
+    pub fn overwritten(&self) -> u64 {
+        match self {
+            Self::Subscription(subscription) => subscription.overwritten(),
+            Self::Requester(_) | Self::Service(_) => 0,
+        }
+    }
+
+    fn take(&mut self, object: ObjectId) -> gantry::Result<Option<Taken>> {
+        match self {
+            Self::Subscription(subscription) => Ok(subscription.take()?.map(|sample| Taken::new(Body::Sample(sample)))),
+            Self::Requester(requester) => {
+                while let Some(response) = requester.library.take_response()? {
+                    // A reply to a request that was given up, or of a second server, is nobody's.
+                    if let Some(request) = requester.answered(response.id().sequence) {
+                        let request = ObjectRequest { request, object };
+                        return Ok(Some(Taken::new(Body::Response(response)).answering(request)));
+                    }
+                }
+                Ok(None)
+            }
+            Self::Service(service) => Ok(service.take_request()?.map(|request| {
+                let (id, taken) = (request.id(), Taken::new(Body::Request(request)));
+                taken.identified(SampleIdentity { writer: id.client_gid.0, sequence: id.sequence as i64 })
+            })),
+        }
+    }
+}
+
+impl Taken {
+    fn new(body: Body) -> Self {
+        Self { identity: [0; SampleIdentity::BYTES], identity_bytes: 0, body }
+    }
+
+    fn answering(mut self, ObjectRequest { request, object }: ObjectRequest) -> Self {
+        let [[r0, r1], [o0, o1]] = [request.0.to_be_bytes(), object.0.to_be_bytes()];
+        if let Some(begin) = self.identity.first_chunk_mut() {
+            *begin = [r0, r1, o0, o1];
+        }
+        Self { identity_bytes: ObjectRequest::BYTES, ..self }
+    }
+
+    fn identified(mut self, identity: SampleIdentity) -> Self {
+        identity.write(&mut Writer::new(&mut self.identity, ByteOrder::Little));
+        Self { identity_bytes: SampleIdentity::BYTES, ..self }
+    }
+
+    fn identity(&self) -> &[u8] {
+        self.identity.get(..self.identity_bytes).unwrap_or_default()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.body {
+            Body::Sample(sample) => sample.bytes(),
+            Body::Response(response) => response.bytes(),
+            Body::Request(request) => request.bytes(),
+        }
+    }
+}
+
+impl Outlet {
+    pub fn new(number: u64, source: Source) -> Self {
+        Self { number, source, reading: None, has_news: true, held: None }
+    }
+
+    /// Gives the session one message, from the memory of its sender straight into a slot, if one is there, is wanted and has room.
+    pub fn deliver(&mut self, object: ObjectId, session: &mut Session, now: Instant, counts: &mut Counts) -> Delivered {
+        let Some(reading) = self.reading.as_mut().filter(|reading| !reading.is_over(now)) else {
+            (self.reading, self.held) = (None, None);
+            return Delivered::Nothing;
+        };
+        if now < reading.next_at() || !(self.has_news || self.held.is_some()) {
+            return Delivered::Nothing;
+        }
+        let taken = match self.held.take().map_or_else(|| self.source.take(object), |held| Ok(Some(held))) {
+            Ok(Some(taken)) => taken,
+            Ok(None) => {
+                self.has_news = false;
+                return Delivered::Nothing;
+            }
+            Err(error) => {
+                self.has_news = false;
+                return Delivered::Lost(error.to_string());
+            }
+        };
+        match session.send(reading.stream, reading.request, taken.identity(), taken.bytes()) {
+            Ok(()) => {
+                reading.sent(taken.bytes().len(), now);
+                counts.delivered += 1;
+                counts.delivered_bytes += taken.bytes().len() as u64;
+                Delivered::One
+            }
+            Err(Refused::Full { .. } | Refused::Fragmenting) => {
+                self.held = Some(taken);
+                Delivered::Nothing
+            }
+            Err(error @ Refused::TooLong { .. }) => {
+                counts.too_long += 1;
+                Delivered::Lost(error.to_string())
+            }
+        }
+    }
+
+    /// The time at which the next message may be delivered, if it waits for that.
+    pub fn deadline(&self, now: Instant) -> Option<Instant> {
+        let reading = self.reading.as_ref().filter(|_| self.has_news || self.held.is_some())?;
+        Some(reading.next_at()).filter(|&at| at > now)
+    }
+}

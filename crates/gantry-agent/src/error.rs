@@ -1,0 +1,41 @@
+//! Errors of the agent itself. What a client does wrong is answered to the client, and logged.
+
+use std::{io, path::PathBuf};
+
+/// An error, as a sentence.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A transport cannot be opened.
+    #[error("{what} cannot be opened: {source}{advice}")]
+    Open {
+        /// The transport and its address.
+        what: String,
+        /// The cause.
+        source: io::Error,
+        /// What can be done, as the end of the sentence; may be empty.
+        advice: &'static str,
+    },
+    /// A thread cannot be started.
+    #[error("no thread for {what} can be started: {source}")]
+    Thread {
+        /// Its purpose.
+        what: &'static str,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Definitions of types cannot be read.
+    #[error("the definitions in {} cannot be used: {errors}", folder.display())]
+    Definitions {
+        /// The folder.
+        folder: PathBuf,
+        /// All that is wrong with them.
+        errors: gantry_idl::Errors,
+    },
+    /// Gantry refuses.
+    #[error(transparent)]
+    Gantry(#[from] gantry::Error),
+}
+
+/// The result of a call of the agent.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,125 @@
+//! `gantry-agent`: connects microcontrollers that speak DDS-XRCE with Gantry.
+//!
+//! It logs to standard error. The exit code is 0 after SIGINT or SIGTERM, 1 after an error, 2 for wrong arguments.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::print_stderr)] // it panics on a closed pipe
+
+use clap::{Args, Parser, Subcommand};
+use gantry_agent::{Agent, Config, Level, Limits, Result, Types, Udp};
+use std::{
+    io::Write,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    process::ExitCode,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+/// Connects microcontrollers that speak DDS-XRCE (micro-ROS) with Gantry's topics and services.
+#[derive(Debug, Parser)]
+#[command(name = "gantry-agent", version, disable_help_subcommand = true)]
+struct Cli {
+    /// Put all clients into this domain, 0 to 232 [default: the domain that each client asks for]
+    #[arg(long, global = true, value_name = "ID")]
+    domain: Option<u32>,
+    /// A folder of packages (DIR/<package>/msg/*.msg) with types beyond ROS 2's standard ones; may be repeated
+    #[arg(long, global = true, value_name = "DIR")]
+    definitions: Vec<PathBuf>,
+    /// The most clients at once
+    #[arg(long, global = true, value_name = "NUMBER", default_value_t = Limits::default().clients)]
+    max_clients: usize,
+    /// Log the clients and objects that come and go, too
+    #[arg(long, short, global = true)]
+    verbose: bool,
+    /// Log the counters of each client so often
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    statistics: Option<u64>,
+    #[command(subcommand)]
+    transport: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Clients over UDP
+    Udp(Network),
+}
+
+/// An address of this machine.
+#[derive(Clone, Copy, Debug, Args)]
+struct Network {
+    /// The port
+    #[arg(long, short, default_value_t = 8888)]
+    port: u16,
+    /// The address of this machine at which clients connect
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::UNSPECIFIED))]
+    address: IpAddr,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            log(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Writes a line to standard error, if anybody reads it.
+fn log(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn run(cli: Cli) -> Result<()> {
+    // From now on, signals end the program in order.
+    gantry::init_with_arguments([])?;
+    let (sender, shutdown) = mpsc::channel();
+    gantry::on_shutdown(move || {
+        let _ = sender.send(()); // the program may have ended by an error
+    });
+    let mut types = Types::standard();
+    if !cli.definitions.is_empty() {
+        types = types.with_folders(&cli.definitions)?;
+    }
+    let is_verbose = cli.verbose;
+    let agent = Agent::new(Config {
+        domain_id: cli.domain,
+        types: Arc::new(types),
+        limits: Limits { clients: cli.max_clients, ..Limits::default() },
+        log: Arc::new(move |level, line| match level {
+            Level::Warning => log(&format!("warning: {line}")),
+            Level::Info if is_verbose => log(line),
+            Level::Info => {}
+        }),
+    })?;
+    let _transport = cli.transport.open(&agent)?;
+    let period = cli.statistics.map_or(Duration::MAX, Duration::from_secs);
+    while shutdown.recv_timeout(period) == Err(mpsc::RecvTimeoutError::Timeout) {
+        agent.statistics().iter().for_each(|client| log(&client.to_string()));
+    }
+    Ok(())
+}
+
+impl Command {
+    /// Opens the transport. What is returned keeps it open.
+    fn open(self, agent: &Agent) -> Result<Box<dyn std::any::Any>> {
+        match self {
+            Self::Udp(Network { port, address }) => {
+                let udp = Udp::open(agent, SocketAddr::new(address, port))?;
+                log(&format!("clients connect to UDP {}", udp.address()));
+                Ok(Box::new(udp))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        super::Cli::command().debug_assert();
+    }
+}

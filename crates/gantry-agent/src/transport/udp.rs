@@ -1,0 +1,117 @@
+//! UDP: a message is a datagram.
+
+use super::{PeerAddress, Transport};
+use crate::{
+    agent::{Agent, Port},
+    error::{Error, Result},
+};
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    thread::{self, JoinHandle},
+};
+
+/// The longest datagram, in bytes.
+const MAX_BYTES: usize = 65_507;
+
+/// Clients over UDP, until this is dropped.
+#[derive(Debug)]
+pub struct Udp {
+    address: SocketAddr,
+    is_ending: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Socket(UdpSocket);
+
+impl Udp {
+    /// Takes clients at an address of this machine; port 0 is a free one.
+    ///
+    /// # Errors
+    /// The address is in use or is not this machine's.
+    pub fn open(agent: &Agent, address: SocketAddr) -> Result<Udp> {
+        let failed = |source| {
+            let advice = match io::Error::kind(&source) {
+                io::ErrorKind::AddrInUse => "; another agent may run: choose another --port",
+                _ => "",
+            };
+            Error::Open { what: format!("UDP at {address}"), source, advice }
+        };
+        let socket = UdpSocket::bind(address).map_err(failed)?;
+        let address = socket.local_addr().map_err(failed)?;
+        let receiver = socket.try_clone().map_err(failed)?;
+        let port = agent.attach(Arc::new(Socket(socket)));
+        let is_ending = Arc::new(AtomicBool::new(false));
+        let of_thread = is_ending.clone();
+        let thread = thread::Builder::new()
+            .name("udp".to_owned())
+            .spawn(move || receive(&receiver, &port, &of_thread))
+            .map_err(|source| Error::Thread { what: "UDP", source })?;
+        Ok(Udp { address, is_ending, thread: Some(thread) })
+    }
+
+    /// The address, with the port that was chosen.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+fn receive(socket: &UdpSocket, port: &Port, is_ending: &AtomicBool) {
+    let mut buffer = vec![0; MAX_BYTES];
+    loop {
+        let received = socket.recv_from(&mut buffer);
+        if is_ending.load(Acquire) {
+            return;
+        }
+        match received {
+            Ok((length, sender)) => {
+                port.receive(PeerAddress::Socket(sender), buffer.get(..length).unwrap_or_default());
+            }
+            // A client that is gone; a signal.
+            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::Interrupted) => {}
+            Err(error) => return port.failed(&error),
+        }
+    }
+}
+
+impl Drop for Udp {
+    fn drop(&mut self) {
+        self.is_ending.store(true, Release); // partner: `receive`
+        let any = match self.address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+            ip => ip,
+        };
+        let own: SocketAddr =
+            if any.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
+        // An empty datagram wakes the thread up. If it cannot be sent, the thread is left alone.
+        let is_woken = UdpSocket::bind(own).and_then(|waker| waker.send_to(&[], (any, self.address.port()))).is_ok();
+        if let Some(thread) = self.thread.take()
+            && is_woken
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Transport for Socket {
+    fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()> {
+        match peer {
+            PeerAddress::Socket(address) => self.0.send_to(message, address).map(drop),
+            PeerAddress::Number(_) => Err(io::ErrorKind::AddrNotAvailable.into()),
+        }
+    }
+
+    fn max_message_bytes(&self) -> usize {
+        MAX_BYTES
+    }
+
+    fn name(&self) -> &str {
+        "udp"
+    }
+}

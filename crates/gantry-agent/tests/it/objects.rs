@@ -1,0 +1,139 @@
+//! Objects: the rules of their creation, and the status of each request.
+
+use crate::support::{PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, WRITER, agent, socket};
+use gantry_agent::{Config, Limits};
+use gantry_xrce::wire::{
+    DataWriter, Entity, Flags, Group, Object, ObjectId, ObjectKind, Owner, Participant, Representation, StatusValue,
+    StreamId, Topic,
+};
+
+test_support::tests!(
+    an_object_that_exists_is_reused_replaced_or_refused,
+    references_are_checked,
+    only_binary_representations_are_taken,
+    unknown_types_are_refused_with_advice,
+    objects_go_with_their_owner,
+    a_client_has_a_limited_number_of_objects,
+    data_for_something_else_than_a_writer_is_refused
+);
+
+const TOPIC: ObjectId = ObjectId::new(1, ObjectKind::TOPIC);
+
+fn topic(name: &'static str) -> Object<'static> {
+    let topic = Topic { name, type_reference: None, type_name: Some("std_msgs::msg::dds_::String_") };
+    Object::binary(Entity::Topic(topic), Owner::Object(PARTICIPANT))
+}
+
+fn an_object_that_exists_is_reused_replaced_or_refused() {
+    let (_agent, udp, _) = agent(Config::default());
+    let mut client = TestClient::open(socket(&udp), 0x0201);
+    let (reuse, replace) = (Flags::REUSE, Flags::REPLACE);
+    let rules = [
+        (Flags::NONE, "rt/a", StatusValue::OK),
+        (Flags::NONE, "rt/a", StatusValue::ALREADY_EXISTS),
+        (reuse, "rt/a", StatusValue::OK_MATCHED),
+        (reuse, "rt/b", StatusValue::MISMATCH),
+        (reuse | replace, "rt/a", StatusValue::OK_MATCHED),
+        (reuse | replace, "rt/b", StatusValue::OK),
+        (replace, "rt/b", StatusValue::OK),
+        (replace, "rt/c", StatusValue::OK),
+        (reuse, "rt/c", StatusValue::OK_MATCHED),
+    ];
+    for (flags, name, status) in rules {
+        assert_eq!(client.create_as(flags, TOPIC, topic(name)), status, "{flags:?} {name}");
+    }
+    assert_eq!(client.delete(TOPIC), StatusValue::OK);
+    assert_eq!(client.delete(TOPIC), StatusValue::UNKNOWN_REFERENCE);
+}
+
+fn references_are_checked() {
+    let (_agent, udp, _) = agent(Config::default());
+    let mut client = TestClient::open(socket(&udp), 0x0202);
+    let nobody = ObjectId::new(7, ObjectKind::PARTICIPANT);
+    let group = Entity::Publisher(Group::default());
+    let other = ObjectId::new(2, ObjectKind::PUBLISHER);
+    assert_eq!(client.create(other, group, Owner::Object(nobody)), StatusValue::UNKNOWN_REFERENCE);
+    let writer = Entity::DataWriter(DataWriter { topic: TOPIC, qos: None });
+    assert_eq!(client.create(WRITER, writer, Owner::Object(PUBLISHER)), StatusValue::UNKNOWN_REFERENCE);
+    assert_eq!(client.create_as(Flags::NONE, TOPIC, topic("rt/referred")), StatusValue::OK);
+    assert_eq!(client.create(WRITER, writer, Owner::Object(other)), StatusValue::UNKNOWN_REFERENCE);
+    assert_eq!(client.create(WRITER, writer, Owner::Object(PUBLISHER)), StatusValue::OK);
+    let beyond = ObjectId::new(9, ObjectKind::PARTICIPANT);
+    let participant = Entity::Participant(Participant::default());
+    assert!(!client.create(beyond, participant, Owner::Domain(233)).is_ok());
+    assert!(!client.create(beyond, participant, Owner::Domain(-1)).is_ok());
+}
+
+fn only_binary_representations_are_taken() {
+    let (_agent, udp, lines) = agent(Config::default());
+    let mut client = TestClient::open(socket(&udp), 0x0203);
+    let object = |representation| Object { kind: ObjectKind::TOPIC, representation, owner: Owner::Object(PARTICIPANT) };
+    let by_reference = object(Representation::Reference("profile"));
+    assert_eq!(client.create_as(Flags::NONE, TOPIC, by_reference), StatusValue::UNKNOWN_REFERENCE);
+    assert_eq!(client.create_as(Flags::NONE, TOPIC, object(Representation::Xml("<dds/>"))), StatusValue::INCOMPATIBLE);
+    let lines = lines.lock().unwrap();
+    assert_eq!(lines.iter().filter(|line| line.contains("use the binary representation")).count(), 2, "{lines:?}");
+}
+
+fn unknown_types_are_refused_with_advice() {
+    let folder = tempfile::tempdir().unwrap();
+    let messages = folder.path().join("arm_msgs/msg");
+    std::fs::create_dir_all(&messages).unwrap();
+    std::fs::write(messages.join("Joint.msg"), "float64 angle_rad\n").unwrap();
+    let writer = Entity::DataWriter(DataWriter { topic: TOPIC, qos: None });
+    let joint = Topic { name: "rt/joint", type_reference: None, type_name: Some("arm_msgs::msg::dds_::Joint_") };
+    let joint = Object::binary(Entity::Topic(joint), Owner::Object(PARTICIPANT));
+    let types = gantry_agent::Types::standard().with_folders(&[folder.path().to_owned()]).unwrap();
+    let taught = Config { types: types.into(), ..Config::default() };
+    for (config, status) in [(Config::default(), StatusValue::UNKNOWN_REFERENCE), (taught, StatusValue::OK)] {
+        let (_agent, udp, lines) = agent(config);
+        let mut client = TestClient::open(socket(&udp), 0x0204);
+        assert_eq!(client.create_as(Flags::NONE, TOPIC, joint), StatusValue::OK);
+        assert_eq!(client.create(WRITER, writer, Owner::Object(PUBLISHER)), status);
+        let is_told = lines
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|line| line.contains("arm_msgs/msg/Joint") && line.contains("--definitions"));
+        assert_eq!(is_told, !status.is_ok());
+    }
+}
+
+fn objects_go_with_their_owner() {
+    let (agent, udp, _) = agent(Config::default());
+    let mut client = TestClient::open(socket(&udp), 0x0205);
+    client.create_writer(1, "rt/owned", "std_msgs::msg::dds_::String_");
+    assert_eq!(client.delete(PUBLISHER), StatusValue::OK);
+    assert_eq!(client.delete(WRITER), StatusValue::UNKNOWN_REFERENCE);
+    assert_eq!(client.delete(PARTICIPANT), StatusValue::OK);
+    assert_eq!(client.delete(SUBSCRIBER), StatusValue::UNKNOWN_REFERENCE);
+    assert_eq!(agent.statistics()[0].objects, 0);
+    client.create_groups();
+}
+
+fn a_client_has_a_limited_number_of_objects() {
+    let limits = Limits { objects: 5, ..Limits::default() };
+    let (_agent, udp, _) = agent(Config { limits, ..Config::default() });
+    let mut client = TestClient::open(socket(&udp), 0x0206);
+    let mut create = |number| client.create_topic(number, "rt/limited", "std_msgs::msg::dds_::String_");
+    assert_eq!([1, 2, 3].map(&mut create), [StatusValue::OK, StatusValue::OK, StatusValue::RESOURCES]);
+    assert_eq!(client.delete(TOPIC), StatusValue::OK);
+    assert_eq!(client.create_as(Flags::NONE, TOPIC, topic("rt/limited")), StatusValue::OK);
+}
+
+fn data_for_something_else_than_a_writer_is_refused() {
+    let (agent, udp, _) = agent(Config::default());
+    let mut client = TestClient::open(socket(&udp), 0x0207);
+    let request = client.write(StreamId::RELIABLE, WRITER, &[], &[0; 4]);
+    assert_eq!(client.status(request), StatusValue::UNKNOWN_REFERENCE);
+    client.create_reader(1, "rt/read_only", "std_msgs::msg::dds_::UInt32_");
+    for object in [READER, PARTICIPANT] {
+        let request = client.write(StreamId::RELIABLE, object, &[], &[0; 4]);
+        assert_eq!(client.status(request), StatusValue::MISMATCH);
+    }
+    // A message of this type has 4 bytes.
+    let writer = client.create_writer(2, "rt/fixed", "std_msgs::msg::dds_::UInt32_");
+    let request = client.write(StreamId::RELIABLE, writer, &[], &[0; 3]);
+    assert_eq!(client.status(request), StatusValue::DDS_ERROR);
+    assert_eq!(agent.statistics()[0].counts.refused, 4);
+}

@@ -1,0 +1,165 @@
+//! Sessions: they begin, move, end, and are begun again.
+
+use crate::support::{PARTICIPANT, TestClient, Told, agent, agent_at, host, socket};
+use gantry::{Node, Qos};
+use gantry_agent::{Config, Limits};
+use gantry_msgs::std_msgs::msg::UInt32;
+use gantry_xrce::{
+    session::Disconnected,
+    wire::{
+        ByteOrder, ClientKey, ClientRepresentation, CreateClient, Flags, Header, Info, List, MessageBuilder, Property,
+        SessionId, StatusAgent, StatusValue, StreamId, SubmessageId, VENDOR_EPROSIMA, VERSION, parse,
+    },
+};
+use std::{net::UdpSocket, time::Duration};
+use test_support::{PATIENCE, eventually};
+
+test_support::tests!(
+    an_agent_that_was_started_again_gets_its_clients_back,
+    clients_do_not_disturb_each_other,
+    a_client_that_begins_again_elsewhere_keeps_its_objects,
+    a_client_that_leaves_or_falls_silent_leaves_nothing_behind,
+    there_is_a_limit_to_clients,
+    a_ping_is_answered,
+    all_clients_are_in_the_domain_of_the_agent
+);
+
+const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
+
+fn an_agent_that_was_started_again_gets_its_clients_back() {
+    let (first, udp, _) = agent(Config::default());
+    let port = udp.address().port();
+    let mut client = TestClient::open(socket(&udp), 0x0301);
+    drop((udp, first));
+    let (_agent, _udp, _) = agent_at(Config::default(), port);
+    client.until("connected again", |client| {
+        let is_lost = client
+            .told
+            .iter()
+            .any(|told| matches!(told, Told::Disconnected(Disconnected::Unknown | Disconnected::Silent)));
+        is_lost && client.session.is_connected()
+    });
+    client.create_groups();
+    let mut subscription = host().create_subscription::<UInt32>("/restarted", Qos::default()).unwrap();
+    let writer = client.create_writer(1, "rt/restarted", UINT32);
+    client.write(StreamId::RELIABLE, writer, &[], &7_u32.to_le_bytes());
+    client.until("a sample", |_| subscription.take().unwrap().is_some_and(|sample| sample.data == 7));
+}
+
+fn clients_do_not_disturb_each_other() {
+    let (agent, udp, _) = agent(Config::default());
+    let mut publisher = host().create_publisher::<UInt32>("/shared", Qos::default()).unwrap();
+    let mut clients = [0x0302, 0x0303].map(|key| TestClient::open(socket(&udp), key));
+    let mut subscription = host().create_subscription::<UInt32>("/shared_back", Qos::default()).unwrap();
+    let objects = clients.each_mut().map(|client| {
+        let reader = client.create_reader(1, "rt/shared", UINT32);
+        client.read(reader, StreamId::RELIABLE, u16::MAX);
+        (reader, client.create_writer(2, "rt/shared_back", UINT32))
+    });
+    publisher.publish_copy(&UInt32 { data: 5 }).unwrap();
+    for (client, (reader, writer)) in clients.iter_mut().zip(objects) {
+        client.until("the sample", |client| client.data(reader) == [5_u32.to_le_bytes()]);
+        client.write(StreamId::RELIABLE, writer, &[], &9_u32.to_le_bytes());
+        client.until("a sample", |_| subscription.take().unwrap().is_some());
+    }
+    // One leaves, the other one stays.
+    let [first, second] = &mut clients;
+    first.session.close(first.now());
+    first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));
+    assert_eq!(agent.statistics().len(), 1);
+    publisher.publish_copy(&UInt32 { data: 6 }).unwrap();
+    second.until("another sample", |client| client.data(objects[1].0).len() == 2);
+}
+
+fn a_client_that_begins_again_elsewhere_keeps_its_objects() {
+    let (agent, udp, _) = agent(Config::default());
+    let client = TestClient::open(socket(&udp), 0x0304);
+    assert_eq!(agent.statistics()[0].objects, 3);
+    drop(client);
+    // As eProsima's client after a reset: the same key and the same session, from another port.
+    let mut again = TestClient::new(socket(&udp), 0x0304);
+    again.connect();
+    assert_eq!((agent.statistics().len(), agent.statistics()[0].objects), (1, 3));
+    assert_eq!(again.delete(PARTICIPANT), StatusValue::OK);
+}
+
+/// A CREATE_CLIENT, and the agent's answer.
+fn greet(socket: &UdpSocket, key: u32, version: u8, properties: &[Property<'_>]) -> StatusValue {
+    let mut memory = [0; 128];
+    let mut builder =
+        MessageBuilder::new(&mut memory, &Header::streamless(SessionId::NONE), ByteOrder::Little).unwrap();
+    let client = ClientRepresentation {
+        version: [version, VERSION[1]],
+        vendor: VENDOR_EPROSIMA,
+        key: ClientKey(key.to_be_bytes()),
+        session: SessionId::CLIENT,
+        properties: (!properties.is_empty()).then(|| List::from(properties)),
+        mtu_bytes: 508,
+    };
+    builder.add(Flags::NONE, &CreateClient { client }).unwrap();
+    let length = builder.bytes();
+    socket.send(&memory[..length]).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut answer = [0; 256];
+    loop {
+        let length = socket.recv(&mut answer).unwrap();
+        let submessage = parse(&answer[..length]).unwrap().1.next().unwrap().unwrap();
+        if submessage.id == SubmessageId::STATUS_AGENT {
+            return submessage.read::<StatusAgent<'_>>().unwrap().result.status;
+        }
+    }
+}
+
+fn a_client_that_leaves_or_falls_silent_leaves_nothing_behind() {
+    // No other test has nodes in this domain.
+    let (agent, udp, _) = agent(Config { domain_id: Some(8), ..Config::default() });
+    let mut client = TestClient::open(socket(&udp), 0x0305);
+    client.session.close(client.now());
+    client.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));
+    assert_eq!(agent.statistics().len(), 0);
+    let node = Node::builder("other").domain_id(8).build().unwrap();
+    assert_eq!(node.node_names().unwrap(), ["/other"]);
+    // eProsima's property for the time after which a client is asked.
+    let silent = socket(&udp);
+    assert_eq!(greet(&silent, 0x0306, 1, &[Property { name: "uxr_hl", value: "20" }]), StatusValue::OK);
+    eventually("the silent client is gone", || agent.statistics().is_empty());
+}
+
+fn there_is_a_limit_to_clients() {
+    let limits = Limits { clients: 2, ..Limits::default() };
+    let (agent, udp, _) = agent(Config { limits, ..Config::default() });
+    let sockets = [(); 3].map(|()| socket(&udp));
+    assert_eq!(greet(&sockets[0], 1, 1, &[]), StatusValue::OK);
+    assert_eq!(greet(&sockets[1], 2, 1, &[]), StatusValue::OK);
+    assert_eq!(greet(&sockets[2], 3, 1, &[]), StatusValue::RESOURCES);
+    // The client at an address takes the place of the one that was there before.
+    assert_eq!(greet(&sockets[1], 4, 1, &[]), StatusValue::OK);
+    assert_eq!(greet(&sockets[0], 0, 1, &[]), StatusValue::INVALID_DATA);
+    assert_eq!(greet(&sockets[0], 5, 2, &[]), StatusValue::INCOMPATIBLE);
+    let keys: Vec<u32> = agent.statistics().iter().map(|client| u32::from_be_bytes(client.key.0)).collect();
+    assert_eq!(keys, [1, 4]);
+}
+
+fn a_ping_is_answered() {
+    let (_agent, udp, _) = agent(Config::default());
+    let socket = socket(&udp);
+    socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    // GET_INFO of the agent outside of a session, as eProsima's client sends it.
+    let ping = [0x80, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
+    let mut answer = [0; 64];
+    for has_session in [0, 1] {
+        socket.send(&ping).unwrap();
+        let length = socket.recv(&mut answer).unwrap();
+        let submessage = parse(&answer[..length]).unwrap().1.next().unwrap().unwrap();
+        let info: Info<'_> = submessage.read().unwrap();
+        assert_eq!((info.reply.related.request.0, info.reply.result.implementation), (10, has_session));
+        assert_eq!(greet(&socket, 0x0307, 1, &[]), StatusValue::OK);
+    }
+}
+
+fn all_clients_are_in_the_domain_of_the_agent() {
+    let (_agent, udp, _) = agent(Config { domain_id: Some(7), ..Config::default() });
+    let _client = TestClient::open(socket(&udp), 0x0308);
+    let node = Node::builder("other").domain_id(7).build().unwrap();
+    assert!(node.node_names().unwrap().contains(&"/micro".to_owned()));
+}

@@ -1,0 +1,161 @@
+//! Topics in both directions.
+
+use crate::support::{Faults, MTU_BYTES, TestClient, agent, host, pipe, socket};
+use gantry::{Qos, Subscription};
+use gantry_agent::Config;
+use gantry_msgs::std_msgs::msg::{String, UInt32};
+use gantry_xrce::wire::{DeliveryControl, StreamId};
+
+test_support::tests!(
+    a_clients_samples_reach_a_subscription,
+    a_publishers_samples_reach_a_client,
+    long_samples_are_sent_in_fragments,
+    a_sample_that_is_too_long_is_counted_and_logged,
+    reliable_samples_survive_a_faulty_line,
+    reading_ends_after_its_number_and_by_cancelling,
+    a_native_topic_has_its_name
+);
+
+const STRING: &str = "std_msgs::msg::dds_::String_";
+const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
+const UNLIMITED: u16 = DeliveryControl::UNLIMITED;
+
+/// The CDR body of a `std_msgs/String`.
+fn string(text: &str) -> Vec<u8> {
+    let mut body = (text.len() as u32 + 1).to_le_bytes().to_vec();
+    body.extend(text.bytes().chain([0]));
+    body
+}
+
+/// The next sample of a subscription; meanwhile the client does its work.
+#[track_caller]
+fn next(client: &mut TestClient, subscription: &mut Subscription<String>) -> std::string::String {
+    let mut next = None;
+    client.until("a sample", |_| {
+        next = subscription.take().unwrap().map(|sample| sample.data().to_owned());
+        next.is_some()
+    });
+    next.unwrap()
+}
+
+fn a_clients_samples_reach_a_subscription() {
+    let (_agent, udp, _) = agent(Config::default());
+    let mut subscription = host().create_subscription::<String>("/from_client", Qos::default()).unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x0101);
+    let writer = client.create_writer(1, "rt/from_client", STRING);
+    let streams = [StreamId::RELIABLE, StreamId::BEST_EFFORT, StreamId::RELIABLE];
+    for (stream, text) in streams.into_iter().zip(["reliable", "best effort", ""]) {
+        client.write(stream, writer, &[], &string(text));
+        assert_eq!(next(&mut client, &mut subscription), text);
+    }
+    assert!(host().node_names().unwrap().contains(&"/micro".to_owned()));
+}
+
+fn a_publishers_samples_reach_a_client() {
+    let (agent, udp, _) = agent(Config::default());
+    let mut publisher = host().create_publisher::<UInt32>("/to_client", Qos::default()).unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x0102);
+    let reader = client.create_reader(1, "rt/to_client", UINT32);
+    for (stream, number) in [(StreamId::RELIABLE, 1_u32), (StreamId::BEST_EFFORT, 2), (StreamId::RELIABLE, 3)] {
+        client.read(reader, stream, UNLIMITED);
+        publisher.publish_copy(&UInt32 { data: number }).unwrap();
+        client.until("a sample", |client| client.data(reader).len() == number as usize);
+        assert_eq!(client.data(reader).last(), Some(&&number.to_le_bytes()[..]));
+    }
+    let statistics = agent.statistics();
+    assert_eq!((statistics[0].counts.delivered, statistics[0].counts.delivered_bytes), (3, 12));
+}
+
+fn long_samples_are_sent_in_fragments() {
+    let (_agent, udp, _) = agent(Config::default());
+    let mut subscription = host().create_subscription::<String>("/long", Qos::default()).unwrap();
+    let mut publisher = host().create_publisher::<String>("/long_too", Qos::default()).unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x0103);
+    let (writer, reader) = (client.create_writer(1, "rt/long", STRING), client.create_reader(2, "rt/long_too", STRING));
+    client.read(reader, StreamId::RELIABLE, UNLIMITED);
+    // Around the lengths of one and of two slots, and far beyond.
+    for length in (MTU_BYTES - 24..MTU_BYTES + 8).chain(2 * MTU_BYTES - 32..2 * MTU_BYTES).chain([1500]) {
+        let text: std::string::String = ('a'..='z').cycle().take(length).collect();
+        client.write(StreamId::RELIABLE, writer, &[], &string(&text));
+        assert_eq!(next(&mut client, &mut subscription), text);
+        publisher.publish_copy(&String { data: text.clone().into() }).unwrap();
+        let before = client.data(reader).len();
+        client.until("a long sample", |client| client.data(reader).len() > before);
+        assert_eq!(client.data(reader)[before], string(&text));
+    }
+}
+
+fn a_sample_that_is_too_long_is_counted_and_logged() {
+    let (agent, udp, lines) = agent(Config::default());
+    let mut publisher = host().create_publisher::<String>("/too_long", Qos::default()).unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x0104);
+    let reader = client.create_reader(1, "rt/too_long", STRING);
+    for (stream, length) in [(StreamId::RELIABLE, 16 * MTU_BYTES), (StreamId::BEST_EFFORT, MTU_BYTES)] {
+        let before = (agent.statistics()[0].counts.too_long, client.data(reader).len());
+        client.read(reader, stream, UNLIMITED);
+        publisher.publish_copy(&String { data: "x".repeat(length).into() }).unwrap();
+        client.until("the loss", |_| agent.statistics()[0].counts.too_long > before.0);
+        // What comes later arrives.
+        publisher.publish_copy(&String { data: "short".into() }).unwrap();
+        client.until("a short sample", |client| client.data(reader).len() > before.1);
+        assert_eq!(client.data(reader).last(), Some(&&string("short")[..]));
+    }
+    let lines = lines.lock().unwrap();
+    assert!(lines.iter().any(|line| line.contains("is lost: the message has 4")), "{lines:?}");
+}
+
+fn reliable_samples_survive_a_faulty_line() {
+    let (agent, _udp, _) = agent(Config::default());
+    for seed in 0..3 {
+        let (there, back) = (format!("faulty_{seed}"), format!("faulty_back_{seed}"));
+        let mut subscription = host().create_subscription::<String>(&there, Qos::default().keep_last(200)).unwrap();
+        let mut publisher = host().create_publisher::<String>(&back, Qos::default().keep_last(200)).unwrap();
+        let faults = Faults { loss: 0.1, duplication: 0.1, reordering: 0.1 };
+        let mut client = TestClient::open(pipe(&agent, faults, 100 * seed), 0x0500 + seed as u32);
+        let writer = client.create_writer(1, &format!("rt/{there}"), STRING);
+        let reader = client.create_reader(2, &format!("rt/{back}"), STRING);
+        client.read(reader, StreamId::RELIABLE, UNLIMITED);
+        let texts: Vec<std::string::String> = (0..80).map(|n| format!("{n} ").repeat(1 + 23 * n % 150)).collect();
+        for text in &texts {
+            publisher.publish_copy(&String { data: text.clone().into() }).unwrap();
+            client.write(StreamId::RELIABLE, writer, &[], &string(text));
+        }
+        for text in &texts {
+            assert_eq!(next(&mut client, &mut subscription), *text);
+        }
+        client.until("all samples", |client| client.data(reader).len() >= texts.len());
+        let expected: Vec<Vec<u8>> = texts.iter().map(|text| string(text)).collect();
+        assert!(client.data(reader) == expected, "seed {seed}: {:?}", client.data(reader));
+    }
+}
+
+fn reading_ends_after_its_number_and_by_cancelling() {
+    let (_agent, udp, _) = agent(Config::default());
+    let mut publisher = host().create_publisher::<UInt32>("/counted", Qos::default()).unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x0106);
+    let reader = client.create_reader(1, "rt/counted", UINT32);
+    client.read(reader, StreamId::RELIABLE, 2);
+    for data in 1..=4 {
+        publisher.publish_copy(&UInt32 { data }).unwrap();
+    }
+    client.until("two samples", |client| client.data(reader).len() == 2);
+    client.read(reader, StreamId::RELIABLE, 0);
+    assert_eq!(client.data(reader).len(), 2);
+    // The others wait in the history.
+    client.read(reader, StreamId::RELIABLE, UNLIMITED);
+    client.until("all samples", |client| client.data(reader).len() == 4);
+    client.read(reader, StreamId::RELIABLE, 0);
+    publisher.publish_copy(&UInt32 { data: 5 }).unwrap();
+    client.read(reader, StreamId::RELIABLE, 0);
+    assert_eq!(client.data(reader).len(), 4);
+}
+
+fn a_native_topic_has_its_name() {
+    let (_agent, udp, _) = agent(Config::default());
+    let qos = Qos { avoid_ros_namespace_conventions: true, ..Qos::default() };
+    let mut subscription = host().create_subscription::<String>("Square", qos).unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x0107);
+    let writer = client.create_writer(1, "Square", "std_msgs/msg/String");
+    client.write(StreamId::RELIABLE, writer, &[], &string("native"));
+    assert_eq!(next(&mut client, &mut subscription), "native");
+}
