@@ -37,6 +37,12 @@ impl Clients {
         self.by_key.values().map(|entry| entry.client.clone()).collect()
     }
 
+    /// The clients of a transport.
+    pub fn on_port(&self, port: u32) -> Vec<Arc<ClientCell>> {
+        let on_port = |entry: &&Entry| entry.address.is_some_and(|address| address.port == port);
+        self.by_key.values().filter(on_port).map(|entry| entry.client.clone()).collect()
+    }
+
     pub fn at(&self, address: Address) -> Option<Arc<ClientCell>> {
         self.by_key.get(self.by_address.get(&address)?).map(|entry| entry.client.clone())
     }
@@ -45,10 +51,11 @@ impl Clients {
         self.by_key.get(&key).map(|entry| (entry.client.clone(), entry.address))
     }
 
-    /// Adds a client. Returns another one that was at this address, and is removed.
-    pub fn insert(&mut self, key: ClientKey, address: Address, client: Arc<ClientCell>) -> Option<Arc<ClientCell>> {
+    /// Adds a client. Returns those that had its key or its address, which are removed.
+    pub fn insert(&mut self, key: ClientKey, address: Address, client: Arc<ClientCell>) -> Vec<Arc<ClientCell>> {
+        let same = self.remove(key);
         self.by_key.insert(key, Entry { client, address: None });
-        self.place(key, address)
+        same.into_iter().chain(self.place(key, address)).collect()
     }
 
     /// Gives a client an address. Returns another one that was there, and is removed.

@@ -1,6 +1,6 @@
 //! What an agent is told when it is made.
 
-use crate::{log::Level, types::Types};
+use crate::{log::Sink, types::Types};
 use std::{fmt, sync::Arc};
 
 /// The settings of an agent.
@@ -13,7 +13,7 @@ pub struct Config {
     /// What clients can have.
     pub limits: Limits,
     /// Where the lines of the log go. It is called by the agent's threads, and must not block.
-    pub log: Arc<dyn Fn(Level, &str) + Send + Sync>,
+    pub log: Arc<Sink>,
 }
 
 /// What clients can have. A request beyond a limit is answered with the status "resources".

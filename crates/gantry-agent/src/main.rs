@@ -6,7 +6,7 @@
 #![deny(clippy::print_stderr)] // it panics on a closed pipe
 
 use clap::{Args, Parser, Subcommand};
-use gantry_agent::{Agent, Config, Level, Limits, Result, Types, Udp};
+use gantry_agent::{Agent, Can, Config, Level, Limits, Result, Serial, Tcp, Types, Udp};
 use std::{
     io::Write,
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -43,6 +43,23 @@ struct Cli {
 enum Command {
     /// Clients over UDP
     Udp(Network),
+    /// Clients over TCP
+    Tcp(Network),
+    /// Clients on a serial line, which may be pulled out and plugged in again
+    Serial {
+        /// The device, as /dev/ttyUSB0
+        device: PathBuf,
+        /// The speed, in bits per second
+        #[arg(long, short, default_value_t = 115_200)]
+        baud: u32,
+    },
+    /// Clients on a pseudoterminal, whose path is printed: for emulators
+    Pty,
+    /// Clients on a bus of CAN FD (SocketCAN)
+    Can {
+        /// The interface, as can0
+        interface: String,
+    },
 }
 
 /// An address of this machine.
@@ -109,6 +126,27 @@ impl Command {
                 let udp = Udp::open(agent, SocketAddr::new(address, port))?;
                 log(&format!("clients connect to UDP {}", udp.address()));
                 Ok(Box::new(udp))
+            }
+            Self::Tcp(Network { port, address }) => {
+                let tcp = Tcp::open(agent, SocketAddr::new(address, port))?;
+                log(&format!("clients connect to TCP {}", tcp.address()));
+                Ok(Box::new(tcp))
+            }
+            Self::Serial { device, baud } => {
+                let serial = Serial::open(agent, &device, baud)?;
+                log(&format!("clients are on {} at {baud} baud", device.display()));
+                Ok(Box::new(serial))
+            }
+            Self::Pty => {
+                let serial = Serial::pseudoterminal(agent)?;
+                // The path is the program's output, for scripts.
+                let _ = writeln!(std::io::stdout(), "{}", serial.path().display());
+                Ok(Box::new(serial))
+            }
+            Self::Can { interface } => {
+                let can = Can::open(agent, &interface)?;
+                log(&format!("clients are on {interface}"));
+                Ok(Box::new(can))
             }
         }
     }

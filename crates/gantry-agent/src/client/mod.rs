@@ -5,6 +5,7 @@ mod objects;
 mod outlet;
 mod plan;
 mod reading;
+mod requests;
 
 pub(crate) use counts::KeyText;
 pub use counts::{ClientStatistics, Counts};
@@ -17,22 +18,18 @@ use crate::{
     slots::HeapSlots,
     transport::Line,
 };
-use gantry::{Attachment, Collector, RequestId};
+use gantry::{Attachment, Collector};
 use gantry_xrce::{
-    session::{AgentEvent, AgentSession, Link, Peer},
+    session::{AgentSession, Link, Peer},
     stream::{HEADER_BYTES, MAX_SLOTS},
     time::Instant,
-    wire::{
-        ByteOrder, Flags, Header, ObjectId, ObjectRequest, ReadData, ResultStatus, StatusValue, StreamId, split_request,
-    },
+    wire::{Header, ObjectId, ObjectRequest, ResultStatus, StatusValue, StreamId},
 };
-use objects::{Entity, Objects, Site};
-use outlet::{Delivered, Source};
-use plan::Refusal;
-use reading::Reading;
+use objects::Objects;
+use outlet::Delivered;
+use requests::Requests;
 use std::{
     collections::VecDeque,
-    fmt,
     sync::{Arc, Weak},
 };
 
@@ -40,8 +37,6 @@ pub type Session = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
 
 /// The slots of the best-effort stream: it is emptied at once unless the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
-/// The answers that wait for room in the session. A client that asks so much more than it acknowledges is broken.
-const MAX_ANSWERS: usize = 256;
 /// So often the streams are filled and emptied before others have their turn.
 const MAX_ROUNDS: usize = 64;
 
@@ -56,6 +51,8 @@ pub struct Client {
     last_served: ObjectId,
     counts: Counts,
     limiter: Limiter,
+    /// The line has taken nothing since then.
+    blocked_since: Option<Instant>,
     /// The client ended its session.
     is_closed: Option<ObjectRequest>,
 }
@@ -89,6 +86,7 @@ impl Client {
             last_served: ObjectId::INVALID,
             counts: Counts::default(),
             limiter: Limiter::new(),
+            blocked_since: None,
             is_closed: None,
         }
     }
@@ -96,7 +94,7 @@ impl Client {
     /// The same client has begun its session again, perhaps at another address. Its objects stay, what it wanted to read does not.
     pub fn restart(&mut self, peer: Peer, line: Line, context: &Context) {
         self.session = new_session(peer, &context.config, context.clock.now());
-        self.line = line;
+        (self.line, self.blocked_since) = (line, None);
         self.answers.clear();
         for (_, outlet) in self.objects.outlets_after(ObjectId::INVALID) {
             outlet.reading = None;
@@ -109,7 +107,7 @@ impl Client {
 
     /// The client has moved to another address.
     pub fn move_to(&mut self, line: Line) {
-        self.line = line;
+        (self.line, self.blocked_since) = (line, None);
     }
 
     /// Takes a message of the session. Returns the request by which the client ended it.
@@ -139,9 +137,18 @@ impl Client {
         }
     }
 
-    /// Whether the client was silent for too long.
+    pub fn line(&self) -> &Line {
+        &self.line
+    }
+
+    /// Whether the client was silent for too long, or takes nothing.
     pub fn is_gone(&self, now: Instant) -> bool {
-        self.session.is_gone(now)
+        self.session.is_gone(now) || self.blocked_since.is_some_and(|since| self.blocked_until(since) <= now)
+    }
+
+    /// A line that takes nothing is given up as late as a client that does not answer.
+    fn blocked_until(&self, since: Instant) -> Instant {
+        since.after_us(self.peer().silence_us.saturating_mul(4))
     }
 
     /// Sends everything that can be sent now.
@@ -156,11 +163,15 @@ impl Client {
                 break;
             }
         }
+        self.blocked_since = (!self.line.has_room()).then(|| self.blocked_since.unwrap_or(now));
         let deadline = if has_more { now } else { self.deadline(now) };
         context.ticker.set_due(context.clock.to_std(deadline));
     }
 
     fn deadline(&self, now: Instant) -> Instant {
+        if let Some(since) = self.blocked_since {
+            return self.blocked_until(since);
+        }
         let outlets = self.objects.outlets().filter_map(|outlet| outlet.deadline(now));
         outlets.chain([self.session.deadline()]).min().unwrap_or(now)
     }
@@ -221,149 +232,6 @@ impl Client {
             objects: self.objects.len(),
             counts: Counts { overwritten, ..self.counts },
             link: self.session.link().counts(),
-        }
-    }
-}
-
-/// A client without its session, which hands over its requests.
-struct Requests<'a> {
-    this: &'a Weak<ClientCell>,
-    objects: &'a mut Objects,
-    answers: &'a mut VecDeque<Answer>,
-    counts: &'a mut Counts,
-    limiter: &'a mut Limiter,
-    line: &'a Line,
-    is_closed: &'a mut Option<ObjectRequest>,
-    context: &'a Arc<Context>,
-    key: gantry_xrce::wire::ClientKey,
-    now: Instant,
-}
-
-impl Requests<'_> {
-    fn handle(&mut self, event: AgentEvent<'_>) {
-        match event {
-            AgentEvent::Create { stream, flags, create } => self.create(stream, flags, &create),
-            AgentEvent::Unreadable { stream, request, error } => {
-                let why = format!("its description cannot be read: {error}");
-                self.refuse(stream, request, Refusal::new(StatusValue::INVALID_DATA, why));
-            }
-            AgentEvent::Delete { stream, request } => {
-                if self.objects.delete(request.object, self.context) {
-                    self.answer(stream, request, StatusValue::OK);
-                } else {
-                    self.refuse(stream, request, Refusal::unknown("object", request.object));
-                }
-            }
-            AgentEvent::Write { stream, request, order, data } => match self.write(request, order, data) {
-                Ok(()) => {
-                    self.counts.published += 1;
-                    self.counts.published_bytes += data.len() as u64;
-                }
-                Err(refusal) => {
-                    self.counts.refused += 1;
-                    self.refuse(stream, request, refusal);
-                }
-            },
-            AgentEvent::Read { stream, read } => self.read(stream, &read),
-            AgentEvent::Close { request } => *self.is_closed = Some(request),
-            AgentEvent::Loss(loss) => {
-                let sentence = self.counts.lost(loss);
-                self.log(Level::Warning, format_args!("{sentence}"));
-            }
-            AgentEvent::Malformed(error) => {
-                self.log(Level::Warning, format_args!("a message cannot be read: {error}"));
-            }
-        }
-    }
-
-    fn log(&mut self, level: Level, line: fmt::Arguments<'_>) {
-        let log = format_args!("{} at {}: {line}", KeyText(self.key), self.line);
-        self.limiter.log(&*self.context.config.log, level, log);
-    }
-
-    fn answer(&mut self, stream: StreamId, request: ObjectRequest, status: StatusValue) {
-        if self.answers.len() < MAX_ANSWERS {
-            self.answers.push_back(Answer { stream, request, status });
-        } else {
-            self.log(Level::Warning, format_args!("an answer is lost: {MAX_ANSWERS} others wait for acknowledgements"));
-        }
-    }
-
-    fn refuse(&mut self, stream: StreamId, request: ObjectRequest, Refusal { status, why }: Refusal) {
-        let object = request.object.0;
-        self.log(
-            Level::Warning,
-            format_args!("a request for object {object:#06x} is refused ({}): {why}", status.name()),
-        );
-        self.answer(stream, request, status);
-    }
-
-    fn create(&mut self, stream: StreamId, flags: Flags, create: &gantry_xrce::wire::Create<'_>) {
-        let site = Site { context: self.context, client: self.this, key: self.key };
-        match self.objects.create(flags, create, &site) {
-            Ok((status, sentence)) => {
-                self.answer(stream, create.request, status);
-                if let Some(sentence) = sentence {
-                    self.log(Level::Info, format_args!("{sentence}"));
-                }
-            }
-            Err(refusal) => self.refuse(stream, create.request, refusal),
-        }
-    }
-
-    /// Publishes data of the client: it is copied once, into the memory that readers read.
-    fn write(&mut self, request: ObjectRequest, order: ByteOrder, data: &[u8]) -> Result<(), Refusal> {
-        let Some(object) = self.objects.get_mut(request.object) else {
-            return Err(Refusal::unknown("object", request.object));
-        };
-        if order == ByteOrder::Big {
-            let why = "the data is big endian; send it little endian";
-            return Err(Refusal::new(StatusValue::INCOMPATIBLE, why));
-        }
-        let refused = |error: gantry::Error| Refusal::new(StatusValue::DDS_ERROR, error.to_string());
-        let outlet = match &mut object.entity {
-            Entity::Publisher(publisher) => {
-                let mut loan = publisher.loan(data.len()).map_err(refused)?;
-                loan.bytes_mut().copy_from_slice(data);
-                return publisher.publish(loan).map(drop).map_err(|error| refused(error.into()));
-            }
-            Entity::Outlet(outlet) => outlet,
-            Entity::Node(_) | Entity::None => {
-                return Err(Refusal::new(StatusValue::MISMATCH, "an object of this kind takes no data"));
-            }
-        };
-        match &mut outlet.source {
-            Source::Subscription(_) => {
-                Err(Refusal::new(StatusValue::MISMATCH, "a data reader takes no data; write to a data writer"))
-            }
-            Source::Requester(requester) => {
-                let mut loan = requester.library.loan_request(data.len()).map_err(refused)?;
-                loan.bytes_mut().copy_from_slice(data);
-                let id = requester.library.send_request(loan).map_err(|error| refused(error.into()))?;
-                if requester.sent(id.sequence, request.request, self.context.config.limits.requests) {
-                    self.counts.given_up += 1;
-                }
-                Ok(())
-            }
-            Source::Service(service) => {
-                let (identity, reply) = split_request(data, order)
-                    .map_err(|error| Refusal::new(StatusValue::INVALID_DATA, error.to_string()))?;
-                let id = RequestId { client_gid: gantry::Gid(identity.writer), sequence: identity.sequence as u64 };
-                let mut loan = service.loan_response(id, reply.len()).map_err(refused)?;
-                loan.bytes_mut().copy_from_slice(reply);
-                service.send_response(id, loan).map_err(|error| refused(error.into()))
-            }
-        }
-    }
-
-    fn read(&mut self, stream: StreamId, read: &ReadData<'_>) {
-        match self.objects.get_mut(read.request.object).map(|object| &mut object.entity) {
-            Some(Entity::Outlet(outlet)) => outlet.reading = Reading::new(read, self.now),
-            Some(_) => {
-                let why = "an object of this kind has no data";
-                self.refuse(stream, read.request, Refusal::new(StatusValue::MISMATCH, why));
-            }
-            None => self.refuse(stream, read.request, Refusal::unknown("object", read.request.object)),
         }
     }
 }

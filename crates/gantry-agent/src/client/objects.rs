@@ -34,7 +34,7 @@ pub enum Entity {
     /// Of topics, publishers and subscribers: nothing.
     None,
     /// Of a data writer.
-    Publisher(GenericPublisher),
+    Publisher(Box<GenericPublisher>),
     /// Of a data reader, requester or replier.
     Outlet(Box<Outlet>),
 }
@@ -123,15 +123,13 @@ impl Objects {
     }
 
     fn entity(&self, plan: &Plan, id: ObjectId, owner: ObjectId, site: &Site<'_>) -> Result<Entity, Refusal> {
-        let refused = |error: gantry::Error| Refusal::new(StatusValue::DDS_ERROR, error.to_string());
         if let Plan::Participant { domain_id, namespace, name } = plan {
             let node = Node::builder(name)
                 .namespace(namespace)
                 .domain_id(*domain_id)
                 .use_global_arguments(false)
                 .start_parameter_services(false)
-                .build()
-                .map_err(refused)?;
+                .build()?;
             site.context.listener(&node).map_err(|why| Refusal::new(StatusValue::RESOURCES, why))?;
             return Ok(Entity::Node(node));
         }
@@ -150,22 +148,22 @@ impl Objects {
                 };
                 let (name, message_type) = (&endpoint.topic.name, endpoint.message_type.clone());
                 let publisher = node.create_generic_publisher_with_options(name, message_type, endpoint.qos, options);
-                return Ok(Entity::Publisher(publisher.map_err(refused)?));
+                return Ok(Entity::Publisher(Box::new(publisher?)));
             }
             Plan::Reader(endpoint) => {
                 let (name, message_type) = (&endpoint.topic.name, endpoint.message_type.clone());
                 let subscription = node.create_generic_subscription(name, message_type, endpoint.qos);
-                Source::Subscription(subscription.map_err(refused)?)
+                Source::Subscription(subscription?)
             }
             Plan::Requester(service) => {
                 let client = node.create_generic_client(&service.name, service.service_type.clone());
-                let mut client = client.map_err(refused)?;
+                let mut client = client?;
                 client.set_requires_server(false); // ROS 2's rule; the agent follows the requests itself
-                Source::Requester(Requester::new(client))
+                Source::Requester(Box::new(Requester::new(client)))
             }
             Plan::Replier(service) => {
                 let server = node.create_generic_service(&service.name, service.service_type.clone());
-                Source::Service(server.map_err(refused)?)
+                Source::Service(server?)
             }
         };
         let listener = site.context.listener(node).map_err(|why| Refusal::new(StatusValue::RESOURCES, why))?;

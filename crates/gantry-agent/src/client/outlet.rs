@@ -1,6 +1,6 @@
 //! Outlets: the objects that have data for a client: data readers, requesters and repliers.
 
-use super::{Session, counts::Counts, reading::Reading};
+use super::{Session, counts::Counts, plan::Refusal, reading::Reading};
 use gantry::{
     Attachment, Collector, GenericClient, GenericRequest, GenericResponse, GenericSample, GenericService,
     GenericSubscription,
@@ -8,7 +8,7 @@ use gantry::{
 use gantry_xrce::{
     stream::Refused,
     time::Instant,
-    wire::{ByteOrder, ObjectId, ObjectRequest, RequestId, SampleIdentity, Writer},
+    wire::{ByteOrder, ObjectId, ObjectRequest, RequestId, SampleIdentity, StatusValue, Writer},
 };
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ pub struct Outlet {
 /// What an outlet takes from.
 pub enum Source {
     Subscription(GenericSubscription),
-    Requester(Requester),
+    Requester(Box<Requester>),
     Service(GenericService),
 }
 
@@ -35,7 +35,12 @@ pub enum Source {
 pub struct Requester {
     pub library: GenericClient,
     pending: VecDeque<(u64, RequestId)>,
+    /// Sending failed, which may have taken Gantry's 100 ms: nothing is sent before. The agent has other clients.
+    retry_at: Instant,
 }
+
+/// After a request that could not be sent, further ones are refused for so long.
+const RETRY_US: u32 = 2_000_000;
 
 /// Data that was taken, in the memory of its sender.
 enum Body {
@@ -64,17 +69,25 @@ pub enum Delivered {
 
 impl Requester {
     pub fn new(library: GenericClient) -> Self {
-        Self { library, pending: VecDeque::new() }
+        Self { library, pending: VecDeque::new(), retry_at: Instant::from_us(0) }
     }
 
-    /// Remembers a request of which the reply is awaited. Returns whether an older one was given up for it.
-    pub fn sent(&mut self, sequence: u64, request: RequestId, max_pending: usize) -> bool {
+    /// Sends a request, of which the reply is awaited. Returns whether an older one was given up for it.
+    pub fn send(&mut self, request: RequestId, data: &[u8], max_pending: usize, now: Instant) -> Result<bool, Refusal> {
+        if now < self.retry_at {
+            let why = "the server does not take its requests; it is asked again after two seconds";
+            return Err(Refusal::new(StatusValue::RESOURCES, why));
+        }
+        let mut loan = self.library.loan_request(data.len())?;
+        loan.bytes_mut().copy_from_slice(data);
+        let sent = self.library.send_request(loan);
+        let id = sent.inspect_err(|_| self.retry_at = now.after_us(RETRY_US)).map_err(gantry::Error::from)?;
         let is_full = self.pending.len() >= max_pending;
         if is_full {
             self.pending.pop_front();
         }
-        self.pending.push_back((sequence, request));
-        is_full
+        self.pending.push_back((id.sequence, request));
+        Ok(is_full)
     }
 
     fn answered(&mut self, sequence: u64) -> Option<RequestId> {

@@ -53,6 +53,12 @@ impl Refusal {
     }
 }
 
+impl From<gantry::Error> for Refusal {
+    fn from(error: gantry::Error) -> Self {
+        Self::new(StatusValue::DDS_ERROR, error.to_string())
+    }
+}
+
 impl Plan {
     /// The plan of a CREATE, and the object that it belongs to.
     pub fn new(

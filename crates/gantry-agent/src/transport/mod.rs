@@ -1,10 +1,21 @@
 //! Transports: the ways to clients.
 
+mod can;
+mod serial;
+mod stream;
+mod tcp;
 mod udp;
 
+pub use can::Can;
+pub use serial::Serial;
+pub use tcp::Tcp;
 pub use udp::Udp;
 
-use std::{fmt, io, net::SocketAddr, sync::Arc};
+use std::{
+    fmt, io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+};
 
 /// A client's address on its transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,6 +51,9 @@ pub trait Transport: Send + Sync {
         true
     }
 
+    /// The client at that address is gone: ends its connection, if there is such a thing.
+    fn disconnect(&self, _peer: PeerAddress) {}
+
     /// The longest message that it carries, in bytes.
     fn max_message_bytes(&self) -> usize;
 
@@ -62,6 +76,16 @@ impl Line {
     pub fn has_room(&self) -> bool {
         self.transport.has_room(self.peer)
     }
+}
+
+/// The address at which this machine itself finds a socket that is bound to `address`.
+fn local(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 impl fmt::Display for Line {

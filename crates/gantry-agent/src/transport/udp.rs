@@ -2,12 +2,13 @@
 
 use super::{PeerAddress, Transport};
 use crate::{
-    agent::{Agent, Port},
+    agent::Agent,
     error::{Error, Result},
+    port::Port,
 };
 use std::{
     io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::*},
@@ -82,15 +83,11 @@ fn receive(socket: &UdpSocket, port: &Port, is_ending: &AtomicBool) {
 impl Drop for Udp {
     fn drop(&mut self) {
         self.is_ending.store(true, Release); // partner: `receive`
-        let any = match self.address.ip() {
-            IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-            IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-            ip => ip,
-        };
-        let own: SocketAddr =
-            if any.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
+        let to = super::local(self.address);
+        let from: SocketAddr =
+            if to.is_ipv4() { (Ipv4Addr::UNSPECIFIED, 0).into() } else { (Ipv6Addr::UNSPECIFIED, 0).into() };
         // An empty datagram wakes the thread up. If it cannot be sent, the thread is left alone.
-        let is_woken = UdpSocket::bind(own).and_then(|waker| waker.send_to(&[], (any, self.address.port()))).is_ok();
+        let is_woken = UdpSocket::bind(from).and_then(|waker| waker.send_to(&[], to)).is_ok();
         if let Some(thread) = self.thread.take()
             && is_woken
         {

@@ -6,9 +6,11 @@
 
 mod hostile;
 mod objects;
+mod services;
 mod sessions;
 mod support;
 mod topics;
+mod transports;
 
 use libtest_mimic::Arguments;
 use std::process::{Command, ExitCode};
@@ -19,7 +21,8 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 
 fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
-        let tests = [hostile::TESTS, objects::TESTS, sessions::TESTS, topics::TESTS];
+        let tests =
+            [hostile::TESTS, objects::TESTS, services::TESTS, sessions::TESTS, topics::TESTS, transports::TESTS];
         return libtest_mimic::run(&Arguments::from_args(), trials(tests)).exit_code();
     }
     let directory = tempfile::Builder::new().prefix("gantry-agent-test-").tempdir_in("/dev/shm").unwrap();

@@ -78,7 +78,7 @@ fn long_samples_are_sent_in_fragments() {
         let text: std::string::String = ('a'..='z').cycle().take(length).collect();
         client.write(StreamId::RELIABLE, writer, &[], &string(&text));
         assert_eq!(next(&mut client, &mut subscription), text);
-        publisher.publish_copy(&String { data: text.clone().into() }).unwrap();
+        publisher.publish_copy(&String { data: text.clone() }).unwrap();
         let before = client.data(reader).len();
         client.until("a long sample", |client| client.data(reader).len() > before);
         assert_eq!(client.data(reader)[before], string(&text));
@@ -93,7 +93,7 @@ fn a_sample_that_is_too_long_is_counted_and_logged() {
     for (stream, length) in [(StreamId::RELIABLE, 16 * MTU_BYTES), (StreamId::BEST_EFFORT, MTU_BYTES)] {
         let before = (agent.statistics()[0].counts.too_long, client.data(reader).len());
         client.read(reader, stream, UNLIMITED);
-        publisher.publish_copy(&String { data: "x".repeat(length).into() }).unwrap();
+        publisher.publish_copy(&String { data: "x".repeat(length) }).unwrap();
         client.until("the loss", |_| agent.statistics()[0].counts.too_long > before.0);
         // What comes later arrives.
         publisher.publish_copy(&String { data: "short".into() }).unwrap();
@@ -117,7 +117,7 @@ fn reliable_samples_survive_a_faulty_line() {
         client.read(reader, StreamId::RELIABLE, UNLIMITED);
         let texts: Vec<std::string::String> = (0..80).map(|n| format!("{n} ").repeat(1 + 23 * n % 150)).collect();
         for text in &texts {
-            publisher.publish_copy(&String { data: text.clone().into() }).unwrap();
+            publisher.publish_copy(&String { data: text.clone() }).unwrap();
             client.write(StreamId::RELIABLE, writer, &[], &string(text));
         }
         for text in &texts {

@@ -1,0 +1,71 @@
+//! Ports: the agent as its transports see it.
+
+use crate::{
+    clients::Address,
+    lock::lock,
+    log::Level,
+    shared::Shared,
+    transport::{Line, PeerAddress, Transport},
+};
+use std::{fmt, io, sync::Arc};
+
+/// The agent as a transport sees it.
+#[derive(Clone)]
+pub struct Port {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) number: u32,
+}
+
+impl Port {
+    /// Takes a message from a client, whatever its bytes are. Blocks while the client's other messages are handled.
+    pub fn receive(&self, peer: PeerAddress, message: &[u8]) {
+        let line = Line { transport: self.transport.clone(), peer };
+        self.shared.receive(Address { port: self.number, peer }, line, message);
+    }
+
+    /// The line takes messages to that client again.
+    pub fn has_room(&self, peer: PeerAddress) {
+        let client = lock(&self.shared.clients).at(Address { port: self.number, peer });
+        if let Some(client) = client {
+            lock(&client).pump(&self.shared.context);
+        }
+    }
+
+    /// The line to that client is gone, as after the end of a TCP connection. Its session stays until it is silent for too long.
+    pub fn closed(&self, peer: PeerAddress) {
+        lock(&self.shared.clients).forget_address(Address { port: self.number, peer });
+    }
+
+    /// The line to all its clients takes messages again.
+    pub(crate) fn has_room_for_all(&self) {
+        let clients = lock(&self.shared.clients).on_port(self.number);
+        clients.iter().for_each(|client| lock(client).pump(&self.shared.context));
+    }
+
+    /// Whether there is a client at that address.
+    pub(crate) fn has_client(&self, peer: PeerAddress) -> bool {
+        lock(&self.shared.clients).at(Address { port: self.number, peer }).is_some()
+    }
+
+    /// The most clients that the agent takes.
+    pub(crate) fn max_clients(&self) -> usize {
+        self.shared.context.config.limits.clients
+    }
+
+    /// The transport failed.
+    pub(crate) fn failed(&self, error: &io::Error) {
+        self.defective(format_args!("failed: {error}"));
+    }
+
+    /// The transport works again.
+    pub(crate) fn restored(&self) {
+        self.shared.log(Level::Info, format_args!("{}: works again", self.transport.name()));
+        self.has_room_for_all();
+    }
+
+    /// Something is wrong with the transport.
+    pub(crate) fn defective(&self, why: fmt::Arguments<'_>) {
+        self.shared.log(Level::Warning, format_args!("{}: {why}", self.transport.name()));
+    }
+}

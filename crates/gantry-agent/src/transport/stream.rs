@@ -1,0 +1,154 @@
+//! Byte streams: serial lines, pseudoterminals and TCP connections.
+//!
+//! A message is written by the thread that sends it, as far as the line takes it at once. The rest is written by the stream's own
+//! thread, which also reads. So neither the agent nor another client waits for a slow line, and a message is never cut.
+
+use crate::lock::lock;
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    io::{Errno, read, write},
+};
+use std::{
+    io,
+    os::fd::{AsFd, OwnedFd},
+    sync::Mutex,
+};
+
+/// Bytes that wait for the line at most: answers outside of a session are sent without asking for room.
+const MAX_PENDING_BYTES: usize = 128 << 10;
+/// After so long a silence, somebody is asked whether the stream is wanted.
+const SILENCE_S: i64 = 10;
+
+/// A byte stream in both directions.
+pub struct Stream {
+    /// It does not block.
+    line: OwnedFd,
+    wake: OwnedFd,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Bytes that the line did not take yet.
+    pending: Vec<u8>,
+    /// Somebody waits for room.
+    was_full: bool,
+    is_ending: bool,
+}
+
+impl Stream {
+    /// A stream over a descriptor that does not block.
+    pub fn new(line: OwnedFd) -> io::Result<Stream> {
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Stream { line, wake, state: Mutex::default() })
+    }
+
+    /// Whether the line took all bytes so far. If not, [`Self::run`] tells when it does.
+    pub fn has_room(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.was_full |= !state.pending.is_empty();
+        state.pending.is_empty()
+    }
+
+    /// Sends bytes, all or none. Does not block.
+    pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut state = lock(&self.state);
+        if state.is_ending {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        if !state.pending.is_empty() {
+            if state.pending.len() + bytes.len() > MAX_PENDING_BYTES {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            state.pending.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let written = written(write(&self.line, bytes))?;
+        if let Some(rest @ [_, ..]) = bytes.get(written..) {
+            state.pending.extend_from_slice(rest);
+            drop(state);
+            self.wake_up();
+        }
+        Ok(())
+    }
+
+    /// Ends [`Self::run`].
+    pub fn end(&self) {
+        lock(&self.state).is_ending = true;
+        self.wake_up();
+    }
+
+    fn wake_up(&self) {
+        // It fails only if it was woken 2⁶⁴ times.
+        let _ = write(&self.wake, &1_u64.to_ne_bytes());
+    }
+
+    /// Reads and writes until the stream ends, which is an error unless [`Self::end`] was called. `has_room` is called when the line
+    /// has taken all bytes after it did not, and `is_wanted` now and then while nothing happens.
+    pub fn run(
+        &self,
+        received: &mut dyn FnMut(&[u8]),
+        has_room: &mut dyn FnMut(),
+        is_wanted: &mut dyn FnMut() -> bool,
+    ) -> io::Result<()> {
+        let mut buffer = [0; 4096];
+        let silence = Timespec { tv_sec: SILENCE_S, tv_nsec: 0 };
+        loop {
+            let mut events = PollFlags::IN;
+            {
+                let state = lock(&self.state);
+                if state.is_ending {
+                    return Ok(());
+                }
+                if !state.pending.is_empty() {
+                    events |= PollFlags::OUT;
+                }
+            }
+            let mut fds = [PollFd::new(&self.line, events), PollFd::new(&self.wake, PollFlags::IN)];
+            match poll(&mut fds, Some(&silence)) {
+                Ok(0) if !is_wanted() => return Err(io::ErrorKind::TimedOut.into()),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let [line, wake] = fds.map(|fd| fd.revents());
+            if !wake.is_empty() {
+                let _ = read(&self.wake, &mut [0; 8]); // it is woken again if it must be
+            }
+            if line.contains(PollFlags::OUT) && self.write_pending()? {
+                has_room();
+            }
+            if line.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
+                match read(&self.line, &mut buffer) {
+                    Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    Ok(length) => received(buffer.get(..length).unwrap_or_default()),
+                    Err(Errno::AGAIN | Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+    }
+
+    /// Returns whether all is written and somebody waits for that.
+    fn write_pending(&self) -> io::Result<bool> {
+        let mut state = lock(&self.state);
+        let count = written(write(&self.line, &state.pending))?;
+        let count = count.min(state.pending.len());
+        state.pending.drain(..count);
+        Ok(state.pending.is_empty() && std::mem::take(&mut state.was_full))
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.line.as_fd()
+    }
+}
+
+/// The number of bytes that were written: none if the line takes none now.
+fn written(result: rustix::io::Result<usize>) -> io::Result<usize> {
+    match result {
+        Ok(count) => Ok(count),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,181 @@
+//! TCP: a message follows its length.
+
+use super::{PeerAddress, Transport, stream::Stream};
+use crate::{
+    agent::Agent,
+    error::{Error, Result},
+    lock::lock,
+    port::Port,
+};
+use gantry_xrce::framing::{LengthPrefixDecoder, length_prefix};
+use rustix::net::{Shutdown, shutdown, sockopt::set_socket_send_buffer_size};
+use std::{
+    collections::HashMap,
+    io,
+    net::{SocketAddr, TcpListener, TcpStream},
+    os::fd::AsFd,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    thread::{self, JoinHandle},
+};
+
+/// The longest message, in bytes.
+const MAX_BYTES: usize = 65_535;
+/// The system keeps so many bytes of a connection: what waits there is old when it arrives.
+const SEND_BUFFER_BYTES: usize = 16 << 10;
+
+/// Clients over TCP, until this is dropped.
+#[derive(Debug)]
+pub struct Tcp {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    connections: Mutex<HashMap<SocketAddr, Arc<Stream>>>,
+    is_ending: AtomicBool,
+}
+
+impl Tcp {
+    /// Takes clients at an address of this machine; port 0 is a free one.
+    ///
+    /// # Errors
+    /// The address is in use or is not this machine's.
+    pub fn open(agent: &Agent, address: SocketAddr) -> Result<Tcp> {
+        let failed = |source| {
+            let advice = match io::Error::kind(&source) {
+                io::ErrorKind::AddrInUse => "; another agent may run: choose another --port",
+                _ => "",
+            };
+            Error::Open { what: format!("TCP at {address}"), source, advice }
+        };
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let shared = Arc::<Shared>::default();
+        let port = agent.attach(shared.clone());
+        let of_thread = shared.clone();
+        let thread = thread::Builder::new()
+            .name("tcp".to_owned())
+            .spawn(move || of_thread.accept(&listener, &port))
+            .map_err(|source| Error::Thread { what: "TCP", source })?;
+        Ok(Tcp { address, shared, thread: Some(thread) })
+    }
+
+    /// The address, with the port that was chosen.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Shared {
+    fn accept(self: &Arc<Self>, listener: &TcpListener, port: &Port) {
+        let mut threads: Vec<JoinHandle<()>> = Vec::new();
+        loop {
+            let accepted = listener.accept();
+            if self.is_ending.load(Acquire) {
+                break;
+            }
+            threads.retain(|thread| !thread.is_finished());
+            let began = accepted.and_then(|(connection, peer)| {
+                // A client that connects again may do so before its old connection has ended.
+                if threads.len() >= 2 * port.max_clients() {
+                    return Err(io::Error::other(format!(
+                        "{peer} is refused: there are {} connections",
+                        threads.len()
+                    )));
+                }
+                self.begin(connection, peer, port.clone())
+            });
+            match began {
+                Ok(thread) => threads.push(thread),
+                Err(error) => port.defective(format_args!("a connection failed: {error}")),
+            }
+        }
+        lock(&self.connections).values().for_each(|stream| stream.end());
+        threads.into_iter().for_each(|thread| drop(thread.join()));
+    }
+
+    fn begin(self: &Arc<Self>, connection: TcpStream, peer: SocketAddr, port: Port) -> io::Result<JoinHandle<()>> {
+        connection.set_nodelay(true)?;
+        connection.set_nonblocking(true)?;
+        set_socket_send_buffer_size(&connection, SEND_BUFFER_BYTES)?;
+        let stream = Arc::new(Stream::new(connection.into())?);
+        lock(&self.connections).insert(peer, stream.clone());
+        let shared = self.clone();
+        thread::Builder::new().name("tcp-client".to_owned()).spawn(move || {
+            let address = PeerAddress::Socket(peer);
+            let mut decoder = LengthPrefixDecoder::new();
+            let mut buffer = vec![0; MAX_BYTES];
+            let received = &mut |mut bytes: &[u8]| {
+                while let Some(message) = decoder.decode(&mut bytes, &mut buffer) {
+                    port.receive(address, message);
+                }
+            };
+            // The end of the connection is no defect: the session tells whether the client left.
+            let _ = stream.run(received, &mut || port.has_room(address), &mut || port.has_client(address));
+            lock(&shared.connections).remove(&peer);
+            let _ = shutdown(stream.as_fd(), Shutdown::Both); // it may have ended already
+            port.closed(address);
+        })
+    }
+}
+
+impl Drop for Tcp {
+    fn drop(&mut self) {
+        self.shared.is_ending.store(true, Release); // partner: `accept`
+        // A connection wakes the thread up. If there can be none, the thread is left alone.
+        let is_woken = TcpStream::connect(super::local(self.address)).is_ok();
+        if let Some(thread) = self.thread.take()
+            && is_woken
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Transport for Shared {
+    fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()> {
+        let stream = self.stream(peer).ok_or(io::ErrorKind::NotConnected)?;
+        let prefix = length_prefix(message.len()).map_err(io::Error::other)?;
+        stream.send(&[&prefix, message].concat())
+    }
+
+    fn has_room(&self, peer: PeerAddress) -> bool {
+        // On a connection that is gone, sending fails.
+        self.stream(peer).is_none_or(|stream| stream.has_room())
+    }
+
+    fn disconnect(&self, peer: PeerAddress) {
+        if let Some(stream) = self.stream(peer) {
+            stream.end();
+        }
+    }
+
+    fn max_message_bytes(&self) -> usize {
+        MAX_BYTES
+    }
+
+    fn name(&self) -> &str {
+        "tcp"
+    }
+}
+
+impl Shared {
+    fn stream(&self, peer: PeerAddress) -> Option<Arc<Stream>> {
+        match peer {
+            PeerAddress::Socket(address) => lock(&self.connections).get(&address).cloned(),
+            PeerAddress::Number(_) => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} connections", lock(&self.connections).len())
+    }
+}
