@@ -3,7 +3,7 @@
 use crate::support::{TestClient, Wire, agent, host};
 use gantry::Qos;
 use gantry_agent::{Agent, Can, Config, Serial, Tcp};
-use gantry_msgs::std_msgs::msg::UInt32;
+use gantry_msgs::std_msgs::msg::{String, UInt32};
 use gantry_xrce::{
     framing::{LengthPrefixDecoder, SerialDecoder, SerialEncoder, length_prefix},
     wire::StreamId,
@@ -11,6 +11,7 @@ use gantry_xrce::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::{Pid, Signal, kill_process},
+    pty::{OpenptFlags, openpt, ptsname, unlockpt},
 };
 use std::{
     fs::File,
@@ -28,10 +29,13 @@ test_support::tests!(
     a_tcp_connection_that_ends_is_replaced,
     clients_share_a_serial_line,
     noise_on_a_serial_line_is_survived_and_logged,
+    a_slow_line_holds_up_nobody,
+    a_serial_device_that_comes_back_is_opened_again,
     what_cannot_be_opened_is_said_in_a_sentence,
     the_program_serves_a_pseudoterminal_until_it_is_interrupted
 );
 
+const STRING: &str = "std_msgs::msg::dds_::String_";
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 
 /// Bytes of a device or a connection, as they come.
@@ -182,6 +186,65 @@ fn noise_on_a_serial_line_is_survived_and_logged() {
     assert!(lines.iter().any(|line| line.contains("wrong checksum")), "{lines:?}");
 }
 
+fn a_slow_line_holds_up_nobody() {
+    let (agent, udp, _) = agent(Config::default());
+    let serial = Serial::pseudoterminal(&agent).unwrap();
+    let mut slow = TestClient::open(SerialWire::open(serial.path(), 1), 0x0708);
+    let reader = slow.create_reader(1, "rt/too_fast", STRING);
+    slow.read(reader, StreamId::BEST_EFFORT, u16::MAX);
+    let mut publisher = host().create_publisher::<String>("/too_fast", Qos::default().keep_last(100)).unwrap();
+    let text = |number: u32| format!("{number:0>150}");
+    // The client does not read its line, which takes some kilobytes.
+    for number in 0..1000 {
+        publisher.publish_copy(&String { data: text(number) }).unwrap();
+    }
+    let mut other = TestClient::open(crate::support::socket(&udp), 0x0709);
+    exchange(&mut other, "beside_a_slow_line");
+    // When it reads again, it gets what waited, up to the newest.
+    slow.until("the newest sample", |slow| {
+        slow.data(reader).last().is_some_and(|data| data.windows(150).any(|window| window == text(999).as_bytes()))
+    });
+    let statistics = agent.statistics();
+    let counts = statistics.iter().find(|client| client.key.0 == 0x0708_u32.to_be_bytes()).unwrap().counts;
+    assert_eq!(counts.delivered as usize, slow.data(reader).len());
+    assert_eq!(counts.delivered + counts.overwritten, 1000);
+}
+
+/// A pseudoterminal as a device: what the agent opens is the path, and this end is the client's.
+fn device() -> (File, std::path::PathBuf) {
+    let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    unlockpt(&end).unwrap();
+    let path = ptsname(&end, Vec::new()).unwrap();
+    (File::from(end), path.to_str().unwrap().into())
+}
+
+impl SerialWire {
+    fn over(line: File) -> Self {
+        Self { bytes: Bytes::new(line), decoder: SerialDecoder::new(1), address: 1, buffer: vec![0; 1024] }
+    }
+}
+
+fn a_serial_device_that_comes_back_is_opened_again() {
+    let (agent, _udp, lines) = agent(Config::default());
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("ttyUSB0");
+    let (end, path) = device();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let serial = Serial::open(&agent, &link, 115_200).unwrap();
+    assert_eq!(serial.path(), link);
+    let mut client = TestClient::open(SerialWire::over(end), 0x070a);
+    // The device is pulled out and plugged in again; while it is away, nobody is there.
+    let (end, path) = device();
+    client.wire = Box::new(SerialWire::over(end));
+    eventually("the device is gone", || lines.lock().unwrap().iter().any(|line| line.contains("failed")));
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    eventually("the device is back", || lines.lock().unwrap().iter().any(|line| line.contains("works again")));
+    client.until("connected", |client| client.session.is_connected());
+    assert_eq!(agent.statistics().len(), 1);
+    exchange(&mut client, "over_a_device_that_came_back");
+}
+
 fn what_cannot_be_opened_is_said_in_a_sentence() {
     let agent = Agent::new(Config::default()).unwrap();
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
@@ -200,14 +263,14 @@ fn the_program_serves_a_pseudoterminal_until_it_is_interrupted() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut path = String::new();
+    let mut path = std::string::String::new();
     BufReader::new(program.stdout.take().unwrap()).read_line(&mut path).unwrap();
     let mut client = TestClient::open(SerialWire::open(Path::new(path.trim()), 1), 0x0707);
     exchange(&mut client, "over_program");
     kill_process(Pid::from_child(&program), Signal::INT).unwrap();
     eventually("the program ends", || program.try_wait().unwrap().is_some());
     assert!(program.wait().unwrap().success());
-    let mut log = String::new();
+    let mut log = std::string::String::new();
     program.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     assert!(log.contains("client 00000707 has come at serial"), "{log}");
 }
