@@ -6,6 +6,7 @@
 #![deny(clippy::print_stderr)] // it panics on a closed pipe
 
 use clap::{Args, Parser, Subcommand};
+use gantry::MAX_DOMAIN_ID;
 use gantry_agent::{Agent, Can, Config, Level, Limits, Result, Serial, Tcp, Types, Udp};
 use std::{
     io::Write,
@@ -21,7 +22,7 @@ use std::{
 #[command(name = "gantry-agent", version, disable_help_subcommand = true)]
 struct Cli {
     /// Put all clients into this domain, 0 to 232 [default: the domain that each client asks for]
-    #[arg(long, global = true, value_name = "ID")]
+    #[arg(long, global = true, value_name = "ID", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_DOMAIN_ID)))]
     domain: Option<u32>,
     /// A folder of packages (DIR/<package>/msg/*.msg) with types beyond ROS 2's standard ones; may be repeated
     #[arg(long, global = true, value_name = "DIR")]

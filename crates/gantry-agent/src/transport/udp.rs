@@ -6,6 +6,7 @@ use crate::{
     error::{Error, Result},
     port::Port,
 };
+use rustix::net::{SendFlags, sendto};
 use std::{
     io,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
@@ -99,7 +100,10 @@ impl Drop for Udp {
 impl Transport for Socket {
     fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()> {
         match peer {
-            PeerAddress::Socket(address) => self.0.send_to(message, address).map(drop),
+            PeerAddress::Socket(address) => {
+                sendto(&self.0, message, SendFlags::DONTWAIT, &address)?;
+                Ok(())
+            }
             PeerAddress::Number(_) => Err(io::ErrorKind::AddrNotAvailable.into()),
         }
     }

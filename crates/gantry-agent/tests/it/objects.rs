@@ -14,6 +14,7 @@ test_support::tests!(
     unknown_types_are_refused_with_advice,
     objects_go_with_their_owner,
     a_client_has_a_limited_number_of_objects,
+    clients_have_a_limited_number_of_domains,
     data_for_something_else_than_a_writer_is_refused
 );
 
@@ -119,6 +120,17 @@ fn a_client_has_a_limited_number_of_objects() {
     assert_eq!([1, 2, 3].map(&mut create), [StatusValue::OK, StatusValue::OK, StatusValue::RESOURCES]);
     assert_eq!(client.delete(TOPIC), StatusValue::OK);
     assert_eq!(client.create_as(Flags::NONE, TOPIC, topic("rt/limited")), StatusValue::OK);
+}
+
+fn clients_have_a_limited_number_of_domains() {
+    let limits = Limits { domains: 1, ..Limits::default() };
+    let (_agent, udp, _) = agent(Config { limits, ..Config::default() });
+    let mut client = TestClient::open(socket(&udp), 0x0208);
+    let mut create = |number, domain| {
+        let id = ObjectId::new(number, ObjectKind::PARTICIPANT);
+        client.create(id, Entity::Participant(Participant::default()), Owner::Domain(domain))
+    };
+    assert_eq!([create(2, 0), create(3, 5)], [StatusValue::OK, StatusValue::RESOURCES]);
 }
 
 fn data_for_something_else_than_a_writer_is_refused() {

@@ -30,6 +30,7 @@ test_support::tests!(
     clients_share_a_serial_line,
     noise_on_a_serial_line_is_survived_and_logged,
     a_slow_line_holds_up_nobody,
+    a_client_that_takes_nothing_is_gone,
     a_serial_device_that_comes_back_is_opened_again,
     what_cannot_be_opened_is_said_in_a_sentence,
     the_program_serves_a_pseudoterminal_until_it_is_interrupted
@@ -208,6 +209,21 @@ fn a_slow_line_holds_up_nobody() {
     let counts = statistics.iter().find(|client| client.key.0 == 0x0708_u32.to_be_bytes()).unwrap().counts;
     assert_eq!(counts.delivered as usize, slow.data(reader).len());
     assert_eq!(counts.delivered + counts.overwritten, 1000);
+}
+
+fn a_client_that_takes_nothing_is_gone() {
+    let (agent, _udp, lines) = agent(Config::default());
+    let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
+    let mut client = TestClient::open(TcpWire::connect(&tcp), 0x070b);
+    let reader = client.create_reader(1, "rt/flood", STRING);
+    client.read(reader, StreamId::BEST_EFFORT, u16::MAX);
+    let mut publisher = host().create_publisher::<String>("/flood", Qos::default()).unwrap();
+    // It sends no more than it reads, until the buffers of the system are full.
+    eventually("the client is gone", || {
+        publisher.publish_copy(&String { data: "x".repeat(150) }).unwrap();
+        agent.statistics().is_empty()
+    });
+    eventually("a line in the log", || lines.lock().unwrap().iter().any(|line| line.contains("is gone")));
 }
 
 /// A pseudoterminal as a device: what the agent opens is the path, and this end is the client's.
