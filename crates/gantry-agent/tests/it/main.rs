@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
+mod firmware;
 mod hostile;
 mod objects;
 mod services;
@@ -21,8 +22,15 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 
 fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
-        let tests =
-            [hostile::TESTS, objects::TESTS, services::TESTS, sessions::TESTS, topics::TESTS, transports::TESTS];
+        let tests = [
+            firmware::TESTS,
+            hostile::TESTS,
+            objects::TESTS,
+            services::TESTS,
+            sessions::TESTS,
+            topics::TESTS,
+            transports::TESTS,
+        ];
         return libtest_mimic::run(&Arguments::from_args(), trials(tests)).exit_code();
     }
     let directory = tempfile::Builder::new().prefix("gantry-agent-test-").tempdir_in("/dev/shm").unwrap();
