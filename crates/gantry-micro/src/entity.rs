@@ -41,6 +41,8 @@ pub struct EntityCounts {
     pub sent: u32,
     /// Messages that the session had no room for: [`PublishError::Full`](crate::PublishError::Full).
     pub full: u32,
+    /// Messages that the agent refused: each with an [`Event::Refused`](crate::Event::Refused).
+    pub refused: u32,
     /// Messages that came into the queue.
     pub received: u32,
     /// Messages that a full queue lost (KEEP_LAST): the oldest one that was not taken, or the one that came if the view
@@ -69,7 +71,7 @@ pub(crate) trait Endpoint<'a> {
 impl<'a> Entity<'a> {
     pub const fn new() -> Self {
         const NONE: EntityCounts =
-            EntityCounts { sent: 0, full: 0, received: 0, overwritten: 0, too_long: 0, invalid: 0 };
+            EntityCounts { sent: 0, full: 0, refused: 0, received: 0, overwritten: 0, too_long: 0, invalid: 0 };
         Self {
             next: Cell::new(None),
             name: Cell::new(None),

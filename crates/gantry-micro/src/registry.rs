@@ -141,7 +141,12 @@ impl<'a> Registry<'a> {
         let Some(endpoint) = self.find(object.number()) else { return };
         let entity = endpoint.entity();
         if !is_ok {
-            entity.set_state(EntityState::Refused(status.status));
+            // What is created stays so: then the agent refuses one message.
+            if entity.state() == EntityState::Waiting {
+                entity.set_state(EntityState::Refused(status.status));
+            } else {
+                entity.count(|counts| &mut counts.refused);
+            }
             handle(Event::Refused { name: entity.name(), status });
         } else if object.kind() == endpoint.kind() && entity.state() == EntityState::Waiting {
             entity.set_state(EntityState::Ready);

@@ -20,6 +20,8 @@ const MAX_UNANSWERED: u8 = 3;
 /// The bytes of a STATUS: its header, the request, the object and the result.
 const STATUS_BYTES: usize = 10;
 const PING: RequestId = RequestId(3);
+/// The most bytes of data in one DATA.
+const MAX_DATA_BYTES: usize = u16::MAX as usize - ObjectRequest::BYTES;
 
 /// What a client asks the agent for.
 #[derive(Clone, Debug)]
@@ -152,7 +154,9 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         identity: &[u8],
         message: &[u8],
     ) -> core::result::Result<(), Refused> {
-        let header = data_header(SubmessageId::DATA, request, identity.len() + message.len());
+        let length = identity.len() + message.len();
+        check_length(length)?;
+        let header = data_header(SubmessageId::DATA, request, length);
         self.link.write(stream, &[&header, identity, message])
     }
 
@@ -166,6 +170,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         request: ObjectRequest,
         length: usize,
     ) -> core::result::Result<DataSlot<'_>, Refused> {
+        check_length(length)?;
         let slot = self.link.begin(stream, DATA_HEADER_BYTES + length)?;
         Ok(DataSlot::new(slot, SubmessageId::DATA, request))
     }
@@ -200,6 +205,11 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
     pub fn deadline(&self) -> Instant {
         self.link.deadline().map_or(self.core.ask_at, |at| at.min(self.core.ask_at))
     }
+}
+
+/// Refuses data whose length DATA cannot state. That 0 stands for all the rest holds for WRITE_DATA only.
+fn check_length(length: usize) -> core::result::Result<(), Refused> {
+    if length <= MAX_DATA_BYTES { Ok(()) } else { Err(Refused::TooLong { length, max: MAX_DATA_BYTES }) }
 }
 
 /// The session without its streams, so that its code exists once for all sizes.

@@ -22,6 +22,9 @@ const MAX_RETRY_US: u32 = 400_000;
 const SILENCE_US: u32 = 250_000;
 /// So many questions without an answer mean that the agent is gone.
 const MAX_UNANSWERED: u8 = 3;
+/// So many questions of the reliable stream without an answer of use, over about two seconds, mean that the agent counts otherwise:
+/// it began its streams anew, as after a CREATE_CLIENT that came late.
+const MAX_STALLED: u8 = 20;
 /// The requests of a session itself have reserved numbers.
 const LOGOUT: RequestId = RequestId(2);
 const PING: RequestId = RequestId(3);
@@ -40,6 +43,8 @@ pub struct ClientConfig {
 pub enum Disconnected {
     /// The agent does not answer any more.
     Silent,
+    /// The agent is there and acknowledges nothing of what it is sent.
+    Stalled,
     /// The agent does not know the session: it was started again, or has dropped the client.
     Unknown,
     /// The client ended it.
@@ -234,6 +239,9 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         if header.session != core.session || core.state == State::Closed {
             return; // of an earlier session
         }
+        if !matches!(core.state, State::Connecting { .. }) {
+            core.heard(now); // any message is a sign of life, also a fragment or a duplicate
+        }
         link.receive(&header, message, now, &mut |incoming| match incoming {
             Incoming::Submessage { submessage, .. } => {
                 if let Err(error) = core.submessage(&submessage, now, handle) {
@@ -259,6 +267,9 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         let is_over = self.core.unanswered >= MAX_UNANSWERED && now >= self.core.ask_at;
         match self.core.state {
             State::Connected if is_over => self.disconnect(Disconnected::Silent, now, handle),
+            State::Connected if self.link.unanswered() >= MAX_STALLED => {
+                self.disconnect(Disconnected::Stalled, now, handle);
+            }
             State::Closing if is_over => self.disconnect(Disconnected::Closed, now, handle),
             _ => {}
         }
@@ -426,7 +437,6 @@ impl Core {
         if is_connecting {
             return Ok(()); // only the agent's answer begins the session
         }
-        self.heard(now);
         match submessage.id {
             SubmessageId::STATUS => {
                 let Status { reply: ObjectReply { related, result } } = submessage.read()?;

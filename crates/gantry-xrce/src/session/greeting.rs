@@ -10,8 +10,10 @@ use crate::wire::{
 /// The client is asked whether it is alive after so long a silence: one with Gantry's extensions, which spins, and any other.
 const SILENCE_US: u32 = 1_000_000;
 const LENIENT_SILENCE_US: u32 = 10_000_000;
-/// eProsima's property for the same, in milliseconds.
+/// eProsima's property for the same, in milliseconds, and its limits: a client must not be asked all the time, nor hold its place for hours.
 const HARD_LIVELINESS: &str = "uxr_hl";
+const MIN_SILENCE_MS: u32 = 100;
+const MAX_SILENCE_MS: u32 = 60_000;
 
 /// A client, as the agent knows it from its CREATE_CLIENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,8 @@ impl Peer {
 }
 
 fn milliseconds_as_us(property: Property<'_>) -> Option<u32> {
-    property.value.parse::<u32>().ok().filter(|&ms| ms > 0).map(|ms| ms.saturating_mul(1000))
+    let ms = property.value.parse::<u32>().ok().filter(|&ms| ms > 0)?;
+    Some(ms.clamp(MIN_SILENCE_MS, MAX_SILENCE_MS) * 1000)
 }
 
 /// Writes the answer to a CREATE_CLIENT into `memory`: STATUS_AGENT.

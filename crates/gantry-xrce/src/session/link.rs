@@ -94,6 +94,8 @@ pub struct Link<O, I, A, B> {
     is_extended: bool,
     /// A delayed acknowledgement is sent by then.
     acknowledge_at: Option<Instant>,
+    /// A message had no room for an acknowledgement that was due, which is sent before the next one.
+    is_overdue: bool,
     malformed: u32,
     unknown_stream: u32,
     control: [u8; CONTROL_BYTES],
@@ -109,6 +111,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
             best_effort_input: BestEffortInput::new(),
             is_extended: false,
             acknowledge_at: None,
+            is_overdue: false,
             malformed: 0,
             unknown_stream: 0,
             control: [0; CONTROL_BYTES],
@@ -120,8 +123,13 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
     pub fn reset(&mut self, is_extended: bool) -> u16 {
         self.reliable_input.reset();
         self.best_effort_input.reset();
-        (self.is_extended, self.acknowledge_at) = (is_extended, None);
+        (self.is_extended, self.acknowledge_at, self.is_overdue) = (is_extended, None, false);
         u16::from(self.reliable_output.reset()) + u16::from(self.best_effort_output.reset())
+    }
+
+    /// The questions of the reliable output stream in a row that got no answer of use.
+    pub fn unanswered(&self) -> u8 {
+        self.reliable_output.unanswered()
     }
 
     /// Whether both sides speak Gantry's extensions.
@@ -263,9 +271,10 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
     pub fn transmit(&mut self, header: &Header, now: Instant) -> Option<&[u8]> {
         let has_reliable = self.reliable_output.is_ready(now);
         let has_message = has_reliable || self.best_effort_output.is_ready();
-        if self.must_acknowledge(now) && !(self.is_extended && has_message) {
+        let must_acknowledge = self.must_acknowledge(now);
+        if must_acknowledge && (!self.is_extended || !has_message || self.is_overdue) {
             let acknowledgement = acknowledgement(&mut self.reliable_input);
-            self.acknowledge_at = None;
+            (self.acknowledge_at, self.is_overdue) = (None, false);
             return self.control(&outside_streams(header), &acknowledgement).ok();
         }
         let (header, message) = if has_reliable {
@@ -276,6 +285,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
                 ToSend::Heartbeat { first, last } => {
                     let stream = StreamId::RELIABLE;
                     let heartbeat = Heartbeat { first_unacknowledged: first.0, last_sent: last.0, stream };
+                    self.is_overdue = must_acknowledge;
                     return write_control(&mut self.control, &outside_streams(header), &heartbeat).ok();
                 }
             }
@@ -287,6 +297,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         let is_due = self.is_extended && self.reliable_input.acknowledgement_due() != Due::No;
         let (memory, mut length) = message.into_memory(header.bytes());
         header.write(&mut Writer::new(memory, ByteOrder::Little));
+        self.is_overdue = must_acknowledge && !has_room;
         if is_due && has_room {
             self.acknowledge_at = None;
             let mut builder = MessageBuilder::resume(memory, length, 0, ByteOrder::Little);

@@ -11,6 +11,7 @@ use gantry_xrce::{
         ClientKey, CreateClient, ObjectId, ObjectRequest, RequestId, ResultStatus, StreamId, SubmessageId, Time, parse,
     },
 };
+use std::collections::VecDeque;
 use test_support::xrce::streams::{Faults, HeapSlots, Line};
 
 pub const KEY: ClientKey = ClientKey([0xaa, 0xaa, 0xbb, 0xbb]);
@@ -50,6 +51,7 @@ pub struct Bench {
     pub written: Vec<Vec<u8>>,
     /// The agent sends all data back.
     pub echoes: bool,
+    waiting: VecDeque<(StreamId, ObjectRequest, Vec<u8>)>,
 }
 
 impl Bench {
@@ -69,6 +71,7 @@ impl Bench {
             told: Vec::new(),
             written: Vec::new(),
             echoes: false,
+            waiting: VecDeque::new(),
         }
     }
 
@@ -121,6 +124,12 @@ impl Bench {
         }
         let time = self.time();
         if let Some(agent) = &mut self.agent {
+            while let Some((stream, request, data)) = self.waiting.front() {
+                if agent.send(*stream, *request, &[], data).is_err() {
+                    break; // until the client acknowledges
+                }
+                self.waiting.pop_front();
+            }
             while let Some(message) = agent.transmit(now, time) {
                 self.back.send(self.now_us, message.len(), message.to_vec());
             }
@@ -128,6 +137,12 @@ impl Bench {
                 self.agent = None;
             }
         }
+    }
+
+    /// The agent's session begins anew, with the same number.
+    pub fn restart_agent(&mut self) {
+        let peer = *self.agent.as_ref().unwrap().peer();
+        self.agent = Some(new_agent(peer, self.now()));
     }
 
     fn agent_receives(&mut self, message: &[u8]) {
@@ -156,8 +171,7 @@ impl Bench {
                 if data.is_empty() {
                     agent.status(stream, request, ResultStatus::OK).unwrap();
                 } else if self.echoes {
-                    // A full stream is the test's fault.
-                    agent.send(stream, request, &[], &data).unwrap();
+                    self.waiting.push_back((stream, request, data));
                 }
             }
             if let Some(request) = closes {
@@ -172,9 +186,7 @@ impl Bench {
             let Ok(CreateClient { client }) = submessage.read() else { return };
             let mut peer = Peer::new(&client);
             peer.is_extended &= !self.is_plain;
-            let slots = |count| HeapSlots::new(count, usize::from(peer.mtu_bytes) + 4);
-            let link = Link::new(slots(16), slots(16), vec![0; 4096], slots(4));
-            self.agent = Some(AgentSession::new(peer, link, now));
+            self.agent = Some(new_agent(peer, now));
             let reply = welcome(&mut memory, &peer, ResultStatus::OK).unwrap();
             self.back.send(self.now_us, reply.len(), reply.to_vec());
         } else if !self.is_plain || submessage.id == SubmessageId::GET_INFO {
@@ -200,6 +212,11 @@ impl Bench {
         let is_written = self.run(limit_us, |bench| bench.client.write(stream, object, &[], data).is_ok());
         assert!(is_written, "the stream takes nothing for a minute");
     }
+}
+
+fn new_agent(peer: Peer, now: Instant) -> Agent {
+    let slots = |count| HeapSlots::new(count, usize::from(peer.mtu_bytes) + 4);
+    AgentSession::new(peer, Link::new(slots(16), slots(16), vec![0; 4096], slots(4)), now)
 }
 
 impl Told {

@@ -6,13 +6,16 @@ use bench::{AHEAD_NS, Bench, Told};
 use gantry_xrce::{
     session::{Disconnected, WriteError},
     stream::Refused,
-    wire::{ObjectId, StreamId},
+    time::Instant,
+    wire::{ObjectId, ObjectRequest, RequestId, StreamId, SubmessageId, Time},
 };
 use test_support::xrce::streams::{Faults, Line};
 
 const ONE_WAY_US: u64 = 3_000;
 const GOOD: Faults = Faults { loss: 0.0, duplication: 0.0, reordering: 0.0, reordering_us: 0, us_per_byte: 0 };
 const BAD: Faults = Faults { loss: 0.1, duplication: 0.05, reordering: 0.1, reordering_us: 20_000, us_per_byte: 0 };
+
+const REQUEST: ObjectRequest = ObjectRequest { request: RequestId(11), object: ObjectId(0x0016) };
 
 /// A message whose contents and length depend on its number; every seventh is longer than a slot.
 fn data(number: u32) -> Vec<u8> {
@@ -75,6 +78,70 @@ fn a_silent_agent_is_noticed_and_found_again() {
     let up_us = bench.now_us;
     bench.connect();
     assert!(bench.now_us - up_us < 1_000_000, "it took {} µs", bench.now_us - up_us);
+}
+
+#[test]
+fn a_slow_line_amid_fragments_is_not_silence() {
+    // 9600 baud: a message of 1800 bytes takes 1.9 s.
+    let mut bench = Bench::new(0, Faults { us_per_byte: 1042, ..GOOD }, 7);
+    bench.echoes = true;
+    bench.connect();
+    // The agent begins by itself.
+    let agent = bench.agent.as_mut().unwrap();
+    agent.send(StreamId::RELIABLE, REQUEST, &[], &[9; 1800]).unwrap();
+    assert!(
+        bench.run(bench.now_us + 8_000_000, |bench| bench.told.contains(&Told::Data(vec![9; 1800]))),
+        "{:?}",
+        bench.told
+    );
+    assert!(!bench.told.iter().any(|told| matches!(told, Told::Disconnected(..))), "{:?}", bench.told);
+}
+
+#[test]
+fn an_agent_that_began_the_session_anew_is_left() {
+    let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+    bench.connect();
+    for number in 1..20 {
+        bench.write(StreamId::RELIABLE, &data(number));
+    }
+    assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written.len() == 19));
+    // A CREATE_CLIENT that comes late begins the agent's streams anew.
+    bench.restart_agent();
+    bench.write(StreamId::RELIABLE, &data(1));
+    let is_left =
+        |bench: &mut Bench| bench.told.iter().any(|told| matches!(told, Told::Disconnected(Disconnected::Stalled, _)));
+    assert!(bench.run(bench.now_us + 4_000_000, is_left), "{:?}", bench.told);
+    bench.connect();
+    bench.write(StreamId::RELIABLE, &data(2));
+    assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written.last() == Some(&data(2))));
+}
+
+#[test]
+fn full_messages_do_not_hold_acknowledgements_up() {
+    let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+    bench.connect();
+    bench.agent.as_mut().unwrap().send(StreamId::RELIABLE, REQUEST, &[], &[9; 20]).unwrap();
+    let now = bench.now();
+    let message = bench.agent.as_mut().unwrap().transmit(now, Time::default()).unwrap().to_vec();
+    bench.client.receive(&message, now, &mut |_| {});
+    // The line takes a message at a time, there is always one, and none has room for an acknowledgement.
+    let later = Instant::from_us(now.as_us() + 10_000);
+    let is_acknowledged = (0..4).any(|_| {
+        let _ = bench.client.write(StreamId::BEST_EFFORT, ObjectId(0x0015), &[], &[7; bench::SLOT_BYTES - 16]);
+        bench
+            .client
+            .transmit(later)
+            .is_some_and(|sent| sent[1] == StreamId::NONE.0 && sent[4] == SubmessageId::ACKNACK.0)
+    });
+    assert!(is_acknowledged);
+}
+
+#[test]
+fn data_whose_length_cannot_be_stated_is_refused() {
+    let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+    bench.connect();
+    let sent = bench.agent.as_mut().unwrap().send(StreamId::RELIABLE, REQUEST, &[], &vec![0; 65_532]);
+    assert!(matches!(sent, Err(Refused::TooLong { max: 65_531, .. })), "{sent:?}");
 }
 
 #[test]
