@@ -16,10 +16,9 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// The handle of the thread, which ends with it.
+/// The handle of the thread, which ends soon after it.
 pub struct Listener {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
 }
 
 /// An outlet, by its number, that came, or went (`None`).
@@ -34,7 +33,7 @@ struct Shared {
 
 impl Listener {
     /// Starts the thread for the domain of `node`.
-    pub fn start(node: &Node, context: Weak<Context>) -> Result<Listener, String> {
+    pub fn start(node: &Node, context: Weak<Context>) -> Result<(Listener, JoinHandle<()>), String> {
         let collector = Collector::new(node).map_err(|error| error.to_string())?;
         let shared = Arc::new(Shared {
             changed: Mutex::default(),
@@ -47,7 +46,7 @@ impl Listener {
             .name(format!("listener-{}", node.domain_id()))
             .spawn(move || Thread { shared: of_thread, context, collector, outlets: BTreeMap::new() }.run())
             .map_err(|error| format!("no thread for domain {} could be started: {error}", node.domain_id()))?;
-        Ok(Listener { shared, thread: Some(thread) })
+        Ok((Listener { shared }, thread))
     }
 
     /// A number for a new outlet, which no other one has.
@@ -71,16 +70,17 @@ impl Listener {
         self.shared.has_changes.store(true, Release); // partner: `Shared::has_news`
         self.shared.bell.ring();
     }
+
+    /// Ends the thread, but does not wait for it.
+    pub fn end(&self) {
+        self.shared.is_ending.store(true, Release); // partner: `Shared::has_news`
+        self.shared.bell.ring();
+    }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.shared.is_ending.store(true, Release); // partner: `Shared::has_news`
-        self.shared.bell.ring();
-        if let Some(thread) = self.thread.take() {
-            // It may hold the last reference to the context, whose end drops this on its own thread.
-            let _ = (thread.thread().id() != thread::current().id()).then(|| thread.join());
-        }
+        self.end();
     }
 }
 

@@ -4,7 +4,10 @@ use super::{
     outlet::{Outlet, Requester, Source},
     plan::{Endpoint, Plan, Refusal, node_of},
 };
-use crate::context::{ClientCell, Context};
+use crate::{
+    context::{ClientCell, Context},
+    listener::Listener,
+};
 use gantry::{GenericPublisher, Node, PublisherOptions};
 use gantry_xrce::wire::{ClientKey, Create, Flags, ObjectId, StatusValue};
 use std::{
@@ -29,8 +32,8 @@ pub struct Object {
 
 /// What stands for an object in Gantry.
 pub enum Entity {
-    /// Of a participant.
-    Node(Node),
+    /// Of a participant, and the listener of its domain.
+    Node(Node, Arc<Listener>),
     /// Of topics, publishers and subscribers: nothing.
     None,
     /// Of a data writer.
@@ -130,13 +133,15 @@ impl Objects {
                 .use_global_arguments(false)
                 .start_parameter_services(false)
                 .build()?;
-            site.context.listener(&node).map_err(|why| Refusal::new(StatusValue::RESOURCES, why))?;
-            return Ok(Entity::Node(node));
+            let listener = site.context.listener(&node).map_err(|why| Refusal::new(StatusValue::RESOURCES, why))?;
+            return Ok(Entity::Node(node, listener));
         }
         if matches!(plan, Plan::Topic { .. } | Plan::Group) {
             return Ok(Entity::None);
         }
-        let Some(node) = node_of(self, owner) else { return Err(Refusal::unknown("the participant of object", id)) };
+        let Some((node, listener)) = node_of(self, owner) else {
+            return Err(Refusal::unknown("the participant of object", id));
+        };
         let source = match plan {
             Plan::Participant { .. } | Plan::Topic { .. } | Plan::Group => return Ok(Entity::None),
             Plan::Writer(endpoint) => {
@@ -166,7 +171,6 @@ impl Objects {
                 Source::Service(server?)
             }
         };
-        let listener = site.context.listener(node).map_err(|why| Refusal::new(StatusValue::RESOURCES, why))?;
         let outlet = Outlet::new(listener.next_number(), source);
         listener.add(outlet.number, site.client.clone());
         Ok(Entity::Outlet(Box::new(outlet)))

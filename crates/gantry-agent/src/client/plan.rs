@@ -3,6 +3,7 @@
 use super::objects::{Entity, Objects};
 use crate::{
     config::Config,
+    listener::Listener,
     names::{TopicName, node_name, service_name, type_name},
     qos,
 };
@@ -179,13 +180,13 @@ fn unknown_type(what: &str, name: &str) -> Refusal {
     Refusal::new(StatusValue::UNKNOWN_REFERENCE, why)
 }
 
-/// The node of a participant, or of the participant that a publisher or subscriber belongs to.
-pub fn node_of(objects: &Objects, owner: ObjectId) -> Option<&Node> {
+/// The node of a participant, or of the participant that a publisher or subscriber belongs to, and the listener of its domain.
+pub fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Listener)> {
     let object = objects.get(owner)?;
     match &object.entity {
-        Entity::Node(node) => Some(node),
+        Entity::Node(node, listener) => Some((node, listener)),
         _ => match &objects.get(object.owner)?.entity {
-            Entity::Node(node) => Some(node),
+            Entity::Node(node, listener) => Some((node, listener)),
             _ => None,
         },
     }

@@ -131,7 +131,7 @@ impl Requests<'_> {
                 return Ok(());
             }
             Entity::Outlet(outlet) => outlet,
-            Entity::Node(_) | Entity::None => {
+            Entity::Node(..) | Entity::None => {
                 return Err(Refusal::new(StatusValue::MISMATCH, "an object of this kind takes no data"));
             }
         };

@@ -1,10 +1,13 @@
 //! Objects: the rules of their creation, and the status of each request.
 
-use crate::support::{PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, WRITER, agent, socket};
+use crate::support::{PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, Told, WRITER, agent, socket};
 use gantry_agent::{Config, Limits};
-use gantry_xrce::wire::{
-    DataWriter, Entity, Flags, Group, Object, ObjectId, ObjectKind, Owner, Participant, Representation, StatusValue,
-    StreamId, Topic,
+use gantry_xrce::{
+    session::Disconnected,
+    wire::{
+        DataWriter, Entity, Flags, Group, Object, ObjectId, ObjectKind, Owner, Participant, Representation,
+        StatusValue, StreamId, Topic,
+    },
 };
 
 test_support::tests!(
@@ -15,6 +18,7 @@ test_support::tests!(
     objects_go_with_their_owner,
     a_client_has_a_limited_number_of_objects,
     clients_have_a_limited_number_of_domains,
+    domains_without_participants_do_not_count,
     data_for_something_else_than_a_writer_is_refused
 );
 
@@ -148,4 +152,31 @@ fn data_for_something_else_than_a_writer_is_refused() {
     let request = client.write(StreamId::RELIABLE, writer, &[], &[0; 3]);
     assert_eq!(client.status(request), StatusValue::DDS_ERROR);
     assert_eq!(agent.statistics()[0].counts.refused, 4);
+}
+
+fn domains_without_participants_do_not_count() {
+    let limits = Limits { domains: 1, ..Limits::default() };
+    let (_agent, udp, _) = agent(Config { limits, ..Config::default() });
+    let [mut first, mut second] = [0x0220, 0x0221].map(|key| {
+        let mut client = TestClient::new(socket(&udp), key);
+        client.connect();
+        client
+    });
+    let participant = |client: &mut TestClient, domain_id| {
+        let participant = Participant { domain_reference: None, name: Some("elsewhere") };
+        client.create(PARTICIPANT, Entity::Participant(participant), Owner::Domain(domain_id))
+    };
+    for domain_id in 11..14 {
+        assert_eq!(participant(&mut first, domain_id), StatusValue::OK);
+        assert_eq!(participant(&mut second, domain_id + 10), StatusValue::RESOURCES);
+        assert_eq!(participant(&mut second, domain_id), StatusValue::OK);
+        assert_eq!(first.delete(PARTICIPANT), StatusValue::OK);
+        assert_eq!(participant(&mut first, domain_id + 10), StatusValue::RESOURCES);
+        assert_eq!(second.delete(PARTICIPANT), StatusValue::OK);
+    }
+    // A client that leaves is as good.
+    assert_eq!(participant(&mut first, 14), StatusValue::OK);
+    first.session.close(first.now());
+    first.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));
+    second.create_groups();
 }
