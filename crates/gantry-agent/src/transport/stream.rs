@@ -12,12 +12,13 @@ use std::{
     io,
     os::fd::{AsFd, OwnedFd},
     sync::Mutex,
+    time::{Duration, Instant},
 };
 
 /// Bytes that wait for the line at most: answers outside of a session are sent without asking for room.
 const MAX_PENDING_BYTES: usize = 128 << 10;
-/// After so long a silence, somebody is asked whether the stream is wanted.
-const SILENCE_S: i64 = 10;
+/// So often somebody is asked whether the stream is wanted.
+const QUESTION_PERIOD: Duration = Duration::from_secs(5);
 
 /// A byte stream in both directions.
 pub struct Stream {
@@ -84,7 +85,8 @@ impl Stream {
     }
 
     /// Reads and writes until the stream ends, which is an error unless [`Self::end`] was called. `has_room` is called when the line
-    /// has taken all bytes after it did not, and `is_wanted` now and then while nothing happens.
+    /// has taken all bytes after it did not. A stream of which `is_wanted` says twice that it is not, 5 seconds apart, ends: so does one
+    /// on which no client begins a session, whatever comes on it.
     pub fn run(
         &self,
         received: &mut dyn FnMut(&[u8]),
@@ -92,8 +94,17 @@ impl Stream {
         is_wanted: &mut dyn FnMut() -> bool,
     ) -> io::Result<()> {
         let mut buffer = [0; 4096];
-        let silence = Timespec { tv_sec: SILENCE_S, tv_nsec: 0 };
+        let mut asked_at = Instant::now();
+        let mut was_wanted = true;
         loop {
+            if asked_at.elapsed() >= QUESTION_PERIOD {
+                asked_at = Instant::now();
+                let is_wanted = is_wanted();
+                if !is_wanted && !was_wanted {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                was_wanted = is_wanted;
+            }
             let mut events = PollFlags::IN;
             {
                 let state = lock(&self.state);
@@ -105,8 +116,8 @@ impl Stream {
                 }
             }
             let mut fds = [PollFd::new(&self.line, events), PollFd::new(&self.wake, PollFlags::IN)];
-            match poll(&mut fds, Some(&silence)) {
-                Ok(0) if !is_wanted() => return Err(io::ErrorKind::TimedOut.into()),
+            let timeout = Timespec::try_from(QUESTION_PERIOD.saturating_sub(asked_at.elapsed())).ok();
+            match poll(&mut fds, timeout.as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }

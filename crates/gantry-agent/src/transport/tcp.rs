@@ -19,12 +19,15 @@ use std::{
         atomic::{AtomicBool, Ordering::*},
     },
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 /// The longest message, in bytes.
 const MAX_BYTES: usize = 65_535;
 /// The system keeps so many bytes of a connection: what waits there is old when it arrives.
 const SEND_BUFFER_BYTES: usize = 16 << 10;
+/// The pause after a connection could not be taken, as when the process has too many descriptors: the next attempt would fail as fast.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Clients over TCP, until this is dropped.
 #[derive(Debug)]
@@ -81,6 +84,7 @@ impl Shared {
                 break;
             }
             threads.retain(|thread| !thread.is_finished());
+            let is_taken = accepted.is_ok();
             let began = accepted.and_then(|(connection, peer)| {
                 // A client that connects again may do so before its old connection has ended.
                 if threads.len() >= 2 * port.max_clients() {
@@ -94,6 +98,9 @@ impl Shared {
             match began {
                 Ok(thread) => threads.push(thread),
                 Err(error) => port.defective(format_args!("a connection failed: {error}")),
+            }
+            if !is_taken {
+                thread::park_timeout(PAUSE);
             }
         }
         lock(&self.connections).values().for_each(|stream| stream.end());
@@ -130,10 +137,9 @@ impl Drop for Tcp {
         self.shared.is_ending.store(true, Release); // partner: `accept`
         // A connection wakes the thread up. If there can be none, the thread is left alone.
         let is_woken = TcpStream::connect(super::local(self.address)).is_ok();
-        if let Some(thread) = self.thread.take()
-            && is_woken
-        {
-            let _ = thread.join();
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = is_woken.then(|| thread.join());
         }
     }
 }

@@ -31,6 +31,7 @@ test_support::tests!(
     noise_on_a_serial_line_is_survived_and_logged,
     a_slow_line_holds_up_nobody,
     a_client_that_takes_nothing_is_gone,
+    a_connection_without_a_session_ends_whatever_comes_on_it,
     a_serial_device_that_comes_back_is_opened_again,
     what_cannot_be_opened_is_said_in_a_sentence,
     the_program_serves_a_pseudoterminal_until_it_is_interrupted
@@ -224,6 +225,17 @@ fn a_client_that_takes_nothing_is_gone() {
         agent.statistics().is_empty()
     });
     eventually("a line in the log", || lines.lock().unwrap().iter().any(|line| line.contains("is gone")));
+}
+
+fn a_connection_without_a_session_ends_whatever_comes_on_it() {
+    let (agent, _udp, _) = agent(Config::default());
+    let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
+    let mut connection = TcpStream::connect(tcp.address()).unwrap();
+    connection.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    eventually("the connection ends", || {
+        let is_sent = connection.write_all(&[0]).is_ok();
+        !is_sent || matches!(connection.read(&mut [0]), Ok(0))
+    });
 }
 
 /// A pseudoterminal as a device: what the agent opens is the path, and this end is the client's.
