@@ -46,7 +46,8 @@ impl Agent {
     #[must_use]
     pub fn attach(&self, transport: Arc<dyn Transport>) -> Port {
         // Relaxed: only the number matters.
-        Port { shared: self.shared.clone(), transport, number: self.shared.ports.fetch_add(1, Relaxed) }
+        let number = self.shared.ports.fetch_add(1, Relaxed);
+        Port { shared: self.shared.clone(), transport, number, turns: Arc::default() }
     }
 
     /// The clients and their counters, in the order of their keys.

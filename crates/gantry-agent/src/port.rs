@@ -7,7 +7,13 @@ use crate::{
     shared::Shared,
     transport::{Line, PeerAddress, Transport},
 };
-use std::{fmt, io, sync::Arc};
+use std::{
+    fmt, io,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::*},
+    },
+};
 
 /// The agent as a transport sees it.
 #[derive(Clone)]
@@ -15,6 +21,8 @@ pub struct Port {
     pub(crate) shared: Arc<Shared>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) number: u32,
+    /// Counts how often the line had room for all: another client is then the first to use it.
+    pub(crate) turns: Arc<AtomicUsize>,
 }
 
 impl Port {
@@ -28,7 +36,7 @@ impl Port {
     pub fn has_room(&self, peer: PeerAddress) {
         let client = lock(&self.shared.clients).at(Address { port: self.number, peer });
         if let Some(client) = client {
-            lock(&client).pump(&self.shared.context);
+            lock(&client).has_room(&self.shared.context);
         }
     }
 
@@ -39,8 +47,12 @@ impl Port {
 
     /// The line to all its clients takes messages again.
     pub(crate) fn has_room_for_all(&self) {
-        let clients = lock(&self.shared.clients).on_port(self.number);
-        clients.iter().for_each(|client| lock(client).pump(&self.shared.context));
+        let mut clients = lock(&self.shared.clients).on_port(self.number);
+        let turn = self.turns.fetch_add(1, Relaxed); // only the number matters
+        if let Some(first) = turn.checked_rem(clients.len()) {
+            clients.rotate_left(first);
+        }
+        clients.iter().for_each(|client| lock(client).has_room(&self.shared.context));
     }
 
     /// Whether there is a client at that address.

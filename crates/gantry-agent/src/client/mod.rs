@@ -51,7 +51,7 @@ pub struct Client {
     last_served: ObjectId,
     counts: Counts,
     limiter: Limiter,
-    /// The line has taken nothing since then.
+    /// The line has had no room since then.
     blocked_since: Option<Instant>,
     /// The client ended its session.
     is_closed: Option<ObjectRequest>,
@@ -137,6 +137,12 @@ impl Client {
         }
     }
 
+    /// The line has taken what waited, of this client or of one that shares the line.
+    pub fn has_room(&mut self, context: &Context) {
+        self.blocked_since = None; // another client may fill the line first
+        self.pump(context);
+    }
+
     pub fn line(&self) -> &Line {
         &self.line
     }
@@ -157,7 +163,11 @@ impl Client {
         let mut has_more = true;
         for _ in 0..MAX_ROUNDS {
             self.answer();
-            has_more = self.line.has_room() && self.deliver(now, context);
+            let has_room = self.line.has_room();
+            if has_room {
+                self.blocked_since = None; // a line that is full again at the end has still taken something
+            }
+            has_more = has_room && self.deliver(now, context);
             self.transmit(now, context);
             if !has_more {
                 break;

@@ -7,6 +7,7 @@
 mod firmware;
 mod hostile;
 mod objects;
+mod saturation;
 mod services;
 mod sessions;
 mod support;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
             firmware::TESTS,
             hostile::TESTS,
             objects::TESTS,
+            saturation::TESTS,
             services::TESTS,
             sessions::TESTS,
             topics::TESTS,

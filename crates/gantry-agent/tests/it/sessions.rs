@@ -83,8 +83,12 @@ fn a_client_that_begins_again_elsewhere_keeps_its_objects() {
     assert_eq!(again.delete(PARTICIPANT), StatusValue::OK);
 }
 
-/// A CREATE_CLIENT, and the agent's answer.
-fn greet(socket: &UdpSocket, key: u32, version: u8, properties: &[Property<'_>]) -> StatusValue {
+/// A CREATE_CLIENT.
+pub fn create_client(session: SessionId, key: u32, properties: &[Property<'_>]) -> Vec<u8> {
+    create_client_of(VERSION[0], session, key, properties)
+}
+
+fn create_client_of(version: u8, session: SessionId, key: u32, properties: &[Property<'_>]) -> Vec<u8> {
     let mut memory = [0; 128];
     let mut builder =
         MessageBuilder::new(&mut memory, &Header::streamless(SessionId::NONE), ByteOrder::Little).unwrap();
@@ -92,13 +96,23 @@ fn greet(socket: &UdpSocket, key: u32, version: u8, properties: &[Property<'_>])
         version: [version, VERSION[1]],
         vendor: VENDOR_EPROSIMA,
         key: ClientKey(key.to_be_bytes()),
-        session: SessionId::CLIENT,
+        session,
         properties: (!properties.is_empty()).then(|| List::from(properties)),
         mtu_bytes: 508,
     };
     builder.add(Flags::NONE, &CreateClient { client }).unwrap();
     let length = builder.bytes();
-    socket.send(&memory[..length]).unwrap();
+    memory[..length].to_vec()
+}
+
+/// A CREATE_CLIENT, and the agent's answer.
+fn greet(socket: &UdpSocket, key: u32, version: u8, properties: &[Property<'_>]) -> StatusValue {
+    socket.send(&create_client_of(version, SessionId::CLIENT, key, properties)).unwrap();
+    status(socket)
+}
+
+/// The agent's answer to a CREATE_CLIENT.
+fn status(socket: &UdpSocket) -> StatusValue {
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut answer = [0; 256];
     loop {
