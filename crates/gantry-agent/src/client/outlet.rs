@@ -173,7 +173,7 @@ impl Outlet {
     /// Gives the session one message, from the memory of its sender straight into a slot, if one is there, is wanted and has room.
     pub fn deliver(&mut self, object: ObjectId, session: &mut Session, now: Instant, counts: &mut Counts) -> Delivered {
         let Some(reading) = self.reading.as_mut().filter(|reading| !reading.is_over(now)) else {
-            (self.reading, self.held) = (None, None);
+            self.reading = None; // what is held waits for the next one
             return Delivered::Nothing;
         };
         if now < reading.next_at() || !(self.has_news || self.held.is_some()) {

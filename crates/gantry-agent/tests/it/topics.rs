@@ -4,7 +4,11 @@ use crate::support::{Faults, MTU_BYTES, TestClient, agent, host, pipe, socket};
 use gantry::{Qos, Subscription};
 use gantry_agent::Config;
 use gantry_msgs::std_msgs::msg::{String, UInt32};
-use gantry_xrce::wire::{DeliveryControl, StreamId};
+use gantry_xrce::{
+    stream::MAX_SLOTS,
+    wire::{DeliveryControl, StreamId},
+};
+use test_support::eventually;
 
 test_support::tests!(
     a_clients_samples_reach_a_subscription,
@@ -13,6 +17,7 @@ test_support::tests!(
     a_sample_that_is_too_long_is_counted_and_logged,
     reliable_samples_survive_a_faulty_line,
     reading_ends_after_its_number_and_by_cancelling,
+    a_sample_that_waits_when_reading_ends_is_delivered_to_the_next_reading,
     a_native_topic_has_its_name
 );
 
@@ -148,6 +153,24 @@ fn reading_ends_after_its_number_and_by_cancelling() {
     publisher.publish_copy(&UInt32 { data: 5 }).unwrap();
     client.read(reader, StreamId::RELIABLE, 0);
     assert_eq!(client.data(reader).len(), 4);
+}
+
+fn a_sample_that_waits_when_reading_ends_is_delivered_to_the_next_reading() {
+    let (agent, udp, _) = agent(Config::default());
+    let qos = Qos::default().keep_last(100);
+    let mut publisher = host().create_publisher::<UInt32>("/held", qos).unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x010a);
+    let reader = client.create_reader(1, "rt/held", UINT32);
+    client.read(reader, StreamId::RELIABLE, UNLIMITED);
+    // The client acknowledges nothing, so the stream becomes full, and one more sample was taken.
+    for data in 0..50 {
+        publisher.publish_copy(&UInt32 { data }).unwrap();
+    }
+    eventually("the stream is full", || agent.statistics()[0].counts.delivered >= MAX_SLOTS as u64 / 2);
+    client.read(reader, StreamId::RELIABLE, 0);
+    client.read(reader, StreamId::RELIABLE, UNLIMITED);
+    client.until("all samples", |client| client.data(reader).len() == 50);
+    assert!(client.data(reader).iter().zip(0_u32..).all(|(data, number)| *data == number.to_le_bytes()));
 }
 
 fn a_native_topic_has_its_name() {
