@@ -1,7 +1,7 @@
 //! The table of clients: by their keys and by their addresses.
 
 use crate::{context::ClientCell, transport::PeerAddress};
-use gantry_xrce::wire::ClientKey;
+use gantry_xrce::wire::{ClientKey, SessionId};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
@@ -15,7 +15,7 @@ pub struct Address {
     pub peer: PeerAddress,
 }
 
-/// The clients. Invariant: each address is that of the client whose entry has it.
+/// The clients. Invariant: each address in `by_address` is that of the client whose entry has it, and whose messages have no key.
 #[derive(Default)]
 pub struct Clients {
     by_key: BTreeMap<ClientKey, Entry>,
@@ -24,6 +24,8 @@ pub struct Clients {
 
 struct Entry {
     client: Arc<ClientCell>,
+    /// Its messages have its key, so that it can share its address.
+    has_key: bool,
     /// `None` if its line is gone.
     address: Option<Address>,
 }
@@ -37,12 +39,18 @@ impl Clients {
         self.by_key.values().map(|entry| entry.client.clone()).collect()
     }
 
-    /// The clients of a transport.
-    pub fn on_port(&self, port: u32) -> Vec<Arc<ClientCell>> {
-        let on_port = |entry: &&Entry| entry.address.is_some_and(|address| address.port == port);
-        self.by_key.values().filter(on_port).map(|entry| entry.client.clone()).collect()
+    /// The clients at some addresses.
+    pub fn among(&self, is_asked: impl Fn(Address) -> bool) -> impl Iterator<Item = &Arc<ClientCell>> {
+        let is_there = move |entry: &&Entry| entry.address.is_some_and(&is_asked);
+        self.by_key.values().filter(is_there).map(|entry| &entry.client)
     }
 
+    /// Whether there is a client at an address.
+    pub fn is_any_at(&self, address: Address) -> bool {
+        self.among(|other| other == address).next().is_some()
+    }
+
+    /// The client of messages without a key.
     pub fn at(&self, address: Address) -> Option<Arc<ClientCell>> {
         self.by_key.get(self.by_address.get(&address)?).map(|entry| entry.client.clone())
     }
@@ -51,17 +59,27 @@ impl Clients {
         self.by_key.get(&key).map(|entry| (entry.client.clone(), entry.address))
     }
 
-    /// Adds a client. Returns those that had its key or its address, which are removed.
-    pub fn insert(&mut self, key: ClientKey, address: Address, client: Arc<ClientCell>) -> Vec<Arc<ClientCell>> {
+    /// Adds a client. Returns those that had its key or, if messages of its session have no key, its address, which are removed.
+    pub fn insert(
+        &mut self,
+        key: ClientKey,
+        session: SessionId,
+        address: Address,
+        client: Arc<ClientCell>,
+    ) -> Vec<Arc<ClientCell>> {
         let same = self.remove(key);
-        self.by_key.insert(key, Entry { client, address: None });
+        self.by_key.insert(key, Entry { client, has_key: session.has_key(), address: None });
         same.into_iter().chain(self.place(key, address)).collect()
     }
 
     /// Gives a client an address. Returns another one that was there, and is removed.
     pub fn place(&mut self, key: ClientKey, address: Address) -> Option<Arc<ClientCell>> {
         let entry = self.by_key.get_mut(&key)?;
-        if let Some(old) = entry.address.replace(address) {
+        let old = entry.address.replace(address);
+        if entry.has_key {
+            return None;
+        }
+        if let Some(old) = old {
             self.by_address.remove(&old);
         }
         let evicted = self.by_address.insert(address, key).filter(|&evicted| evicted != key)?;
@@ -70,16 +88,14 @@ impl Clients {
 
     /// Nothing comes from this address any more.
     pub fn forget_address(&mut self, address: Address) {
-        if let Some(key) = self.by_address.remove(&address)
-            && let Some(entry) = self.by_key.get_mut(&key)
-        {
-            entry.address = None;
-        }
+        self.by_address.remove(&address);
+        let there = self.by_key.values_mut().filter(|entry| entry.address == Some(address));
+        there.for_each(|entry| entry.address = None);
     }
 
     pub fn remove(&mut self, key: ClientKey) -> Option<Arc<ClientCell>> {
         let entry = self.by_key.remove(&key)?;
-        if let Some(address) = entry.address {
+        if let Some(address) = entry.address.filter(|_| !entry.has_key) {
             self.by_address.remove(&address);
         }
         Some(entry.client)

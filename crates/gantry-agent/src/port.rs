@@ -21,7 +21,7 @@ pub struct Port {
     pub(crate) shared: Arc<Shared>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) number: u32,
-    /// Counts how often the line had room for all: another client is then the first to use it.
+    /// Counts how often a line had room again: another one of its clients is then the first to use it.
     pub(crate) turns: Arc<AtomicUsize>,
 }
 
@@ -34,10 +34,8 @@ impl Port {
 
     /// The line takes messages to that client again.
     pub fn has_room(&self, peer: PeerAddress) {
-        let client = lock(&self.shared.clients).at(Address { port: self.number, peer });
-        if let Some(client) = client {
-            lock(&client).has_room(&self.shared.context);
-        }
+        let address = Address { port: self.number, peer };
+        self.serve(|other| other == address);
     }
 
     /// The line to that client is gone, as after the end of a TCP connection. Its session stays until it is silent for too long.
@@ -47,7 +45,12 @@ impl Port {
 
     /// The line to all its clients takes messages again.
     pub(crate) fn has_room_for_all(&self) {
-        let mut clients = lock(&self.shared.clients).on_port(self.number);
+        self.serve(|address| address.port == self.number);
+    }
+
+    /// The clients at some addresses send what waits.
+    fn serve(&self, is_asked: impl Fn(Address) -> bool) {
+        let mut clients: Vec<_> = lock(&self.shared.clients).among(is_asked).cloned().collect();
         let turn = self.turns.fetch_add(1, Relaxed); // only the number matters
         if let Some(first) = turn.checked_rem(clients.len()) {
             clients.rotate_left(first);
@@ -57,7 +60,7 @@ impl Port {
 
     /// Whether there is a client at that address.
     pub(crate) fn has_client(&self, peer: PeerAddress) -> bool {
-        lock(&self.shared.clients).at(Address { port: self.number, peer }).is_some()
+        lock(&self.shared.clients).is_any_at(Address { port: self.number, peer })
     }
 
     /// The most clients that the agent takes.

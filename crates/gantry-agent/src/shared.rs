@@ -130,7 +130,7 @@ impl Shared {
             },
             (SubmessageId::GET_INFO, Ok(request)) => {
                 // Outside of a session it is a question about the agent, and about the client's session.
-                let has_session = header.session.is_none() && lock(&self.clients).at(address).is_some();
+                let has_session = header.session.is_none() && lock(&self.clients).is_any_at(address);
                 self.reply(line, info(memory, header, request, has_session));
             }
             (SubmessageId::DELETE, Ok(request)) if request.object == ObjectId::CLIENT => {
@@ -201,14 +201,14 @@ impl Shared {
             self.close(old, "begins another session");
             clients = lock(&self.clients);
         }
-        let is_occupied = clients.at(address).is_some();
+        let replaces = !peer.session.has_key() && clients.at(address).is_some();
         let max_clients = self.context.config.limits.clients;
-        if self.is_closed.load(Acquire) || clients.len() >= max_clients && !is_occupied {
+        if self.is_closed.load(Acquire) || clients.len() >= max_clients && !replaces {
             return StatusValue::RESOURCES;
         }
         let client = Arc::new_cyclic(|this| Mutex::new(Client::new(this.clone(), peer, line.clone(), &self.context)));
         let due = self.context.clock.now().after_us(peer.silence_us);
-        let evicted = clients.insert(peer.key, address, client);
+        let evicted = clients.insert(peer.key, peer.session, address, client);
         drop(clients);
         self.context.ticker.set_due(self.context.clock.to_std(due));
         evicted.into_iter().for_each(|client| self.close(Some(client), "has lost its place to another one"));
@@ -235,10 +235,13 @@ impl Shared {
         for client in clients {
             let mut guard = lock(&client);
             if guard.is_gone(self.context.clock.now()) {
-                let line = guard.line().clone();
+                let (key, line) = (guard.peer().key, guard.line().clone());
                 drop(guard);
+                let address = lock(&self.clients).of_key(key).and_then(|(_, address)| address);
                 self.remove(&client, "is gone: it does not answer");
-                line.transport.disconnect(line.peer);
+                if address.is_some_and(|address| !lock(&self.clients).is_any_at(address)) {
+                    line.transport.disconnect(line.peer);
+                }
             } else {
                 guard.pump(&self.context);
             }

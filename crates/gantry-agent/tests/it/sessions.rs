@@ -20,6 +20,7 @@ test_support::tests!(
     a_client_that_begins_again_elsewhere_keeps_its_objects,
     a_client_that_leaves_or_falls_silent_leaves_nothing_behind,
     there_is_a_limit_to_clients,
+    clients_whose_messages_have_their_keys_share_an_address,
     a_ping_is_answered,
     all_clients_are_in_the_domain_of_the_agent
 );
@@ -152,6 +153,27 @@ fn there_is_a_limit_to_clients() {
     assert_eq!(greet(&sockets[0], 5, 2, &[]), StatusValue::INCOMPATIBLE);
     let keys: Vec<u32> = agent.statistics().iter().map(|client| u32::from_be_bytes(client.key.0)).collect();
     assert_eq!(keys, [1, 4]);
+}
+
+fn clients_whose_messages_have_their_keys_share_an_address() {
+    let (agent, udp, _) = agent(Config::default());
+    let sockets = [(); 2].map(|()| socket(&udp));
+    for key in 1..4 {
+        let session = if key == 3 { SessionId::CLIENT } else { SessionId(key as u8) };
+        sockets[0].send(&create_client(session, key, &[])).unwrap();
+        assert_eq!(status(&sockets[0]), StatusValue::OK);
+    }
+    let addresses = || -> Vec<String> { agent.statistics().iter().map(|client| client.address.clone()).collect() };
+    let [old, new] = sockets.each_ref().map(|socket| format!("udp {}", socket.local_addr().unwrap()));
+    assert_eq!(addresses(), [&old[..], &old, &old]);
+    // One moves, by a question in its session; not by one of another session.
+    for (session, is_moved) in [(9, false), (1, true)] {
+        let question = [session, 0, 0, 0, 0, 0, 0, 1, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
+        sockets[1].send(&question).unwrap();
+        sockets[1].set_read_timeout(Some(PATIENCE)).unwrap();
+        sockets[1].recv(&mut [0; 64]).unwrap();
+        assert_eq!(addresses(), [if is_moved { &new[..] } else { &old }, &old, &old]);
+    }
 }
 
 fn a_ping_is_answered() {
