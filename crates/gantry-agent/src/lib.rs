@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod budget;
 mod client;
 mod clients;
 mod clock;

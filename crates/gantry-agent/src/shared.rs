@@ -1,6 +1,7 @@
 //! What the agent, its transports and its threads share: the clients, and what it answers to those that have no session.
 
 use crate::{
+    budget::Budget,
     client::{Client, KeyText},
     clients::{Address, Clients},
     config::Config,
@@ -22,15 +23,12 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicU32, Ordering::*},
     },
-    time::{Duration, Instant},
 };
 
 /// The shortest MTU: a status and its message header fit in it.
 const MIN_MTU_BYTES: u16 = 24;
 /// The longest message outside of a session.
 const GREETING_BYTES: usize = 64;
-/// Those without a session are told so, at most so many times in a second.
-const MAX_UNKNOWN: u32 = 200;
 
 /// What the agent, its transports and its threads share.
 pub struct Shared {
@@ -38,7 +36,8 @@ pub struct Shared {
     pub clients: Mutex<Clients>,
     pub ports: AtomicU32,
     log: Mutex<Limiter>,
-    unknown: Mutex<(Instant, u32)>,
+    /// Of those without a session, who are told so.
+    unknown: Mutex<Budget>,
     /// The agent is dropped. Its transports may live longer.
     pub is_closed: AtomicBool,
 }
@@ -66,7 +65,7 @@ impl Shared {
             clients: Mutex::default(),
             ports: AtomicU32::new(0),
             log: Mutex::new(Limiter::new()),
-            unknown: Mutex::new((Instant::now(), 0)),
+            unknown: Mutex::new(Budget::new()),
             is_closed: AtomicBool::new(false),
         }
     }
@@ -136,22 +135,13 @@ impl Shared {
             (SubmessageId::DELETE, Ok(request)) if request.object == ObjectId::CLIENT => {
                 self.reply(line, farewell(memory, header, request));
             }
-            (id, request) if is_of_client(id) && !header.session.is_none() && self.may_tell_unknown() => {
+            (id, request) if is_of_client(id) && !header.session.is_none() && lock(&self.unknown).spend(address) => {
                 let request = request.map_or(RequestId::INVALID, |request| request.request);
                 let about_agent = ObjectRequest { request, object: ObjectId::AGENT };
                 self.reply(line, info(memory, header, about_agent, false));
             }
             _ => {}
         }
-    }
-
-    fn may_tell_unknown(&self) -> bool {
-        let mut unknown = lock(&self.unknown);
-        if unknown.0.elapsed() >= Duration::from_secs(1) {
-            *unknown = (Instant::now(), 0);
-        }
-        unknown.1 += 1;
-        unknown.1 <= MAX_UNKNOWN
     }
 
     fn reply(&self, line: &Line, message: wire::Result<&[u8]>) {

@@ -9,8 +9,13 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
+use test_support::PATIENCE;
 
-test_support::tests!(any_bytes_harm_nobody, a_flood_of_defects_is_logged_in_few_lines);
+test_support::tests!(
+    any_bytes_harm_nobody,
+    a_flood_of_defects_is_logged_in_few_lines,
+    a_flood_without_a_session_leaves_the_answers_of_others
+);
 
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 const GOOD: Faults = Faults { loss: 0.0, duplication: 0.0, reordering: 0.0 };
@@ -81,4 +86,16 @@ fn a_flood_of_defects_is_logged_in_few_lines() {
     client.status(request);
     let logged = lines.lock().unwrap().len() - before;
     assert!((1..100).contains(&logged), "{logged} lines");
+}
+
+fn a_flood_without_a_session_leaves_the_answers_of_others() {
+    let (agent, _udp, _) = agent(Config::default());
+    let [mut flood, mut client] = [1, 2].map(|seed| pipe(&agent, GOOD, seed));
+    // A HEARTBEAT in a session that the agent does not know.
+    let heartbeat = [0x81, 0, 0, 0, 11, 1, 5, 0, 0, 0, 0, 0, 0x80];
+    (0..10_000).for_each(|_| flood.send(&heartbeat));
+    client.send(&heartbeat);
+    assert!(client.receive(PATIENCE).is_some());
+    let answers = std::iter::from_fn(|| flood.receive(Duration::ZERO)).count();
+    assert!((1..5000).contains(&answers), "{answers} answers");
 }
