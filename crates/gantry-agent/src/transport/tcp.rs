@@ -10,7 +10,7 @@ use crate::{
 use gantry_xrce::framing::{LengthPrefixDecoder, length_prefix};
 use rustix::net::{Shutdown, shutdown, sockopt::set_socket_send_buffer_size};
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     io,
     net::{SocketAddr, TcpListener, TcpStream},
     os::fd::AsFd,
@@ -112,9 +112,12 @@ impl Shared {
         connection.set_nonblocking(true)?;
         set_socket_send_buffer_size(&connection, SEND_BUFFER_BYTES)?;
         let stream = Arc::new(Stream::new(connection.into())?);
-        lock(&self.connections).insert(peer, stream.clone());
-        let shared = self.clone();
-        thread::Builder::new().name("tcp-client".to_owned()).spawn(move || {
+        let replaced = lock(&self.connections).insert(peer, stream.clone());
+        if let Some(replaced) = replaced {
+            replaced.end(); // its client has left and come back from the same port
+        }
+        let (shared, of_thread) = (self.clone(), stream.clone());
+        let began = thread::Builder::new().name("tcp-client".to_owned()).spawn(move || {
             let address = PeerAddress::Socket(peer);
             let mut decoder = LengthPrefixDecoder::new();
             let mut buffer = vec![0; MAX_BYTES];
@@ -124,11 +127,29 @@ impl Shared {
                 }
             };
             // The end of the connection is no defect: the session tells whether the client left.
-            let _ = stream.run(received, &mut || port.has_room(address), &mut || port.has_client(address));
-            lock(&shared.connections).remove(&peer);
-            let _ = shutdown(stream.as_fd(), Shutdown::Both); // it may have ended already
-            port.closed(address);
-        })
+            let _ = of_thread.run(received, &mut || port.has_room(address), &mut || port.has_client(address));
+            // The client first: another connection may take the place of this one once it is free.
+            if shared.is_current(peer, &of_thread) {
+                port.closed(address);
+            }
+            shared.forget(peer, &of_thread);
+            let _ = shutdown(of_thread.as_fd(), Shutdown::Both); // it may have ended already
+        });
+        began.inspect_err(|_| self.forget(peer, &stream))
+    }
+
+    /// Whether a connection is the newest one from its address.
+    fn is_current(&self, peer: SocketAddr, stream: &Arc<Stream>) -> bool {
+        lock(&self.connections).get(&peer).is_some_and(|current| Arc::ptr_eq(current, stream))
+    }
+
+    /// A connection is gone.
+    fn forget(&self, peer: SocketAddr, stream: &Arc<Stream>) {
+        if let Entry::Occupied(entry) = lock(&self.connections).entry(peer)
+            && Arc::ptr_eq(entry.get(), stream)
+        {
+            entry.remove();
+        }
     }
 }
 
