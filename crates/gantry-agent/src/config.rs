@@ -1,4 +1,4 @@
-//! What an agent is told when it is made.
+//! The settings of an agent.
 
 use crate::{log::Sink, types::Types};
 use std::{fmt, sync::Arc};
@@ -10,13 +10,13 @@ pub struct Config {
     pub domain_id: Option<u32>,
     /// The types that clients can use.
     pub types: Arc<Types>,
-    /// What clients can have.
+    /// The limits of clients.
     pub limits: Limits,
     /// Where the lines of the log go. It is called by the agent's threads, and must not block.
     pub log: Arc<Sink>,
 }
 
-/// What clients can have. A request beyond a limit is answered with the status "resources".
+/// The limits of clients. A request beyond a limit is answered with the status "resources".
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Clients.

@@ -1,4 +1,4 @@
-//! What all clients share: the settings, the clock, and the threads that wait for deadlines and for Gantry.
+//! The part that all clients share: the settings, the clock, and the threads that wait for deadlines and for Gantry.
 
 use crate::{client::Client, clock::Clock, config::Config, listener::Listener, lock::lock, ticker::Ticker};
 use gantry::Node;

@@ -1,4 +1,4 @@
-//! Errors of the agent itself. What a client does wrong is answered to the client, and logged.
+//! Errors of the agent itself. An error of a client is answered to the client, and logged.
 
 use std::{io, path::PathBuf};
 
@@ -13,7 +13,7 @@ pub enum Error {
         what: String,
         /// The cause.
         source: io::Error,
-        /// What can be done, as the end of the sentence; may be empty.
+        /// The remedy, as the end of the sentence; may be empty.
         advice: &'static str,
     },
     /// A thread cannot be started.

@@ -120,7 +120,7 @@ fn run(cli: Cli) -> Result<()> {
 }
 
 impl Command {
-    /// Opens the transport. What is returned keeps it open.
+    /// Opens the transport. The returned value keeps it open.
     fn open(self, agent: &Agent) -> Result<Box<dyn std::any::Any>> {
         match self {
             Self::Udp(Network { port, address }) => {

@@ -38,7 +38,7 @@ pub fn type_name(dds: &str) -> String {
     }
 }
 
-/// The namespace and the name of a participant's node. What ROS 2 does not allow in names becomes `_`.
+/// The namespace and the name of a participant's node. Characters that ROS 2 does not allow in names become `_`.
 pub fn node_name(participant: &str) -> (String, String) {
     let (namespace, name) = participant.rsplit_once('/').unwrap_or(("", participant));
     let namespace: Vec<String> = namespace.split('/').filter(|part| !part.is_empty()).map(allowed).collect();

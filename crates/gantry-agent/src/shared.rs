@@ -1,4 +1,4 @@
-//! What the agent, its transports and its threads share: the clients, and what it answers to those that have no session.
+//! The state that the agent, its transports and its threads share: the clients, and the answers to those without a session.
 
 use crate::{
     budget::Budget,
@@ -30,7 +30,7 @@ const MIN_MTU_BYTES: u16 = 24;
 /// The longest message outside of a session.
 const GREETING_BYTES: usize = 64;
 
-/// What the agent, its transports and its threads share.
+/// The state that the agent, its transports and its threads share.
 pub struct Shared {
     pub context: Arc<Context>,
     pub clients: Mutex<Clients>,

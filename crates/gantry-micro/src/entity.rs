@@ -1,4 +1,4 @@
-//! What a client keeps of each publisher, subscription, service and service client.
+//! The state that a client keeps of each publisher, subscription, service and service client.
 
 use crate::{memory::Session, qos::Qos, queue::Outcome};
 use core::cell::Cell;
@@ -54,14 +54,14 @@ pub struct EntityCounts {
     pub invalid: u32,
 }
 
-/// What a client needs of the entities in its list.
+/// The methods that a client needs of the entities in its list.
 pub(crate) trait Endpoint<'a> {
     fn entity(&self) -> &Entity<'a>;
 
     /// The kind of the object that sends or receives.
     fn kind(&self) -> ObjectKind;
 
-    /// Writes the next request for its objects, if there is one to write. What is not used is not linked.
+    /// Writes the next request for its objects, if there is one to write. Unused code is not linked.
     fn create(&self, session: &mut Session<'_>) -> Result<bool, WriteError>;
 
     /// Takes data of its object.

@@ -5,7 +5,7 @@ use gantry_xrce::{
     wire::{Error, ResultStatus},
 };
 
-/// What `spin_once` tells besides messages.
+/// The events of `spin_once` besides messages.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// A session began; the agent is asked for all publishers, subscriptions and services.

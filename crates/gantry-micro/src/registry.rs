@@ -141,7 +141,7 @@ impl<'a> Registry<'a> {
         let Some(endpoint) = self.find(object.number()) else { return };
         let entity = endpoint.entity();
         if !is_ok {
-            // What is created stays so: then the agent refuses one message.
+            // An entity that is created stays so: then the agent refuses one message.
             if entity.state() == EntityState::Waiting {
                 entity.set_state(EntityState::Refused(status.status));
             } else {

@@ -17,7 +17,7 @@ pub(crate) struct Writing<'s, 'a, 'e> {
     pub session: &'s mut Session<'a>,
     pub entity: &'s Entity<'e>,
     pub kind: ObjectKind,
-    /// What precedes the message: the identity of a request, in its response.
+    /// The bytes before the message: the identity of a request, in its response.
     pub prefix: &'s [u8],
 }
 

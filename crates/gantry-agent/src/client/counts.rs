@@ -6,7 +6,7 @@ use gantry_xrce::{
 };
 use std::fmt;
 
-/// What passed between a client and Gantry, and what did not.
+/// The messages that passed between a client and Gantry, and those that did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Messages of the client that Gantry has: samples, requests and replies.
@@ -59,7 +59,7 @@ pub struct ClientStatistics {
     pub address: String,
     /// The number of its objects.
     pub objects: usize,
-    /// What passed between it and Gantry.
+    /// The messages that passed between it and Gantry.
     pub counts: Counts,
     /// The streams of its session.
     pub link: LinkCounts,

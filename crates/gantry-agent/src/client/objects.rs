@@ -30,7 +30,7 @@ pub struct Object {
     pub entity: Entity,
 }
 
-/// What stands for an object in Gantry.
+/// The entity that stands for an object in Gantry.
 pub enum Entity {
     /// Of a participant, and the listener of its domain.
     Node(Node, Arc<Listener>),

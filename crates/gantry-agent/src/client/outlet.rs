@@ -24,7 +24,7 @@ pub struct Outlet {
     held: Option<Taken>,
 }
 
-/// What an outlet takes from.
+/// The source that an outlet takes from.
 pub enum Source {
     Subscription(GenericSubscription),
     Requester(Box<Requester>),
@@ -56,7 +56,7 @@ struct Taken {
     body: Body,
 }
 
-/// What became of an attempt to deliver.
+/// The result of an attempt to deliver.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Delivered {
     /// One message is in the session.

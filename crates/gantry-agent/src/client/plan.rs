@@ -12,7 +12,7 @@ use gantry_xrce::wire::{
     self, ClientKey, Create, Entity as Described, ObjectId, ObjectKind, Owner, Representation, Service, StatusValue,
 };
 
-/// What an object is to be. Two that are equal can stand for each other.
+/// The description of an object. Two objects with equal ones can stand for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Plan {
     Participant { domain_id: u32, namespace: String, name: String },

@@ -35,7 +35,7 @@ impl fmt::Display for PeerAddress {
     }
 }
 
-/// A way to send messages to clients. What comes from them goes to [`Port::receive`](crate::Port::receive).
+/// A way to send messages to clients. Their messages go to [`Port::receive`](crate::Port::receive).
 ///
 /// The agent calls it under the lock of a client, and from any thread: it does not wait for a slow line.
 pub trait Transport: Send + Sync {

@@ -38,7 +38,7 @@ fn echo(transport: impl Transport, key: u32, topic: &str, run: impl FnOnce(&mut 
             if is_ready && !is_sent {
                 there.publish_copy(&Text { data: text.to_owned() }).unwrap();
             }
-            // What was sent before the firmware noticed that its agent is another one is sent again.
+            // Messages from before the firmware noticed that its agent is another one are sent again.
             is_sent = is_ready;
             let taken = subscription.take().unwrap().map(|text| text.data().to_owned());
             if let Some(text) = taken {

@@ -34,7 +34,7 @@ pub const SUBSCRIBER: ObjectId = ObjectId::new(1, ObjectKind::SUBSCRIBER);
 pub const WRITER: ObjectId = ObjectId::new(1, ObjectKind::DATA_WRITER);
 pub const READER: ObjectId = ObjectId::new(1, ObjectKind::DATA_READER);
 
-/// What a client was told.
+/// The events of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
     Connected,

@@ -100,7 +100,7 @@ fn a_sample_that_is_too_long_is_counted_and_logged() {
         client.read(reader, stream, UNLIMITED);
         publisher.publish_copy(&String { data: "x".repeat(length) }).unwrap();
         client.until("the loss", |_| agent.statistics()[0].counts.too_long > before.0);
-        // What comes later arrives.
+        // A later message arrives.
         publisher.publish_copy(&String { data: "short".into() }).unwrap();
         client.until("a short sample", |client| client.data(reader).len() > before.1);
         assert_eq!(client.data(reader).last(), Some(&&string("short")[..]));

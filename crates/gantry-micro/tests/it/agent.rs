@@ -26,7 +26,7 @@ pub struct Agent {
     pub created: Vec<String>,
     /// READ_DATA, by the identifier of its object.
     pub reads: BTreeMap<u16, (StreamId, ObjectRequest)>,
-    /// What was written: the kind of the object, the request and the data.
+    /// The data that was written: the kind of the object, the request and the data.
     pub written: Vec<(ObjectKind, ObjectRequest, Vec<u8>)>,
     /// An object whose description contains this is refused.
     pub refused: Option<&'static str>,

@@ -103,7 +103,7 @@ fn udp() {
     exchange::<512>(transport, Udp { socket, client: None }, |_| {});
 }
 
-/// What reads and writes whole messages of a stream.
+/// A framing: it reads and writes whole messages of a stream.
 pub trait Framing: Default {
     fn decode(&mut self, bytes: &[u8]) -> Vec<Vec<u8>>;
     fn encode(message: &[u8]) -> Vec<u8>;

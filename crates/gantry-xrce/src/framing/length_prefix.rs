@@ -2,7 +2,7 @@
 
 use super::TooLong;
 
-/// What precedes a message of so many bytes.
+/// The bytes before a message of so many bytes.
 ///
 /// # Errors
 /// [`TooLong`] above 65535 bytes.

@@ -23,14 +23,14 @@ const PING: RequestId = RequestId(3);
 /// The most bytes of data in one DATA.
 const MAX_DATA_BYTES: usize = u16::MAX as usize - ObjectRequest::BYTES;
 
-/// What a client asks the agent for.
+/// The requests of a client to the agent.
 #[derive(Clone, Debug)]
 pub enum AgentEvent<'a> {
     /// To create an object. [`AgentSession::status`] answers.
     Create {
         /// The stream, in which the answer goes back.
         stream: StreamId,
-        /// What becomes of an object that exists: REUSE, REPLACE or neither.
+        /// The rule for an object that exists: REUSE, REPLACE or neither.
         flags: Flags,
         /// The object.
         create: Create<'a>,

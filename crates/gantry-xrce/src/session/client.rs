@@ -29,7 +29,7 @@ const MAX_STALLED: u8 = 20;
 const LOGOUT: RequestId = RequestId(2);
 const PING: RequestId = RequestId(3);
 
-/// What a client says of itself.
+/// The properties that a client states of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientConfig {
     /// The number that tells this client from others of its agent.
@@ -51,7 +51,7 @@ pub enum Disconnected {
     Closed,
 }
 
-/// What a session tells the client.
+/// The events of a session.
 #[derive(Clone, Debug)]
 pub enum ClientEvent<'a> {
     /// A new session began. The agent has no objects of this client.
@@ -340,7 +340,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
     }
 }
 
-/// What a message changed, which concerns the streams that it came in.
+/// A change by a message that concerns the streams that it came in.
 #[derive(Debug)]
 enum Change {
     Connected { is_extended: bool },

@@ -94,7 +94,7 @@ fn agent() -> AgentRepresentation<'static> {
     AgentRepresentation { version: VERSION, vendor: VENDOR_EPROSIMA, properties: None }
 }
 
-/// What an agent says of itself: it takes clients, and lists no addresses.
+/// The agent's description of itself: it takes clients, and lists no addresses.
 pub(super) fn agent_info() -> ObjectInfo<'static> {
     ObjectInfo {
         configuration: Some(Configuration::Agent(agent())),

@@ -1,4 +1,4 @@
-//! What both sides of a session have: streams in both directions, and their acknowledgements.
+//! The part that both sides of a session have: streams in both directions, and their acknowledgements.
 
 use crate::{
     stream::{
@@ -49,7 +49,7 @@ pub enum Loss {
     },
 }
 
-/// What a link has for its session.
+/// The events of a link for its session.
 #[derive(Clone, Debug)]
 pub enum Incoming<'a> {
     /// A submessage, other than those that serve the streams.

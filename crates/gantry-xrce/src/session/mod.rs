@@ -28,5 +28,5 @@ use crate::wire::Property;
 /// The property that offers Gantry's extensions, and confirms them.
 pub const EXTENSIONS: &[Property<'static>] = &[Property { name: "gantry", value: "1" }];
 
-/// What makes a TIMESTAMP as long as its reply: room for the two stamps that it lacks.
+/// The padding that makes a TIMESTAMP as long as its reply: room for the two stamps that it lacks.
 const TIMESTAMP_PADDING_BYTES: usize = 16;

@@ -10,7 +10,7 @@ pub(super) struct Assembly {
     is_skipping: bool,
 }
 
-/// What became of a fragment.
+/// The result of adding a fragment.
 pub(super) enum Piece<'a> {
     /// More are to come.
     Middle,

@@ -26,7 +26,7 @@ pub enum Delivery<'a> {
     },
 }
 
-/// What became of a message.
+/// The result of receiving a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Receipt {

@@ -20,7 +20,7 @@ impl InfoMask {
 pub struct ObjectInfo<'a> {
     /// How it was configured.
     pub configuration: Option<Configuration<'a>>,
-    /// What it does.
+    /// Its activity.
     pub activity: Option<Activity<'a>>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Configuration<'a> {
     }
 }
 
-/// What an object does.
+/// The activity of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Activity<'a> {
     /// An agent's.

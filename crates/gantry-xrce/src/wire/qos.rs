@@ -77,7 +77,7 @@ impl<'a> Qos<'a> {
 /// eProsima's client declares the strength with 64 bits and never sends it; the standard and eProsima's agent have 32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriterQos<'a> {
-    /// What readers have, too.
+    /// The policies that readers have, too.
     pub common: Qos<'a>,
     /// The strength of exclusive ownership.
     pub ownership_strength: Option<u32>,
@@ -99,7 +99,7 @@ impl<'a> WriterQos<'a> {
 /// eProsima's client declares the time with 64 bits and never sends it; the standard and eProsima's agent have 32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReaderQos<'a> {
-    /// What writers have, too.
+    /// The policies that writers have, too.
     pub common: Qos<'a>,
     /// The shortest time between two samples, in milliseconds.
     pub time_based_filter_ms: Option<u32>,

@@ -5,7 +5,7 @@ use super::{ByteOrder, Error, Problem, Result};
 /// Reads the fields of a payload one after the other. A copy reads the same again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader<'a> {
-    /// The bytes up to the end of the payload. What precedes the payload keeps positions those of the message.
+    /// The bytes up to the end of the payload. The bytes before the payload keep positions those of the message.
     bytes: &'a [u8],
     position: usize,
     /// The position plus this is what alignment counts.

@@ -4,7 +4,7 @@ use super::{ByteOrder, Error, Problem, Result, reader::padding};
 
 /// Writes the fields of a payload one after the other.
 ///
-/// What does not fit is not written, nor is anything after it. [`MessageBuilder::end`](super::MessageBuilder::end) tells.
+/// A field that does not fit is not written, nor is anything after it. [`MessageBuilder::end`](super::MessageBuilder::end) tells.
 /// That keeps a check for each field out of a microcontroller's memory.
 #[derive(Debug)]
 pub struct Writer<'a> {

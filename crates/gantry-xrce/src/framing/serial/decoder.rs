@@ -50,7 +50,7 @@ pub struct SerialDecoder {
     counters: SerialCounters,
 }
 
-/// What the next byte is.
+/// The meaning of the next byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Noise, unless it is a flag.
@@ -81,7 +81,7 @@ impl SerialDecoder {
         }
     }
 
-    /// What was received up to now.
+    /// The bytes that were received up to now.
     pub fn counters(&self) -> SerialCounters {
         self.counters
     }

@@ -3,7 +3,7 @@
 use super::{Payload, sealed::Sealed};
 use crate::wire::{Reader, Result, StreamId, SubmessageId, Writer};
 
-/// What came in a reliable stream, and what is missing. It is outside of streams itself.
+/// The messages of a reliable stream that came, and those that are missing. It is outside of streams itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckNack {
     /// The first sequence number that has not come.

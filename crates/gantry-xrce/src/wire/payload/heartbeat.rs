@@ -3,7 +3,7 @@
 use super::{Payload, sealed::Sealed};
 use crate::wire::{Reader, Result, StreamId, SubmessageId, Writer};
 
-/// What the sender of a reliable stream still holds. It is outside of streams itself.
+/// The messages that the sender of a reliable stream still holds. It is outside of streams itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
     /// The first sequence number that is not acknowledged.

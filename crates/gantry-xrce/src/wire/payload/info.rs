@@ -8,7 +8,7 @@ use crate::wire::{ObjectInfo, ObjectReply, Reader, Result, SubmessageId, Writer}
 pub struct Info<'a> {
     /// The request, and its result.
     pub reply: ObjectReply,
-    /// What was asked for.
+    /// The information that was asked for.
     pub info: ObjectInfo<'a>,
 }
 

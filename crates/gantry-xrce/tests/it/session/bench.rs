@@ -23,7 +23,7 @@ pub type Client =
     ClientSession<ArraySlots<SLOT_BYTES, 4>, ArraySlots<SLOT_BYTES, 4>, [u8; 2048], ArraySlots<SLOT_BYTES, 2>>;
 type Agent = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
 
-/// What a client was told, without borrowed data.
+/// An event of a client, without borrowed data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
     Connected,

@@ -238,7 +238,7 @@ fn any_bytes_are_stood() {
         let limit_us = bench.now_us + 2_000;
         bench.run(limit_us, |_| false);
     }
-    // What was made up may have ended the session, or left a stream waiting for what was never sent.
+    // These messages may have ended the session, or left a stream waiting for what was never sent.
     (bench.agent, bench.written) = (None, Vec::new());
     bench.connect();
     bench.write(StreamId::RELIABLE, &data(3));

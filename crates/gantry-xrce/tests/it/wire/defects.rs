@@ -153,7 +153,7 @@ fn data_can_be_composed_in_place() {
     let cancelled = builder.begin(SubmessageId::FRAGMENT, Flags::NONE);
     builder.writer().put(&[1]);
     builder.cancel(cancelled);
-    // What comes after a field that did not fit is not written, even if it would fit.
+    // A field after one that did not fit is not written, even if it would fit.
     let started = builder.begin(SubmessageId::FRAGMENT, Flags::NONE);
     builder.writer().advance(100);
     builder.writer().put(&[1]);

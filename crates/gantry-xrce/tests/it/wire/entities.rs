@@ -1,4 +1,4 @@
-//! What eProsima's client 3.0.0 sends to create each kind of object. Its padding, which is what its memory held before, is
+//! The messages of eProsima's client 3.0.0 that create each kind of object. Their padding, which is what its memory held before, is
 //! replaced by zeros, and left out at the end of the message.
 
 use super::{message, only};
