@@ -19,6 +19,9 @@ const MAX_TAIL_BYTES: usize = 12;
 /// The limits of the delay of an acknowledgement: a quarter of the round trip between them.
 const MIN_DELAY_US: u32 = 500;
 const MAX_DELAY_US: u32 = 5_000;
+/// On a line with a shorter round trip, the bytes of an acknowledgement behind a message delay it by little. On a slower one they cost a
+/// millisecond (at 115200 bit/s), so that an acknowledgement that can wait does, and uses the line while it is idle.
+const FAST_ROUND_TRIP_US: u32 = 1_000;
 /// So many messages are acknowledged at once, whatever the delay: the peer's window must not run empty.
 const MAX_UNACKNOWLEDGED: u16 = 2;
 
@@ -255,6 +258,10 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         }
     }
 
+    fn is_fast(&mut self) -> bool {
+        self.reliable_output.round_trip().smoothed_us().is_some_and(|us| us < FAST_ROUND_TRIP_US)
+    }
+
     fn must_acknowledge(&self, now: Instant) -> bool {
         match self.reliable_input.acknowledgement_due() {
             Due::No => false,
@@ -272,6 +279,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         let has_reliable = self.reliable_output.is_ready(now);
         let has_message = has_reliable || self.best_effort_output.is_ready();
         let must_acknowledge = self.must_acknowledge(now);
+        let is_welcome = self.is_fast() && self.reliable_input.acknowledgement_due() != Due::No;
         if must_acknowledge && (!self.is_extended || !has_message || self.is_overdue) {
             let acknowledgement = acknowledgement(&mut self.reliable_input);
             (self.acknowledge_at, self.is_overdue) = (None, false);
@@ -294,7 +302,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
             (Header { stream: StreamId::BEST_EFFORT, sequence: sequence.0, ..*header }, message)
         };
         let has_room = message.free_bytes() >= MAX_TAIL_BYTES;
-        let is_due = self.is_extended && self.reliable_input.acknowledgement_due() != Due::No;
+        let is_due = self.is_extended && (must_acknowledge || is_welcome);
         let (memory, mut length) = message.into_memory(header.bytes());
         header.write(&mut Writer::new(memory, ByteOrder::Little));
         self.is_overdue = must_acknowledge && !has_room;
