@@ -10,8 +10,8 @@ use crate::{
     backend::IN_THIS_PROGRAM,
     cli::{
         self, Command, CompareOptions, ConditionsCommand, ConditionsOptions, ConformanceOptions, Defaults, IdlOptions,
-        ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions, SystemOptions,
-        VersusOptions,
+        ListOptions, MicroCommand, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions,
+        SystemOptions, VersusOptions,
     },
     comparison::Comparison,
     conditions,
@@ -21,7 +21,7 @@ use crate::{
     experiment::{matrix, sizes, types, zero_copy},
     interrupt::Interrupt,
     listing::{Listing, message_lines},
-    messages,
+    messages, micro,
     repeat::{paired, repeated},
     report::{cannot_write, plot, terminal::write_lines},
     result_analysis::result_analysis,
@@ -67,6 +67,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Conformance(options)) => check_conformance(&options),
         Some(Command::Topology(options)) => Robot::run(&options),
         Some(Command::Scale(options)) => measure_scale(&options),
+        Some(Command::Micro(command)) => measure_micro(&command),
         Some(Command::List(options)) => list(&options),
         Some(Command::Idl(options)) => print_idl(&options),
         None => one_run(&cli.options),
@@ -229,6 +230,16 @@ fn measure_scale(options: &ScaleOptions) -> Result<(), Failure> {
     print_lines(&scale.lines())?;
     print_lines(&scale.files().iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
     scale.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+}
+
+fn measure_micro(command: &MicroCommand) -> Result<(), Failure> {
+    let results = match command {
+        MicroCommand::Throughput(options) => micro::throughput::measure(options),
+        MicroCommand::Latency(options) => micro::latency::measure(options),
+    }?;
+    print_lines(&results.lines)?;
+    print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
+    results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
 fn check_conformance(options: &ConformanceOptions) -> Result<(), Failure> {

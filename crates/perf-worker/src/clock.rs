@@ -15,6 +15,13 @@ pub fn now_ns() -> i64 {
     time.tv_sec * SECOND_NS + time.tv_nsec
 }
 
+/// The time now, in nanoseconds of CLOCK_REALTIME.
+#[must_use]
+pub fn real_now_ns() -> i64 {
+    let time = clock_gettime(ClockId::Realtime);
+    time.tv_sec * SECOND_NS + time.tv_nsec
+}
+
 /// The CPU time that the calling thread has used, in nanoseconds, up to the present. A system call.
 #[must_use]
 pub fn thread_cpu_ns() -> i64 {

@@ -66,7 +66,7 @@ impl Folder {
     ///
     /// # Errors
     /// A sentence: a file cannot be written.
-    pub(super) fn describe(&self) -> Result<(), String> {
+    pub fn describe(&self) -> Result<(), String> {
         let found = System::read(&system::root_folder());
         let advice = system::advice::advice(&found);
         let noise = Noise::measure(NOISE_S).ok();

@@ -37,7 +37,7 @@ use folder::Earlier;
 pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
 pub use options::{DEPTH, refuse, with_defaults};
 use perf_worker::run_spec::RunSpec;
-use progress::Progress;
+pub use progress::Progress;
 pub use shortfall::{Shortfall, ShortfallKind};
 pub use warnings::Warnings;
 

@@ -9,6 +9,7 @@ mod conforming;
 mod experiments;
 mod irobot;
 mod legacy;
+mod micro;
 mod options;
 mod reporting;
 mod resolve;
@@ -27,6 +28,7 @@ pub use conditions::{ConditionsCommand, ConditionsMergeOptions, ConditionsOption
 pub use conforming::ConformanceOptions;
 pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptions, ZeroCopyOptions};
 pub use irobot::IrobotOptions;
+pub use micro::{LatencyOptions, MicroCommand, ThroughputOptions};
 pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
@@ -68,6 +70,7 @@ Examples:
   perf_test versus -c Gantry,zenoh,fastdds:best   several middlewares side by side
   perf_test topology sierra_nevada -x events      a whole robot: ten nodes, in an executor
   perf_test scale                                 the cost of 10 to 1000 nodes, and what this machine holds
+  perf_test micro throughput                      a microcontroller's client over serial, USB, TCP, UDP
   perf_test report results                        writes results/report.html from the logs in this folder
   perf_test experiment sizes -c Gantry,zenoh      latency over the size of the message, with the caches
   perf_test experiment matrix -m Array1k,Array4m -r 100,1000      every combination
@@ -133,6 +136,9 @@ pub enum Command {
     /// has not seen.
     #[command(after_help = scale::AFTER_HELP)]
     Scale(Box<ScaleOptions>),
+    /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: throughput and latency.
+    #[command(subcommand, disable_help_subcommand = true)]
+    Micro(MicroCommand),
     /// Lists the middlewares that can be measured, those that are missing, the messages, and the topologies.
     List(ListOptions),
     /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.

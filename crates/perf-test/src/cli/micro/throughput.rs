@@ -1,0 +1,43 @@
+//! The options of `micro throughput`.
+
+use clap::Args;
+
+use super::RigOptions;
+use crate::{cli::values::within, micro::Transport};
+
+/// The end of the help.
+pub const AFTER_HELP: &str = "\
+The lines have the speed of the published rig, byte by byte. They are pseudo-terminals and sockets of this host, and the board is a thread with
+gantry-micro's client: what a microcontroller's CPU costs is not in the figures.
+
+Exit codes:
+  0  measured
+  1  a transport failed, or Ctrl-C ended the command early
+  2  wrong usage; nothing was started
+
+Examples:
+  perf_test micro throughput                             all transports, 10 to 400 bytes, 5 s each
+  perf_test micro throughput --transport serial --bytes 400 -t 20";
+
+/// The texts and the time.
+#[derive(Clone, Debug, Args)]
+pub struct ThroughputOptions {
+    /// Bytes of a text, 10 to 400, separated by commas [default: 10,100,200,400]
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = within(10..=400), allow_hyphen_values = true)]
+    pub bytes: Vec<u32>,
+    /// Seconds from the first text of each length, 1 to 1000000
+    #[arg(short, long, value_name = "S", default_value_t = 5, value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
+    pub time: u32,
+    /// The transports, the agent and the results.
+    #[command(flatten)]
+    pub rig: RigOptions,
+}
+
+impl ThroughputOptions {
+    /// The lengths of texts over this transport.
+    #[must_use]
+    pub fn lengths(&self, _: Transport) -> Vec<usize> {
+        let given: Vec<usize> = self.bytes.iter().map(|bytes| *bytes as usize).collect();
+        if given.is_empty() { [10, 100, 200, 400].into() } else { given }
+    }
+}

@@ -1,0 +1,101 @@
+//! The line between the board and the agent, with the speed of the real one.
+//!
+//! Serial and USB lines are two pseudo-terminals with a relay between them, TCP is a relay between two connections. The relay lets each
+//! byte take the time that it takes on the line. UDP is the loopback interface as it is.
+
+mod pace;
+mod pseudoterminal;
+mod relay;
+mod tcp;
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
+    path::PathBuf,
+};
+
+use super::transport::Transport;
+use pseudoterminal::Pseudoterminal;
+pub use relay::Traffic;
+use relay::{Relay, both_ways};
+use tcp::TcpRelay;
+
+/// A line. It is there until this is dropped.
+#[derive(Debug)]
+pub struct Line {
+    /// What the agent opens: the arguments of `gantry-agent`.
+    pub agent_arguments: Vec<String>,
+    /// What the board opens.
+    pub board_end: BoardEnd,
+    /// The bytes that passed; none where no relay counts them.
+    pub traffic: Option<Traffic>,
+    _keeper: Keeper,
+}
+
+/// The board's end of a line.
+#[derive(Clone, Debug)]
+pub enum BoardEnd {
+    /// A serial port of this speed, in bits per second.
+    Serial(PathBuf, u32),
+    /// A TCP server.
+    Tcp(SocketAddr),
+    /// A UDP server.
+    Udp(SocketAddr),
+}
+
+/// That which moves the bytes, until it is dropped.
+#[derive(Debug)]
+enum Keeper {
+    Loopback,
+    Serial { _relays: [Relay; 2], _ends: [Pseudoterminal; 2] },
+    Tcp { _relay: TcpRelay },
+}
+
+impl Line {
+    /// Opens a line.
+    ///
+    /// # Errors
+    /// The system gives no pseudo-terminal, port or thread.
+    pub fn open(transport: Transport) -> io::Result<Line> {
+        let traffic = Traffic::default();
+        let agent = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        match (transport, transport.speed()) {
+            (Transport::Serial | Transport::Usb, Some(speed)) => {
+                let (board, agent) = (Pseudoterminal::open()?, Pseudoterminal::open()?);
+                let relays = both_ways([&board.end, &agent.end], speed, &traffic)?;
+                let baud = transport.baud();
+                let arguments = ["serial", &agent.path.display().to_string(), "--baud", &baud.to_string()];
+                Ok(Line {
+                    agent_arguments: arguments.map(str::to_owned).into(),
+                    board_end: BoardEnd::Serial(board.path.clone(), baud),
+                    traffic: Some(traffic),
+                    _keeper: Keeper::Serial { _relays: relays, _ends: [board, agent] },
+                })
+            }
+            (Transport::Tcp, Some(speed)) => {
+                let agent = TcpListener::bind(agent)?.local_addr()?;
+                let relay = TcpRelay::start(agent, speed, traffic.clone())?;
+                Ok(Line {
+                    agent_arguments: network("tcp", agent),
+                    board_end: BoardEnd::Tcp(relay.address()),
+                    traffic: Some(traffic),
+                    _keeper: Keeper::Tcp { _relay: relay },
+                })
+            }
+            _ => {
+                let agent = UdpSocket::bind(agent)?.local_addr()?;
+                Ok(Line {
+                    agent_arguments: network("udp", agent),
+                    board_end: BoardEnd::Udp(agent),
+                    traffic: None,
+                    _keeper: Keeper::Loopback,
+                })
+            }
+        }
+    }
+}
+
+/// The agent binds the port, which was free a moment before.
+fn network(verb: &str, agent: SocketAddr) -> Vec<String> {
+    [verb, "--address", &agent.ip().to_string(), "--port", &agent.port().to_string()].map(str::to_owned).into()
+}

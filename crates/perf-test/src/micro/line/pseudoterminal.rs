@@ -1,0 +1,35 @@
+//! A pseudo-terminal as one end of a serial line.
+
+use std::{io, os::fd::OwnedFd, path::PathBuf};
+
+use rustix::{
+    fs::{Mode, OFlags, open},
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{OptionalActions, tcgetattr, tcsetattr},
+};
+
+/// A pseudo-terminal without translation of bytes.
+#[derive(Debug)]
+pub struct Pseudoterminal {
+    /// The side of the line.
+    pub end: OwnedFd,
+    /// The serial port that a program opens.
+    pub path: PathBuf,
+    /// It keeps the port alive while no program has it open.
+    _port: OwnedFd,
+}
+
+impl Pseudoterminal {
+    pub fn open() -> io::Result<Pseudoterminal> {
+        let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        grantpt(&end)?;
+        unlockpt(&end)?;
+        let path = PathBuf::from(ptsname(&end, Vec::new())?.to_string_lossy().into_owned());
+        let port = open(&path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
+        let mut settings = tcgetattr(&port)?;
+        settings.make_raw();
+        tcsetattr(&port, OptionalActions::Now, &settings)?;
+        rustix::io::ioctl_fionbio(&end, true)?;
+        Ok(Pseudoterminal { end, path, _port: port })
+    }
+}

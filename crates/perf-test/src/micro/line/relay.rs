@@ -1,0 +1,131 @@
+//! A thread that moves bytes from one descriptor to another at the speed of a line.
+
+use std::{
+    io,
+    num::NonZeroU64,
+    os::fd::{AsFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread::{self, JoinHandle},
+};
+
+use perf_worker::clock::{now_ns, sleep_until};
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    io::Errno,
+    thread::set_current_timer_slack,
+};
+
+use super::pace::Pace;
+use crate::micro::transport::Speed;
+
+/// The bytes that passed, each way. Counters only, so nothing is ordered by them.
+#[derive(Clone, Debug, Default)]
+pub struct Traffic {
+    /// From the board to the agent.
+    pub from_board: Arc<AtomicU64>,
+    /// From the agent to the board.
+    pub to_board: Arc<AtomicU64>,
+}
+
+/// One direction of a line, until this is dropped.
+#[derive(Debug)]
+pub struct Relay {
+    stop: Arc<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The relays between the board's end and the agent's.
+pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, traffic: &Traffic) -> io::Result<[Relay; 2]> {
+    Ok([
+        Relay::start(board.try_clone()?, agent.try_clone()?, Pace::new(speed), traffic.from_board.clone())?,
+        Relay::start(agent.try_clone()?, board.try_clone()?, Pace::new(speed), traffic.to_board.clone())?,
+    ])
+}
+
+impl Relay {
+    fn start(from: OwnedFd, to: OwnedFd, pace: Pace, bytes: Arc<AtomicU64>) -> io::Result<Relay> {
+        let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
+        let mut direction = Direction { from, to, pace, bytes, stop: stop.clone() };
+        let thread = thread::Builder::new().name("line".to_owned()).spawn(move || {
+            // Without it the kernel may wake the thread 50 µs late; the line is as good as the kernel lets it be.
+            let _ = set_current_timer_slack(NonZeroU64::new(1));
+            // The descriptors are those of this process: an end that is closed is the end of the line.
+            let _ = direction.run();
+        })?;
+        Ok(Relay { stop, thread: Some(thread) })
+    }
+
+    /// Whether a side has closed the line.
+    pub fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        let is_told = rustix::io::write(&*self.stop, &1_u64.to_ne_bytes()).is_ok();
+        if let Some(thread) = self.thread.take()
+            && is_told
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Direction {
+    from: OwnedFd,
+    to: OwnedFd,
+    pace: Pace,
+    bytes: Arc<AtomicU64>,
+    stop: Arc<OwnedFd>,
+}
+
+impl Direction {
+    fn run(&mut self) -> io::Result<()> {
+        let mut chunk = vec![0; self.pace.chunk_bytes()];
+        loop {
+            let waited = is_ready(&self.from, PollFlags::IN)?;
+            if !waited && !self.wait(&self.from, PollFlags::IN)? {
+                return Ok(());
+            }
+            let length = match rustix::io::read(&self.from, &mut chunk) {
+                Ok(0) => return Ok(()),
+                Ok(length) => length,
+                Err(Errno::AGAIN | Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            sleep_until(self.pace.arrival_ns(now_ns(), length, waited));
+            let mut rest = chunk.get(..length).unwrap_or_default();
+            while !rest.is_empty() {
+                match rustix::io::write(&self.to, rest) {
+                    Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                    Err(Errno::AGAIN) if self.wait(&self.to, PollFlags::OUT)? => {}
+                    Err(Errno::AGAIN) => return Ok(()),
+                    Err(Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            self.bytes.fetch_add(length as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits for a descriptor. Returns whether the line goes on.
+    fn wait(&self, descriptor: &OwnedFd, flags: PollFlags) -> io::Result<bool> {
+        let mut descriptors = [PollFd::new(&self.stop, PollFlags::IN), PollFd::new(descriptor, flags)];
+        match poll(&mut descriptors, None) {
+            Ok(_) | Err(Errno::INTR) => Ok(descriptors.first().is_some_and(|stop| stop.revents().is_empty())),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn is_ready(descriptor: impl AsFd, flags: PollFlags) -> io::Result<bool> {
+    match poll(&mut [PollFd::new(&descriptor, flags)], Some(&Timespec::default())) {
+        Ok(count) => Ok(count > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,52 @@
+//! Experiments with microcontrollers (`perf_test micro`): those of micro-ROS's published benchmark, without a board.
+//!
+//! ```text
+//! board (a thread with gantry-micro) ─► line (paced) ─► gantry-agent ─► a node of this host
+//! ```
+
+pub mod latency;
+mod line;
+pub mod published;
+mod rig;
+pub mod throughput;
+mod transport;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::batch::Folder;
+pub use transport::Transport;
+
+/// The results of an experiment.
+#[derive(Debug)]
+pub struct Results {
+    /// The text.
+    pub lines: Vec<String>,
+    /// The files that were written.
+    pub files: Vec<PathBuf>,
+    /// The reason why it is not complete, for the exit code.
+    pub failure: Option<String>,
+}
+
+impl Results {
+    /// Writes `name` as text, as JSON and as a picture.
+    ///
+    /// # Errors
+    /// A sentence: a file cannot be written.
+    fn write(
+        folder: &Folder,
+        name: &str,
+        lines: Vec<String>,
+        json: &impl Serialize,
+        picture: Option<String>,
+        failure: Option<String>,
+    ) -> Result<Results, String> {
+        let mut files = vec![folder.write(&format!("{name}.txt"), &(lines.join("\n") + "\n"))?];
+        files.push(folder.write_json(&format!("{name}.json"), json)?);
+        if let Some(picture) = picture {
+            files.push(folder.write(&format!("{name}.svg"), &picture)?);
+        }
+        Ok(Results { lines, files, failure })
+    }
+}

@@ -1,0 +1,57 @@
+//! The rig: a board, a line, the agent, and a node of the host.
+//!
+//! The board is a thread of this process with gantry-micro's client; the agent is the program `gantry-agent`, as users run it.
+
+mod agent;
+mod board;
+mod board_line;
+
+use std::path::PathBuf;
+
+use super::{line::Line, transport::Transport};
+use crate::{coordinator::daemon::StartedDaemon, error::Failure, interrupt::Interrupt};
+pub use agent::find;
+pub use board::{BoardClient, BoardClock, wait};
+pub use board_line::BoardLine;
+
+/// The node of the board.
+pub const BOARD: &str = "board";
+/// The longest message of the board: micro-ROS's default.
+pub const MTU_BYTES: usize = 512;
+
+/// The beginning of the names of this program's topics.
+#[must_use]
+pub fn topic() -> String {
+    format!("perf_test_micro_{}", std::process::id())
+}
+
+/// A line with an agent at its end.
+#[derive(Debug)]
+pub struct Rig {
+    /// Dropped first: it ends before the line.
+    _agent: StartedDaemon,
+    /// The line.
+    pub line: Line,
+}
+
+impl Rig {
+    /// Opens the line of a transport and starts an agent at its end.
+    ///
+    /// # Errors
+    /// [`Failure`]: the system gives no line, or the agent does not start.
+    pub fn start(transport: Transport, agent: &PathBuf, interrupt: &Interrupt) -> Result<Rig, Failure> {
+        let line = Line::open(transport)
+            .map_err(|error| Failure::Measurement(format!("cannot open the line {transport:?}: {error}")))?;
+        let agent = agent::start(agent, &line, interrupt)?;
+        Ok(Rig { _agent: agent, line })
+    }
+
+    /// The board's transport.
+    ///
+    /// # Errors
+    /// [`Failure::Measurement`]: its port or socket cannot be opened.
+    pub fn board_line(&self) -> Result<BoardLine, Failure> {
+        BoardLine::open(&self.line.board_end)
+            .map_err(|error| Failure::Measurement(format!("the board cannot open its end of the line: {error}")))
+    }
+}

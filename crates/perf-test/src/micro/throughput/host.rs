@@ -1,0 +1,94 @@
+//! The host of the throughput experiment: it counts what its subscription receives.
+
+use std::time::{Duration, Instant};
+
+use gantry::Subscription;
+use gantry_msgs::std_msgs::msg::String as Text;
+use perf_worker::clock::{SECOND_NS, now_ns};
+
+use super::board::NUMBER_DIGITS;
+use crate::interrupt::Interrupt;
+
+/// The longest wait for the first text.
+const FIRST_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest sleep without a look at the clock.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The texts of one length that came.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Received {
+    /// Their count, from the first one.
+    pub count: u64,
+    /// Texts between the first and the last one that did not come.
+    pub lost: u64,
+    /// From the first to the last one, ns.
+    pub length_ns: i64,
+}
+
+impl Received {
+    /// Texts per second between the first and the last one.
+    #[must_use]
+    pub fn per_s(&self) -> f64 {
+        self.count.saturating_sub(1) as f64 * SECOND_NS as f64 / self.length_ns.max(1) as f64
+    }
+}
+
+/// The subscription's side of one measurement.
+#[derive(Debug)]
+pub struct Host<'a> {
+    pub subscription: &'a mut Subscription<Text>,
+    pub payload_bytes: usize,
+    pub interrupt: &'a Interrupt,
+}
+
+impl Host<'_> {
+    /// Waits for the first text of this length. Returns its number.
+    ///
+    /// # Errors
+    /// A sentence: none came in time, or the user has ended the experiment.
+    pub fn wait_for_first(&mut self) -> Result<u64, String> {
+        let began = Instant::now();
+        while began.elapsed() < FIRST_TIMEOUT {
+            if self.interrupt.is_requested() {
+                return Err("ended early".to_owned());
+            }
+            if let Some(number) = self.next()? {
+                return Ok(number);
+            }
+        }
+        Err(format!("no text of {} bytes came within {} s", self.payload_bytes, FIRST_TIMEOUT.as_secs()))
+    }
+
+    /// Counts texts for so long after the first one.
+    ///
+    /// # Errors
+    /// A sentence, as above.
+    pub fn count(&mut self, first: u64, length_ns: i64) -> Result<Received, String> {
+        let began_ns = now_ns();
+        let (mut received, mut last) = (Received { count: 1, ..Received::default() }, first);
+        while now_ns() - began_ns < length_ns {
+            if self.interrupt.is_requested() {
+                return Err("ended early".to_owned());
+            }
+            if let Some(number) = self.next()? {
+                received.count += 1;
+                received.length_ns = now_ns() - began_ns;
+                last = last.max(number);
+            }
+        }
+        received.lost = (last + 1 - first).saturating_sub(received.count);
+        Ok(received)
+    }
+
+    /// The number of the next text of this length, if one comes.
+    fn next(&mut self) -> Result<Option<u64>, String> {
+        let sentence = |error: gantry::Error| format!("the subscription failed: {error}");
+        if let Some(text) = self.subscription.take().map_err(sentence)? {
+            let data = text.data();
+            let number = data.get(..NUMBER_DIGITS).filter(|_| data.len() == self.payload_bytes);
+            return Ok(number.and_then(|digits| digits.parse().ok()));
+        }
+        self.subscription.wait(PATIENCE).map_err(sentence)?;
+        Ok(None)
+    }
+}

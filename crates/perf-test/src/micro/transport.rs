@@ -1,0 +1,101 @@
+//! The transports of the experiments: the lines of the published rig, as this host has them.
+
+use perf_worker::choice::Choice;
+use serde::Serialize;
+
+/// A transport of the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// A serial line.
+    Serial,
+    /// A USB serial device (CDC).
+    Usb,
+    /// TCP through a WiFi module on a serial line.
+    Tcp,
+    /// UDP.
+    Udp,
+}
+
+/// The speed of a line that is paced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed {
+    /// The bytes in a second each way.
+    pub bytes_per_s: f64,
+    /// The bytes that travel as one.
+    pub chunk_bytes: usize,
+}
+
+/// The bits of a byte on a serial line: a start bit, 8 bits, a stop bit.
+const BITS_OF_BYTE: f64 = 10.0;
+/// Full speed has room for 19 bulk packets of 64 bytes in a frame of 1 ms (USB 2.0, table 5-9).
+const USB_PACKET_BYTES: usize = 64;
+const USB_PACKETS_PER_S: f64 = 19_000.0;
+
+impl Choice for Transport {
+    const ALL: &'static [(Transport, &'static str, &'static str)] = &[
+        (Transport::Serial, "serial", "A serial line of 115200 bit/s: two pseudo-terminals, paced by the byte."),
+        (
+            Transport::Usb,
+            "usb",
+            "A USB serial device, full speed: two pseudo-terminals, paced to 19 packets of 64 bytes in a ms.",
+        ),
+        (
+            Transport::Tcp,
+            "tcp",
+            "TCP through a WiFi module on a serial line of 460800 bit/s: the loopback interface, paced by the byte.",
+        ),
+        (Transport::Udp, "udp", "UDP: the loopback interface, not paced."),
+    ];
+}
+
+impl Transport {
+    /// The line in words.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        Self::ALL.iter().find(|(value, ..)| *value == self).map_or("", |(.., description)| description)
+    }
+
+    /// The bits per second that both ends of a serial port set.
+    #[must_use]
+    pub fn baud(self) -> u32 {
+        if self == Transport::Tcp { 460_800 } else { 115_200 }
+    }
+
+    /// The speed of its line; none if it is not paced.
+    #[must_use]
+    pub fn speed(self) -> Option<Speed> {
+        match self {
+            Transport::Serial | Transport::Tcp => {
+                Some(Speed { bytes_per_s: f64::from(self.baud()) / BITS_OF_BYTE, chunk_bytes: 16 })
+            }
+            Transport::Usb => {
+                let bytes_per_s = USB_PACKETS_PER_S * USB_PACKET_BYTES as f64;
+                Some(Speed { bytes_per_s, chunk_bytes: USB_PACKET_BYTES })
+            }
+            Transport::Udp => None,
+        }
+    }
+
+    /// The messages of a given length that the line carries in a second each way; none if it is not paced.
+    #[must_use]
+    pub fn messages_per_s(self, message_bytes: usize) -> Option<f64> {
+        Some(self.speed()?.bytes_per_s / (message_bytes + self.framing_bytes()) as f64)
+    }
+
+    /// The bytes that the framing adds to a message, without those that serial framing replaces by two.
+    #[must_use]
+    pub fn framing_bytes(self) -> usize {
+        match self {
+            Transport::Serial | Transport::Usb => 7,
+            Transport::Tcp => 2,
+            Transport::Udp => 0,
+        }
+    }
+
+    /// Whether a message is a packet; otherwise the line is a stream of bytes.
+    #[must_use]
+    pub fn is_packet_oriented(self) -> bool {
+        matches!(self, Transport::Udp)
+    }
+}
