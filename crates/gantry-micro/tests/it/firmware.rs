@@ -19,7 +19,12 @@ use std::{
 };
 
 /// The memory that the firmware uses, in its `memory.x`.
+const RAM: usize = 0x2000_0000;
 const RAM_BYTES: usize = 20 * 1024;
+/// The end of this memory, beyond the statics. It is filled with `PAINT` before the firmware starts, so that the memory
+/// shows how deep the stack was.
+const PAINTED_BYTES: usize = 8 * 1024;
+const PAINT: u8 = 0xcc;
 
 /// An emulated board.
 struct Board {
@@ -30,11 +35,14 @@ struct Board {
 
 impl Board {
     fn start(elf: &str, folder: &std::path::Path) -> Self {
-        let path = folder.join("serial");
+        let (path, paint) = (folder.join("serial"), folder.join("paint"));
+        fs::write(&paint, [PAINT; PAINTED_BYTES]).unwrap();
+        let painted = RAM + RAM_BYTES - PAINTED_BYTES;
         let listener = UnixListener::bind(&path).unwrap();
         let machine = Command::new("qemu-system-arm")
-            .args(["-machine", "mps2-an385", "-display", "none", "-monitor", "stdio", "-kernel", elf, "-serial"])
-            .arg(format!("unix:{}", path.display()))
+            .args(["-machine", "mps2-an385", "-display", "none", "-monitor", "stdio", "-kernel", elf])
+            .args(["-serial", &format!("unix:{}", path.display())])
+            .args(["-device", &format!("loader,file={},addr={painted:#x},force-raw=on", paint.display())])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -95,17 +103,9 @@ fn the_example_firmware_publishes_and_takes() {
     assert!(board.agent.send(ObjectKind::DATA_READER, &[], &twist(-0.25)[4..]));
     board.until("the command has an effect again", |agent| shows(agent, -0.25));
     let image = folder.path().join("ram");
-    board.order(&format!("pmemsave 0x20000000 {RAM_BYTES} \"{}\"\nquit", image.display()));
+    let painted = RAM + RAM_BYTES - PAINTED_BYTES;
+    board.order(&format!("pmemsave {painted:#x} {PAINTED_BYTES} \"{}\"\nquit", image.display()));
     board.machine.wait().unwrap();
-    eprintln!("{}", stack_bytes(&fs::read(image).unwrap()));
-}
-
-/// The depth of the stack, which lies at the end of the memory. The memory between the statics and the stack was filled
-/// with cortex-m-rt's pattern at the start.
-fn stack_bytes(ram: &[u8]) -> String {
-    let mut words = ram.chunks_exact(4).skip_while(|word| *word != [0xcc; 4]).skip_while(|word| *word == [0xcc; 4]);
-    match words.by_ref().count() {
-        0 => "the stack is not painted; build with --features paint-stack".into(),
-        count => format!("figure stack-bytes {}", 4 * count),
-    }
+    let unused_bytes = fs::read(image).unwrap().iter().take_while(|byte| **byte == PAINT).count();
+    eprintln!("figure stack-bytes {}", PAINTED_BYTES - unused_bytes);
 }

@@ -1,9 +1,9 @@
-//! The board `mps2-an385`: a serial port, a clock and sleep. All of the firmware's access to registers is here.
+//! The parts of the board. All of the firmware's access to registers is here.
 //!
 //! Registers: Arm's Cortex-M System Design Kit, technical reference manual, APB UART and APB timer.
 
 use core::convert::Infallible;
-use cortex_m::peripheral::{SCB, SYST, syst::SystClkSource};
+use cortex_m::peripheral::{Peripherals, SCB, syst::SystClkSource};
 use embedded_io::{ErrorType, Read, ReadReady, Write, WriteReady};
 use gantry_micro::Instant;
 
@@ -64,8 +64,9 @@ pub struct Clock {
 /// Interrupts are pending and never taken: no handler runs beside `main`.
 pub struct Sleep(());
 
-/// The board. To be called once.
-pub fn start(mut timer: SYST) -> (Uart, Clock, Sleep) {
+/// Starts the board. None if it was started before.
+pub fn start() -> Option<(Uart, Clock, Sleep)> {
+    let mut timer = Peripherals::take()?.SYST;
     cortex_m::interrupt::disable();
     UART_DIVIDER.write(CLOCK_HZ / BAUD_BITS_PER_S);
     UART_CONTROL.write(ENABLE);
@@ -78,7 +79,7 @@ pub fn start(mut timer: SYST) -> (Uart, Clock, Sleep) {
     timer.clear_current();
     timer.enable_interrupt();
     timer.enable_counter();
-    (Uart(()), Clock { now_us: 0, value: TIMER_VALUE.read() }, Sleep(()))
+    Some((Uart(()), Clock { now_us: 0, value: TIMER_VALUE.read() }, Sleep(())))
 }
 
 impl Clock {

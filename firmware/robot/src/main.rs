@@ -6,12 +6,7 @@
 // The linker states how much of the board's memory is used.
 #![warn(linker_messages)]
 
-mod board;
-mod memory_functions;
-mod no_heap;
-mod vectors;
-
-use board::{Clock, Sleep, Uart};
+use board::{Clock, Sleep, Uart, stop};
 use cortex_m_rt::entry;
 use gantry_micro::{
     Client, ClientKey, Event, Instant, Memory, Node, Publisher, Qos, Subscription, transport::SerialTransport,
@@ -43,8 +38,7 @@ fn main() -> ! {
     static mut COMMANDS: Commands = Subscription::new();
     static CLIENT: StaticCell<Session> = StaticCell::new();
 
-    let Some(peripherals) = cortex_m::Peripherals::take() else { stop() };
-    let (uart, clock, sleep) = board::start(peripherals.SYST);
+    let Some((uart, clock, sleep)) = board::start() else { stop() };
     let client = connect(&CLIENT, MEMORY, uart);
     if client.create_publisher(IMU, "imu", Qos::SENSOR_DATA).is_err()
         || client.create_subscription(COMMANDS, "cmd_vel", Qos::DEFAULT).is_err()
@@ -111,15 +105,4 @@ fn is_due(at: &mut Instant, period_us: u32, now: Instant) -> bool {
         *at = at.after_us(period_us).max(now);
     }
     is_due
-}
-
-fn stop() -> ! {
-    loop {
-        cortex_m::asm::wfi();
-    }
-}
-
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    stop()
 }

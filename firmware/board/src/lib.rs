@@ -1,0 +1,24 @@
+//! The board `mps2-an385`, Arm's Cortex-M3, which QEMU emulates: a serial port, a clock and sleep.
+//!
+//! A program that uses this crate has no heap, takes no interrupt, and stops if it panics.
+
+#![no_std]
+
+mod memory_functions;
+mod mps2;
+mod no_heap;
+mod vectors;
+
+pub use mps2::{Clock, Sleep, Uart, start};
+
+/// The end of a program.
+pub fn stop() -> ! {
+    loop {
+        cortex_m::asm::wfi();
+    }
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    stop()
+}
