@@ -1,0 +1,65 @@
+//! The depth of a stack: the memory of a thread is filled with a pattern, and the end of the pattern shows how much of
+//! it was used.
+
+use std::{
+    ffi::c_void,
+    io,
+    mem::MaybeUninit,
+    ptr::{from_mut, null_mut},
+};
+
+const STACK_BYTES: usize = 256 * 1024;
+const PAINT: u64 = 0xcccc_cccc_cccc_cccc;
+
+/// The memory of the stack, aligned as the ABI demands.
+#[repr(align(64))]
+struct Stack([u64; STACK_BYTES / 8]);
+
+struct Call<F> {
+    work: Option<F>,
+    /// The address at which the work began.
+    top: usize,
+}
+
+/// Runs `work` on a thread, and returns the bytes that its stack had at most.
+///
+/// # Errors
+/// The system refuses the thread.
+pub fn depth_of<F: FnOnce()>(work: F) -> io::Result<usize> {
+    let mut stack = Box::new(Stack([PAINT; STACK_BYTES / 8]));
+    let mut call = Call { work: Some(work), top: 0 };
+    let mut attributes = MaybeUninit::uninit();
+    // SAFETY: the argument is memory for attributes.
+    check(unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) })?;
+    // SAFETY: the attributes are valid. The memory has this length and alignment; it outlives the thread, which is
+    // joined below, and nothing reads or writes it until then.
+    check(unsafe { libc::pthread_attr_setstack(attributes.as_mut_ptr(), from_mut(&mut *stack).cast(), STACK_BYTES) })?;
+    let mut thread = MaybeUninit::uninit();
+    // SAFETY: the attributes are valid. `run` expects a pointer to this `Call<F>`, which outlives the thread and which
+    // nothing else uses until then: this thread waits, so nothing that `work` refers to is used by two at once.
+    check(unsafe {
+        libc::pthread_create(thread.as_mut_ptr(), attributes.as_ptr(), run::<F>, from_mut(&mut call).cast())
+    })?;
+    // SAFETY: `pthread_create` was successful, so it wrote the thread.
+    let thread = unsafe { thread.assume_init() };
+    // SAFETY: the thread was not joined before, and its result is not wanted.
+    check(unsafe { libc::pthread_join(thread, null_mut()) })?;
+    let bottom = from_mut(&mut *stack).addr();
+    let unused_bytes = 8 * stack.0.iter().take_while(|word| **word == PAINT).count();
+    Ok(call.top.saturating_sub(bottom + unused_bytes))
+}
+
+extern "C" fn run<F: FnOnce()>(call: *mut c_void) -> *mut c_void {
+    // SAFETY: `depth_of` gives the address of a `Call<F>` that only this thread uses.
+    let Some(call) = (unsafe { call.cast::<Call<F>>().as_mut() }) else { return null_mut() };
+    let local = 0_u8;
+    call.top = (&raw const local).addr();
+    if let Some(work) = call.work.take() {
+        work();
+    }
+    null_mut()
+}
+
+fn check(error: i32) -> io::Result<()> {
+    if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
+}

@@ -1,0 +1,3 @@
+//! The constants of this build. The entities are named by their topics.
+
+include!(concat!(env!("OUT_DIR"), "/parameters.rs"));

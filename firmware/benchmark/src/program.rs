@@ -1,0 +1,143 @@
+//! The part that is measured, as firmware has it: statics, and a loop.
+
+use crate::{
+    Line,
+    message::{SAMPLE_BYTES, Sample, publish},
+    parameters::{
+        CLIENTS, HISTORY, IS_RELIABLE, MTU_BYTES, PUBLISHERS, SERVICE_DEPTH, SERVICES, SUBSCRIPTION_DEPTH,
+        SUBSCRIPTIONS,
+    },
+};
+use gantry_micro::{
+    Client, ClientKey, Instant, Memory, Node, Publisher, Qos, SampleIdentity, Service, ServiceClient, Subscription,
+};
+use gantry_msgs::example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response};
+use static_cell::StaticCell;
+
+const NODE: Node<'static> = Node { name: "benchmark", domain_id: 0, key: ClientKey(*b"gbmk") };
+const QOS: Qos = if IS_RELIABLE { Qos::DEFAULT } else { Qos::SENSOR_DATA };
+/// The messages of each publisher, subscription, service and client.
+const MESSAGES: u32 = 10;
+/// The host's side matches in this time.
+const PERIOD_US: u32 = 50_000;
+/// Two numbers of 8 bytes, and their sum.
+const REQUEST_BYTES: usize = SampleIdentity::BYTES + 16;
+const RESPONSE_BYTES: usize = 8 + 8;
+
+/// The memory of the session, which lies in a static.
+pub type SessionMemory = Memory<MTU_BYTES, HISTORY>;
+type Session = Client<'static, Line>;
+type Samples = Subscription<'static, Sample, SUBSCRIPTION_DEPTH, SAMPLE_BYTES>;
+type Server = Service<'static, AddTwoInts, SERVICE_DEPTH, REQUEST_BYTES>;
+type Caller = ServiceClient<'static, AddTwoInts, SERVICE_DEPTH, RESPONSE_BYTES>;
+
+/// The entities, which lie in a static.
+pub struct Entities {
+    publishers: [Publisher<'static, Sample>; PUBLISHERS.len()],
+    subscriptions: [Samples; SUBSCRIPTIONS.len()],
+    services: [Server; SERVICES.len()],
+    clients: [Caller; CLIENTS.len()],
+}
+
+impl Entities {
+    /// Zeros.
+    pub const fn new() -> Self {
+        Self {
+            publishers: [const { Publisher::new() }; _],
+            subscriptions: [const { Subscription::new() }; _],
+            services: [const { Service::new() }; _],
+            clients: [const { ServiceClient::new() }; _],
+        }
+    }
+
+    fn are_done(&self) -> bool {
+        self.publishers.iter().all(|publisher| publisher.counts().sent >= MESSAGES)
+            && self.subscriptions.iter().all(|subscription| subscription.counts().received >= MESSAGES)
+            && self.services.iter().all(|service| service.counts().sent >= MESSAGES)
+            && self.clients.iter().all(|client| client.counts().received >= MESSAGES)
+    }
+}
+
+/// Runs it to its end, over this line.
+pub fn run(
+    line: Line,
+    memory: &'static mut SessionMemory,
+    entities: &'static Entities,
+    mut clock: impl FnMut() -> Instant,
+    mut sleep: impl FnMut(),
+) {
+    let session = connect(line, memory);
+    if !create(session, entities) {
+        return;
+    }
+    let (mut publish_at, mut is_closed) = (clock(), false);
+    loop {
+        let now = clock();
+        let _ = session.spin_once(now, |_| {});
+        if is_closed && session.deadline().is_none() {
+            return;
+        }
+        if publish_at <= now {
+            publish_at = now.after_us(PERIOD_US);
+            send(session, entities);
+        }
+        take(session, entities);
+        if !is_closed && entities.are_done() {
+            session.close(now);
+            is_closed = true;
+        }
+        sleep();
+    }
+}
+
+/// A function of its own, because the client passes over its stack.
+#[inline(never)]
+fn connect(line: Line, memory: &'static mut SessionMemory) -> &'static mut Session {
+    static SESSION: StaticCell<Session> = StaticCell::new();
+    SESSION.init_with(|| Client::new(line, memory, NODE))
+}
+
+/// Whether all were created.
+fn create(session: &mut Session, entities: &'static Entities) -> bool {
+    let Entities { publishers, subscriptions, services, clients } = entities;
+    let is_good = |result: Result<(), _>| result.is_ok();
+    publishers.iter().zip(PUBLISHERS).all(|(publisher, name)| is_good(session.create_publisher(publisher, name, QOS)))
+        && subscriptions
+            .iter()
+            .zip(SUBSCRIPTIONS)
+            .all(|(subscription, name)| is_good(session.create_subscription(subscription, name, QOS)))
+        && services.iter().zip(SERVICES).all(|(service, name)| is_good(session.create_service(service, name)))
+        && clients.iter().zip(CLIENTS).all(|(client, name)| is_good(session.create_service_client(client, name)))
+}
+
+/// Sends a message with each publisher, and a request with each client whose last one is answered. Those for which
+/// there is no room follow with the next call.
+#[inline(never)]
+fn send(session: &mut Session, entities: &'static Entities) {
+    for publisher in entities.publishers.iter().filter(|publisher| publisher.counts().sent < MESSAGES) {
+        let _ = publish(publisher, session);
+    }
+    for client in &entities.clients {
+        let counts = client.counts();
+        if counts.sent < MESSAGES && counts.sent == counts.received {
+            let _ = client.send_request(session, &AddTwoInts_Request { a: 1, b: 2 });
+        }
+    }
+}
+
+/// Takes all messages and responses, and answers all requests.
+#[inline(never)]
+fn take(session: &mut Session, entities: &'static Entities) {
+    for subscription in &entities.subscriptions {
+        while let Ok(Some(_)) = subscription.take() {}
+    }
+    for service in &entities.services {
+        while let Ok(Some(request)) = service.take_request() {
+            let response = AddTwoInts_Response { sum: request.message.a + request.message.b };
+            let _ = service.send_response(session, request.id, &response);
+        }
+    }
+    for client in &entities.clients {
+        while let Ok(Some(_)) = client.take_response() {}
+    }
+}
