@@ -11,8 +11,8 @@ pub const MAX_MESSAGE_BYTES: usize = 63;
 /// The longest frame, in bytes.
 pub const MAX_FRAME_BYTES: usize = 64;
 
-/// The lengths of frames above 8 bytes, in bytes.
-const LENGTHS: [u8; 7] = [12, 16, 20, 24, 32, 48, 64];
+/// The lengths of frames, in bytes, by their code (DLC).
+pub const FRAME_LENGTHS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 
 /// Writes the frame of a message, and returns its length in bytes: one that CAN-FD has. Zeros fill it up.
 ///
@@ -24,11 +24,12 @@ pub fn encode(message: &[u8], frame: &mut [u8; MAX_FRAME_BYTES]) -> Result<usize
     room.get_mut(..message.len()).ok_or(too_long)?.copy_from_slice(message);
     room.iter_mut().skip(message.len()).for_each(|byte| *byte = 0);
     *length = message.len() as u8;
-    let used = message.len() + 1;
-    if used <= 8 {
-        return Ok(used);
-    }
-    LENGTHS.iter().map(|&length| usize::from(length)).find(|&length| length >= used).ok_or(too_long)
+    frame_length(message.len() + 1).ok_or(too_long)
+}
+
+/// The length of the shortest frame for so many bytes of data, or `None` above [`MAX_FRAME_BYTES`].
+pub fn frame_length(data_bytes: usize) -> Option<usize> {
+    FRAME_LENGTHS.iter().map(|&length| usize::from(length)).find(|&length| length >= data_bytes)
 }
 
 /// The message of a frame, or `None` if it is empty or longer than the frame.

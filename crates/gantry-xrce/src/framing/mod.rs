@@ -11,6 +11,7 @@ pub mod can_fd;
 mod crc;
 mod length_prefix;
 mod serial;
+pub mod socket_can;
 
 pub use length_prefix::{LengthPrefixDecoder, length_prefix};
 pub use serial::{SerialCounters, SerialDecoder, SerialEncoder, SerialFrame};

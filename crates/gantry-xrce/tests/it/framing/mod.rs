@@ -3,3 +3,4 @@
 mod can_fd;
 mod length_prefix;
 mod serial;
+mod socket_can;
