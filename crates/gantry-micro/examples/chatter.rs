@@ -1,12 +1,12 @@
 //! A node on the host that talks to itself through an agent: it publishes texts and takes them again.
 //!
 //! `cargo run -p gantry-micro --features std --example chatter -- udp 127.0.0.1:8888`, or `tcp 127.0.0.1:8888`, or
-//! `serial /dev/ttyUSB0 115200`, or `can can0 1`.
+//! `serial /dev/ttyUSB0 115200`, or `can can0 1`, or on the bus of `gantry-agent can --simulated ./can0` `can ./can0 1`.
 
 use gantry_micro::{
     Client, ClientKey, EntityState, Event, Instant, Memory, Node, PublishError, Publisher, Qos, Subscription,
     Transport,
-    transport::{SocketCan, TcpTransport, UdpTransport, open_serial},
+    transport::{SimulatedCan, SocketCan, TcpTransport, UdpTransport, open_serial},
 };
 use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
 use std::{env, error::Error, time::Duration};
@@ -21,8 +21,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["udp", agent] => chatter(UdpTransport::new(agent.parse()?)?, &mut Memory::<512, 4>::new()),
         ["tcp", agent] => chatter(TcpTransport::new(agent.parse()?), &mut Memory::<512, 4>::new()),
         ["serial", path, speed] => chatter(open_serial(path, speed.parse()?)?, &mut Memory::<512, 4>::new()),
+        ["can", path, id] if path.contains('/') => {
+            chatter(SimulatedCan::connect(path, id.parse()?)?, &mut Memory::<63, 8>::new())
+        }
         ["can", interface, id] => chatter(SocketCan::open(interface, id.parse()?)?, &mut Memory::<63, 8>::new()),
-        _ => Err("usage: chatter udp ADDRESS | tcp ADDRESS | serial PATH SPEED | can INTERFACE IDENTIFIER".into()),
+        _ => {
+            Err("usage: chatter udp ADDRESS | tcp ADDRESS | serial PATH SPEED | can INTERFACE|./PATH IDENTIFIER".into())
+        }
     }
 }
 

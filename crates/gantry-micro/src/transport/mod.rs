@@ -7,7 +7,7 @@ mod serial;
 mod std;
 
 #[cfg(feature = "std")]
-pub use self::std::{Port, SocketCan, TcpTransport, UdpTransport, open_serial};
+pub use self::std::{Port, SimulatedCan, SocketCan, TcpTransport, UdpTransport, open_serial};
 pub use can_fd::{CanFd, CanFdError, CanFdTransport};
 pub use length_prefix::LengthPrefixTransport;
 pub use serial::SerialTransport;

@@ -9,6 +9,7 @@ mod faults;
 mod firmware;
 mod publish;
 mod services;
+mod simulated_can;
 mod take;
 mod time;
 mod transports;

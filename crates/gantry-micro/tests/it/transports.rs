@@ -35,7 +35,7 @@ pub fn now() -> Instant {
 }
 
 /// A client publishes and gets what the agent sends, in fragments if `MTU` is short; then the agent is started again.
-fn exchange<const MTU: usize>(transport: impl Transport, mut end: impl End, mut lose: impl FnMut(&mut dyn End)) {
+pub fn exchange<const MTU: usize>(transport: impl Transport, mut end: impl End, mut lose: impl FnMut(&mut dyn End)) {
     let (mut memory, mut agent) = (Memory::<MTU, 4>::new(), Agent::default());
     let (publisher, subscription) = (Publisher::<Twist>::new(), Subscription::<Text, 4, 128>::new());
     let mut client = Client::new(transport, &mut memory, NODE);

@@ -1,13 +1,29 @@
 //! Transports of a host, which are tested with and serve programs that run there.
 
+mod can_frames;
 mod port;
 mod serial_port;
+mod simulated_can;
 mod socket_can;
 mod tcp;
 mod udp;
 
 pub use port::Port;
 pub use serial_port::open_serial;
+pub use simulated_can::SimulatedCan;
 pub use socket_can::SocketCan;
 pub use tcp::TcpTransport;
 pub use udp::UdpTransport;
+
+use std::io;
+
+/// The connection is lost, or no agent listens: the session notices.
+fn is_absence(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, NotFound, UnexpectedEof,
+    };
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionAborted | ConnectionRefused | ConnectionReset | NotConnected | NotFound | UnexpectedEof
+    )
+}

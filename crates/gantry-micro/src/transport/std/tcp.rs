@@ -1,6 +1,6 @@
 //! TCP, with a new connection after one was lost.
 
-use super::Port;
+use super::{Port, is_absence};
 use crate::transport::{LengthPrefixTransport, Transport};
 use rustix::{
     io::Errno,
@@ -41,17 +41,6 @@ impl TcpTransport {
             Err(error) => Err(error.into()),
         }
     }
-}
-
-/// The connection is lost, or no agent listens: the session notices.
-fn is_absence(error: &io::Error) -> bool {
-    use io::ErrorKind::{
-        BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, UnexpectedEof,
-    };
-    matches!(
-        error.kind(),
-        BrokenPipe | ConnectionAborted | ConnectionRefused | ConnectionReset | NotConnected | UnexpectedEof
-    )
 }
 
 impl Transport for TcpTransport {

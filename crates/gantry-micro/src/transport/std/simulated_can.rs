@@ -1,0 +1,93 @@
+//! A simulated CAN bus, for kernels without SocketCAN.
+
+use super::{
+    can_frames::{check_identifier, read_frame, write_frame},
+    is_absence,
+};
+use crate::transport::{CanFd, CanFdTransport};
+use gantry_xrce::framing::socket_can::Frame;
+use rustix::{
+    io::Errno,
+    net::{
+        AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with,
+        sockopt::set_socket_send_buffer_size,
+    },
+};
+use std::{io, os::fd::OwnedFd, path::Path};
+
+/// The kernel raises it to its minimum, which holds about six frames: as many as a controller has mailboxes.
+const SEND_BUFFER_BYTES: usize = 1;
+
+/// A node of the bus that `gantry-agent can --simulated PATH` hosts. If the bus is gone, as after the end of the agent,
+/// each frame to send tries to connect again.
+#[derive(Debug)]
+pub struct SimulatedCan {
+    bus: SocketAddrUnix,
+    socket: Option<OwnedFd>,
+    identifier: u32,
+}
+
+impl SimulatedCan {
+    /// A transport over the bus at `path`, whether it is there or not, for the client with the identifier `identifier`, of
+    /// 29 bits.
+    ///
+    /// # Errors
+    /// Another program than a bus listens at the path, or the path is longer than the address of a socket may be; the
+    /// identifier has more than 29 bits.
+    pub fn connect(path: impl AsRef<Path>, identifier: u32) -> io::Result<CanFdTransport<Self>> {
+        let bus = SocketAddrUnix::new(path.as_ref())?;
+        let mut node = Self { bus, socket: None, identifier: check_identifier(identifier)? };
+        node.open()?;
+        Ok(CanFdTransport::new(node))
+    }
+
+    /// Whether the node is connected to the bus. The end of the bus shows at the next frame.
+    pub fn is_connected(&self) -> bool {
+        self.socket.is_some()
+    }
+
+    /// Connects, if the bus is there.
+    fn open(&mut self) -> io::Result<()> {
+        if self.socket.is_some() {
+            return Ok(());
+        }
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+        set_socket_send_buffer_size(&socket, SEND_BUFFER_BYTES)?;
+        match connect(&socket, &self.bus) {
+            Ok(()) => self.socket = Some(socket),
+            // Too many connect at once: the next frame tries again.
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(error) => return lost(error.into(), ()),
+        }
+        Ok(())
+    }
+}
+
+/// The result of a call that failed: that of a lost frame, if the bus is not there. The session notices.
+fn lost<T>(error: io::Error, result: T) -> io::Result<T> {
+    if is_absence(&error) { Ok(result) } else { Err(error) }
+}
+
+impl CanFd for SimulatedCan {
+    type Error = io::Error;
+
+    fn transmit(&mut self, data: &[u8]) -> io::Result<bool> {
+        self.open()?;
+        let Some(socket) = &self.socket else { return Ok(true) };
+        // The bus clears the switch if it has one bit rate.
+        let frame = Frame { identifier: self.identifier, has_bit_rate_switch: true, data };
+        write_frame(socket, frame).or_else(|error| {
+            self.socket = None;
+            lost(error, true)
+        })
+    }
+
+    fn receive(&mut self, data: &mut [u8; 64]) -> io::Result<Option<usize>> {
+        let Some(socket) = &self.socket else { return Ok(None) };
+        read_frame(socket, self.identifier, data).or_else(|error| {
+            self.socket = None;
+            lost(error, None)
+        })
+    }
+}
