@@ -1,5 +1,6 @@
 //! Errors of the agent itself. An error of a client is answered to the client, and logged.
 
+use crate::transport::CanTiming;
 use std::{io, path::PathBuf};
 
 /// An error, as a sentence.
@@ -15,6 +16,18 @@ pub enum Error {
         source: io::Error,
         /// The remedy, as the end of the sentence; may be empty.
         advice: &'static str,
+    },
+    /// A bus of CAN FD cannot have these bit rates.
+    #[error(
+        "a CAN FD bus has no nominal bit rate of {nominal_bits_per_s} with a data bit rate of {data_bits_per_s}: the nominal one is \
+         {} to {} bit/s, the data bit rate at least that and at most {}",
+        CanTiming::NOMINAL_BITS_PER_S.start(), CanTiming::NOMINAL_BITS_PER_S.end(), CanTiming::MAX_DATA_BITS_PER_S
+    )]
+    BitRates {
+        /// That of arbitration, in bits per second.
+        nominal_bits_per_s: u32,
+        /// That of the data field, in bits per second.
+        data_bits_per_s: u32,
     },
     /// A thread cannot be started.
     #[error("no thread for {what} can be started: {source}")]

@@ -7,7 +7,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use gantry::MAX_DOMAIN_ID;
-use gantry_agent::{Agent, Can, Config, Level, Limits, Result, Serial, Tcp, Types, Udp};
+use gantry_agent::{Agent, Can, CanTiming, Config, Level, Limits, Result, Serial, Tcp, Types, Udp};
 use std::{
     io::Write,
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -56,11 +56,8 @@ enum Command {
     },
     /// Clients on a pseudoterminal, whose path is printed: for emulators
     Pty,
-    /// Clients on a bus of CAN FD (SocketCAN)
-    Can {
-        /// The interface, as can0
-        interface: String,
-    },
+    /// Clients on a bus of CAN FD: of SocketCAN, or simulated for kernels without it
+    Can(Bus),
 }
 
 /// An address of this machine.
@@ -72,6 +69,23 @@ struct Network {
     /// The address of this machine at which clients connect
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::UNSPECIFIED))]
     address: IpAddr,
+}
+
+/// A bus of CAN FD.
+#[derive(Debug, Args)]
+struct Bus {
+    /// The interface of SocketCAN, as can0
+    #[arg(required_unless_present = "simulated")]
+    interface: Option<String>,
+    /// Host a simulated bus instead, at this new socket, to which programs on this machine connect as its nodes
+    #[arg(long, value_name = "PATH", conflicts_with = "interface")]
+    simulated: Option<PathBuf>,
+    /// The nominal bit rate of the simulated bus, in bits per second, 10000 to 1000000
+    #[arg(long, value_name = "RATE", requires = "simulated", default_value_t = 500_000)]
+    bitrate: u32,
+    /// The data bit rate of the simulated bus, in bits per second, --bitrate to 8000000 [default: --bitrate, without a bit rate switch]
+    #[arg(long, value_name = "RATE", requires = "simulated")]
+    dbitrate: Option<u32>,
 }
 
 fn main() -> ExitCode {
@@ -144,12 +158,24 @@ impl Command {
                 let _ = writeln!(std::io::stdout(), "{}", serial.path().display());
                 Ok(Box::new(serial))
             }
-            Self::Can { interface } => {
-                let can = Can::open(agent, &interface)?;
-                log(&format!("clients are on {interface}"));
-                Ok(Box::new(can))
-            }
+            Self::Can(bus) => Ok(Box::new(bus.open(agent)?)),
         }
+    }
+}
+
+impl Bus {
+    fn open(self, agent: &Agent) -> Result<Can> {
+        if let Some(interface) = self.interface {
+            let can = Can::open(agent, &interface)?;
+            log(&format!("clients are on {interface}"));
+            return Ok(can);
+        }
+        let path = self.simulated.unwrap_or_default(); // required if there is no interface
+        let timing = CanTiming::new(self.bitrate, self.dbitrate.unwrap_or(self.bitrate))?;
+        let can = Can::simulated(agent, &path, timing)?;
+        let (nominal, data) = (timing.nominal_bits_per_s(), timing.data_bits_per_s());
+        log(&format!("clients are on the simulated CAN bus {} ({nominal} bit/s, data {data} bit/s)", path.display()));
+        Ok(can)
     }
 }
 

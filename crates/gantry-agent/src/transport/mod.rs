@@ -6,7 +6,7 @@ mod stream;
 mod tcp;
 mod udp;
 
-pub use can::Can;
+pub use can::{Can, CanFrameBits, CanTiming};
 pub use serial::Serial;
 pub use tcp::Tcp;
 pub use udp::Udp;

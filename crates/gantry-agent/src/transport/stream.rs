@@ -1,4 +1,4 @@
-//! Byte streams: serial lines, pseudoterminals and TCP connections.
+//! Lines of bytes and of packets: serial lines, pseudoterminals, TCP connections and CAN buses.
 //!
 //! A message is written by the thread that sends it, as far as the line takes it at once. The rest is written by the stream's own
 //! thread, which also reads. So neither the agent nor another client waits for a slow line, and a message is never cut.
@@ -17,13 +17,17 @@ use std::{
 
 /// Bytes that wait for the line at most: answers outside of a session are sent without asking for room.
 const MAX_PENDING_BYTES: usize = 128 << 10;
+/// After the line took nothing although it said that it would, as a CAN interface whose queue is full or that is down.
+const PAUSE: Duration = Duration::from_millis(5);
 /// So often somebody is asked whether the stream is wanted.
 const QUESTION_PERIOD: Duration = Duration::from_secs(5);
 
-/// A byte stream in both directions.
+/// A stream of bytes or of packets in both directions.
 pub struct Stream {
     /// It does not block.
     line: OwnedFd,
+    /// The bytes that are written at once at most.
+    packet_bytes: usize,
     wake: OwnedFd,
     state: Mutex<State>,
 }
@@ -37,11 +41,25 @@ struct State {
     is_ending: bool,
 }
 
+/// The bytes that were pending and that the line took.
+#[derive(PartialEq, Eq)]
+enum Written {
+    Nothing,
+    Some,
+    /// All, and somebody waits for that.
+    AllForOneThatWaits,
+}
+
 impl Stream {
-    /// A stream over a descriptor that does not block.
+    /// A stream of bytes over a descriptor that does not block.
     pub fn new(line: OwnedFd) -> io::Result<Stream> {
+        Self::of_packets(line, usize::MAX)
+    }
+
+    /// A stream of packets over a descriptor that does not block. Each has that size when it is sent.
+    pub fn of_packets(line: OwnedFd, packet_bytes: usize) -> io::Result<Stream> {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Stream { line, wake, state: Mutex::default() })
+        Ok(Stream { line, packet_bytes, wake, state: Mutex::default() })
     }
 
     /// Whether the line took all bytes so far. If not, [`Self::run`] tells when it does.
@@ -96,6 +114,7 @@ impl Stream {
         let mut buffer = [0; 4096];
         let mut asked_at = Instant::now();
         let mut was_wanted = true;
+        let mut is_stuck = false;
         loop {
             if asked_at.elapsed() >= QUESTION_PERIOD {
                 asked_at = Instant::now();
@@ -111,13 +130,14 @@ impl Stream {
                 if state.is_ending {
                     return Ok(());
                 }
-                if !state.pending.is_empty() {
+                if !state.pending.is_empty() && !is_stuck {
                     events |= PollFlags::OUT;
                 }
             }
             let mut fds = [PollFd::new(&self.line, events), PollFd::new(&self.wake, PollFlags::IN)];
-            let timeout = Timespec::try_from(QUESTION_PERIOD.saturating_sub(asked_at.elapsed())).ok();
-            match poll(&mut fds, timeout.as_ref()) {
+            let longest = if is_stuck { PAUSE } else { QUESTION_PERIOD };
+            let timeout = QUESTION_PERIOD.saturating_sub(asked_at.elapsed()).min(longest);
+            match poll(&mut fds, Timespec::try_from(timeout).ok().as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -125,8 +145,12 @@ impl Stream {
             if !wake.is_empty() {
                 let _ = read(&self.wake, &mut [0; 8]); // it is woken again if it must be
             }
-            if line.contains(PollFlags::OUT) && self.write_pending()? {
-                has_room();
+            if line.contains(PollFlags::OUT) || is_stuck {
+                let written = self.write_pending()?;
+                is_stuck = written == Written::Nothing;
+                if written == Written::AllForOneThatWaits {
+                    has_room();
+                }
             }
             if line.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
                 match read(&self.line, &mut buffer) {
@@ -139,13 +163,20 @@ impl Stream {
         }
     }
 
-    /// Returns whether all is written and somebody waits for that.
-    fn write_pending(&self) -> io::Result<bool> {
+    /// Writes as much as the line takes.
+    fn write_pending(&self) -> io::Result<Written> {
         let mut state = lock(&self.state);
-        let count = written(write(&self.line, &state.pending))?;
-        let count = count.min(state.pending.len());
-        state.pending.drain(..count);
-        Ok(state.pending.is_empty() && std::mem::take(&mut state.was_full))
+        let mut result = Written::Nothing;
+        while !state.pending.is_empty() {
+            let packet = state.pending.get(..self.packet_bytes).unwrap_or(&state.pending);
+            let count = written(write(&self.line, packet))?.min(state.pending.len());
+            if count == 0 {
+                return Ok(result);
+            }
+            state.pending.drain(..count);
+            result = Written::Some;
+        }
+        Ok(if std::mem::take(&mut state.was_full) { Written::AllForOneThatWaits } else { Written::Some })
     }
 }
 
@@ -159,7 +190,8 @@ impl AsFd for Stream {
 fn written(result: rustix::io::Result<usize>) -> io::Result<usize> {
     match result {
         Ok(count) => Ok(count),
-        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        // The last two are those of a CAN interface: its queue is full, or it is down for now.
+        Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS | Errno::NETDOWN) => Ok(0),
         Err(error) => Err(error.into()),
     }
 }

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
+mod can;
 mod firmware;
 mod hostile;
 mod objects;
@@ -24,6 +25,7 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
         let tests = [
+            can::TESTS,
             firmware::TESTS,
             hostile::TESTS,
             objects::TESTS,

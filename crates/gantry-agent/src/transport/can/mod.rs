@@ -1,0 +1,182 @@
+//! CAN FD: a message is a frame, and each client has an identifier of 29 bits for both directions. The bus is one of SocketCAN or a
+//! simulated one.
+
+mod node;
+mod simulated;
+mod socket_file;
+mod timing;
+
+pub use timing::{CanFrameBits, CanTiming};
+
+use super::{PeerAddress, Transport, stream::Stream};
+use crate::{
+    agent::Agent,
+    error::{Error, Result},
+    port::Port,
+};
+use gantry_xrce::framing::{
+    can_fd,
+    socket_can::{FRAME_BYTES, Frame},
+};
+use rustix::{
+    io::Errno,
+    net::{AddressFamily, SocketFlags, SocketType, socket, socketpair, sockopt::set_socket_send_buffer_size},
+};
+use simulated::SimulatedBus;
+use socket_file::SocketFile;
+use socketcan::{CanFdSocket, Socket};
+use std::{
+    io,
+    os::fd::{AsFd, OwnedFd},
+    path::Path,
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
+
+/// The kernel raises it to its minimum, which holds about six frames: the agent is to keep the others until the bus takes them, and the
+/// queue of an interface is longer.
+const SEND_BUFFER_BYTES: usize = 1;
+
+/// Clients on a CAN bus, until this is dropped.
+#[derive(Debug)]
+pub struct Can {
+    bus: Arc<Bus>,
+    thread: Option<JoinHandle<()>>,
+    /// The bus itself, if this process simulates it.
+    _simulated: Option<SimulatedBus>,
+}
+
+/// The agent's node on a bus.
+struct Bus {
+    stream: Stream,
+    name: String,
+    has_bit_rate_switch: bool,
+}
+
+impl Can {
+    /// Takes clients on an interface, such as `can0`.
+    ///
+    /// # Errors
+    /// The kernel has no CAN, or no interface of this name.
+    pub fn open(agent: &Agent, interface: &str) -> Result<Can> {
+        let failed = |source: io::Error| {
+            let advice = match source.raw_os_error().map(Errno::from_raw_os_error) {
+                Some(Errno::AFNOSUPPORT) => {
+                    "; this kernel has no CAN: load its modules with `modprobe can_raw`, or use a simulated bus"
+                }
+                Some(Errno::NODEV) => "; `ip link` lists the interfaces",
+                _ => "",
+            };
+            Error::Open { what: format!("CAN interface {interface}"), source, advice }
+        };
+        // Asked first, because an interface that is not there is another error.
+        socket(AddressFamily::CAN, SocketType::RAW, None).map_err(|error| failed(error.into()))?;
+        let socket = CanFdSocket::open(interface).map_err(failed)?;
+        socket.set_nonblocking(true).map_err(failed)?;
+        let line = socket.as_fd().try_clone_to_owned().map_err(failed)?;
+        Ok(Self::start(agent, line, format!("can {interface}"), false)?.0)
+    }
+
+    /// Hosts a simulated bus, for kernels without CAN, and takes clients on it.
+    ///
+    /// Nodes connect to the Unix socket at `path`, of type SEQPACKET; a packet is a frame as SocketCAN has it (`struct canfd_frame`). A
+    /// frame with the lowest identifier is sent first, and takes the time that it takes on a wire without errors. All nodes but its
+    /// sender get it at its end. A node with another packet is disconnected; frames for a node that does not read are lost, counted
+    /// and logged.
+    ///
+    /// A thread with a time slack of a nanosecond runs the bus. The socket is removed at the end.
+    ///
+    /// # Errors
+    /// The socket cannot be made, or another bus has it.
+    pub fn simulated(agent: &Agent, path: &Path, timing: CanTiming) -> Result<Can> {
+        let what = || format!("the simulated CAN bus {}", path.display());
+        let socket = SocketFile::bind(path).map_err(|source| {
+            let advice = match source.kind() {
+                io::ErrorKind::AddrInUse => "; another agent hosts it: choose another path",
+                io::ErrorKind::AlreadyExists => "; the file is no socket: choose another path",
+                io::ErrorKind::NotFound => "; make its folder first",
+                _ => "",
+            };
+            Error::Open { what: what(), source, advice }
+        })?;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let (line, end) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+            .map_err(|error| Error::Open { what: what(), source: error.into(), advice: "" })?;
+        let name = format!("simulated can {}", path.display());
+        let (mut can, port) = Self::start(agent, line, name, timing.has_bit_rate_switch())?;
+        can._simulated = Some(SimulatedBus::start(socket, timing, end, port)?);
+        Ok(can)
+    }
+
+    fn start(agent: &Agent, line: OwnedFd, name: String, has_bit_rate_switch: bool) -> Result<(Can, Port)> {
+        let failed = |source| Error::Thread { what: "CAN", source };
+        set_socket_send_buffer_size(&line, SEND_BUFFER_BYTES).map_err(|error| failed(error.into()))?;
+        let stream = Stream::of_packets(line, FRAME_BYTES).map_err(failed)?;
+        let bus = Arc::new(Bus { stream, name, has_bit_rate_switch });
+        let port = agent.attach(bus.clone());
+        let (of_thread, its_port) = (bus.clone(), port.clone());
+        let thread = thread::Builder::new()
+            .name("can".to_owned())
+            .spawn(move || of_thread.receive(&its_port))
+            .map_err(failed)?;
+        Ok((Can { bus, thread: Some(thread), _simulated: None }, port))
+    }
+}
+
+impl Bus {
+    fn receive(&self, port: &Port) {
+        let received = &mut |packet: &[u8]| {
+            // Other frames are those of other protocols.
+            if let Ok(frame) = Frame::parse(packet)
+                && let Some(message) = can_fd::decode(frame.data)
+            {
+                port.receive(PeerAddress::Number(frame.identifier), message);
+            }
+        };
+        while let Err(error) = self.stream.run(received, &mut || port.has_room_for_all(), &mut || true) {
+            port.failed(&error);
+            // An interface that is down says so once, and may come up again.
+            if error.kind() != io::ErrorKind::NetworkDown {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Can {
+    fn drop(&mut self) {
+        self.bus.stream.end();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Transport for Bus {
+    fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()> {
+        let PeerAddress::Number(identifier) = peer else { return Err(io::ErrorKind::AddrNotAvailable.into()) };
+        let mut data = [0; can_fd::MAX_FRAME_BYTES];
+        let length = can_fd::encode(message, &mut data).map_err(io::Error::other)?;
+        let data = data.get(..length).unwrap_or_default();
+        let frame = Frame { identifier, has_bit_rate_switch: self.has_bit_rate_switch, data };
+        self.stream.send(&frame.to_bytes().map_err(io::Error::other)?)
+    }
+
+    fn has_room(&self, _peer: PeerAddress) -> bool {
+        self.stream.has_room()
+    }
+
+    fn max_message_bytes(&self) -> usize {
+        can_fd::MAX_MESSAGE_BYTES
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl std::fmt::Debug for Bus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}

@@ -1,0 +1,142 @@
+//! Nodes of a simulated bus: programs that are connected to its socket, and the agent.
+
+use super::timing::CanTiming;
+use gantry_xrce::framing::{
+    can_fd,
+    socket_can::{FRAME_BYTES, Frame, FrameError},
+};
+use rustix::{
+    io::{Errno, read},
+    net::{SendFlags, send},
+};
+use std::{
+    fmt, io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    time::Duration,
+};
+
+/// More than a frame has, so that a longer packet is told from one.
+const PACKET_BYTES: usize = FRAME_BYTES + 1;
+
+/// A node: its connection, and the frame that it wants to send next. Further ones wait in its socket, as in the mailboxes of a controller.
+pub struct Node {
+    number: u64,
+    socket: OwnedFd,
+    head: Option<Head>,
+    /// The time of its last frame, in frames of the bus.
+    last_turn: u64,
+    overruns: u64,
+}
+
+/// A frame that waits for the bus.
+pub struct Head {
+    pub identifier: u32,
+    pub bytes: [u8; FRAME_BYTES],
+    /// The time from its start to the earliest start of the next one.
+    pub time: Duration,
+}
+
+/// The reason why a node is no longer on the bus.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Gone {
+    Left,
+    Refused(FrameError),
+}
+
+impl Node {
+    /// The number of the agent's node.
+    pub const AGENT: u64 = 0;
+
+    /// A node over a socket that does not block.
+    pub fn new(number: u64, socket: OwnedFd) -> Self {
+        Self { number, socket, head: None, last_turn: 0, overruns: 0 }
+    }
+
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub fn has_head(&self) -> bool {
+        self.head.is_some()
+    }
+
+    /// The rank of its frame in arbitration, the lowest first. Frames of one identifier, which would disturb each other on a wire,
+    /// take turns.
+    pub fn rank(&self) -> Option<(u32, u64)> {
+        self.head.as_ref().map(|head| (head.identifier, self.last_turn))
+    }
+
+    /// Sends its frame.
+    pub fn take_head(&mut self, turn: u64) -> Option<Head> {
+        self.last_turn = turn;
+        self.head.take()
+    }
+
+    /// Reads the next frame, if there is one.
+    pub fn read_head(&mut self, timing: CanTiming) -> Result<(), Gone> {
+        let mut packet = [0; PACKET_BYTES];
+        match read(&self.socket, &mut packet) {
+            Err(Errno::AGAIN | Errno::INTR) => Ok(()),
+            Ok(0) | Err(_) => Err(Gone::Left),
+            Ok(length) => {
+                let frame = Frame::parse(packet.get(..length).unwrap_or_default()).map_err(Gone::Refused)?;
+                self.head = Some(Head::new(&frame, timing).map_err(Gone::Refused)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives the node a frame. Returns the number of frames that it has lost, if it loses this one because it did not read others.
+    ///
+    /// # Errors
+    /// It has left.
+    pub fn deliver(&mut self, frame: &[u8; FRAME_BYTES]) -> io::Result<Option<u64>> {
+        match send(&self.socket, frame, SendFlags::NOSIGNAL) {
+            Ok(_) => Ok(None),
+            Err(Errno::AGAIN | Errno::NOBUFS | Errno::INTR) => {
+                self.overruns += 1;
+                Ok(Some(self.overruns))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Head {
+    /// Zeros fill the data up to a length of CAN FD, as drivers do.
+    fn new(frame: &Frame<'_>, timing: CanTiming) -> Result<Self, FrameError> {
+        let mut data = [0; can_fd::MAX_FRAME_BYTES];
+        data.iter_mut().zip(frame.data).for_each(|(to, from)| *to = *from);
+        let length = can_fd::frame_length(frame.data.len()).unwrap_or(data.len());
+        let frame = Frame {
+            identifier: frame.identifier,
+            has_bit_rate_switch: frame.has_bit_rate_switch && timing.has_bit_rate_switch(),
+            data: data.get(..length).unwrap_or_default(),
+        };
+        Ok(Self { identifier: frame.identifier, bytes: frame.to_bytes()?, time: timing.frame_time(&frame) })
+    }
+}
+
+impl AsFd for Node {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number {
+            Self::AGENT => f.write_str("the agent"),
+            number => write!(f, "node {number}"),
+        }
+    }
+}
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Left => f.write_str("has left"),
+            Self::Refused(error) => write!(f, "is disconnected: {error}"),
+        }
+    }
+}

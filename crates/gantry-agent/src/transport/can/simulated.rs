@@ -1,0 +1,231 @@
+//! A simulated bus of CAN FD: one thread, on which frames follow each other by identifier and by time.
+//!
+//! The frames start and end at times that are computed, not at those at which the thread runs: the bus has the throughput of a wire
+//! although the thread is late now and then.
+
+use super::{
+    node::{Gone, Node},
+    socket_file::SocketFile,
+    timing::CanTiming,
+};
+use crate::{
+    error::{Error, Result},
+    port::Port,
+};
+use gantry_xrce::framing::socket_can::FRAME_BYTES;
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    io::Errno,
+    net::{SocketFlags, accept_with},
+    thread::set_current_timer_slack,
+};
+use std::{
+    io,
+    num::NonZeroU64,
+    os::fd::OwnedFd,
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+/// The time that the bus makes up for at most if its thread is late.
+const CATCH_UP: Duration = Duration::from_millis(2);
+/// After a node could not be taken, as for want of descriptors, none is taken for so long.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// A bus and its thread, which ends when this is dropped.
+#[derive(Debug)]
+pub struct SimulatedBus {
+    wake: Arc<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Simulation {
+    socket: SocketFile,
+    timing: CanTiming,
+    port: Port,
+    nodes: Vec<Node>,
+    /// The number of nodes so far.
+    joined: u64,
+    /// The number of frames so far.
+    turns: u64,
+    under_way: Option<Transmission>,
+    /// The earliest start of the next frame.
+    free_at: Instant,
+    /// No frame waited when the bus became free.
+    is_idle: bool,
+    /// Before, no node is taken.
+    takes_nodes_at: Option<Instant>,
+}
+
+/// A frame on the bus.
+struct Transmission {
+    frame: [u8; FRAME_BYTES],
+    sender: u64,
+    end: Instant,
+}
+
+/// The descriptors that are ready.
+struct Ready {
+    is_ending: bool,
+    has_newcomer: bool,
+    /// The numbers of nodes.
+    nodes: Vec<u64>,
+}
+
+impl SimulatedBus {
+    /// Begins to simulate a bus, on which `agent` is the first node.
+    pub fn start(socket: SocketFile, timing: CanTiming, agent: OwnedFd, port: Port) -> Result<Self> {
+        let failed = |source| Error::Thread { what: "a simulated CAN bus", source };
+        let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC).map_err(|error| failed(error.into()))?);
+        let mut simulation = Simulation {
+            socket,
+            timing,
+            port,
+            nodes: vec![Node::new(Node::AGENT, agent)],
+            joined: 0,
+            turns: 0,
+            under_way: None,
+            free_at: Instant::now(),
+            is_idle: true,
+            takes_nodes_at: None,
+        };
+        let of_thread = wake.clone();
+        let thread = thread::Builder::new()
+            .name("can-bus".to_owned())
+            .spawn(move || {
+                let _ = set_current_timer_slack(NonZeroU64::new(1)); // else the bus is late more often
+                if let Err(error) = simulation.run(&of_thread) {
+                    simulation.port.failed(&error);
+                }
+            })
+            .map_err(failed)?;
+        Ok(Self { wake, thread: Some(thread) })
+    }
+}
+
+impl Drop for SimulatedBus {
+    fn drop(&mut self) {
+        let is_woken = rustix::io::write(&*self.wake, &1_u64.to_ne_bytes()).is_ok();
+        if let Some(thread) = self.thread.take()
+            && is_woken
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Simulation {
+    fn run(&mut self, wake: &OwnedFd) -> io::Result<()> {
+        loop {
+            let ready = self.wait(wake)?;
+            if ready.is_ending {
+                return Ok(());
+            }
+            if ready.has_newcomer {
+                self.take_node();
+            }
+            self.read_heads(&ready.nodes);
+            let now = Instant::now();
+            if let Some(sent) = self.under_way.take_if(|sent| sent.end <= now) {
+                self.deliver(&sent);
+                self.free_at = sent.end + self.timing.intermission();
+            }
+            if self.under_way.is_none() {
+                self.arbitrate(now);
+            }
+        }
+    }
+
+    /// Waits for a newcomer, for a frame of a node that has none at its head, or for the end of the frame on the bus.
+    fn wait(&mut self, wake: &OwnedFd) -> io::Result<Ready> {
+        let now = Instant::now();
+        self.takes_nodes_at = self.takes_nodes_at.filter(|&at| at > now);
+        let due = self.under_way.as_ref().map(|sent| sent.end).into_iter().chain(self.takes_nodes_at).min();
+        let timeout = due.and_then(|due| Timespec::try_from(due.saturating_duration_since(now)).ok());
+        let listening = if self.takes_nodes_at.is_some() { PollFlags::empty() } else { PollFlags::IN };
+        let silent: Vec<&Node> = self.nodes.iter().filter(|node| !node.has_head()).collect();
+        let mut fds = vec![PollFd::new(wake, PollFlags::IN), PollFd::new(&self.socket, listening)];
+        fds.extend(silent.iter().map(|node| PollFd::new(*node, PollFlags::IN)));
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut is_ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        Ok(Ready {
+            is_ending: is_ready.next() == Some(true),
+            has_newcomer: is_ready.next() == Some(true),
+            nodes: silent
+                .iter()
+                .zip(is_ready)
+                .filter_map(|(node, is_ready)| is_ready.then_some(node.number()))
+                .collect(),
+        })
+    }
+
+    fn take_node(&mut self) {
+        match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+            // As many clients as the agent takes, and the agent.
+            Ok(_) if self.nodes.len() > self.port.max_clients() => {
+                let count = self.nodes.len();
+                self.port.defective(format_args!("a node is refused: there are {count}, the agent included"));
+            }
+            Ok(socket) => {
+                self.joined += 1;
+                self.nodes.push(Node::new(self.joined, socket));
+            }
+            Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
+            Err(error) => {
+                self.port.defective(format_args!("a node could not be taken: {error}"));
+                self.takes_nodes_at = Some(Instant::now() + PAUSE);
+            }
+        }
+    }
+
+    fn read_heads(&mut self, ready: &[u64]) {
+        let Self { nodes, timing, port, .. } = self;
+        nodes.retain_mut(|node| {
+            if !ready.contains(&node.number()) {
+                return true;
+            }
+            let read = node.read_head(*timing);
+            if let Err(gone @ Gone::Refused(_)) = &read {
+                port.defective(format_args!("{node} {gone}"));
+            }
+            read.is_ok()
+        });
+    }
+
+    fn deliver(&mut self, sent: &Transmission) {
+        let Self { nodes, port, .. } = self;
+        nodes.retain_mut(|node| {
+            if node.number() == sent.sender {
+                return true;
+            }
+            let delivered = node.deliver(&sent.frame);
+            // A line in the log for each lost frame would be too much.
+            if let Ok(Some(overruns)) = delivered
+                && overruns.is_power_of_two()
+            {
+                port.defective(format_args!("{node} does not read: it has lost {overruns} frames (overrun)"));
+            }
+            delivered.is_ok()
+        });
+    }
+
+    /// Begins to send the frame with the lowest identifier, if one waits. The bus is free, or will be soon.
+    fn arbitrate(&mut self, now: Instant) {
+        let winner = self.nodes.iter_mut().filter_map(|node| Some((node.rank()?, node))).min_by_key(|(rank, _)| *rank);
+        let turn = self.turns + 1;
+        let Some((sender, head)) = winner.and_then(|(_, node)| Some((node.number(), node.take_head(turn)?))) else {
+            self.is_idle = true;
+            return;
+        };
+        self.turns = turn;
+        let latest = if self.is_idle { Some(now) } else { now.checked_sub(CATCH_UP) };
+        let start = latest.map_or(self.free_at, |latest| latest.max(self.free_at));
+        self.is_idle = false;
+        let end = start + head.time.saturating_sub(self.timing.intermission());
+        self.under_way = Some(Transmission { frame: head.bytes, sender, end });
+    }
+}

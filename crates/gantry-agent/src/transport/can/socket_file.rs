@@ -1,0 +1,72 @@
+//! The socket of a simulated bus in the file system. At a path there is one bus; the socket of one that was killed is replaced.
+
+use rustix::{
+    fs::{FileType, lstat, unlink},
+    io::Errno,
+    net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with},
+};
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::{Path, PathBuf},
+};
+
+/// The nodes that wait to be taken at most.
+const BACKLOG: i32 = 64;
+
+/// A socket that listens, and its file, which is removed at the end.
+#[derive(Debug)]
+pub struct SocketFile {
+    socket: OwnedFd,
+    path: PathBuf,
+    /// Its device and number: another file at the path is not removed.
+    file: (u64, u64),
+}
+
+impl SocketFile {
+    /// A socket at `path`.
+    ///
+    /// # Errors
+    /// `AddrInUse` if a program listens there, `AlreadyExists` if there is a file that is no socket; others of the system.
+    pub fn bind(path: &Path) -> io::Result<Self> {
+        let address = SocketAddrUnix::new(path)?;
+        let socket = new_socket()?;
+        match bind(&socket, &address) {
+            Err(Errno::ADDRINUSE) => {
+                if FileType::from_raw_mode(lstat(path)?.st_mode) != FileType::Socket {
+                    return Err(Errno::EXIST.into());
+                }
+                // Only a socket that nobody has refuses a connection.
+                if connect(new_socket()?, &address) != Err(Errno::CONNREFUSED) {
+                    return Err(Errno::ADDRINUSE.into());
+                }
+                unlink(path)?;
+                bind(&socket, &address)?;
+            }
+            result => result?,
+        }
+        let status = lstat(path)?;
+        let file = Self { socket, path: path.to_owned(), file: (status.st_dev, status.st_ino) };
+        listen(&file.socket, BACKLOG)?;
+        Ok(file)
+    }
+}
+
+fn new_socket() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
+}
+
+impl AsFd for SocketFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if lstat(&self.path).is_ok_and(|status| (status.st_dev, status.st_ino) == self.file) {
+            let _ = unlink(&self.path); // it may be gone with its folder
+        }
+    }
+}

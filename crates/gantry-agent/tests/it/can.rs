@@ -1,0 +1,277 @@
+//! A simulated CAN bus: firmware and hostile nodes on it, its socket, its order and its time.
+
+use crate::{firmware::echo, support::agent};
+use gantry_agent::{Agent, Can, CanFrame, CanTiming, Config};
+use gantry_micro::{
+    Memory, Transport,
+    transport::{CanFdTransport, SimulatedCan},
+};
+use rustix::{
+    io::{read, write},
+    net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with, sockopt},
+    process::{Pid, Signal, kill_process},
+};
+use std::{
+    fs::File,
+    io::{BufRead, BufReader},
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    thread,
+    time::Instant,
+};
+use tempfile::TempDir;
+use test_support::{PATIENCE, eventually};
+
+test_support::tests!(
+    two_clients_share_a_simulated_bus,
+    clients_survive_a_killed_agent_on_the_bus,
+    frames_are_sent_in_the_order_of_their_identifiers,
+    a_saturated_bus_holds_up_those_with_higher_identifiers_until_it_is_free,
+    a_node_that_does_not_read_loses_frames_and_harms_nobody,
+    packets_that_are_no_frames_end_their_node,
+    the_bus_is_as_fast_as_a_wire,
+    a_bus_has_its_path_for_itself
+);
+
+const FAST: (u32, u32) = (1_000_000, 8_000_000);
+
+/// A bus in a folder of its own, with its agent.
+struct Rig {
+    can: Can,
+    agent: Agent,
+    lines: Arc<Mutex<Vec<String>>>,
+    folder: TempDir,
+}
+
+fn timing((nominal, data): (u32, u32)) -> CanTiming {
+    CanTiming::new(nominal, data).unwrap()
+}
+
+impl Rig {
+    fn new(rates: (u32, u32)) -> Self {
+        let (agent, _udp, lines) = agent(Config::default());
+        let folder = tempfile::tempdir().unwrap();
+        let can = Can::simulated(&agent, &folder.path().join("can0"), timing(rates)).unwrap();
+        Self { can, agent, lines, folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("can0")
+    }
+
+    fn client(&self, identifier: u32) -> CanFdTransport<SimulatedCan> {
+        SimulatedCan::connect(self.path(), identifier).unwrap()
+    }
+
+    fn has_logged(&self, words: &str) -> bool {
+        self.lines.lock().unwrap().iter().any(|line| line.contains(words))
+    }
+}
+
+/// The session's memory over CAN FD.
+fn memory() -> Memory<63, 8> {
+    Memory::new()
+}
+
+/// A node without a protocol. It blocks.
+struct Raw(OwnedFd);
+
+fn new_socket() -> OwnedFd {
+    socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap()
+}
+
+impl Raw {
+    fn new(path: &Path) -> Self {
+        let socket = new_socket();
+        sockopt::set_socket_send_buffer_size(&socket, 1).unwrap();
+        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, Some(PATIENCE)).unwrap();
+        connect(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
+        Self(socket)
+    }
+
+    fn send(&self, identifier: u32, data: &[u8]) {
+        let frame = CanFrame { identifier, has_bit_rate_switch: true, data };
+        write(&self.0, &frame.to_bytes().unwrap()).unwrap();
+    }
+
+    /// The identifier and the data of the next frame; `None` if the bus has disconnected the node.
+    fn receive(&self) -> Option<(u32, Vec<u8>)> {
+        let mut packet = [0; 128];
+        let length = read(&self.0, &mut packet).unwrap();
+        let frame = (length > 0).then(|| CanFrame::parse(&packet[..length]).unwrap())?;
+        Some((frame.identifier, frame.data.to_vec()))
+    }
+}
+
+/// Sends frames with the lowest identifier while `run` runs, so that the bus is never free.
+fn saturated(path: &Path, run: impl FnOnce()) {
+    let (raw, is_over) = (Raw::new(path), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Relaxed) {
+                raw.send(0, &[0; 8]);
+            }
+        });
+        run();
+        is_over.store(true, Relaxed);
+    });
+}
+
+fn two_clients_share_a_simulated_bus() {
+    let rig = Rig::new((500_000, 2_000_000));
+    let long = "in fragments, ".repeat(15);
+    thread::scope(|scope| {
+        for (identifier, key, topic) in [(1, 0x0901, "/can_one"), (0x1fff_ffff, 0x0902, "/can_two")] {
+            let (transport, long) = (rig.client(identifier), &long);
+            scope.spawn(move || {
+                echo(transport, memory(), key, topic, |talk| ["one", long, "three"].into_iter().for_each(talk));
+            });
+        }
+    });
+    let unsent: Vec<u64> = rig.agent.statistics().iter().map(|client| client.counts.unsent).collect();
+    assert_eq!(unsent, [0, 0]);
+    drop(rig.can);
+    assert!(!rig.folder.path().join("can0").exists(), "the socket is left behind");
+}
+
+/// Starts the program on a simulated bus, and waits until it says so.
+fn program(path: &Path) -> Child {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_gantry-agent"))
+        .args(["can", "--bitrate", "1000000", "--dbitrate", "8000000", "--domain", "0", "--simulated"])
+        .arg(path)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(program.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("simulated") && line.contains("1000000 bit/s, data 8000000"), "{line}");
+    program
+}
+
+fn clients_survive_a_killed_agent_on_the_bus() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("can0");
+    let mut first = program(&path);
+    echo(SimulatedCan::connect(&path, 7).unwrap(), memory(), 0x0903, "/can_restart", |talk| {
+        ["one", "two"].into_iter().for_each(&mut *talk);
+        first.kill().unwrap();
+        first.wait().unwrap();
+        let mut second = program(&path);
+        ["three", "four"].into_iter().for_each(talk);
+        kill_process(Pid::from_child(&second), Signal::INT).unwrap();
+        assert!(second.wait().unwrap().success());
+    });
+    assert!(!path.exists(), "the socket is left behind");
+}
+
+fn frames_are_sent_in_the_order_of_their_identifiers() {
+    let rig = Rig::new((10_000, 10_000));
+    let reader = Raw::new(&rig.path());
+    let nodes = [9, 3, 0x1fff_ffff, 5].map(|identifier| (identifier, Raw::new(&rig.path())));
+    saturated(&rig.path(), || {
+        // The bus takes what waits before each frame, so it has them all when it is free.
+        assert_eq!(reader.receive(), Some((0, vec![0; 8])));
+        for (identifier, node) in &nodes {
+            node.send(*identifier, &[*identifier as u8; 9]);
+        }
+    });
+    let others = std::iter::repeat_with(|| reader.receive().unwrap()).filter(|(identifier, _)| *identifier != 0);
+    let others: Vec<_> = others.take(4).collect();
+    assert_eq!(others.iter().map(|(identifier, _)| *identifier).collect::<Vec<_>>(), [3, 5, 9, 0x1fff_ffff]);
+    // Nine bytes are filled up to twelve.
+    assert_eq!(others[0].1, [3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 0, 0]);
+}
+
+fn a_saturated_bus_holds_up_those_with_higher_identifiers_until_it_is_free() {
+    let rig = Rig::new((500_000, 2_000_000));
+    let mut held_up = rig.client(6);
+    saturated(&rig.path(), || {
+        // A few frames wait in the node, and then it takes none.
+        let mut sent = 0;
+        eventually("the node is full", || {
+            assert!(sent < 50, "the node has taken {sent} frames");
+            let is_sent = held_up.send(&[0xff; 63]).unwrap();
+            sent += u32::from(is_sent);
+            !is_sent
+        });
+    });
+    eventually("the node has room", || held_up.send(&[0xff; 63]).unwrap());
+    let listener = Raw::new(&rig.path());
+    echo(rig.client(5), memory(), 0x0904, "/can_saturated", |talk| {
+        talk("before");
+        saturated(&rig.path(), || while listener.receive() != Some((0, vec![0; 8])) {});
+        talk("after");
+    });
+}
+
+fn a_node_that_does_not_read_loses_frames_and_harms_nobody() {
+    let rig = Rig::new(FAST);
+    let deaf = Raw::new(&rig.path());
+    saturated(&rig.path(), || eventually("frames are lost", || rig.has_logged("node 1 does not read: it has lost 1 ")));
+    echo(rig.client(1), memory(), 0x0905, "/can_overrun", |talk| talk("one"));
+    // It gets what had room.
+    assert_eq!(deaf.receive(), Some((0, vec![0; 8])));
+}
+
+fn packets_that_are_no_frames_end_their_node() {
+    let rig = Rig::new(FAST);
+    let good = CanFrame { identifier: 1, has_bit_rate_switch: false, data: &[1] }.to_bytes().unwrap();
+    let standard = [&1_u32.to_ne_bytes()[..], &good[4..]].concat();
+    let too_long = [&good[..4], &[65], &good[5..]].concat();
+    for packet in [&good[..16], &good[..71], &[&good[..], &[0]].concat(), &[0; 1000], &standard, &too_long] {
+        let node = Raw::new(&rig.path());
+        write(&node.0, packet).unwrap();
+        assert_eq!(node.receive(), None, "a packet of {} bytes", packet.len());
+    }
+    assert!(rig.has_logged("node 1 is disconnected: 16 bytes are no frame of CAN FD"));
+    // Frames without a message, or with half of one, are the business of their sender.
+    let node = Raw::new(&rig.path());
+    [&[][..], &[0], &[63; 8], &[3, 0x81, 0, 0]].into_iter().for_each(|data| node.send(2, data));
+    echo(rig.client(1), memory(), 0x0906, "/can_hostile", |talk| talk("one"));
+}
+
+fn the_bus_is_as_fast_as_a_wire() {
+    const FRAMES: u32 = 500;
+    let rig = Rig::new((500_000, 2_000_000));
+    let (sender, receiver) = (Raw::new(&rig.path()), Raw::new(&rig.path()));
+    let data: [u8; 64] = std::array::from_fn(|index| index as u8);
+    let frame = CanFrame { identifier: 0x0123_4567, has_bit_rate_switch: true, data: &data };
+    let wire = FRAMES * timing((500_000, 2_000_000)).frame_time(&frame);
+    let began = Instant::now();
+    thread::scope(|scope| {
+        scope.spawn(|| (0..FRAMES).for_each(|_| sender.send(frame.identifier, &data)));
+        (0..FRAMES).for_each(|_| drop(receiver.receive().unwrap()));
+    });
+    let ratio = began.elapsed().as_secs_f64() / wire.as_secs_f64();
+    assert!((0.95..5.0).contains(&ratio), "{FRAMES} frames took {ratio:.3} of {wire:?}");
+}
+
+fn a_bus_has_its_path_for_itself() {
+    let rig = Rig::new(FAST);
+    let in_use = Can::simulated(&rig.agent, &rig.path(), timing(FAST)).unwrap_err().to_string();
+    assert!(in_use.contains("can0") && in_use.contains("another agent hosts it"), "{in_use}");
+    let file = rig.folder.path().join("notes.txt");
+    File::create(&file).unwrap();
+    let no_socket = Can::simulated(&rig.agent, &file, timing(FAST)).unwrap_err().to_string();
+    assert!(no_socket.contains("no socket") && file.exists(), "{no_socket}");
+    let no_folder = Can::simulated(&rig.agent, &rig.folder.path().join("no/can0"), timing(FAST)).unwrap_err();
+    assert!(no_folder.to_string().contains("make its folder"), "{no_folder}");
+    // A bus that was killed leaves a socket that nobody has.
+    let stale = rig.folder.path().join("stale");
+    let killed = new_socket();
+    bind(&killed, &SocketAddrUnix::new(&stale).unwrap()).unwrap();
+    listen(&killed, 1).unwrap();
+    drop(killed);
+    let second = Can::simulated(&rig.agent, &stale, timing(FAST)).unwrap();
+    echo(SimulatedCan::connect(&stale, 1).unwrap(), memory(), 0x0907, "/can_stale", |talk| talk("one"));
+    // A bus removes its own socket only.
+    std::fs::remove_file(&stale).unwrap();
+    File::create(&stale).unwrap();
+    drop(second);
+    assert!(stale.exists());
+}
