@@ -35,6 +35,7 @@ fn main() -> ExitCode {
             topics::TESTS,
             transports::TESTS,
         ];
+        let tests = tests.into_iter().chain(transports::OF_EACH);
         return libtest_mimic::run(&Arguments::from_args(), trials(tests)).exit_code();
     }
     let directory = tempfile::Builder::new().prefix("gantry-agent-test-").tempdir_in("/dev/shm").unwrap();

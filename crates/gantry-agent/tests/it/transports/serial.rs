@@ -1,0 +1,123 @@
+//! Serial lines, and the program on one.
+
+use super::{STRING, exchange, wires::SerialWire};
+use crate::support::{TestClient, agent, host, socket};
+use gantry::Qos;
+use gantry_agent::{Config, Serial};
+use gantry_msgs::std_msgs::msg::String;
+use gantry_xrce::wire::StreamId;
+use rustix::{
+    process::{Pid, Signal, kill_process},
+    pty::{OpenptFlags, openpt, ptsname, unlockpt},
+};
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+use test_support::eventually;
+
+test_support::tests!(
+    clients_share_a_serial_line,
+    noise_on_a_serial_line_is_survived_and_logged,
+    a_slow_line_holds_up_nobody,
+    a_serial_device_that_comes_back_is_opened_again,
+    the_program_serves_a_pseudoterminal_until_it_is_interrupted
+);
+
+fn clients_share_a_serial_line() {
+    let (agent, _udp, _) = agent(Config::default());
+    let serial = Serial::pseudoterminal(&agent).unwrap();
+    let mut client = TestClient::open(SerialWire::open(serial.path(), 1), 0x0704);
+    exchange(&mut client, "over_serial");
+    // Each program with the line open gets a part of its bytes, so one follows the other here.
+    drop(client);
+    let mut other = TestClient::open(SerialWire::open(serial.path(), 2), 0x0705);
+    exchange(&mut other, "over_serial_too");
+    assert_eq!(agent.statistics().len(), 2);
+}
+
+fn noise_on_a_serial_line_is_survived_and_logged() {
+    let (agent, _udp, lines) = agent(Config::default());
+    let serial = Serial::pseudoterminal(&agent).unwrap();
+    let mut client = TestClient::open(SerialWire::open(serial.path(), 1), 0x0706);
+    let mut line = File::options().write(true).open(serial.path()).unwrap();
+    // A frame with a wrong checksum, the beginning of another one, and bytes of no frame.
+    line.write_all(&[0x7e, 1, 0, 2, 0, 5, 5, 0, 0, 0x7e, 1, 0, 0xff, 0, 0x55]).unwrap();
+    exchange(&mut client, "over_noise");
+    let lines = lines.lock().unwrap();
+    assert!(lines.iter().any(|line| line.contains("wrong checksum")), "{lines:?}");
+}
+
+fn a_slow_line_holds_up_nobody() {
+    let (agent, udp, _) = agent(Config::default());
+    let serial = Serial::pseudoterminal(&agent).unwrap();
+    let mut slow = TestClient::open(SerialWire::open(serial.path(), 1), 0x0708);
+    let reader = slow.create_reader(1, "rt/too_fast", STRING);
+    slow.read(reader, StreamId::BEST_EFFORT, u16::MAX);
+    let mut publisher = host().create_publisher::<String>("/too_fast", Qos::default().keep_last(100)).unwrap();
+    let text = |number: u32| format!("{number:0>150}");
+    // The client does not read its line, which takes some kilobytes.
+    for number in 0..1000 {
+        publisher.publish_copy(&String { data: text(number) }).unwrap();
+    }
+    let mut other = TestClient::open(socket(&udp), 0x0709);
+    exchange(&mut other, "beside_a_slow_line");
+    // When it reads again, it gets what waited, up to the newest.
+    slow.until("the newest sample", |slow| {
+        slow.data(reader).last().is_some_and(|data| data.windows(150).any(|window| window == text(999).as_bytes()))
+    });
+    let statistics = agent.statistics();
+    let counts = statistics.iter().find(|client| client.key.0 == 0x0708_u32.to_be_bytes()).unwrap().counts;
+    assert_eq!(counts.delivered as usize, slow.data(reader).len());
+    assert_eq!(counts.delivered + counts.overwritten, 1000);
+}
+
+/// A pseudoterminal as a device: what the agent opens is the path, and this end is the client's.
+fn device() -> (File, PathBuf) {
+    let end = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    unlockpt(&end).unwrap();
+    let path = ptsname(&end, Vec::new()).unwrap();
+    (File::from(end), path.to_str().unwrap().into())
+}
+
+fn a_serial_device_that_comes_back_is_opened_again() {
+    let (agent, _udp, lines) = agent(Config::default());
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("ttyUSB0");
+    let (end, path) = device();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let serial = Serial::open(&agent, &link, 115_200).unwrap();
+    assert_eq!(serial.path(), link);
+    let mut client = TestClient::open(SerialWire::over(end, 1), 0x070a);
+    // The device is pulled out and plugged in again; while it is away, nobody is there.
+    let (end, path) = device();
+    client.wire = Box::new(SerialWire::over(end, 1));
+    eventually("the device is gone", || lines.lock().unwrap().iter().any(|line| line.contains("failed")));
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    eventually("the device is back", || lines.lock().unwrap().iter().any(|line| line.contains("works again")));
+    client.until("connected", |client| client.session.is_connected());
+    assert_eq!(agent.statistics().len(), 1);
+    exchange(&mut client, "over_a_device_that_came_back");
+}
+
+fn the_program_serves_a_pseudoterminal_until_it_is_interrupted() {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_gantry-agent"))
+        .args(["pty", "--domain", "0", "--verbose"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut path = std::string::String::new();
+    BufReader::new(program.stdout.take().unwrap()).read_line(&mut path).unwrap();
+    let mut client = TestClient::open(SerialWire::open(Path::new(path.trim()), 1), 0x0707);
+    exchange(&mut client, "over_program");
+    kill_process(Pid::from_child(&program), Signal::INT).unwrap();
+    eventually("the program ends", || program.try_wait().unwrap().is_some());
+    assert!(program.wait().unwrap().success());
+    let mut log = std::string::String::new();
+    program.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(log.contains("client 00000707 has come at serial"), "{log}");
+}
