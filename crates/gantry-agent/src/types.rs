@@ -1,7 +1,7 @@
 //! The types that clients can use: clients name them, and only the agent has their definitions.
 
 use crate::error::{Error, Result};
-use gantry::{Message, ServiceTypeDescription, TypeDescription};
+use gantry::{ServiceTypeDescription, TypeDescription};
 use gantry_idl::Definitions;
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
@@ -12,21 +12,7 @@ impl Types {
     /// ROS 2's standard types.
     #[must_use]
     pub fn standard() -> Types {
-        let mut types = BTreeMap::new();
-        // The older messages of performance_test have names of newer ones, which come first.
-        macro_rules! add {
-            ($message:ty) => {
-                let name = <$message as Message>::TYPE_NAME.to_owned();
-                types.entry(name.clone()).or_insert_with(|| TypeDescription {
-                    name,
-                    hash: <$message as Message>::TYPE_HASH,
-                    definition: <$message as Message>::DEFINITION.into(),
-                    payload_bytes: <$message as Message>::MAX_BYTES,
-                });
-            };
-        }
-        gantry_msgs::for_each_message!(add);
-        Types(types)
+        Types(gantry::standard_types())
     }
 
     /// Adds the types of folders of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`), which together hold all types that they

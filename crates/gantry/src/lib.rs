@@ -136,7 +136,7 @@ pub use service::{
 pub use time::{Clock, Rate, Tick, Timer, now};
 pub use topic::{
     GenericLoan, GenericPublisher, GenericSample, GenericSubscription, Loan, MessageInfo, PublishError, Publisher,
-    Sample, Subscription,
+    Sample, Subscription, standard_types,
 };
 pub use wait::{GuardCondition, TakeFuture, TakeSource, Waitable};
 

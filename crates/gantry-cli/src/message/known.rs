@@ -5,7 +5,7 @@ use crate::{
     error::{Failure, Result},
     names,
 };
-use gantry::{Message, TypeDescription};
+use gantry::TypeDescription;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Types by their names, as `std_msgs/msg/String` or, of a service, `std_srvs/srv/SetBool_Request`.
@@ -14,21 +14,7 @@ pub struct KnownTypes(BTreeMap<String, TypeDescription>);
 impl KnownTypes {
     /// The standard types.
     pub fn standard() -> KnownTypes {
-        let mut types = BTreeMap::new();
-        // The older messages of performance_test have names of newer ones, which come first.
-        macro_rules! add {
-            ($message:ty) => {
-                let name = <$message as Message>::TYPE_NAME.to_owned();
-                types.entry(name.clone()).or_insert_with(|| TypeDescription {
-                    name,
-                    hash: <$message as Message>::TYPE_HASH,
-                    definition: <$message as Message>::DEFINITION.into(),
-                    payload_bytes: <$message as Message>::MAX_BYTES,
-                });
-            };
-        }
-        gantry_msgs::for_each_message!(add);
-        KnownTypes(types)
+        KnownTypes(gantry::standard_types())
     }
 
     /// The standard types and those of the domain's endpoints.
@@ -69,12 +55,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn standard_types_are_found_by_their_names() {
+    fn a_service_stands_for_its_request_and_response() {
         let types = KnownTypes::standard();
-        let string = types.get("std_msgs/msg/String").map(|found| &*found.definition);
-        assert_eq!(string.map(str::trim), Some("string data"));
-        assert!(types.get("std_srvs/srv/SetBool_Request").is_some());
-        assert!(types.get("std_msgs/msg/Strong").is_none());
         let interfaces = types.interfaces();
         assert!(interfaces.contains("std_srvs/srv/SetBool") && !interfaces.contains("std_srvs/srv/SetBool_Request"));
     }

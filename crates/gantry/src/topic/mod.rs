@@ -7,6 +7,7 @@ mod message_info;
 mod node_topics;
 mod other_domains;
 mod publisher;
+mod standard_types;
 mod subscription;
 
 pub use generic_publisher::{GenericLoan, GenericPublisher, PublishError};
@@ -14,4 +15,5 @@ pub use generic_subscription::{GenericSample, GenericSubscription};
 pub use message_info::MessageInfo;
 pub(crate) use node_topics::type_description;
 pub use publisher::{Loan, Publisher};
+pub use standard_types::standard_types;
 pub use subscription::{Sample, Subscription};

@@ -1,0 +1,32 @@
+//! The descriptions of ROS 2's standard types.
+
+use super::type_description;
+use gantry_shm::TypeDescription;
+use std::collections::BTreeMap;
+
+/// The types of `gantry-msgs` by their names, as `std_msgs/msg/String` or, of a service, `std_srvs/srv/SetBool_Request`: for programs
+/// that are told the name of a type at run time.
+#[must_use]
+pub fn standard_types() -> BTreeMap<String, TypeDescription> {
+    let mut types = BTreeMap::new();
+    // The older messages of performance_test have names of newer ones, which come first.
+    macro_rules! add {
+        ($message:ty) => {
+            let description = type_description::<$message>();
+            types.entry(description.name.clone()).or_insert(description);
+        };
+    }
+    gantry_msgs::for_each_message!(add);
+    types
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn standard_types_are_found_by_their_names() {
+        let types = super::standard_types();
+        let string = types.get("std_msgs/msg/String").map(|found| found.definition.trim());
+        assert_eq!(string, Some("string data"));
+        assert!(types.contains_key("std_srvs/srv/SetBool_Request") && !types.contains_key("std_msgs/msg/Strong"));
+    }
+}
