@@ -25,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+mod byte_order;
 mod cursor;
 mod list;
 mod message;

@@ -25,7 +25,7 @@ fn is_short<T: Message>() -> bool {
     T::MAX_BYTES <= MOST_BYTES || T::MAX_BYTES == usize::MAX
 }
 
-/// An owned message, read in either byte order, is written as the little-endian message.
+/// An owned message, read in either byte order, is written as the little-endian message, and the big-endian body becomes that one.
 fn reads_random_values<T: Message>() {
     let message_type = message_type::<T>();
     for seed in 0..5 {
@@ -41,6 +41,9 @@ fn reads_random_values<T: Message>() {
             message.write_body(&mut again).unwrap();
             assert!(again == little, "{} from {order:?} is not written as it was", T::TYPE_NAME);
         }
+        let mut turned = big;
+        message_type.to_little_endian(&mut turned).unwrap();
+        assert!(turned == little, "{} becomes another message", T::TYPE_NAME);
     }
 }
 

@@ -93,6 +93,7 @@ fn a_damaged_message_is_refused_or_read() {
                 body[at] = if rng.bool() { rng.u8(..) } else { body[at] ^ 1 << rng.u8(..8) };
             }
             body.truncate(if rng.bool() { body.len() } else { rng.usize(..body.len()) });
+            check_turned(&test, &body);
             match test.view(&body, order) {
                 Ok(message) => {
                     // Every message, text, list and element takes at least a byte.
@@ -108,6 +109,18 @@ fn a_damaged_message_is_refused_or_read() {
         }
     }
     assert!(read > 100 && refused > 100, "{read} were read and {refused} refused: the damage is not of both kinds");
+}
+
+/// A big-endian body becomes a little-endian one with the same values, or stays as it is if it is none.
+fn check_turned(test: &MessageType, body: &[u8]) {
+    let mut turned = body.to_vec();
+    let result = test.to_little_endian(&mut turned);
+    match test.view(body, BigEndian) {
+        Ok(message) => {
+            assert_eq!(full_yaml(&message), full_yaml(&test.view(&turned, LittleEndian).unwrap()));
+        }
+        Err(error) => assert_eq!((result, &turned[..]), (Err(error), body)),
+    }
 }
 
 #[test]
