@@ -164,6 +164,7 @@ impl Objects {
                 let client = node.create_generic_client(&service.name, service.service_type.clone());
                 let mut client = client?;
                 client.set_requires_server(false); // ROS 2's rule; the agent follows the requests itself
+                client.set_max_blocking_time(Duration::ZERO); // it has other clients
                 Source::Requester(Box::new(Requester::new(client)))
             }
             Plan::Replier(service) => {

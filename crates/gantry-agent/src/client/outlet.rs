@@ -8,7 +8,7 @@ use gantry::{
 use gantry_xrce::{
     stream::Refused,
     time::Instant,
-    wire::{ByteOrder, ObjectId, ObjectRequest, RequestId, SampleIdentity, StatusValue, Writer},
+    wire::{ByteOrder, ObjectId, ObjectRequest, RequestId, SampleIdentity, Writer},
 };
 use std::collections::VecDeque;
 
@@ -35,12 +35,7 @@ pub enum Source {
 pub struct Requester {
     pub library: GenericClient,
     pending: VecDeque<(u64, RequestId)>,
-    /// Sending failed, which may have taken Gantry's 100 ms: nothing is sent before. The agent has other clients.
-    retry_at: Instant,
 }
-
-/// After a request that could not be sent, further ones are refused for so long.
-const RETRY_US: u32 = 2_000_000;
 
 /// Data that was taken, in the memory of its sender.
 enum Body {
@@ -69,19 +64,14 @@ pub enum Delivered {
 
 impl Requester {
     pub fn new(library: GenericClient) -> Self {
-        Self { library, pending: VecDeque::new(), retry_at: Instant::from_us(0) }
+        Self { library, pending: VecDeque::new() }
     }
 
     /// Sends a request, of which the reply is awaited. Returns whether an older one was given up for it.
-    pub fn send(&mut self, request: RequestId, data: &[u8], max_pending: usize, now: Instant) -> Result<bool, Refusal> {
-        if now < self.retry_at {
-            let why = "the server does not take its requests; it is asked again after two seconds";
-            return Err(Refusal::new(StatusValue::RESOURCES, why));
-        }
+    pub fn send(&mut self, request: RequestId, data: &[u8], max_pending: usize) -> Result<bool, Refusal> {
         let mut loan = self.library.loan_request(data.len())?;
         loan.bytes_mut().copy_from_slice(data);
-        let sent = self.library.send_request(loan);
-        let id = sent.inspect_err(|_| self.retry_at = now.after_us(RETRY_US)).map_err(gantry::Error::from)?;
+        let id = self.library.send_request(loan).map_err(gantry::Error::from)?;
         let is_full = self.pending.len() >= max_pending;
         if is_full {
             self.pending.pop_front();

@@ -1,6 +1,6 @@
 //! Services, asked and served by clients.
 
-use crate::support::{PARTICIPANT, TestClient, agent, host, socket};
+use crate::support::{PARTICIPANT, TestClient, Told, agent, host, socket};
 use gantry_agent::{Config, Limits};
 use gantry_msgs::std_srvs::srv::{SetBool, SetBool_Request, SetBool_Response};
 use gantry_xrce::wire::{
@@ -12,15 +12,16 @@ test_support::tests!(
     a_client_serves_the_host,
     two_clients_talk_through_the_agent,
     requests_without_replies_are_given_up,
+    a_server_that_takes_nothing_holds_up_no_request_after_it_takes_again,
     a_service_of_two_types_is_refused
 );
 
-const REQUESTER: ObjectId = ObjectId::new(1, ObjectKind::REQUESTER);
-const REPLIER: ObjectId = ObjectId::new(1, ObjectKind::REPLIER);
+pub const REQUESTER: ObjectId = ObjectId::new(1, ObjectKind::REQUESTER);
+pub const REPLIER: ObjectId = ObjectId::new(1, ObjectKind::REPLIER);
 
 /// Creates a requester or a replier of a `std_srvs/SetBool`.
 #[track_caller]
-fn create(client: &mut TestClient, id: ObjectId, name: &str) {
+pub fn create(client: &mut TestClient, id: ObjectId, name: &str) {
     let (request, reply) = (format!("rq/{name}Request"), format!("rr/{name}Reply"));
     let service = Service {
         name,
@@ -35,7 +36,7 @@ fn create(client: &mut TestClient, id: ObjectId, name: &str) {
 }
 
 /// The CDR body of the response with that message.
-fn response(success: bool, message: &str) -> Vec<u8> {
+pub fn response(success: bool, message: &str) -> Vec<u8> {
     let mut body = vec![success.into(), 0, 0, 0];
     body.extend((message.len() as u32 + 1).to_le_bytes().into_iter().chain(message.bytes()).chain([0]));
     body
@@ -130,6 +131,26 @@ fn requests_without_replies_are_given_up() {
         client.data(REQUESTER).into_iter().map(|data| split_reply(data).unwrap().0.request).collect();
     assert_eq!(answered, asked[2..]);
     assert_eq!(agent.statistics()[0].counts.given_up, 2);
+}
+
+fn a_server_that_takes_nothing_holds_up_no_request_after_it_takes_again() {
+    let (_agent, udp, _) = agent(Config::default());
+    let mut service = host().create_service::<SetBool>("/stuck_switch").unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x0607);
+    create(&mut client, REQUESTER, "stuck_switch");
+    client.until("a refusal", |client| {
+        client.write(StreamId::RELIABLE, REQUESTER, &[], &[1]);
+        client.told.iter().any(|told| matches!(told, Told::Status(_, StatusValue::RESOURCES)))
+    });
+    // The answer to the next request of the stream comes after those to the ones before.
+    assert_eq!(client.delete(ObjectId::new(0xabc, ObjectKind::TOPIC)), StatusValue::UNKNOWN_REFERENCE);
+    while service.take_request().unwrap().is_some() {}
+    client.told.clear();
+    client.write(StreamId::RELIABLE, REQUESTER, &[], &[0]);
+    client.until("the request", |client| {
+        assert!(client.told.is_empty(), "{:?}", client.told);
+        service.take_request().unwrap().is_some_and(|request| !request.data())
+    });
 }
 
 fn a_service_of_two_types_is_refused() {

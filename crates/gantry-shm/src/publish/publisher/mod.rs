@@ -44,7 +44,11 @@ use crate::{
     },
     wait::waiter::Waiter,
 };
-use std::{collections::BTreeSet, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// A publisher: it writes samples into its own shared memory.
 ///
@@ -173,6 +177,11 @@ impl Publisher {
         publisher.discover();
         publisher.find_first_readers()?;
         Ok(publisher)
+    }
+
+    /// Changes [`PublisherOptions::max_blocking_time`].
+    pub fn set_max_blocking_time(&mut self, limit: Duration) {
+        self.options.max_blocking_time = limit;
     }
 
     /// Another publisher of the same topic, type, QoS and options, for another thread: with memory and sequences of its own, it

@@ -82,6 +82,12 @@ impl GenericClient {
         self.tracker.is_tracking = on;
     }
 
+    /// The longest time for which a send waits for servers that do not keep up, before it fails; 100 ms if it was not set. A program
+    /// that serves others meanwhile sets zero.
+    pub fn set_max_blocking_time(&mut self, limit: Duration) {
+        self.requests.engine.set_max_blocking_time(limit);
+    }
+
     /// Memory for a request of that length, as [`GenericPublisher::loan`].
     ///
     /// # Errors
