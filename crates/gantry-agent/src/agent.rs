@@ -2,6 +2,7 @@
 
 use crate::{
     client::ClientStatistics,
+    clock::Clock,
     config::Config,
     error::{Error, Result},
     lock::lock,
@@ -29,7 +30,29 @@ impl Agent {
     /// # Errors
     /// Its thread cannot be started.
     pub fn new(config: Config) -> Result<Agent> {
-        let shared = Arc::new(Shared::new(config));
+        Self::with_clock(config, Clock::new())
+    }
+
+    /// As [`Agent::new`], with a clock that stands still until [`Agent::advance`].
+    ///
+    /// # Errors
+    /// As there.
+    #[cfg(feature = "testing")]
+    pub fn with_stopped_clock(config: Config) -> Result<Agent> {
+        Self::with_clock(config, Clock::Stopped(0.into()))
+    }
+
+    /// Moves a clock that stands still, and does what is due then.
+    #[cfg(feature = "testing")]
+    pub fn advance(&self, by: std::time::Duration) {
+        if let Clock::Stopped(us) = &self.shared.context.clock {
+            us.fetch_add(by.as_micros() as u64, Relaxed); // only the number matters
+        }
+        self.shared.tick();
+    }
+
+    fn with_clock(config: Config, clock: Clock) -> Result<Agent> {
+        let shared = Arc::new(Shared::new(config, clock));
         let of_thread = shared.clone();
         let ticker = thread::Builder::new()
             .name("ticker".to_owned())

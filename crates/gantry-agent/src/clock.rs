@@ -4,23 +4,35 @@ use gantry_xrce::{time::Instant, wire::Time};
 use std::time::{Duration, SystemTime};
 
 /// A clock whose origin is the start of the agent.
-#[derive(Clone, Copy, Debug)]
-pub struct Clock {
-    origin: std::time::Instant,
+#[derive(Debug)]
+pub enum Clock {
+    /// It goes since then.
+    Running(std::time::Instant),
+    /// It stands still at this time, in microseconds, until a test moves it.
+    #[cfg(feature = "testing")]
+    Stopped(std::sync::atomic::AtomicU64),
 }
 
 impl Clock {
     pub fn new() -> Self {
-        Self { origin: std::time::Instant::now() }
+        Self::Running(std::time::Instant::now())
     }
 
     pub fn now(&self) -> Instant {
-        Instant::from_us(self.origin.elapsed().as_micros() as u64)
+        Instant::from_us(match self {
+            Self::Running(origin) => origin.elapsed().as_micros() as u64,
+            #[cfg(feature = "testing")]
+            Self::Stopped(us) => us.load(std::sync::atomic::Ordering::Relaxed), // only the number matters
+        })
     }
 
-    /// The same point in time, as `std` has it.
-    pub fn to_std(self, instant: Instant) -> Option<std::time::Instant> {
-        self.origin.checked_add(Duration::from_micros(instant.as_us()))
+    /// The same point in time, as `std` has it. A clock that stands still never reaches it.
+    pub fn to_std(&self, instant: Instant) -> Option<std::time::Instant> {
+        match self {
+            Self::Running(origin) => origin.checked_add(Duration::from_micros(instant.as_us())),
+            #[cfg(feature = "testing")]
+            Self::Stopped(_) => None,
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! The part that all clients share: the settings, the clock, and the threads that wait for deadlines and for Gantry.
 
-use crate::{client::Client, clock::Clock, config::Config, listener::Listener, lock::lock, ticker::Ticker};
+use crate::{
+    big_endian::BigEndian, client::Client, clock::Clock, config::Config, listener::Listener, lock::lock, ticker::Ticker,
+};
 use gantry::Node;
 use std::{
     collections::BTreeMap,
@@ -15,6 +17,7 @@ pub struct Context {
     pub config: Config,
     pub clock: Clock,
     pub ticker: Ticker,
+    pub big_endian: BigEndian,
     listeners: Mutex<Listeners>,
 }
 
@@ -27,8 +30,14 @@ struct Listeners {
 }
 
 impl Context {
-    pub fn new(config: Config) -> Arc<Self> {
-        Arc::new(Self { config, clock: Clock::new(), ticker: Ticker::new(), listeners: Mutex::default() })
+    pub fn new(config: Config, clock: Clock) -> Arc<Self> {
+        Arc::new(Self {
+            config,
+            clock,
+            ticker: Ticker::new(),
+            big_endian: BigEndian::default(),
+            listeners: Mutex::default(),
+        })
     }
 
     /// The listener of a node's domain, which is started for its first node and ends with the last one.

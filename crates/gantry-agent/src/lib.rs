@@ -13,7 +13,7 @@
 //! A client's participant is a node of Gantry, its data writers and data readers are publishers and subscriptions, its requesters and
 //! repliers are clients and servers of services. Their bytes stay as they are, since both sides have little-endian CDR: data from a
 //! client is copied once, into the memory that subscriptions read, and data for a client once, from the publisher's memory into the
-//! message that is sent.
+//! message that is sent. Only big-endian data of a client is turned around first.
 //!
 //! # Invariants
 //! - Bytes of clients are not trusted: a defect is answered or logged, and harms no other client. No thread waits for a client.
@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod big_endian;
 mod budget;
 mod client;
 mod clients;

@@ -4,6 +4,7 @@ use crate::{
     budget::Budget,
     client::{Client, KeyText},
     clients::{Address, Clients},
+    clock::Clock,
     config::Config,
     context::{ClientCell, Context},
     lock::lock,
@@ -59,9 +60,9 @@ fn is_of_client(id: SubmessageId) -> bool {
 }
 
 impl Shared {
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: Config, clock: Clock) -> Self {
         Self {
-            context: Context::new(config),
+            context: Context::new(config, clock),
             clients: Mutex::default(),
             ports: AtomicU32::new(0),
             log: Mutex::new(Limiter::new()),
@@ -174,8 +175,11 @@ impl Shared {
     /// Begins a session.
     fn accept(&self, address: Address, line: &Line, peer: Peer) -> StatusValue {
         let mut clients = lock(&self.clients);
-        if let Some((client, _)) = clients.of_key(peer.key) {
+        if let Some((client, old)) = clients.of_key(peer.key) {
             let mut client_guard = lock(&client);
+            if old == Some(address) && client_guard.has_begun_as(&peer, self.context.clock.now()) {
+                return StatusValue::OK;
+            }
             if client_guard.peer().session == peer.session {
                 client_guard.restart(peer, line.clone(), &self.context);
                 drop(client_guard);

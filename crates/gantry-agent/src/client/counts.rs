@@ -71,7 +71,7 @@ impl fmt::Display for ClientStatistics {
         write!(f, "{} at {address}: {objects} objects; ", KeyText(self.key))?;
         write!(f, "published {} ({} bytes), ", counts.published, counts.published_bytes)?;
         write!(f, "delivered {} ({} bytes)", counts.delivered, counts.delivered_bytes)?;
-        let rare: [(&str, u64); 11] = [
+        let rare: [(&str, u64); 12] = [
             ("refused", counts.refused),
             ("too long", counts.too_long),
             ("overwritten", counts.overwritten),
@@ -83,6 +83,7 @@ impl fmt::Display for ClientStatistics {
             ("reliable lost", link.reliable_input.lost.into()),
             ("best effort lost", link.best_effort_input.lost.into()),
             ("malformed", link.malformed.into()),
+            ("of unknown streams", link.unknown_stream.into()),
         ];
         rare.iter().filter(|(_, count)| *count > 0).try_for_each(|(name, count)| write!(f, ", {name} {count}"))
     }

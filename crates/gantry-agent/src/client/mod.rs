@@ -37,6 +37,8 @@ pub type Session = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
 
 /// The slots of the best-effort stream: it is emptied at once unless the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
+/// Copies of a CREATE_CLIENT arrive for so long. A board that is reset sooner has to ask again later.
+const COPY_US: u32 = 500_000;
 /// So often the streams are filled and emptied before others have their turn.
 const MAX_ROUNDS: usize = 64;
 
@@ -44,6 +46,7 @@ const MAX_ROUNDS: usize = 64;
 pub struct Client {
     this: Weak<ClientCell>,
     session: Session,
+    began: Instant,
     line: Line,
     objects: Objects,
     answers: VecDeque<Answer>,
@@ -76,10 +79,12 @@ fn new_session(peer: Peer, config: &Config, now: Instant) -> Session {
 
 impl Client {
     pub fn new(this: Weak<ClientCell>, peer: Peer, line: Line, context: &Context) -> Self {
-        let session = new_session(peer, &context.config, context.clock.now());
+        let began = context.clock.now();
+        let session = new_session(peer, &context.config, began);
         Self {
             this,
             session,
+            began,
             line,
             objects: Objects::default(),
             answers: VecDeque::new(),
@@ -93,12 +98,23 @@ impl Client {
 
     /// The same client has begun its session again, perhaps at another address. Its objects stay, what it wanted to read does not.
     pub fn restart(&mut self, peer: Peer, line: Line, context: &Context) {
-        self.session = new_session(peer, &context.config, context.clock.now());
+        self.began = context.clock.now();
+        self.session = new_session(peer, &context.config, self.began);
         (self.line, self.blocked_since) = (line, None);
         self.answers.clear();
         for (_, outlet) in self.objects.outlets_after(ObjectId::INVALID) {
             outlet.reading = None;
         }
+    }
+
+    /// Whether a CREATE_CLIENT from the client's address is another copy of the one that began its session, or of one before: the line
+    /// may have doubled or delayed it, or the client may have asked again before it had the answer. A later one is of a board that was
+    /// reset, whose streams begin anew; eProsima's client has the same number in each session.
+    pub fn has_begun_as(&self, peer: &Peer, now: Instant) -> bool {
+        let current = self.peer();
+        let is_earlier = peer.session.0.wrapping_sub(current.session.0) > u8::MAX / 2; // numbers are counted up
+        let is_copy = peer.session == current.session || is_earlier;
+        is_copy && Peer { session: current.session, ..*peer } == *current && now < self.began.after_us(COPY_US)
     }
 
     pub fn peer(&self) -> &Peer {

@@ -56,7 +56,8 @@ impl Refusal {
 
 impl From<gantry::Error> for Refusal {
     fn from(error: gantry::Error) -> Self {
-        Self::new(StatusValue::DDS_ERROR, error.to_string())
+        let is_full = matches!(error, gantry::Error::Engine(gantry::EngineError::PublishTimeout { .. }));
+        Self::new(if is_full { StatusValue::RESOURCES } else { StatusValue::DDS_ERROR }, error.to_string())
     }
 }
 
@@ -133,6 +134,16 @@ impl Plan {
             None => node_name(&format!("xrce_client_{:08x}", u32::from_be_bytes(key.0))),
         };
         Ok(Plan::Participant { domain_id, namespace, name })
+    }
+
+    /// The type of the data that the client writes to the object.
+    pub fn written_type(&self) -> Option<&TypeDescription> {
+        match self {
+            Self::Writer(endpoint) => Some(&endpoint.message_type),
+            Self::Requester(service) => Some(&service.service_type.request),
+            Self::Replier(service) => Some(&service.service_type.response),
+            Self::Participant { .. } | Self::Topic { .. } | Self::Group | Self::Reader(_) => None,
+        }
     }
 
     /// The kind of the object's identifier.

@@ -3,9 +3,9 @@
 use super::{
     Answer,
     counts::{Counts, KeyText},
-    objects::{Entity, Objects, Site},
+    objects::{Entity, Object, Objects, Site},
     outlet::Source,
-    plan::Refusal,
+    plan::{Plan, Refusal},
     reading::Reading,
 };
 use crate::{
@@ -20,6 +20,7 @@ use gantry_xrce::{
     wire::{ByteOrder, ClientKey, Create, Flags, ObjectRequest, ReadData, StatusValue, StreamId, split_request},
 };
 use std::{
+    borrow::Cow,
     collections::VecDeque,
     fmt,
     sync::{Arc, Weak},
@@ -68,6 +69,19 @@ impl Requests<'_> {
                 }
             },
             AgentEvent::Read { stream, read } => self.read(stream, &read),
+            AgentEvent::UnknownStream { stream, request } => {
+                let (known, other) = (StreamId::RELIABLE.0, StreamId::BEST_EFFORT.0);
+                let (stream_id, why) = (stream.0, format!("use {known:#04x} and {other:#04x}"));
+                self.log(
+                    Level::Warning,
+                    format_args!(
+                        "a message in stream {stream_id:#04x} is refused, which a session does not have: {why}"
+                    ),
+                );
+                if let Some(request) = request {
+                    self.answer(stream, request, StatusValue::RESOURCES);
+                }
+            }
             AgentEvent::Close { request } => *self.is_closed = Some(request),
             AgentEvent::Loss(loss) => {
                 let sentence = self.counts.lost(loss);
@@ -119,14 +133,13 @@ impl Requests<'_> {
         let Some(object) = self.objects.get_mut(request.object) else {
             return Err(Refusal::unknown("object", request.object));
         };
-        if order == ByteOrder::Big {
-            let why = "the data is big endian; send it little endian";
-            return Err(Refusal::new(StatusValue::INCOMPATIBLE, why));
-        }
-        let outlet = match &mut object.entity {
+        let Object { plan, entity, .. } = object;
+        let in_order = |data| little_endian(self.context, order, plan, data);
+        let outlet = match entity {
             Entity::Publisher(publisher) => {
+                let data = in_order(data)?;
                 let mut loan = publisher.loan(data.len())?;
-                loan.bytes_mut().copy_from_slice(data);
+                loan.bytes_mut().copy_from_slice(&data);
                 publisher.publish(loan).map_err(gantry::Error::from)?;
                 return Ok(());
             }
@@ -141,16 +154,18 @@ impl Requests<'_> {
             }
             Source::Requester(requester) => {
                 let max_pending = self.context.config.limits.requests;
-                let is_given_up = requester.send(request.request, data, max_pending, self.now)?;
+                let data = in_order(data)?;
+                let is_given_up = requester.send(request.request, &data, max_pending)?;
                 self.counts.given_up += u64::from(is_given_up);
                 Ok(())
             }
             Source::Service(service) => {
                 let (identity, reply) = split_request(data, order)
                     .map_err(|error| Refusal::new(StatusValue::INVALID_DATA, error.to_string()))?;
+                let reply = in_order(reply)?;
                 let id = RequestId { client_gid: Gid(identity.writer), sequence: identity.sequence as u64 };
                 let mut loan = service.loan_response(id, reply.len())?;
-                loan.bytes_mut().copy_from_slice(reply);
+                loan.bytes_mut().copy_from_slice(&reply);
                 Ok(service.send_response(id, loan).map_err(gantry::Error::from)?)
             }
         }
@@ -166,4 +181,16 @@ impl Requests<'_> {
             None => self.refuse(stream, read.request, Refusal::unknown("object", read.request.object)),
         }
     }
+}
+
+/// Data in little-endian CDR.
+fn little_endian<'d>(
+    context: &Context,
+    order: ByteOrder,
+    plan: &Plan,
+    data: &'d [u8],
+) -> Result<Cow<'d, [u8]>, Refusal> {
+    let Some(message_type) = plan.written_type().filter(|_| order == ByteOrder::Big) else { return Ok(data.into()) };
+    let turned = context.big_endian.to_little_endian(message_type, data);
+    turned.map(Cow::Owned).map_err(|why| Refusal::new(StatusValue::INVALID_DATA, why))
 }

@@ -1,6 +1,6 @@
 //! Bytes that no client sends.
 
-use crate::support::{Faults, TestClient, Wire, agent, host, pipe, socket};
+use crate::support::{GOOD, TestClient, Wire, agent, host, pipe, socket};
 use gantry::Qos;
 use gantry_agent::Config;
 use gantry_msgs::std_msgs::msg::UInt32;
@@ -18,7 +18,6 @@ test_support::tests!(
 );
 
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
-const GOOD: Faults = Faults { loss: 0.0, duplication: 0.0, reordering: 0.0 };
 
 /// A wire that keeps what is sent.
 struct Recorder<W> {

@@ -4,13 +4,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
+mod byte_order;
 mod can;
 mod firmware;
 mod hostile;
+mod logins;
 mod objects;
 mod saturation;
 mod services;
 mod sessions;
+mod streams;
 mod support;
 mod topics;
 mod transports;
@@ -25,13 +28,16 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
         let tests = [
+            byte_order::TESTS,
             can::TESTS,
             firmware::TESTS,
             hostile::TESTS,
+            logins::TESTS,
             objects::TESTS,
             saturation::TESTS,
             services::TESTS,
             sessions::TESTS,
+            streams::TESTS,
             topics::TESTS,
             transports::TESTS,
         ];

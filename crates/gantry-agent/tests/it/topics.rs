@@ -1,6 +1,6 @@
 //! Topics in both directions.
 
-use crate::support::{Faults, MTU_BYTES, TestClient, agent, host, pipe, socket};
+use crate::support::{Faults, GOOD, MTU_BYTES, TestClient, agent, host, pipe, socket, stopped_agent};
 use gantry::{Qos, Subscription};
 use gantry_agent::Config;
 use gantry_msgs::std_msgs::msg::{String, UInt32};
@@ -8,6 +8,7 @@ use gantry_xrce::{
     stream::MAX_SLOTS,
     wire::{DeliveryControl, StreamId},
 };
+use std::time::Duration;
 use test_support::eventually;
 
 test_support::tests!(
@@ -17,6 +18,7 @@ test_support::tests!(
     a_sample_that_is_too_long_is_counted_and_logged,
     reliable_samples_survive_a_faulty_line,
     reading_ends_after_its_number_and_by_cancelling,
+    reading_keeps_its_rate_and_ends_after_its_time,
     a_sample_that_waits_when_reading_ends_is_delivered_to_the_next_reading,
     a_native_topic_has_its_name
 );
@@ -153,6 +155,24 @@ fn reading_ends_after_its_number_and_by_cancelling() {
     publisher.publish_copy(&UInt32 { data: 5 }).unwrap();
     client.read(reader, StreamId::RELIABLE, 0);
     assert_eq!(client.data(reader).len(), 4);
+}
+
+fn reading_keeps_its_rate_and_ends_after_its_time() {
+    let (agent, _) = stopped_agent(Config::default());
+    let mut publisher = host().create_publisher::<UInt32>("/rated", Qos::default()).unwrap();
+    let mut client = TestClient::open(pipe(&agent, GOOD, 1), 0x010b);
+    let reader = client.create_reader(1, "rt/rated", UINT32);
+    for data in 0..9 {
+        publisher.publish_copy(&UInt32 { data }).unwrap();
+    }
+    // A sample of 4 bytes each 400 ms, for a second: at 0, 0.4 and 0.8 s.
+    let control = DeliveryControl { max_samples: UNLIMITED, max_elapsed_s: 1, max_bytes_per_s: 10, min_pace_ms: 0 };
+    client.read_controlled(reader, StreamId::RELIABLE, control);
+    for (count, after_ms) in [(1, 399), (1, 1), (2, 399), (2, 1), (3, 5000), (3, 0)] {
+        client.until("a sample", |client| client.data(reader).len() >= count);
+        assert_eq!(client.data(reader).len(), count);
+        agent.advance(Duration::from_millis(after_ms));
+    }
 }
 
 fn a_sample_that_waits_when_reading_ends_is_delivered_to_the_next_reading() {

@@ -11,7 +11,7 @@ use crate::{
     wire::{
         ByteOrder, Create, DataFormat, Delete, Error, Flags, GetInfo, Header, Info, InfoMask, ObjectId, ObjectReply,
         ObjectRequest, ReadData, RequestId, Result, ResultStatus, Status, StreamId, Submessage, SubmessageId, Time,
-        Timestamp, TimestampReply, WriteData,
+        Timestamp, TimestampReply, WriteData, parse,
     },
 };
 
@@ -74,6 +74,14 @@ pub enum AgentEvent<'a> {
         /// The request.
         request: ObjectRequest,
     },
+    /// A message came in a stream that a session does not have, and is dropped: it has one reliable and one best-effort stream. Its
+    /// sender repeats it if it is reliable.
+    UnknownStream {
+        /// The stream. [`AgentSession::status`] answers in that of the same kind.
+        stream: StreamId,
+        /// Its first request, if it has one.
+        request: Option<ObjectRequest>,
+    },
     /// Something was lost.
     Loss(Loss),
     /// A message could not be read and is dropped.
@@ -126,6 +134,10 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
             Incoming::Loss(loss) => handle(AgentEvent::Loss(loss)),
             Incoming::Malformed(error) => handle(AgentEvent::Malformed(error)),
         });
+        let stream = header.stream;
+        if ![StreamId::NONE, StreamId::BEST_EFFORT, StreamId::RELIABLE].contains(&stream) {
+            handle(AgentEvent::UnknownStream { stream, request: first_request(message) });
+        }
     }
 
     /// Answers a request.
@@ -205,6 +217,15 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
     pub fn deadline(&self) -> Instant {
         self.link.deadline().map_or(self.core.ask_at, |at| at.min(self.core.ask_at))
     }
+}
+
+/// The first request of a message that is about an object.
+fn first_request(message: &[u8]) -> Option<ObjectRequest> {
+    const REQUESTS: [SubmessageId; 4] =
+        [SubmessageId::CREATE, SubmessageId::DELETE, SubmessageId::WRITE_DATA, SubmessageId::READ_DATA];
+    let (_, submessages) = parse(message).ok()?;
+    let mut requests = submessages.map_while(Result::ok).filter(|submessage| REQUESTS.contains(&submessage.id));
+    requests.next()?.object_request().ok()
 }
 
 /// Refuses data whose length DATA cannot state. That 0 stands for all the rest holds for WRITE_DATA only.

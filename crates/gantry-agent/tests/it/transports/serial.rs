@@ -5,7 +5,7 @@ use crate::support::{TestClient, agent, host, socket};
 use gantry::Qos;
 use gantry_agent::{Config, Serial};
 use gantry_msgs::std_msgs::msg::String;
-use gantry_xrce::wire::StreamId;
+use gantry_xrce::{framing::SerialEncoder, wire::StreamId};
 use rustix::{
     process::{Pid, Signal, kill_process},
     pty::{OpenptFlags, openpt, ptsname, unlockpt},
@@ -20,6 +20,7 @@ use test_support::eventually;
 
 test_support::tests!(
     clients_share_a_serial_line,
+    clients_on_two_serial_lines_have_the_same_address,
     noise_on_a_serial_line_is_survived_and_logged,
     a_slow_line_holds_up_nobody,
     a_serial_device_that_comes_back_is_opened_again,
@@ -35,6 +36,16 @@ fn clients_share_a_serial_line() {
     drop(client);
     let mut other = TestClient::open(SerialWire::open(serial.path(), 2), 0x0705);
     exchange(&mut other, "over_serial_too");
+    assert_eq!(agent.statistics().len(), 2);
+}
+
+fn clients_on_two_serial_lines_have_the_same_address() {
+    let (agent, _udp, _) = agent(Config::default());
+    let lines = [(); 2].map(|()| Serial::pseudoterminal(&agent).unwrap());
+    let open = |index: usize| SerialWire::open(lines[index].path(), SerialEncoder::CLIENT);
+    let [mut first, mut second] = [(open(0), 0x0710), (open(1), 0x0711)].map(|(line, key)| TestClient::open(line, key));
+    exchange(&mut first, "over_the_first_line");
+    exchange(&mut second, "over_the_second_line");
     assert_eq!(agent.statistics().len(), 2);
 }
 

@@ -1,7 +1,11 @@
 //! A client without a microcontroller, over a socket or over a faulty pipe in this process, and the host's side.
 
+mod pipe;
+
+pub use pipe::{Faults, GOOD, pipe};
+
 use gantry::Node;
-use gantry_agent::{Agent, Config, Level, PeerAddress, Port, Transport, Udp};
+use gantry_agent::{Agent, Config, Level, Udp};
 use gantry_xrce::{
     session::{ClientConfig, ClientEvent, ClientSession, Disconnected, Link, WriteError},
     stream::ArraySlots,
@@ -13,9 +17,8 @@ use gantry_xrce::{
     },
 };
 use std::{
-    io,
     net::{SocketAddr, UdpSocket},
-    sync::{Arc, Mutex, mpsc},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 use test_support::PATIENCE;
@@ -85,99 +88,28 @@ pub fn agent(config: Config) -> (Agent, Udp, Arc<Mutex<Vec<String>>>) {
 }
 
 pub fn agent_at(config: Config, port: u16) -> (Agent, Udp, Arc<Mutex<Vec<String>>>) {
+    let (config, lines) = logged(config);
+    let agent = Agent::new(config).unwrap();
+    let udp = Udp::open(&agent, ([127, 0, 0, 1], port).into()).unwrap();
+    (agent, udp, lines)
+}
+
+/// An agent whose clock stands still, and the lines of its log.
+pub fn stopped_agent(config: Config) -> (Agent, Arc<Mutex<Vec<String>>>) {
+    let (config, lines) = logged(config);
+    (Agent::with_stopped_clock(config).unwrap(), lines)
+}
+
+fn logged(config: Config) -> (Config, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::<Mutex<Vec<String>>>::default();
     let log = lines.clone();
     let write = move |level: Level, line: &str| log.lock().unwrap().push(format!("{level:?}: {line}"));
-    let agent = Agent::new(Config { log: Arc::new(write), ..config }).unwrap();
-    let udp = Udp::open(&agent, ([127, 0, 0, 1], port).into()).unwrap();
-    (agent, udp, lines)
+    (Config { log: Arc::new(write), ..config }, lines)
 }
 
 /// The host's node.
 pub fn host() -> Node {
     Node::builder("host").domain_id(0).build().unwrap()
-}
-
-/// Faults of a pipe: the probability of each, for a message.
-#[derive(Clone, Copy)]
-pub struct Faults {
-    pub loss: f64,
-    pub duplication: f64,
-    pub reordering: f64,
-}
-
-/// A direction of a faulty pipe.
-struct Direction {
-    faults: Faults,
-    random: fastrand::Rng,
-    late: Option<Vec<u8>>,
-}
-
-impl Direction {
-    fn new(faults: Faults, seed: u64) -> Self {
-        Self { faults, random: fastrand::Rng::with_seed(seed), late: None }
-    }
-
-    fn pass(&mut self, message: &[u8], mut to: impl FnMut(&[u8])) {
-        if self.random.f64() < self.faults.loss {
-            return;
-        }
-        if self.late.is_none() && self.random.f64() < self.faults.reordering {
-            self.late = Some(message.to_vec());
-            return;
-        }
-        to(message);
-        if self.random.f64() < self.faults.duplication {
-            to(message);
-        }
-        if let Some(late) = self.late.take() {
-            to(&late);
-        }
-    }
-}
-
-struct Back {
-    direction: Mutex<Direction>,
-    sender: mpsc::Sender<Vec<u8>>,
-}
-
-impl Transport for Back {
-    fn send(&self, _peer: PeerAddress, message: &[u8]) -> io::Result<()> {
-        self.direction.lock().unwrap().pass(message, |message| drop(self.sender.send(message.to_vec())));
-        Ok(())
-    }
-
-    fn max_message_bytes(&self) -> usize {
-        4096
-    }
-
-    fn name(&self) -> &str {
-        "pipe"
-    }
-}
-
-struct Pipe {
-    port: Port,
-    there: Direction,
-    back: mpsc::Receiver<Vec<u8>>,
-}
-
-impl Wire for Pipe {
-    fn send(&mut self, message: &[u8]) {
-        let port = &self.port;
-        self.there.pass(message, |message| port.receive(PeerAddress::Number(1), message));
-    }
-
-    fn receive(&mut self, timeout: Duration) -> Option<Vec<u8>> {
-        self.back.recv_timeout(timeout).ok()
-    }
-}
-
-/// A faulty pipe to the agent.
-pub fn pipe(agent: &Agent, faults: Faults, seed: u64) -> impl Wire + use<> {
-    let (sender, back) = mpsc::channel();
-    let port = agent.attach(Arc::new(Back { direction: Mutex::new(Direction::new(faults, seed)), sender }));
-    Pipe { port, there: Direction::new(faults, seed + 1), back }
 }
 
 impl TestClient {
@@ -327,14 +259,20 @@ impl TestClient {
     /// Asks for data of an object. Returns when the agent has the request.
     #[track_caller]
     pub fn read(&mut self, object: ObjectId, stream: StreamId, max_samples: u16) {
-        let delivery = Some(DeliveryControl { max_samples, max_elapsed_s: 0, max_bytes_per_s: 0, min_pace_ms: 0 });
+        let control = DeliveryControl { max_samples, max_elapsed_s: 0, max_bytes_per_s: 0, min_pace_ms: 0 };
+        self.read_controlled(object, stream, control);
+    }
+
+    /// As [`Self::read`], with more to say.
+    #[track_caller]
+    pub fn read_controlled(&mut self, object: ObjectId, stream: StreamId, control: DeliveryControl) {
         self.request(|session| {
             session.request(StreamId::RELIABLE, Flags::NONE, 40, |request| ReadData {
                 request: ObjectRequest { request, object },
                 stream,
                 format: DataFormat::DATA,
                 content_filter: None,
-                delivery,
+                delivery: Some(control),
             })
         });
         // The answer to the next request of the same stream comes after it was read.
