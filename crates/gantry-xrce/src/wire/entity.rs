@@ -1,6 +1,6 @@
 //! The binary representations of objects, in CREATE.
 
-use super::{Code, List, ObjectId, ObjectKind, Problem, Reader, ReaderQos, Result, Writer, WriterQos};
+use super::{Code, List, ObjectId, ObjectKind, Problem, Reader, ReaderQos, Writer, WriterQos};
 
 /// The binary representation of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,29 +111,32 @@ impl<'a> Entity<'a> {
         }
     }
 
-    pub(super) fn read(reader: &mut Reader<'a>, kind: ObjectKind) -> Result<Self> {
-        Ok(match kind {
+    pub(super) fn read(reader: &mut Reader<'a>, kind: ObjectKind) -> Self {
+        match kind {
             ObjectKind::PARTICIPANT => Self::Participant(Participant {
-                domain_reference: reader.optional(Reader::text)?,
-                name: reader.optional(Reader::text)?,
+                domain_reference: reader.optional(Reader::text),
+                name: reader.optional(Reader::text),
             }),
             ObjectKind::TOPIC => Self::Topic(Topic {
-                name: reader.text()?,
-                type_reference: reader.optional(Reader::text)?,
-                type_name: reader.optional(Reader::text)?,
+                name: reader.text(),
+                type_reference: reader.optional(Reader::text),
+                type_name: reader.optional(Reader::text),
             }),
-            ObjectKind::PUBLISHER => Self::Publisher(Group::read(reader)?),
-            ObjectKind::SUBSCRIBER => Self::Subscriber(Group::read(reader)?),
+            ObjectKind::PUBLISHER => Self::Publisher(Group::read(reader)),
+            ObjectKind::SUBSCRIBER => Self::Subscriber(Group::read(reader)),
             ObjectKind::DATA_WRITER => {
-                Self::DataWriter(DataWriter { topic: ObjectId::read(reader)?, qos: reader.optional(WriterQos::read)? })
+                Self::DataWriter(DataWriter { topic: ObjectId::read(reader), qos: reader.optional(WriterQos::read) })
             }
             ObjectKind::DATA_READER => {
-                Self::DataReader(DataReader { topic: ObjectId::read(reader)?, qos: reader.optional(ReaderQos::read)? })
+                Self::DataReader(DataReader { topic: ObjectId::read(reader), qos: reader.optional(ReaderQos::read) })
             }
-            ObjectKind::REQUESTER => Self::Requester(Service::read(reader)?),
-            ObjectKind::REPLIER => Self::Replier(Service::read(reader)?),
-            ObjectKind(value) => return Err(reader.error(Problem::Unknown { code: Code::ObjectKind, value })),
-        })
+            ObjectKind::REQUESTER => Self::Requester(Service::read(reader)),
+            ObjectKind::REPLIER => Self::Replier(Service::read(reader)),
+            ObjectKind(value) => {
+                reader.fail(reader.position(), Problem::Unknown { code: Code::ObjectKind, value });
+                Self::Topic(Topic::default())
+            }
+        }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
@@ -162,8 +165,8 @@ impl<'a> Entity<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { name: reader.optional(Reader::text)?, qos: reader.optional(GroupQos::read)? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { name: reader.optional(Reader::text), qos: reader.optional(GroupQos::read) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
@@ -173,8 +176,8 @@ impl<'a> Group<'a> {
 }
 
 impl<'a> GroupQos<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { partitions: reader.optional(List::read)?, group_data: reader.optional(Reader::octets)? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { partitions: reader.optional(List::read), group_data: reader.optional(Reader::octets) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
@@ -184,14 +187,14 @@ impl<'a> GroupQos<'a> {
 }
 
 impl<'a> Service<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self {
-            name: reader.text()?,
-            request_type: reader.text()?,
-            reply_type: reader.text()?,
-            request_topic: reader.optional(Reader::text)?,
-            reply_topic: reader.optional(Reader::text)?,
-        })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self {
+            name: reader.text(),
+            request_type: reader.text(),
+            reply_type: reader.text(),
+            request_topic: reader.optional(Reader::text),
+            reply_topic: reader.optional(Reader::text),
+        }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -84,16 +84,12 @@ impl Header {
         if self.session.has_key() { 8 } else { 4 }
     }
 
-    /// Reads a header.
-    ///
-    /// # Errors
-    /// [`Problem::End`](super::Problem::End).
-    pub fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        let session = SessionId(reader.u8()?);
-        let stream = StreamId(reader.u8()?);
-        let sequence = u16::from_le_bytes(reader.array()?);
-        let key = if session.has_key() { ClientKey(reader.array()?) } else { ClientKey::INVALID };
-        Ok(Self { session, stream, sequence, key })
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let session = SessionId(reader.u8());
+        let stream = StreamId(reader.u8());
+        let sequence = u16::from_le_bytes(reader.array());
+        let key = if session.has_key() { ClientKey(reader.array()) } else { ClientKey::INVALID };
+        Self { session, stream, sequence, key }
     }
 
     /// Writes the header.
@@ -112,6 +108,6 @@ impl Header {
 /// [`Problem::End`](super::Problem::End) in the header. A defect of a submessage is found when it is reached.
 pub fn parse(message: &[u8]) -> Result<(Header, Submessages<'_>)> {
     // The byte order plays no part: headers are little endian.
-    let header = Header::read(&mut Reader::new(message, ByteOrder::Little))?;
+    let header = Reader::new(message, ByteOrder::Little).whole(Header::read)?;
     Ok((header, Submessages::new(message, header.bytes(), 0)))
 }

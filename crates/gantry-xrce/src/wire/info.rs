@@ -1,8 +1,6 @@
 //! Information about objects, in INFO.
 
-use super::{
-    AgentRepresentation, ClientRepresentation, Code, Item, List, Object, ObjectKind, Problem, Reader, Result, Writer,
-};
+use super::{AgentRepresentation, ClientRepresentation, Code, Item, List, Object, ObjectKind, Problem, Reader, Writer};
 
 /// The parts of an [`ObjectInfo`] that GET_INFO asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +23,8 @@ pub struct ObjectInfo<'a> {
 }
 
 impl<'a> ObjectInfo<'a> {
-    pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { configuration: reader.optional(Configuration::read)?, activity: reader.optional(Activity::read)? })
+    pub(super) fn read(reader: &mut Reader<'a>) -> Self {
+        Self { configuration: reader.optional(Configuration::read), activity: reader.optional(Activity::read) }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
@@ -47,12 +45,12 @@ pub enum Configuration<'a> {
 }
 
 impl<'a> Configuration<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(match ObjectKind(reader.u8()?) {
-            ObjectKind::AGENT => Self::Agent(AgentRepresentation::read(reader)?),
-            ObjectKind::CLIENT => Self::Client(ClientRepresentation::read(reader)?),
-            kind => Self::Object(Object::read(reader, kind)?),
-        })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        match ObjectKind(reader.u8()) {
+            ObjectKind::AGENT => Self::Agent(AgentRepresentation::read(reader)),
+            ObjectKind::CLIENT => Self::Client(ClientRepresentation::read(reader)),
+            kind => Self::Object(Object::read(reader, kind)),
+        }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
@@ -95,16 +93,19 @@ pub enum Activity<'a> {
 }
 
 impl<'a> Activity<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let start = *reader;
-        Ok(match ObjectKind(reader.u8()?) {
-            ObjectKind::AGENT => Self::Agent { availability: reader.i16()?, locators: List::read(reader)? },
+    fn read(reader: &mut Reader<'a>) -> Self {
+        let start = reader.position();
+        match ObjectKind(reader.u8()) {
+            ObjectKind::AGENT => Self::Agent { availability: reader.i16(), locators: List::read(reader) },
             ObjectKind::DATA_WRITER => {
-                Self::DataWriter { stream_sequence: reader.i16()?, sample_sequence: reader.u64()? }
+                Self::DataWriter { stream_sequence: reader.i16(), sample_sequence: reader.u64() }
             }
-            ObjectKind::DATA_READER => Self::DataReader { highest_acknowledged: reader.i16()? },
-            ObjectKind(value) => return Err(start.error(Problem::Unknown { code: Code::ObjectKind, value })),
-        })
+            ObjectKind::DATA_READER => Self::DataReader { highest_acknowledged: reader.i16() },
+            ObjectKind(value) => {
+                reader.fail(start, Problem::Unknown { code: Code::ObjectKind, value });
+                Self::DataReader { highest_acknowledged: 0 }
+            }
+        }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
@@ -156,15 +157,18 @@ pub enum Locator<'a> {
 }
 
 impl<'a> Item<'a> for Locator<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let start = *reader;
-        Ok(match reader.u8()? {
-            0 => Self::Small { address: reader.array()?, port: reader.u8()? },
-            1 => Self::Medium { address: reader.array()?, port: reader.u16()? },
-            2 => Self::Large { address: reader.array()?, port: reader.u32()? },
-            3 => Self::Text(reader.text()?),
-            value => return Err(start.error(Problem::Unknown { code: Code::LocatorFormat, value })),
-        })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        let start = reader.position();
+        match reader.u8() {
+            0 => Self::Small { address: reader.array(), port: reader.u8() },
+            1 => Self::Medium { address: reader.array(), port: reader.u16() },
+            2 => Self::Large { address: reader.array(), port: reader.u32() },
+            3 => Self::Text(reader.text()),
+            value => {
+                reader.fail(start, Problem::Unknown { code: Code::LocatorFormat, value });
+                Self::Text("")
+            }
+        }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -1,15 +1,12 @@
 //! Sequences of texts, properties and locators, which are read one by one.
 
-use super::{Reader, Result, Writer};
+use super::{Reader, Writer};
 use core::fmt;
 
 /// An element of a [`List`].
 pub trait Item<'a>: Sized {
-    /// Reads one.
-    ///
-    /// # Errors
-    /// [`Error`](super::Error) of the bytes.
-    fn read(reader: &mut Reader<'a>) -> Result<Self>;
+    /// Reads one. A defect is the reader's ([`Reader::check`]).
+    fn read(reader: &mut Reader<'a>) -> Self;
 
     /// Writes one.
     fn write(&self, writer: &mut Writer<'_>);
@@ -26,14 +23,17 @@ enum Source<'a, T> {
 }
 
 impl<'a, T: Item<'a>> List<'a, T> {
-    pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let count = reader.u32()?;
+    pub(super) fn read(reader: &mut Reader<'a>) -> Self {
+        let count = reader.u32();
         let list = Self(Source::Bytes { reader: *reader, count });
         // Each element takes at least a byte, so the bytes bound the work.
         for _ in 0..count {
-            T::read(reader)?;
+            T::read(reader);
+            if reader.check().is_err() {
+                break;
+            }
         }
-        Ok(list)
+        list
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>)
@@ -118,7 +118,7 @@ impl<'a, T: Item<'a> + Copy> Iterator for Items<'a, T> {
             }
             Source::Bytes { reader, count } => {
                 *count = count.checked_sub(1)?;
-                T::read(reader).ok()
+                Some(T::read(reader))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Identifiers of objects and of requests, which are big endian in every message.
 
-use super::{Reader, Result, ResultStatus, Writer};
+use super::{Reader, ResultStatus, Writer};
 use core::fmt;
 
 /// The kind of an object, in the lower four bits of its identifier.
@@ -65,8 +65,8 @@ impl ObjectId {
         ObjectKind((self.0 & 0xf) as u8)
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self(u16::from_be_bytes(reader.array()?)))
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        Self(u16::from_be_bytes(reader.array()))
     }
 
     pub(super) fn write(self, writer: &mut Writer<'_>) {
@@ -110,8 +110,8 @@ impl ObjectRequest {
     /// The length, in bytes.
     pub const BYTES: usize = 4;
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self { request: RequestId(u16::from_be_bytes(reader.array()?)), object: ObjectId::read(reader)? })
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        Self { request: RequestId(u16::from_be_bytes(reader.array())), object: ObjectId::read(reader) }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
@@ -130,8 +130,8 @@ pub struct ObjectReply {
 }
 
 impl ObjectReply {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self { related: ObjectRequest::read(reader)?, result: ResultStatus::read(reader)? })
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        Self { related: ObjectRequest::read(reader), result: ResultStatus::read(reader) }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {

@@ -1,6 +1,6 @@
 //! Properties of a client or an agent: names and values, of which unknown ones are ignored.
 
-use super::{Item, Reader, Result, Writer};
+use super::{Item, Reader, Writer};
 
 /// A name and a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub struct Property<'a> {
 }
 
 impl<'a> Item<'a> for Property<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { name: reader.text()?, value: reader.text()? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { name: reader.text(), value: reader.text() }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -1,6 +1,6 @@
 //! The QoS of data writers and data readers in binary representations.
 
-use super::{Reader, Result, Writer};
+use super::{Reader, Writer};
 use core::ops::BitOr;
 
 /// The policies that are a flag.
@@ -53,14 +53,14 @@ pub struct Qos<'a> {
 }
 
 impl<'a> Qos<'a> {
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self {
-            flags: QosFlags(reader.u16()?),
-            history_depth: reader.optional(Reader::u16)?,
-            deadline_ms: reader.optional(Reader::u32)?,
-            lifespan_ms: reader.optional(Reader::u32)?,
-            user_data: reader.optional(Reader::octets)?,
-        })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self {
+            flags: QosFlags(reader.u16()),
+            history_depth: reader.optional(Reader::u16),
+            deadline_ms: reader.optional(Reader::u32),
+            lifespan_ms: reader.optional(Reader::u32),
+            user_data: reader.optional(Reader::octets),
+        }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
@@ -84,8 +84,8 @@ pub struct WriterQos<'a> {
 }
 
 impl<'a> WriterQos<'a> {
-    pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { common: Qos::read(reader)?, ownership_strength: reader.optional(Reader::u32)? })
+    pub(super) fn read(reader: &mut Reader<'a>) -> Self {
+        Self { common: Qos::read(reader), ownership_strength: reader.optional(Reader::u32) }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
@@ -108,12 +108,12 @@ pub struct ReaderQos<'a> {
 }
 
 impl<'a> ReaderQos<'a> {
-    pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self {
-            common: Qos::read(reader)?,
-            time_based_filter_ms: reader.optional(Reader::u32)?,
-            content_filter: reader.optional(Reader::text)?,
-        })
+    pub(super) fn read(reader: &mut Reader<'a>) -> Self {
+        Self {
+            common: Qos::read(reader),
+            time_based_filter_ms: reader.optional(Reader::u32),
+            content_filter: reader.optional(Reader::text),
+        }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {

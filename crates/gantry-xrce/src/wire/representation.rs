@@ -1,8 +1,6 @@
 //! Representations of clients, agents and objects.
 
-use super::{
-    ClientKey, Code, Entity, List, ObjectId, ObjectKind, Problem, Property, Reader, Result, SessionId, Writer,
-};
+use super::{ClientKey, Code, Entity, List, ObjectId, ObjectKind, Problem, Property, Reader, SessionId, Writer};
 
 /// The bytes that every representation of a client or an agent begins with.
 const COOKIE: &[u8; 4] = b"XRCE";
@@ -42,12 +40,12 @@ pub const VERSION: [u8; 2] = [1, 0];
 pub const VENDOR_EPROSIMA: [u8; 2] = [0x01, 0x0f];
 
 /// Reads cookie, version and vendor.
-fn read_start(reader: &mut Reader<'_>) -> Result<([u8; 2], [u8; 2])> {
-    let start = *reader;
-    if &reader.array()? != COOKIE {
-        return Err(start.error(Problem::Cookie));
+fn read_start(reader: &mut Reader<'_>) -> ([u8; 2], [u8; 2]) {
+    let start = reader.position();
+    if &reader.array() != COOKIE {
+        reader.fail(start, Problem::Cookie);
     }
-    Ok((reader.array()?, reader.array()?))
+    (reader.array(), reader.array())
 }
 
 fn write_start(writer: &mut Writer<'_>, version: [u8; 2], vendor: [u8; 2]) {
@@ -57,16 +55,16 @@ fn write_start(writer: &mut Writer<'_>, version: [u8; 2], vendor: [u8; 2]) {
 }
 
 impl<'a> ClientRepresentation<'a> {
-    pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let (version, vendor) = read_start(reader)?;
-        Ok(Self {
+    pub(super) fn read(reader: &mut Reader<'a>) -> Self {
+        let (version, vendor) = read_start(reader);
+        Self {
             version,
             vendor,
-            key: ClientKey(reader.array()?),
-            session: SessionId(reader.u8()?),
-            properties: reader.optional(List::read)?,
-            mtu_bytes: reader.u16()?,
-        })
+            key: ClientKey(reader.array()),
+            session: SessionId(reader.u8()),
+            properties: reader.optional(List::read),
+            mtu_bytes: reader.u16(),
+        }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
@@ -79,9 +77,9 @@ impl<'a> ClientRepresentation<'a> {
 }
 
 impl<'a> AgentRepresentation<'a> {
-    pub(super) fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let (version, vendor) = read_start(reader)?;
-        Ok(Self { version, vendor, properties: reader.optional(List::read)? })
+    pub(super) fn read(reader: &mut Reader<'a>) -> Self {
+        let (version, vendor) = read_start(reader);
+        Self { version, vendor, properties: reader.optional(List::read) }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
@@ -130,15 +128,18 @@ impl<'a> Object<'a> {
     }
 
     /// Reads what follows the kind.
-    pub(super) fn read(reader: &mut Reader<'a>, kind: ObjectKind) -> Result<Self> {
-        let representation = Representation::read(reader, kind)?;
+    pub(super) fn read(reader: &mut Reader<'a>, kind: ObjectKind) -> Self {
+        let representation = Representation::read(reader, kind);
         let owner = match kind.0 {
-            1 => Owner::Domain(reader.i16()?),
-            2..=8 => Owner::Object(ObjectId::read(reader)?),
+            1 => Owner::Domain(reader.i16()),
+            2..=8 => Owner::Object(ObjectId::read(reader)),
             0x0a..=0x0c => Owner::None,
-            value => return Err(reader.error(Problem::Unknown { code: Code::ObjectKind, value })),
+            value => {
+                reader.fail(reader.position(), Problem::Unknown { code: Code::ObjectKind, value });
+                Owner::None
+            }
         };
-        Ok(Self { kind, representation, owner })
+        Self { kind, representation, owner }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
@@ -153,14 +154,17 @@ impl<'a> Object<'a> {
 }
 
 impl<'a> Representation<'a> {
-    fn read(reader: &mut Reader<'a>, kind: ObjectKind) -> Result<Self> {
-        let start = *reader;
-        Ok(match reader.u8()? {
-            1 => Self::Reference(reader.text()?),
-            2 => Self::Xml(reader.text()?),
-            3 => Self::Binary(Entity::read(&mut reader.nested()?, kind)?),
-            value => return Err(start.error(Problem::Unknown { code: Code::RepresentationFormat, value })),
-        })
+    fn read(reader: &mut Reader<'a>, kind: ObjectKind) -> Self {
+        let start = reader.position();
+        match reader.u8() {
+            1 => Self::Reference(reader.text()),
+            2 => Self::Xml(reader.text()),
+            3 => Self::Binary(reader.nested(|reader| Entity::read(reader, kind))),
+            value => {
+                reader.fail(start, Problem::Unknown { code: Code::RepresentationFormat, value });
+                Self::Reference("")
+            }
+        }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

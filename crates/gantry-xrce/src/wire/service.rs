@@ -19,14 +19,10 @@ impl SampleIdentity {
     /// The length, in bytes.
     pub const BYTES: usize = 24;
 
-    /// Reads an identity.
-    ///
-    /// # Errors
-    /// [`Problem::End`](super::Problem::End).
-    pub fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        let writer = reader.array()?;
-        let (high, low) = (reader.u32()?, reader.u32()?);
-        Ok(Self { writer, sequence: (u64::from(high) << 32 | u64::from(low)) as i64 })
+    fn read(reader: &mut Reader<'_>) -> Self {
+        let writer = reader.array();
+        let (high, low) = (reader.u32(), reader.u32());
+        Self { writer, sequence: (u64::from(high) << 32 | u64::from(low)) as i64 }
     }
 
     /// Writes the identity.
@@ -43,7 +39,8 @@ impl SampleIdentity {
 /// [`Problem::End`](super::Problem::End).
 pub fn split_request(data: &[u8], order: ByteOrder) -> Result<(SampleIdentity, &[u8])> {
     let mut reader = Reader::new(data, order);
-    let identity = SampleIdentity::read(&mut reader)?;
+    let identity = SampleIdentity::read(&mut reader);
+    reader.check()?;
     Ok((identity, reader.rest()))
 }
 
@@ -54,6 +51,7 @@ pub fn split_request(data: &[u8], order: ByteOrder) -> Result<(SampleIdentity, &
 pub fn split_reply(data: &[u8]) -> Result<(ObjectRequest, &[u8])> {
     // The byte order plays no part: identifiers are big endian.
     let mut reader = Reader::new(data, ByteOrder::Big);
-    let request = ObjectRequest::read(&mut reader)?;
+    let request = ObjectRequest::read(&mut reader);
+    reader.check()?;
     Ok((request, reader.rest()))
 }

@@ -1,6 +1,6 @@
 //! The result of a request.
 
-use super::{Reader, Result, Writer};
+use super::{Reader, Writer};
 
 /// A result of a request, as the standard numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +66,8 @@ impl ResultStatus {
     /// Done.
     pub const OK: Self = Self { status: StatusValue::OK, implementation: 0 };
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self { status: StatusValue(reader.u8()?), implementation: reader.u8()? })
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        Self { status: StatusValue(reader.u8()), implementation: reader.u8() }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {

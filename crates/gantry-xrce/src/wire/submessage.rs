@@ -65,7 +65,7 @@ impl<'a> Submessage<'a> {
     /// # Errors
     /// [`Problem::End`].
     pub fn object_request(&self) -> Result<ObjectRequest> {
-        ObjectRequest::read(&mut { self.payload })
+        self.payload.whole(ObjectRequest::read)
     }
 
     /// The beginning of the payloads of STATUS and INFO.
@@ -73,7 +73,7 @@ impl<'a> Submessage<'a> {
     /// # Errors
     /// [`Problem::End`].
     pub fn object_reply(&self) -> Result<ObjectReply> {
-        ObjectReply::read(&mut { self.payload })
+        self.payload.whole(ObjectReply::read)
     }
 }
 
@@ -98,8 +98,8 @@ impl<'a> Submessages<'a> {
 
     fn read_next(&mut self) -> Result<Submessage<'a>> {
         let mut header = Reader::within(self.bytes, self.position, self.phase, ByteOrder::Little);
-        let (id, flags) = (SubmessageId(header.u8()?), Flags(header.u8()?));
-        let said = usize::from(u16::from_le_bytes(header.array()?));
+        let (id, flags) = (SubmessageId(header.u8()), Flags(header.u8()));
+        let said = usize::from(u16::from_le_bytes(header.array()));
         let start = self.position + SUBMESSAGE_HEADER_BYTES;
         let rest = header.rest();
         let bytes = match id {
@@ -108,10 +108,9 @@ impl<'a> Submessages<'a> {
             SubmessageId::CREATE_CLIENT if said == CREATE_CLIENT_FIXED_BYTES && has_properties(rest) => rest.len(),
             _ => said,
         };
-        if bytes > rest.len() {
-            return Err(header.error(Problem::End { needed_bytes: bytes as u32 }));
-        }
-        self.position = start + bytes;
+        header.take(bytes);
+        header.check()?;
+        self.position = header.position();
         let order = if flags.has(Flags::LITTLE_ENDIAN) { ByteOrder::Little } else { ByteOrder::Big };
         let until_end = self.bytes.get(..self.position).unwrap_or_default();
         Ok(Submessage { id, flags, payload: Reader::within(until_end, start, self.phase, order) })

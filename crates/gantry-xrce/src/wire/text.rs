@@ -1,19 +1,22 @@
 //! Texts: a length that counts a zero byte at the end, and UTF-8.
 
-use super::{Item, Problem, Reader, Result, Writer};
+use super::{Item, Problem, Reader, Writer};
 
 impl<'a> Reader<'a> {
-    pub(super) fn text(&mut self) -> Result<&'a str> {
-        self.align(4)?;
-        let start = *self;
-        let bytes = self.octets()?;
+    pub(super) fn text(&mut self) -> &'a str {
+        self.align(4);
+        let start = self.position();
+        let bytes = self.octets();
         let text = match bytes.split_last() {
             Some((0, text)) => core::str::from_utf8(text).ok(),
             // Some writers of CDR give an empty text no zero byte.
             None => Some(""),
             Some(_) => None,
         };
-        text.ok_or_else(|| start.error(Problem::NotText))
+        text.unwrap_or_else(|| {
+            self.fail(start, Problem::NotText);
+            ""
+        })
     }
 }
 
@@ -26,7 +29,7 @@ impl Writer<'_> {
 }
 
 impl<'a> Item<'a> for &'a str {
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
+    fn read(reader: &mut Reader<'a>) -> Self {
         reader.text()
     }
 

@@ -1,6 +1,6 @@
 //! Time stamps.
 
-use super::{Reader, Result, Writer};
+use super::{Reader, Writer};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -36,8 +36,8 @@ impl Time {
         i64::from(self.seconds) * SECOND_NS + i64::from(self.nanoseconds)
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self { seconds: reader.u32()? as i32, nanoseconds: reader.u32()? })
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        Self { seconds: reader.u32() as i32, nanoseconds: reader.u32() }
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {

@@ -1,7 +1,7 @@
 //! ACKNACK: what came in a reliable stream, and what is missing.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{Reader, Result, StreamId, SubmessageId, Writer};
+use crate::wire::{Reader, StreamId, SubmessageId, Writer};
 
 /// The messages of a reliable stream that came, and those that are missing. It is outside of streams itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +19,12 @@ impl Sealed for AckNack {}
 impl<'a> Payload<'a> for AckNack {
     const ID: SubmessageId = SubmessageId::ACKNACK;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self {
-            first_unacknowledged: reader.u16()?,
-            missing: u16::from_be_bytes(reader.array()?),
-            stream: StreamId(reader.u8()?),
-        })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self {
+            first_unacknowledged: reader.u16(),
+            missing: u16::from_be_bytes(reader.array()),
+            stream: StreamId(reader.u8()),
+        }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

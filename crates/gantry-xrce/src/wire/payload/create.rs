@@ -1,7 +1,7 @@
 //! CREATE: a client asks for an object.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{Object, ObjectKind, ObjectRequest, Reader, Result, SubmessageId, Writer};
+use crate::wire::{Object, ObjectKind, ObjectRequest, Reader, SubmessageId, Writer};
 
 /// A client asks for an object. The flags say what becomes of one that exists.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,10 +17,10 @@ impl Sealed for Create<'_> {}
 impl<'a> Payload<'a> for Create<'a> {
     const ID: SubmessageId = SubmessageId::CREATE;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        let request = ObjectRequest::read(reader)?;
-        let kind = ObjectKind(reader.u8()?);
-        Ok(Self { request, object: Object::read(reader, kind)? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        let request = ObjectRequest::read(reader);
+        let kind = ObjectKind(reader.u8());
+        Self { request, object: Object::read(reader, kind) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

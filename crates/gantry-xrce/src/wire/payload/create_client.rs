@@ -1,7 +1,7 @@
 //! CREATE_CLIENT: a client asks for a session.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{ClientRepresentation, Reader, Result, SubmessageId, Writer};
+use crate::wire::{ClientRepresentation, Reader, SubmessageId, Writer};
 
 /// A client asks for a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,8 +15,8 @@ impl Sealed for CreateClient<'_> {}
 impl<'a> Payload<'a> for CreateClient<'a> {
     const ID: SubmessageId = SubmessageId::CREATE_CLIENT;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { client: ClientRepresentation::read(reader)? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { client: ClientRepresentation::read(reader) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

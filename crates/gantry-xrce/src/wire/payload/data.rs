@@ -1,7 +1,7 @@
 //! DATA: data for a client: a sample, a request or a reply.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{ObjectRequest, Reader, Result, SubmessageId, Writer};
+use crate::wire::{ObjectRequest, Reader, SubmessageId, Writer};
 
 /// Data for a client: a sample, a request or a reply. [`Flags::data_format`](crate::wire::Flags::data_format) says how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ impl Sealed for Data<'_> {}
 impl<'a> Payload<'a> for Data<'a> {
     const ID: SubmessageId = SubmessageId::DATA;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { request: ObjectRequest::read(reader)?, data: reader.take(reader.left_bytes())? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { request: ObjectRequest::read(reader), data: reader.take(reader.left_bytes()) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -1,7 +1,7 @@
 //! DELETE: a client deletes an object, or its session.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{ObjectRequest, Reader, Result, SubmessageId, Writer};
+use crate::wire::{ObjectRequest, Reader, SubmessageId, Writer};
 
 /// A client deletes an object. With an object of the kind CLIENT, it ends its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ impl Sealed for Delete {}
 impl<'a> Payload<'a> for Delete {
     const ID: SubmessageId = SubmessageId::DELETE;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { request: ObjectRequest::read(reader)? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { request: ObjectRequest::read(reader) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -1,7 +1,7 @@
 //! FRAGMENT: a part of a submessage.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{Reader, Result, SubmessageId, Writer};
+use crate::wire::{Reader, SubmessageId, Writer};
 
 /// A part of a submessage, its header included. [`Flags::LAST_FRAGMENT`](crate::wire::Flags::LAST_FRAGMENT) tells the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ impl Sealed for Fragment<'_> {}
 impl<'a> Payload<'a> for Fragment<'a> {
     const ID: SubmessageId = SubmessageId::FRAGMENT;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { bytes: reader.take(reader.left_bytes())? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { bytes: reader.take(reader.left_bytes()) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

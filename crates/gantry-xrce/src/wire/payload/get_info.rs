@@ -1,7 +1,7 @@
 //! GET_INFO: a question about an object.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{InfoMask, ObjectRequest, Reader, Result, SubmessageId, Writer};
+use crate::wire::{InfoMask, ObjectRequest, Reader, SubmessageId, Writer};
 
 /// A question about an object. About [`ObjectId::AGENT`](crate::wire::ObjectId::AGENT), it is a ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ impl Sealed for GetInfo {}
 impl<'a> Payload<'a> for GetInfo {
     const ID: SubmessageId = SubmessageId::GET_INFO;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { request: ObjectRequest::read(reader)?, mask: InfoMask(reader.u32()?) })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { request: ObjectRequest::read(reader), mask: InfoMask(reader.u32()) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

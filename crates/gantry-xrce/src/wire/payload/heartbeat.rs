@@ -1,7 +1,7 @@
 //! HEARTBEAT: what a reliable stream still holds.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{Reader, Result, StreamId, SubmessageId, Writer};
+use crate::wire::{Reader, StreamId, SubmessageId, Writer};
 
 /// The messages that the sender of a reliable stream still holds. It is outside of streams itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ impl Sealed for Heartbeat {}
 impl<'a> Payload<'a> for Heartbeat {
     const ID: SubmessageId = SubmessageId::HEARTBEAT;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { first_unacknowledged: reader.u16()?, last_sent: reader.u16()?, stream: StreamId(reader.u8()?) })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { first_unacknowledged: reader.u16(), last_sent: reader.u16(), stream: StreamId(reader.u8()) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -1,7 +1,7 @@
 //! INFO: the answer to GET_INFO.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{ObjectInfo, ObjectReply, Reader, Result, SubmessageId, Writer};
+use crate::wire::{ObjectInfo, ObjectReply, Reader, SubmessageId, Writer};
 
 /// The answer to GET_INFO.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,8 +17,8 @@ impl Sealed for Info<'_> {}
 impl<'a> Payload<'a> for Info<'a> {
     const ID: SubmessageId = SubmessageId::INFO;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { reply: ObjectReply::read(reader)?, info: ObjectInfo::read(reader)? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { reply: ObjectReply::read(reader), info: ObjectInfo::read(reader) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -45,11 +45,8 @@ pub trait Payload<'a>: sealed::Sealed + Sized {
     /// The identifier of its submessage.
     const ID: SubmessageId;
 
-    /// Reads it. Bytes after its last field stay unread.
-    ///
-    /// # Errors
-    /// [`Error`](super::Error) of the bytes.
-    fn read(reader: &mut Reader<'a>) -> Result<Self>;
+    /// Reads it. Bytes after its last field stay unread. A defect is the reader's ([`Reader::check`]).
+    fn read(reader: &mut Reader<'a>) -> Self;
 
     /// Writes it.
     fn write(&self, writer: &mut Writer<'_>);
@@ -61,6 +58,6 @@ impl<'a> Submessage<'a> {
     /// # Errors
     /// [`Error`](super::Error) of the payload's bytes.
     pub fn read<P: Payload<'a>>(&self) -> Result<P> {
-        P::read(&mut { self.payload })
+        self.payload.whole(P::read)
     }
 }

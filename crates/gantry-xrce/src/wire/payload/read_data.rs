@@ -1,7 +1,7 @@
 //! READ_DATA: a client asks for data.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{DataFormat, ObjectRequest, Reader, Result, StreamId, SubmessageId, Writer};
+use crate::wire::{DataFormat, ObjectRequest, Reader, StreamId, SubmessageId, Writer};
 
 /// A client asks for data of a data reader, requester or replier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,14 +23,14 @@ impl Sealed for ReadData<'_> {}
 impl<'a> Payload<'a> for ReadData<'a> {
     const ID: SubmessageId = SubmessageId::READ_DATA;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self {
-            request: ObjectRequest::read(reader)?,
-            stream: StreamId(reader.u8()?),
-            format: DataFormat(reader.u8()?),
-            content_filter: reader.optional(Reader::text)?,
-            delivery: reader.optional(DeliveryControl::read)?,
-        })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self {
+            request: ObjectRequest::read(reader),
+            stream: StreamId(reader.u8()),
+            format: DataFormat(reader.u8()),
+            content_filter: reader.optional(Reader::text),
+            delivery: reader.optional(DeliveryControl::read),
+        }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
@@ -58,13 +58,13 @@ impl DeliveryControl {
     /// Samples without end.
     pub const UNLIMITED: u16 = 0xffff;
 
-    fn read(reader: &mut Reader<'_>) -> Result<Self> {
-        Ok(Self {
-            max_samples: reader.u16()?,
-            max_elapsed_s: reader.u16()?,
-            max_bytes_per_s: reader.u16()?,
-            min_pace_ms: reader.u16()?,
-        })
+    fn read(reader: &mut Reader<'_>) -> Self {
+        Self {
+            max_samples: reader.u16(),
+            max_elapsed_s: reader.u16(),
+            max_bytes_per_s: reader.u16(),
+            min_pace_ms: reader.u16(),
+        }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

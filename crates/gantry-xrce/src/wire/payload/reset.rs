@@ -1,7 +1,7 @@
 //! RESET: all streams begin anew.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{Reader, Result, SubmessageId, Writer};
+use crate::wire::{Reader, SubmessageId, Writer};
 
 /// All streams begin anew. eProsima's client never sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ impl Sealed for Reset {}
 impl<'a> Payload<'a> for Reset {
     const ID: SubmessageId = SubmessageId::RESET;
 
-    fn read(_reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self)
+    fn read(_reader: &mut Reader<'a>) -> Self {
+        Self
     }
 
     fn write(&self, _writer: &mut Writer<'_>) {}

@@ -1,7 +1,7 @@
 //! STATUS: the answer to CREATE, DELETE and READ_DATA.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{ObjectReply, Reader, Result, SubmessageId, Writer};
+use crate::wire::{ObjectReply, Reader, SubmessageId, Writer};
 
 /// The answer to CREATE and DELETE, and to a READ_DATA that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ impl Sealed for Status {}
 impl<'a> Payload<'a> for Status {
     const ID: SubmessageId = SubmessageId::STATUS;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { reply: ObjectReply::read(reader)? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { reply: ObjectReply::read(reader) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -1,7 +1,7 @@
 //! STATUS_AGENT: the answer to CREATE_CLIENT.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{AgentRepresentation, Reader, Result, ResultStatus, SubmessageId, Writer};
+use crate::wire::{AgentRepresentation, Reader, ResultStatus, SubmessageId, Writer};
 
 /// The answer to CREATE_CLIENT.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,8 +17,8 @@ impl Sealed for StatusAgent<'_> {}
 impl<'a> Payload<'a> for StatusAgent<'a> {
     const ID: SubmessageId = SubmessageId::STATUS_AGENT;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { result: ResultStatus::read(reader)?, agent: AgentRepresentation::read(reader)? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { result: ResultStatus::read(reader), agent: AgentRepresentation::read(reader) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -1,7 +1,7 @@
 //! TIMESTAMP: a client asks for the agent's time.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{Reader, Result, SubmessageId, Time, Writer};
+use crate::wire::{Reader, SubmessageId, Time, Writer};
 
 /// A client asks for the agent's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ impl Sealed for Timestamp {}
 impl<'a> Payload<'a> for Timestamp {
     const ID: SubmessageId = SubmessageId::TIMESTAMP;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { transmit: Time::read(reader)?, padding_bytes: reader.left_bytes() })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { transmit: Time::read(reader), padding_bytes: reader.left_bytes() }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

@@ -1,7 +1,7 @@
 //! TIMESTAMP_REPLY: the answer to TIMESTAMP.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{Reader, Result, SubmessageId, Time, Writer};
+use crate::wire::{Reader, SubmessageId, Time, Writer};
 
 /// The answer to TIMESTAMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ impl Sealed for TimestampReply {}
 impl<'a> Payload<'a> for TimestampReply {
     const ID: SubmessageId = SubmessageId::TIMESTAMP_REPLY;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { transmit: Time::read(reader)?, receive: Time::read(reader)?, originate: Time::read(reader)? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { transmit: Time::read(reader), receive: Time::read(reader), originate: Time::read(reader) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {

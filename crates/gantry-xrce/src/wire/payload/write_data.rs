@@ -1,7 +1,7 @@
 //! WRITE_DATA: a client publishes, requests or replies.
 
 use super::{Payload, sealed::Sealed};
-use crate::wire::{ObjectRequest, Reader, Result, SubmessageId, Writer};
+use crate::wire::{ObjectRequest, Reader, SubmessageId, Writer};
 
 /// A client publishes, requests or replies. [`Flags::data_format`](crate::wire::Flags::data_format) says how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ impl Sealed for WriteData<'_> {}
 impl<'a> Payload<'a> for WriteData<'a> {
     const ID: SubmessageId = SubmessageId::WRITE_DATA;
 
-    fn read(reader: &mut Reader<'a>) -> Result<Self> {
-        Ok(Self { request: ObjectRequest::read(reader)?, data: reader.take(reader.left_bytes())? })
+    fn read(reader: &mut Reader<'a>) -> Self {
+        Self { request: ObjectRequest::read(reader), data: reader.take(reader.left_bytes()) }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
