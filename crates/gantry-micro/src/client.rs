@@ -4,6 +4,7 @@ use crate::{
     error::CreateError,
     event::Event,
     memory::{Memory, Parts, Session},
+    names::TypeName,
     objects,
     publisher::Publisher,
     qos::Qos,
@@ -79,7 +80,7 @@ impl<'a, T: Transport> Client<'a, T> {
         name: &'a str,
         qos: Qos,
     ) -> Result<(), CreateError> {
-        let has_room = objects::has_room_for_topic(M::TYPE_NAME, name);
+        let has_room = objects::has_room_for_topic(const { &TypeName::new(M::TYPE_NAME) }, name);
         self.registry.add(publisher, name, qos, has_room)
     }
 
@@ -93,7 +94,7 @@ impl<'a, T: Transport> Client<'a, T> {
         name: &'a str,
         qos: Qos,
     ) -> Result<(), CreateError> {
-        let has_room = objects::has_room_for_topic(M::TYPE_NAME, name);
+        let has_room = objects::has_room_for_topic(const { &TypeName::new(M::TYPE_NAME) }, name);
         self.registry.add(subscription, name, qos, has_room)
     }
 
@@ -106,7 +107,7 @@ impl<'a, T: Transport> Client<'a, T> {
         service: &'a Service<'a, S, DEPTH, SIZE>,
         name: &'a str,
     ) -> Result<(), CreateError> {
-        let has_room = objects::has_room_for_service(S::TYPE_NAME, name);
+        let has_room = objects::has_room_for_service(const { &TypeName::new(S::TYPE_NAME) }, name);
         self.registry.add(service, name, Qos::DEFAULT, has_room)
     }
 
@@ -119,7 +120,7 @@ impl<'a, T: Transport> Client<'a, T> {
         client: &'a ServiceClient<'a, S, DEPTH, SIZE>,
         name: &'a str,
     ) -> Result<(), CreateError> {
-        let has_room = objects::has_room_for_service(S::TYPE_NAME, name);
+        let has_room = objects::has_room_for_service(const { &TypeName::new(S::TYPE_NAME) }, name);
         self.registry.add(client, name, Qos::DEFAULT, has_room)
     }
 

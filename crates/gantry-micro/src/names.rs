@@ -1,57 +1,74 @@
 //! The names of topics and types in DDS, as ROS 2 forms them.
 
+use arrayvec::ArrayString;
 use core::ops::Range;
 
+/// The bytes of all names of one object.
+pub(crate) const MAX_NAMES_BYTES: usize = 192;
+
 /// The names of one object, one after the other.
-pub(crate) struct Names<'s> {
-    bytes: &'s mut [u8],
-    used: usize,
+pub(crate) struct Names(ArrayString<MAX_NAMES_BYTES>);
+
+/// The name of a type in ROS 2, in its parts, which the compiler finds: `std_msgs`, `msg` and `String`.
+pub(crate) struct TypeName {
+    package: &'static str,
+    kind: &'static str,
+    name: &'static str,
 }
 
-impl<'s> Names<'s> {
-    /// No names. `bytes` has room for all that follow.
-    pub fn new(bytes: &'s mut [u8]) -> Self {
-        Self { bytes, used: 0 }
+impl Names {
+    pub fn new() -> Self {
+        Self(ArrayString::new_const())
     }
 
-    /// All names.
-    pub fn text(self) -> &'s str {
-        self.bytes.get(..self.used).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default()
+    /// A name that was added.
+    pub fn get(&self, name: Range<usize>) -> Option<&str> {
+        self.0.get(name)
     }
 
-    /// The topic of a name: `rt/chatter` of `/chatter`, `rq/add_two_intsRequest` of a service.
+    /// Adds the topic of a name: `rt/chatter` of `/chatter`, `rq/add_two_intsRequest` of a service.
     pub fn topic(&mut self, prefix: &str, name: &str, suffix: &str) -> Range<usize> {
-        let begin = self.used;
-        self.push(prefix.as_bytes());
-        self.push(relative(name).as_bytes());
-        self.push(suffix.as_bytes());
-        begin..self.used
+        self.add(&[prefix, relative(name), suffix])
     }
 
-    /// The DDS name of a type: `std_msgs::msg::dds_::String_` of `std_msgs/msg/String`. `suffix` is `_` and that of a
+    /// Adds the DDS name of a type: `std_msgs::msg::dds_::String_` of `std_msgs/msg/String`. `suffix` is `_` and that of a
     /// service's part.
-    pub fn data_type(&mut self, type_name: &str, suffix: &str) -> Range<usize> {
-        let begin = self.used;
-        let type_name = type_name.as_bytes();
-        let last = type_name.iter().rposition(|&byte| byte == b'/');
-        for (index, byte) in type_name.iter().enumerate() {
-            self.push(match byte {
-                b'/' if Some(index) == last => b"::dds_::",
-                b'/' => b"::",
-                byte => core::slice::from_ref(byte),
-            });
-        }
-        self.push(suffix.as_bytes());
-        begin..self.used
+    pub fn data_type(&mut self, TypeName { package, kind, name }: &TypeName, suffix: &str) -> Range<usize> {
+        self.add(&[package, "::", kind, "::dds_::", name, suffix])
     }
 
-    fn push(&mut self, bytes: &[u8]) {
-        let end = self.used + bytes.len();
-        if let Some(room) = self.bytes.get_mut(self.used..end) {
-            room.copy_from_slice(bytes);
-            self.used = end;
+    fn add(&mut self, parts: &[&str]) -> Range<usize> {
+        let begin = self.0.len();
+        for part in parts {
+            // The entity was refused if its names are longer.
+            let _ = self.0.try_push_str(part);
         }
+        begin..self.0.len()
     }
+}
+
+impl TypeName {
+    /// The parts of `package/kind/name`.
+    pub const fn new(text: &'static str) -> Self {
+        let (package, rest) = split(text);
+        let (kind, name) = split(rest);
+        Self { package, kind, name }
+    }
+
+    /// The length of the name in DDS, without the suffix of a service's part.
+    pub const fn dds_bytes(&self) -> usize {
+        self.package.len() + "::".len() + self.kind.len() + "::dds_::".len() + self.name.len() + "_".len()
+    }
+}
+
+/// The texts before and after the first slash.
+const fn split(text: &'static str) -> (&'static str, &'static str) {
+    let mut slash = 0;
+    while text.as_bytes()[slash] != b'/' {
+        slash += 1;
+    }
+    let (before, rest) = text.split_at(slash);
+    (before, rest.split_at("/".len()).1)
 }
 
 /// A name without its first slash.
@@ -61,21 +78,22 @@ pub(crate) fn relative(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::{Names, TypeName};
 
     #[test]
     fn names_are_those_of_ros_2() {
-        let mut bytes = [0; 200];
-        let mut names = Names::new(&mut bytes);
+        let mut names = Names::new();
         let all = [
             (names.topic("rt/", "/robot/imu", ""), "rt/robot/imu"),
             (names.topic("rq/", "add_two_ints", "Request"), "rq/add_two_intsRequest"),
-            (names.data_type("sensor_msgs/msg/Imu", "_"), "sensor_msgs::msg::dds_::Imu_"),
-            (names.data_type("std_srvs/srv/SetBool", "_Request_"), "std_srvs::srv::dds_::SetBool_Request_"),
+            (names.data_type(&TypeName::new("sensor_msgs/msg/Imu"), "_"), "sensor_msgs::msg::dds_::Imu_"),
+            (
+                names.data_type(&TypeName::new("std_srvs/srv/SetBool"), "_Request_"),
+                "std_srvs::srv::dds_::SetBool_Request_",
+            ),
         ];
-        let text = names.text();
         for (range, expected) in all {
-            assert_eq!(&text[range], expected);
+            assert_eq!(names.get(range), Some(expected));
         }
     }
 }

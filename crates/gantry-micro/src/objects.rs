@@ -4,7 +4,7 @@ use crate::{
     client::Node,
     entity::Entity,
     memory::Session,
-    names::{Names, relative},
+    names::{MAX_NAMES_BYTES, Names, TypeName, relative},
 };
 use gantry_xrce::{
     session::WriteError,
@@ -15,8 +15,7 @@ use gantry_xrce::{
     },
 };
 
-/// The bytes of all names of one object. A request has one name more at most, and some 60 bytes around them.
-const MAX_NAMES_BYTES: usize = 192;
+/// A request has one name more than [`MAX_NAMES_BYTES`] at most, and some 60 bytes around them.
 const MAX_REQUEST_BYTES: usize = 320;
 /// The bytes of READ_DATA.
 const READ_BYTES: usize = 24;
@@ -37,14 +36,14 @@ pub(crate) fn create_of_node(node: &Node<'_>, step: u8, session: &mut Session<'_
         2 => (SUBSCRIBER, Description::Subscriber(Group::default()), Owner::Object(PARTICIPANT)),
         _ => return Ok(false),
     };
-    request_without_names(session, object, description, owner)?;
+    request(session, object, description, owner)?;
     Ok(true)
 }
 
 /// Writes the next request for a publisher: its topic or its data writer. Whether there was one to write.
 pub(crate) fn create_writer(
     entity: &Entity<'_>,
-    type_name: &str,
+    type_name: &TypeName,
     session: &mut Session<'_>,
 ) -> Result<bool, WriteError> {
     match entity.step() {
@@ -53,7 +52,7 @@ pub(crate) fn create_writer(
             let qos = WriterQos { common: entity.qos().on_the_wire(), ownership_strength: None };
             let writer = DataWriter { topic: entity.object(ObjectKind::TOPIC), qos: Some(qos) };
             let (object, owner) = (entity.object(ObjectKind::DATA_WRITER), Owner::Object(PUBLISHER));
-            request_without_names(session, object, Description::DataWriter(writer), owner)?;
+            request(session, object, Description::DataWriter(writer), owner)?;
         }
         _ => return Ok(false),
     }
@@ -64,7 +63,7 @@ pub(crate) fn create_writer(
 /// write.
 pub(crate) fn create_reader(
     entity: &Entity<'_>,
-    type_name: &str,
+    type_name: &TypeName,
     session: &mut Session<'_>,
 ) -> Result<bool, WriteError> {
     let object = entity.object(ObjectKind::DATA_READER);
@@ -74,7 +73,7 @@ pub(crate) fn create_reader(
             let qos = ReaderQos { common: entity.qos().on_the_wire(), ..ReaderQos::default() };
             let reader = DataReader { topic: entity.object(ObjectKind::TOPIC), qos: Some(qos) };
             let owner = Owner::Object(SUBSCRIBER);
-            request_without_names(session, object, Description::DataReader(reader), owner)?;
+            request(session, object, Description::DataReader(reader), owner)?;
         }
         2 => read(session, object, entity.qos().stream())?,
         _ => return Ok(false),
@@ -82,52 +81,46 @@ pub(crate) fn create_reader(
     Ok(true)
 }
 
-// Inlined, its scratch would lie on the stack of all callers; so with the next ones.
+// Inlined, its names would lie on the stack of all callers; so with the scratch of the next one.
 #[inline(never)]
-fn create_topic(entity: &Entity<'_>, type_name: &str, session: &mut Session<'_>) -> Result<(), WriteError> {
-    let mut scratch = [0; MAX_NAMES_BYTES + MAX_REQUEST_BYTES];
-    let (room, scratch) = scratch.split_at_mut(MAX_NAMES_BYTES);
-    let mut names = Names::new(room);
+fn create_topic(entity: &Entity<'_>, type_name: &TypeName, session: &mut Session<'_>) -> Result<(), WriteError> {
+    let mut names = Names::new();
     let name = names.topic("rt/", entity.name(), "");
     let data_type = names.data_type(type_name, "_");
-    let text = names.text();
     let topic =
-        Topic { name: text.get(name).unwrap_or_default(), type_reference: None, type_name: text.get(data_type) };
+        Topic { name: names.get(name).unwrap_or_default(), type_reference: None, type_name: names.get(data_type) };
     let object = entity.object(ObjectKind::TOPIC);
-    request(session, scratch, object, Description::Topic(topic), Owner::Object(PARTICIPANT))
+    request(session, object, Description::Topic(topic), Owner::Object(PARTICIPANT))
 }
 
 /// Writes the next request for a service or a client of one: the replier or requester, or READ_DATA. Whether there was
 /// one to write.
 pub(crate) fn create_service(
     entity: &Entity<'_>,
-    type_name: &str,
+    type_name: &TypeName,
     kind: ObjectKind,
     session: &mut Session<'_>,
 ) -> Result<bool, WriteError> {
     let object = entity.object(kind);
     match entity.step() {
         0 => {
-            let mut scratch = [0; MAX_NAMES_BYTES + MAX_REQUEST_BYTES];
-            let (room, scratch) = scratch.split_at_mut(MAX_NAMES_BYTES);
-            let mut names = Names::new(room);
+            let mut names = Names::new();
             let request_type = names.data_type(type_name, "_Request_");
             let reply_type = names.data_type(type_name, "_Response_");
             let request_topic = names.topic("rq/", entity.name(), "Request");
             let reply_topic = names.topic("rr/", entity.name(), "Reply");
-            let text = names.text();
             let service = Service {
                 name: relative(entity.name()),
-                request_type: text.get(request_type).unwrap_or_default(),
-                reply_type: text.get(reply_type).unwrap_or_default(),
-                request_topic: text.get(request_topic),
-                reply_topic: text.get(reply_topic),
+                request_type: names.get(request_type).unwrap_or_default(),
+                reply_type: names.get(reply_type).unwrap_or_default(),
+                request_topic: names.get(request_topic),
+                reply_topic: names.get(reply_topic),
             };
             let description = match kind {
                 ObjectKind::REQUESTER => Description::Requester(service),
                 _ => Description::Replier(service),
             };
-            request(session, scratch, object, description, Owner::Object(PARTICIPANT))?;
+            request(session, object, description, Owner::Object(PARTICIPANT))?;
         }
         1 => read(session, object, StreamId::RELIABLE)?,
         _ => return Ok(false),
@@ -136,25 +129,19 @@ pub(crate) fn create_service(
 }
 
 /// Whether there is room for the names of a topic `name`.
-pub(crate) const fn has_room_for_topic(type_name: &str, name: &str) -> bool {
-    "rt/".len() + name.len() + dds_bytes(type_name) <= MAX_NAMES_BYTES
+pub(crate) const fn has_room_for_topic(type_name: &TypeName, name: &str) -> bool {
+    "rt/".len() + name.len() + type_name.dds_bytes() <= MAX_NAMES_BYTES
 }
 
 /// Whether there is room for the names of a service `name`.
-pub(crate) const fn has_room_for_service(type_name: &str, name: &str) -> bool {
+pub(crate) const fn has_room_for_service(type_name: &TypeName, name: &str) -> bool {
     let topics = "rq/Request".len() + "rr/Reply".len() + 2 * name.len();
-    topics + 2 * dds_bytes(type_name) + "Request_".len() + "Response_".len() <= MAX_NAMES_BYTES
-}
-
-/// The bytes of a type's name in DDS: two slashes are doubled, `dds_::` and `_` are added.
-const fn dds_bytes(type_name: &str) -> usize {
-    type_name.len() + 2 + "dds_::".len() + "_".len()
+    topics + 2 * type_name.dds_bytes() + "Request_".len() + "Response_".len() <= MAX_NAMES_BYTES
 }
 
 #[inline(never)]
 fn request(
     session: &mut Session<'_>,
-    scratch: &mut [u8],
     object: ObjectId,
     description: Description<'_>,
     owner: Owner,
@@ -162,18 +149,7 @@ fn request(
     let payload =
         |request| Create { request: ObjectRequest { request, object }, object: Object::binary(description, owner) };
     // An object that an earlier session left is not this one.
-    session.request_in_fragments(Flags::REPLACE, scratch, payload).map(drop)
-}
-
-/// A request for an object that is described without the names above.
-#[inline(never)]
-fn request_without_names(
-    session: &mut Session<'_>,
-    object: ObjectId,
-    description: Description<'_>,
-    owner: Owner,
-) -> Result<(), WriteError> {
-    request(session, &mut [0; MAX_REQUEST_BYTES], object, description, owner)
+    session.request_in_fragments(Flags::REPLACE, &mut [0; MAX_REQUEST_BYTES], payload).map(drop)
 }
 
 /// Asks for all data of an object.

@@ -5,6 +5,7 @@ use crate::{
     entity::{Endpoint, Entity, EntityCounts, EntityState},
     error::PublishError,
     memory::Session,
+    names::TypeName,
     objects,
     transport::Transport,
     write::Writing,
@@ -91,7 +92,7 @@ impl<'a, M: Message> Endpoint<'a> for Publisher<'a, M> {
     }
 
     fn create(&self, session: &mut Session<'_>) -> Result<bool, WriteError> {
-        objects::create_writer(&self.entity, M::TYPE_NAME, session)
+        objects::create_writer(&self.entity, const { &TypeName::new(M::TYPE_NAME) }, session)
     }
 
     fn deliver(&self, _: &[u8]) {}

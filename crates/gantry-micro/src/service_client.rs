@@ -5,6 +5,7 @@ use crate::{
     entity::{Endpoint, Entity, EntityCounts, EntityState},
     error::PublishError,
     memory::Session,
+    names::TypeName,
     objects,
     queue::{Queue, SampleBytes},
     transport::Transport,
@@ -112,7 +113,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint
     }
 
     fn create(&self, session: &mut Session<'_>) -> core::result::Result<bool, WriteError> {
-        objects::create_service(&self.entity, S::TYPE_NAME, self.kind(), session)
+        objects::create_service(&self.entity, const { &TypeName::new(S::TYPE_NAME) }, self.kind(), session)
     }
 
     fn deliver(&self, data: &[u8]) {

@@ -3,6 +3,7 @@
 use crate::{
     entity::{Endpoint, Entity, EntityCounts, EntityState},
     memory::Session,
+    names::TypeName,
     objects,
     queue::{Queue, SampleBytes},
 };
@@ -61,7 +62,7 @@ impl<'a, M: Message, const DEPTH: usize, const SIZE: usize> Endpoint<'a> for Sub
     }
 
     fn create(&self, session: &mut Session<'_>) -> core::result::Result<bool, WriteError> {
-        objects::create_reader(&self.entity, M::TYPE_NAME, session)
+        objects::create_reader(&self.entity, const { &TypeName::new(M::TYPE_NAME) }, session)
     }
 
     fn deliver(&self, data: &[u8]) {

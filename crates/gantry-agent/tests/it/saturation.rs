@@ -65,7 +65,7 @@ fn clients_that_keep_their_line_full_stay() {
     let port = agent.attach(line.clone());
     let clients = [1, 2].map(PeerAddress::Number);
     // A line that takes nothing for a second, four times the property, is given up.
-    let property = Property { name: "uxr_hl", value: "250" };
+    let property = Property { name: b"uxr_hl", value: b"250" };
     for (peer, key) in clients.into_iter().zip(0x0801..) {
         port.receive(peer, &create_client(SessionId::CLIENT, key, &[property]));
     }

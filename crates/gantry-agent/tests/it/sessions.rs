@@ -136,7 +136,7 @@ fn a_client_that_leaves_or_falls_silent_leaves_nothing_behind() {
     assert_eq!(node.node_names().unwrap(), ["/other"]);
     // eProsima's property for the time after which a client is asked.
     let silent = socket(&udp);
-    assert_eq!(greet(&silent, 0x0306, 1, &[Property { name: "uxr_hl", value: "20" }]), StatusValue::OK);
+    assert_eq!(greet(&silent, 0x0306, 1, &[Property { name: b"uxr_hl", value: b"20" }]), StatusValue::OK);
     eventually("the silent client is gone", || agent.statistics().is_empty());
 }
 

@@ -11,7 +11,7 @@ use crate::wire::{
 const SILENCE_US: u32 = 1_000_000;
 const LENIENT_SILENCE_US: u32 = 10_000_000;
 /// eProsima's property for the same, in milliseconds, and its limits: a client must not be asked all the time, nor hold its place for hours.
-const HARD_LIVELINESS: &str = "uxr_hl";
+const HARD_LIVELINESS: &[u8] = b"uxr_hl";
 const MIN_SILENCE_MS: u32 = 100;
 const MAX_SILENCE_MS: u32 = 60_000;
 
@@ -45,7 +45,7 @@ impl Peer {
 }
 
 fn milliseconds_as_us(property: Property<'_>) -> Option<u32> {
-    let ms = property.value.parse::<u32>().ok().filter(|&ms| ms > 0)?;
+    let ms = str::from_utf8(property.value).ok()?.parse::<u32>().ok().filter(|&ms| ms > 0)?;
     Some(ms.clamp(MIN_SILENCE_MS, MAX_SILENCE_MS) * 1000)
 }
 

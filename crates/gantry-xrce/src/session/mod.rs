@@ -26,7 +26,7 @@ pub use link::{Incoming, Link, LinkCounts, Loss};
 use crate::wire::Property;
 
 /// The property that offers Gantry's extensions, and confirms them.
-pub const EXTENSIONS: &[Property<'static>] = &[Property { name: "gantry", value: "1" }];
+pub const EXTENSIONS: &[Property<'static>] = &[Property { name: b"gantry", value: b"1" }];
 
 /// The padding that makes a TIMESTAMP as long as its reply: room for the two stamps that it lacks.
 const TIMESTAMP_PADDING_BYTES: usize = 16;

@@ -1,23 +1,23 @@
-//! Properties of a client or an agent: names and values, of which unknown ones are ignored.
+//! Properties of a client or an agent: names and values, of which unknown ones are ignored, whatever their bytes are.
 
 use super::{Item, Reader, Writer};
 
-/// A name and a value.
+/// A name and a value: the bytes of texts, which a microcontroller compares without the code that decodes UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Property<'a> {
     /// The name.
-    pub name: &'a str,
+    pub name: &'a [u8],
     /// The value.
-    pub value: &'a str,
+    pub value: &'a [u8],
 }
 
 impl<'a> Item<'a> for Property<'a> {
     fn read(reader: &mut Reader<'a>) -> Self {
-        Self { name: reader.text(), value: reader.text() }
+        Self { name: reader.text_bytes(), value: reader.text_bytes() }
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
-        writer.text(self.name);
-        writer.text(self.value);
+        writer.text_bytes(self.name);
+        writer.text_bytes(self.value);
     }
 }

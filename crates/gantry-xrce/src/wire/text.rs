@@ -6,34 +6,47 @@ impl<'a> Reader<'a> {
     pub(super) fn text(&mut self) -> &'a str {
         self.align(4);
         let start = self.position();
-        let bytes = self.octets();
-        let text = match bytes.split_last() {
-            Some((0, text)) => core::str::from_utf8(text).ok(),
-            // Some writers of CDR give an empty text no zero byte.
-            None => Some(""),
-            Some(_) => None,
-        };
-        text.unwrap_or_else(|| {
+        let bytes = self.text_bytes();
+        core::str::from_utf8(bytes).unwrap_or_else(|_| {
             self.fail(start, Problem::NotText);
             ""
         })
+    }
+
+    /// The bytes of a text, without the zero byte at its end. They may not be UTF-8.
+    pub(super) fn text_bytes(&mut self) -> &'a [u8] {
+        self.align(4);
+        let start = self.position();
+        match self.octets().split_last() {
+            Some((0, text)) => text,
+            Some(_) => {
+                self.fail(start, Problem::NotText);
+                &[]
+            }
+            // Some writers of CDR give an empty text no zero byte.
+            None => &[],
+        }
     }
 }
 
 impl Writer<'_> {
     pub(super) fn text(&mut self, text: &str) {
+        self.text_bytes(text.as_bytes());
+    }
+
+    pub(super) fn text_bytes(&mut self, text: &[u8]) {
         self.u32((text.len() as u32).wrapping_add(1));
-        self.put(text.as_bytes());
+        self.put(text);
         self.u8(0);
     }
 }
 
-impl<'a> Item<'a> for &'a str {
+impl<'a> Item<'a> for &'a [u8] {
     fn read(reader: &mut Reader<'a>) -> Self {
-        reader.text()
+        reader.text_bytes()
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
-        writer.text(self);
+        writer.text_bytes(self);
     }
 }

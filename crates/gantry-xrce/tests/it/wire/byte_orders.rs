@@ -81,7 +81,7 @@ fn a_payload_without_its_header_is_aligned_as_if_it_were_there() {
 
 #[test]
 fn the_configuration_of_a_client_and_locators() {
-    let properties = [Property { name: "gantry", value: "1" }, Property { name: "uxr_hl", value: "010000" }];
+    let properties = [Property { name: b"gantry", value: b"1" }, Property { name: b"uxr_hl", value: b"010000" }];
     let client = ClientRepresentation {
         version: VERSION,
         vendor: [0x12, 0x34],

@@ -142,7 +142,7 @@ fn fields_that_are_rarely_sent() {
         user_data: Some(b"user"),
     };
     let topic = ObjectId::new(4095, ObjectKind::TOPIC);
-    let partitions = ["a", "", "robot/camera"];
+    let partitions: [&[u8]; 3] = [b"a", b"", b"robot/camera"];
     let qos = gantry_xrce::wire::GroupQos { partitions: Some((&partitions[..]).into()), group_data: Some(&[1, 2, 3]) };
     let entities = [
         Entity::Participant(Participant { domain_reference: Some("a domain"), name: None }),

@@ -17,12 +17,21 @@ fn a_login_whose_length_leaves_out_its_properties() {
         let client = submessage.read::<CreateClient<'_>>().unwrap().client;
         assert_eq!(client.mtu_bytes, 508);
         let properties: Vec<_> = client.properties.unwrap().iter().map(|p| (p.name, p.value)).collect();
-        assert_eq!(properties, [("uxr_hl", "010000")]);
+        assert_eq!(properties, [(&b"uxr_hl"[..], &b"010000"[..])]);
     };
     is(&bytes);
     // The right length is read as well, and what follows is another submessage.
     bytes[6] = (bytes.len() - 8) as u8;
     is(&bytes);
+}
+
+/// Properties that are not known are ignored, also those that are not UTF-8.
+#[test]
+fn a_property_may_be_any_bytes() {
+    let bytes = hex("80000000 00012e00 58524345 0100 010f aaaabbbb 81 01 0000 01000000 07000000 7578ff5f686c00 00
+             07000000 30313030303000 00 fc01");
+    let client = only(&bytes).1.read::<CreateClient<'_>>().unwrap().client;
+    assert_eq!(client.properties.unwrap().iter().next().unwrap().name, b"ux\xff_hl");
 }
 
 /// `UCLIENT_TWEAK_XRCE_WRITE_LIMIT`: data above 64 KiB comes in fragments and has no length.
