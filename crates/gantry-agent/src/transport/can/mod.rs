@@ -20,13 +20,14 @@ use gantry_xrce::framing::{
 };
 use rustix::{
     io::Errno,
-    net::{AddressFamily, SocketFlags, SocketType, socket, socketpair, sockopt::set_socket_send_buffer_size},
+    net::{AddressFamily, Protocol, SocketFlags, SocketType, socket, socketpair, sockopt::set_socket_send_buffer_size},
 };
 use simulated::SimulatedBus;
 use socket_file::SocketFile;
 use socketcan::{CanFdSocket, Socket};
 use std::{
     io,
+    num::NonZeroU32,
     os::fd::{AsFd, OwnedFd},
     path::Path,
     sync::Arc,
@@ -36,6 +37,9 @@ use std::{
 /// The kernel raises it to its minimum, which holds about six frames: the agent is to keep the others until the bus takes them, and the
 /// queue of an interface is longer.
 const SEND_BUFFER_BYTES: usize = 1;
+
+/// `CAN_RAW` of `linux/can.h`.
+const CAN_RAW: Option<Protocol> = Some(Protocol::from_raw(NonZeroU32::MIN));
 
 /// Clients on a CAN bus, until this is dropped.
 #[derive(Debug)]
@@ -61,7 +65,7 @@ impl Can {
     pub fn open(agent: &Agent, interface: &str) -> Result<Can> {
         let failed = |source: io::Error| {
             let advice = match source.raw_os_error().map(Errno::from_raw_os_error) {
-                Some(Errno::AFNOSUPPORT) => {
+                Some(Errno::AFNOSUPPORT | Errno::PROTONOSUPPORT) => {
                     "; this kernel has no CAN: load its modules with `modprobe can_raw`, or use a simulated bus"
                 }
                 Some(Errno::NODEV) => "; `ip link` lists the interfaces",
@@ -70,7 +74,7 @@ impl Can {
             Error::Open { what: format!("CAN interface {interface}"), source, advice }
         };
         // Asked first, because an interface that is not there is another error.
-        socket(AddressFamily::CAN, SocketType::RAW, None).map_err(|error| failed(error.into()))?;
+        socket(AddressFamily::CAN, SocketType::RAW, CAN_RAW).map_err(|error| failed(error.into()))?;
         let socket = CanFdSocket::open(interface).map_err(failed)?;
         socket.set_nonblocking(true).map_err(failed)?;
         let line = socket.as_fd().try_clone_to_owned().map_err(failed)?;
