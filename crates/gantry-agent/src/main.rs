@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stderr)] // it panics on a closed pipe
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use gantry::MAX_DOMAIN_ID;
 use gantry_agent::{Agent, Can, CanTiming, Config, Level, Limits, Result, Serial, Tcp, Types, Udp};
 use std::{
@@ -89,7 +89,13 @@ struct Bus {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse()) {
+    let cli = Cli::parse();
+    if let Command::Can(bus) = &cli.transport
+        && let Err(error) = bus.timing()
+    {
+        Cli::command().error(clap::error::ErrorKind::ValueValidation, error).exit();
+    }
+    match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             log(&format!("error: {error}"));
@@ -164,14 +170,19 @@ impl Command {
 }
 
 impl Bus {
+    /// That of the simulated bus.
+    fn timing(&self) -> Result<CanTiming> {
+        CanTiming::new(self.bitrate, self.dbitrate.unwrap_or(self.bitrate))
+    }
+
     fn open(self, agent: &Agent) -> Result<Can> {
         if let Some(interface) = self.interface {
             let can = Can::open(agent, &interface)?;
             log(&format!("clients are on {interface}"));
             return Ok(can);
         }
+        let timing = self.timing()?;
         let path = self.simulated.unwrap_or_default(); // required if there is no interface
-        let timing = CanTiming::new(self.bitrate, self.dbitrate.unwrap_or(self.bitrate))?;
         let can = Can::simulated(agent, &path, timing)?;
         let (nominal, data) = (timing.nominal_bits_per_s(), timing.data_bits_per_s());
         log(&format!("clients are on the simulated CAN bus {} ({nominal} bit/s, data {data} bit/s)", path.display()));

@@ -26,7 +26,7 @@ use simulated::SimulatedBus;
 use socket_file::SocketFile;
 use socketcan::{CanFdSocket, Socket};
 use std::{
-    io,
+    fs, io,
     num::NonZeroU32,
     os::fd::{AsFd, OwnedFd},
     path::Path,
@@ -40,6 +40,9 @@ const SEND_BUFFER_BYTES: usize = 1;
 
 /// `CAN_RAW` of `linux/can.h`.
 const CAN_RAW: Option<Protocol> = Some(Protocol::from_raw(NonZeroU32::MIN));
+
+/// `CAN_MTU` of `linux/can.h`.
+const CLASSIC_MTU: &str = "16";
 
 /// Clients on a CAN bus, until this is dropped.
 #[derive(Debug)]
@@ -61,12 +64,13 @@ impl Can {
     /// Takes clients on an interface, such as `can0`.
     ///
     /// # Errors
-    /// The kernel has no CAN, or no interface of this name.
+    /// The kernel has no CAN, or no interface of this name; the interface is one of classic CAN.
     pub fn open(agent: &Agent, interface: &str) -> Result<Can> {
         let failed = |source: io::Error| {
             let advice = match source.raw_os_error().map(Errno::from_raw_os_error) {
                 Some(Errno::AFNOSUPPORT | Errno::PROTONOSUPPORT) => {
-                    "; this kernel has no CAN: load its modules with `modprobe can_raw`, or use a simulated bus"
+                    "; this kernel has no CAN: load its modules with `modprobe can_raw`, or host a simulated bus \
+                     (`can --simulated PATH`)"
                 }
                 Some(Errno::NODEV) => "; `ip link` lists the interfaces",
                 _ => "",
@@ -76,6 +80,16 @@ impl Can {
         // Asked first, because an interface that is not there is another error.
         socket(AddressFamily::CAN, SocketType::RAW, CAN_RAW).map_err(|error| failed(error.into()))?;
         let socket = CanFdSocket::open(interface).map_err(failed)?;
+        // Such an interface refuses each frame, and a client would wait for an answer.
+        if fs::read_to_string(Path::new("/sys/class/net").join(interface).join("mtu"))
+            .is_ok_and(|mtu| mtu.trim() == CLASSIC_MTU)
+        {
+            return Err(Error::Open {
+                what: format!("CAN interface {interface}"),
+                source: io::Error::other("it is one of classic CAN"),
+                advice: "; `ip link set` makes it one of CAN FD by `fd on`, or by `mtu 72`",
+            });
+        }
         socket.set_nonblocking(true).map_err(failed)?;
         let line = socket.as_fd().try_clone_to_owned().map_err(failed)?;
         Ok(Self::start(agent, line, format!("can {interface}"), false)?.0)
