@@ -15,6 +15,7 @@ use std::{
     fs::File,
     io::{BufRead, BufReader},
     os::fd::OwnedFd,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
@@ -117,8 +118,9 @@ fn saturated(path: &Path, run: impl FnOnce()) {
                 raw.send(0, &[0; 8]);
             }
         });
-        run();
-        is_over.store(true, Relaxed);
+        let result = catch_unwind(AssertUnwindSafe(run));
+        is_over.store(true, Relaxed); // after a panic, too: else the scope would not end
+        result.unwrap_or_else(|panic| resume_unwind(panic));
     });
 }
 

@@ -6,7 +6,10 @@
 pub mod streams;
 
 use gantry_xrce::{
-    framing::{LengthPrefixDecoder, SerialDecoder, SerialEncoder, can_fd, length_prefix},
+    framing::{
+        LengthPrefixDecoder, SerialDecoder, SerialEncoder, can_fd, length_prefix,
+        socket_can::{FRAME_BYTES, Frame},
+    },
     wire::{
         AckNack, ByteOrder, Create, CreateClient, Data, Delete, Error, Flags, Fragment, GetInfo, Header, Heartbeat,
         Info, MessageBuilder, Payload, ReadData, Reset, SessionId, Status, StatusAgent, Submessage, SubmessageId,
@@ -99,6 +102,7 @@ pub fn frames(input: &[u8]) {
     serial_frame(line, chunk_bytes);
     tcp_connection(line, chunk_bytes);
     can_frame(line);
+    socket_can_frame(line);
 }
 
 /// Chunks make no difference, and each byte is accounted for.
@@ -160,6 +164,17 @@ fn tcp_connection(bytes: &[u8], chunk_bytes: usize) {
     for message in found.0 {
         assert_eq!(usize::from(u16::from_le_bytes(length_prefix(message.len()).unwrap())), message.len());
     }
+}
+
+/// A frame of SocketCAN, to which zeros are added, comes again from its parts.
+fn socket_can_frame(bytes: &[u8]) {
+    let mut frame = [0; FRAME_BYTES];
+    frame.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    if let Ok(found) = Frame::parse(&frame) {
+        assert_eq!(Frame::parse(&found.to_bytes().unwrap()), Ok(found));
+        can_frame(found.data);
+    }
+    assert_eq!(Frame::parse(bytes).is_ok(), bytes.len() == FRAME_BYTES && Frame::parse(&frame).is_ok());
 }
 
 /// A message of a frame is shorter than the frame, and arrives again in a frame that CAN-FD has.
