@@ -12,6 +12,8 @@ pub use can_fd::{CanFd, CanFdError, CanFdTransport};
 pub use length_prefix::LengthPrefixTransport;
 pub use serial::SerialTransport;
 
+use embedded_io::{Read, ReadReady};
+
 /// A line to the agent that carries whole messages. No method blocks.
 pub trait Transport {
     /// An error of the line.
@@ -60,5 +62,30 @@ impl Chunk {
 
     fn advance(&mut self, bytes: usize) {
         self.begin = (usize::from(self.begin) + bytes).min(self.end.into()) as u8;
+    }
+
+    /// The length of the next message that `decode` finds in what comes from a port. The bytes after it stay here.
+    fn receive<P: Read + ReadReady>(
+        &mut self,
+        port: &mut P,
+        mut decode: impl FnMut(&mut &[u8]) -> Option<usize>,
+    ) -> Result<Option<usize>, P::Error> {
+        loop {
+            let mut rest = self.rest();
+            let before = rest.len();
+            let length = decode(&mut rest);
+            let after = rest.len();
+            self.advance(before - after);
+            if length.is_some() {
+                return Ok(length);
+            }
+            if !port.read_ready()? {
+                return Ok(None);
+            }
+            self.fill(|chunk| port.read(chunk))?;
+            if self.rest().is_empty() {
+                return Ok(None);
+            }
+        }
     }
 }

@@ -68,22 +68,6 @@ impl<P: Read + ReadReady + Write + WriteReady> Transport for SerialTransport<P> 
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, P::Error> {
         let Self { port, decoder, incoming, .. } = self;
-        loop {
-            let mut rest = incoming.rest();
-            let before = rest.len();
-            let length = decoder.decode(&mut rest, buffer).map(|frame| frame.message.len());
-            let after = rest.len();
-            incoming.advance(before - after);
-            if length.is_some() {
-                return Ok(length);
-            }
-            if !port.read_ready()? {
-                return Ok(None);
-            }
-            incoming.fill(|chunk| port.read(chunk))?;
-            if incoming.rest().is_empty() {
-                return Ok(None);
-            }
-        }
+        incoming.receive(port, |bytes| decoder.decode(bytes, buffer).map(|frame| frame.message.len()))
     }
 }
