@@ -8,7 +8,6 @@ use crate::{
     names::TypeName,
     objects,
     transport::Transport,
-    write::Writing,
 };
 use core::marker::PhantomData;
 use gantry_cdr::{Message, Shape};
@@ -35,7 +34,7 @@ impl<'a, M: Message> Publisher<'a, M> {
     /// # Errors
     /// [`PublishError`].
     pub fn publish<T: Transport>(&self, client: &mut Client<'a, T>, message: &M) -> Result<(), PublishError> {
-        self.writing(client).message(message).map(drop)
+        self.entity.writing(self.kind(), client, &[]).message(message).map(drop)
     }
 
     /// Publishes a message that `fill` writes in place. `shape` has its texts and the lengths of its sequences; it is
@@ -49,7 +48,7 @@ impl<'a, M: Message> Publisher<'a, M> {
         shape: impl Shape<M>,
         fill: impl FnOnce(&mut M::View<&mut [u8]>),
     ) -> Result<(), PublishError> {
-        self.writing(client).in_place::<M>(shape, fill).map(drop)
+        self.entity.writing(self.kind(), client, &[]).in_place::<M>(shape, fill).map(drop)
     }
 
     /// Publishes a body in little-endian CDR without an encapsulation header, in fragments if the publisher is reliable
@@ -58,7 +57,7 @@ impl<'a, M: Message> Publisher<'a, M> {
     /// # Errors
     /// [`PublishError`].
     pub fn publish_bytes<T: Transport>(&self, client: &mut Client<'a, T>, body: &[u8]) -> Result<(), PublishError> {
-        self.writing(client).bytes(body).map(drop)
+        self.entity.writing(self.kind(), client, &[]).bytes(body).map(drop)
     }
 
     /// Its state in the agent.
@@ -69,10 +68,6 @@ impl<'a, M: Message> Publisher<'a, M> {
     /// Its counts.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
-    }
-
-    fn writing<'s, T: Transport>(&'s self, client: &'s mut Client<'a, T>) -> Writing<'s, 'a, 'a> {
-        Writing { session: client.session(), entity: &self.entity, kind: self.kind(), prefix: &[] }
     }
 }
 

@@ -9,7 +9,6 @@ use crate::{
     objects,
     queue::{Queue, SampleBytes},
     transport::Transport,
-    write::Writing,
 };
 use core::marker::PhantomData;
 use gantry_cdr::{Message, Problem, Result, Shape};
@@ -65,7 +64,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         id: SampleIdentity,
         response: &S::Response,
     ) -> core::result::Result<(), PublishError> {
-        self.writing(client, &prefix(id)).message(response).map(drop)
+        self.entity.writing(self.kind(), client, &prefix(id)).message(response).map(drop)
     }
 
     /// Answers a request with a message that `fill` writes in place, as
@@ -80,7 +79,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         shape: impl Shape<S::Response>,
         fill: impl FnOnce(&mut <S::Response as Message>::View<&mut [u8]>),
     ) -> core::result::Result<(), PublishError> {
-        self.writing(client, &prefix(id)).in_place::<S::Response>(shape, fill).map(drop)
+        self.entity.writing(self.kind(), client, &prefix(id)).in_place::<S::Response>(shape, fill).map(drop)
     }
 
     /// Its state in the agent.
@@ -91,10 +90,6 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
     /// Its counts.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
-    }
-
-    fn writing<'s, T: Transport>(&'s self, client: &'s mut Client<'a, T>, prefix: &'s [u8]) -> Writing<'s, 'a, 'a> {
-        Writing { session: client.session(), entity: &self.entity, kind: self.kind(), prefix }
     }
 }
 

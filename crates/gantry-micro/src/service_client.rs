@@ -9,7 +9,6 @@ use crate::{
     objects,
     queue::{Queue, SampleBytes},
     transport::Transport,
-    write::Writing,
 };
 use core::marker::PhantomData;
 use gantry_cdr::{Message, Result, Shape};
@@ -50,7 +49,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         client: &mut Client<'a, T>,
         request: &S::Request,
     ) -> core::result::Result<RequestId, PublishError> {
-        self.writing(client).message(request)
+        self.entity.writing(self.kind(), client, &[]).message(request)
     }
 
     /// Sends a request that `fill` writes in place, as [`Publisher::publish_with`](crate::Publisher::publish_with).
@@ -63,7 +62,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         shape: impl Shape<S::Request>,
         fill: impl FnOnce(&mut <S::Request as Message>::View<&mut [u8]>),
     ) -> core::result::Result<RequestId, PublishError> {
-        self.writing(client).in_place::<S::Request>(shape, fill)
+        self.entity.writing(self.kind(), client, &[]).in_place::<S::Request>(shape, fill)
     }
 
     /// The oldest response that was not taken.
@@ -85,10 +84,6 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
     /// Its counts.
     pub fn counts(&self) -> EntityCounts {
         self.entity.counts()
-    }
-
-    fn writing<'s, T: Transport>(&'s self, client: &'s mut Client<'a, T>) -> Writing<'s, 'a, 'a> {
-        Writing { session: client.session(), entity: &self.entity, kind: self.kind(), prefix: &[] }
     }
 }
 
