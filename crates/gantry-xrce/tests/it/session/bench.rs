@@ -21,7 +21,7 @@ pub const SLOT_BYTES: usize = 128;
 
 pub type Client =
     ClientSession<ArraySlots<SLOT_BYTES, 4>, ArraySlots<SLOT_BYTES, 4>, [u8; 2048], ArraySlots<SLOT_BYTES, 2>>;
-type Agent = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
+pub type Agent = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
 
 /// An event of a client, without borrowed data.
 #[derive(Clone, Debug, PartialEq)]
@@ -214,7 +214,7 @@ impl Bench {
     }
 }
 
-fn new_agent(peer: Peer, now: Instant) -> Agent {
+pub fn new_agent(peer: Peer, now: Instant) -> Agent {
     let slots = |count| HeapSlots::new(count, usize::from(peer.mtu_bytes) + 4);
     AgentSession::new(peer, Link::new(slots(16), slots(16), vec![0; 4096], slots(4)), now)
 }

@@ -1,6 +1,7 @@
 //! Sessions of a client with an agent over faulty lines, in simulated time.
 
 mod bench;
+mod cases;
 
 use bench::{AHEAD_NS, Bench, Told};
 use gantry_xrce::{
