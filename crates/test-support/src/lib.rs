@@ -1,7 +1,7 @@
 //! Code that the tests of several crates share.
 //!
-//! No library links this crate. It depends on no crate that it helps to test, except with the features `messages` and
-//! `xrce`.
+//! No library links this crate. It depends on no crate that it helps to test, except with the features `messages`,
+//! `xrce` and `agent`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

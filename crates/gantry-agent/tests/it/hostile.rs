@@ -13,6 +13,7 @@ use test_support::PATIENCE;
 
 test_support::tests!(
     any_bytes_harm_nobody,
+    inputs_that_were_once_hostile_harm_nobody,
     a_flood_of_defects_is_logged_in_few_lines,
     a_flood_without_a_session_leaves_the_answers_of_others
 );
@@ -70,6 +71,10 @@ fn any_bytes_harm_nobody() {
         }
     }
     assert!(agent.statistics().iter().any(|statistics| statistics.key.0 == 0x0401_u32.to_be_bytes()));
+}
+
+fn inputs_that_were_once_hostile_harm_nobody() {
+    test_support::xrce::run_corpus("xrce_agent", test_support::xrce::agent::agent, 20);
 }
 
 fn a_flood_of_defects_is_logged_in_few_lines() {

@@ -3,7 +3,12 @@
 //! A function panics if its input breaks a promise: a message that is read differs after it is written and read again, or a
 //! decoder loses count.
 
+#[cfg(feature = "agent")]
+pub mod agent;
+mod corpus;
 pub mod streams;
+
+pub use corpus::run_corpus;
 
 use gantry_xrce::{
     framing::{

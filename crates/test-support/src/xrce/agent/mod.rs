@@ -1,0 +1,140 @@
+//! The fuzz target for the agent: messages from several addresses and the time between them, and a witness that they may not harm.
+
+mod steps;
+mod witness;
+
+use gantry::{LogLevel, Node};
+use gantry_agent::{Agent, Config, Limits, PeerAddress, Port, Transport, Types};
+use std::{
+    collections::VecDeque,
+    io,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU16, Ordering::*},
+    },
+    time::Duration,
+};
+use steps::Steps;
+use witness::Witness;
+
+const LIMITS: Limits =
+    Limits { clients: 6, domains: 1, objects: 24, message_bytes: 2048, requests: 4, writer_bytes: 1 << 20 };
+/// The addresses from which the input's messages come.
+const ADDRESSES: usize = 4;
+/// The longest step of time is shorter than the silence after which a client is gone.
+const TICK: Duration = Duration::from_millis(40);
+
+/// The input is a list of steps, see [`steps`]. Nothing of them may harm the witness, a client at another address with another key,
+/// or take more than the limits.
+pub fn agent(input: &[u8]) {
+    static WITNESSED: OnceLock<(Node, Arc<Types>)> = OnceLock::new();
+    // The node keeps the participant of the domain between inputs, which makes them fast.
+    let (_node, types) = WITNESSED.get_or_init(|| {
+        gantry::set_log_level(LogLevel::Error);
+        (Node::builder("fuzz").domain_id(0).build().unwrap(), Arc::new(Types::standard()))
+    });
+    let config = Config { domain_id: Some(0), types: types.clone(), limits: LIMITS, ..Config::default() };
+    let agent = Agent::with_stopped_clock(config).unwrap();
+    let lines = Arc::<Lines>::default();
+    let port = agent.attach(lines.clone());
+    let mut world = World { witness: Witness::new(), agent, port, lines };
+    world.meet();
+    let mut steps = Steps::new(input);
+    while steps.take(&mut world) {
+        world.check();
+    }
+    world.witness.exchange(&world.port, &world.lines);
+}
+
+/// The agent, its transport, and the witness.
+struct World {
+    witness: Witness,
+    agent: Agent,
+    port: Port,
+    lines: Arc<Lines>,
+}
+
+impl World {
+    fn meet(&mut self) {
+        self.witness.spin(&self.port, &self.lines);
+        self.witness.begin(&self.port, &self.lines);
+    }
+
+    /// Time passes for the agent and for the witness.
+    fn pass(&mut self, ticks: u8) {
+        for _ in 0..ticks {
+            self.witness.pass(TICK);
+            self.agent.advance(TICK);
+            self.witness.spin(&self.port, &self.lines);
+        }
+    }
+
+    fn check(&mut self) {
+        self.witness.spin(&self.port, &self.lines);
+        self.witness.check();
+        let statistics = self.agent.statistics();
+        assert!(statistics.len() <= LIMITS.clients, "{statistics:?}");
+        assert!(statistics.iter().all(|client| client.objects <= LIMITS.objects), "{statistics:?}");
+        assert!(statistics.iter().any(|client| client.key == witness::KEY), "{statistics:?}");
+    }
+}
+
+/// The lines to all clients.
+#[derive(Default)]
+struct Lines {
+    of_addresses: [OfAddress; ADDRESSES],
+    to_witness: Mutex<VecDeque<Vec<u8>>>,
+}
+
+/// The line to one address.
+#[derive(Default)]
+struct OfAddress {
+    is_full: AtomicBool,
+    /// The sequence number behind the last message of the reliable stream.
+    next: AtomicU16,
+}
+
+impl Lines {
+    fn of(&self, peer: PeerAddress) -> Option<&OfAddress> {
+        match peer {
+            PeerAddress::Number(number) => self.of_addresses.get(number as usize),
+            PeerAddress::Socket(_) => None,
+        }
+    }
+
+    /// The next message for the witness.
+    fn next_to_witness(&self) -> Option<Vec<u8>> {
+        self.to_witness.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+impl Transport for Lines {
+    fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()> {
+        assert!(message.len() >= 4, "{message:?}");
+        match self.of(peer) {
+            Some(line) => {
+                if let [session, 0x80, low, high, ..] = message
+                    && *session >= 0x80
+                {
+                    line.next.store(u16::from_le_bytes([*low, *high]).wrapping_add(1), Relaxed); // only the number matters
+                }
+            }
+            None => {
+                self.to_witness.lock().unwrap_or_else(PoisonError::into_inner).push_back(message.to_vec());
+            }
+        }
+        Ok(())
+    }
+
+    fn has_room(&self, peer: PeerAddress) -> bool {
+        self.of(peer).is_none_or(|line| !line.is_full.load(Relaxed)) // only the flag matters
+    }
+
+    fn max_message_bytes(&self) -> usize {
+        2048
+    }
+
+    fn name(&self) -> &str {
+        "fuzz"
+    }
+}

@@ -1,0 +1,150 @@
+//! The witness: a client that behaves, next to others that do not.
+
+use super::Lines;
+use crate::eventually;
+use gantry_agent::{PeerAddress, Port};
+use gantry_xrce::{
+    session::{ClientConfig, ClientEvent, ClientSession, Link},
+    stream::ArraySlots,
+    time::Instant,
+    wire::{
+        ClientKey, Create, DataFormat, DataReader, DataWriter, DeliveryControl, Entity, Flags, Group, Object, ObjectId,
+        ObjectKind, ObjectRequest, Owner, Participant, ReadData, StreamId, Topic,
+    },
+};
+use std::time::Duration;
+
+/// No step of the input may have it.
+pub const KEY: ClientKey = ClientKey([0xf7, 0x1e, 0x55, 0x01]);
+/// No step of the input comes from it.
+const ADDRESS: PeerAddress = PeerAddress::Number(100);
+const MTU_BYTES: usize = 512;
+
+type Slots = ArraySlots<MTU_BYTES, 8>;
+
+pub struct Witness {
+    session: ClientSession<Slots, Slots, [u8; 2048], Slots>,
+    now_us: u64,
+    told: Told,
+}
+
+/// The events of the session.
+#[derive(Default)]
+struct Told {
+    statuses: usize,
+    newest_data: Option<u32>,
+    harm: Option<String>,
+}
+
+impl Told {
+    fn take(&mut self, event: ClientEvent<'_>) {
+        match event {
+            ClientEvent::Status { result, .. } if result.status.is_ok() => self.statuses += 1,
+            ClientEvent::Data { data, .. } => {
+                self.newest_data = data.first_chunk().map(|number| u32::from_le_bytes(*number));
+            }
+            ClientEvent::Connected | ClientEvent::Clock(_) => {}
+            other => self.harm = Some(format!("{other:?}")),
+        }
+    }
+}
+
+impl Witness {
+    pub fn new() -> Self {
+        let config = ClientConfig { key: KEY, mtu_bytes: MTU_BYTES as u16 };
+        let link = Link::new(Slots::new(), Slots::new(), [0; 2048], Slots::new());
+        let mut session = ClientSession::new(config, link);
+        session.open(Instant::from_us(0));
+        Self { session, now_us: 0, told: Told::default() }
+    }
+
+    pub fn pass(&mut self, time: Duration) {
+        self.now_us += time.as_micros() as u64;
+    }
+
+    /// Does all that can be done now.
+    pub fn spin(&mut self, port: &Port, lines: &Lines) {
+        let now = Instant::from_us(self.now_us);
+        let Self { session, told, .. } = self;
+        loop {
+            let mut is_done = true;
+            session.check(now, &mut |event| told.take(event));
+            while let Some(message) = session.transmit(now) {
+                port.receive(ADDRESS, message);
+                is_done = false;
+            }
+            while let Some(message) = lines.next_to_witness() {
+                session.receive(&message, now, &mut |event| told.take(event));
+                is_done = false;
+            }
+            if is_done {
+                return;
+            }
+        }
+    }
+
+    /// Panics if the witness was harmed.
+    pub fn check(&self) {
+        assert!(self.session.is_connected() && self.told.harm.is_none(), "{:?}", self.told.harm);
+    }
+
+    /// Creates a data writer and a data reader of one topic.
+    pub fn begin(&mut self, port: &Port, lines: &Lines) {
+        let id = |kind| ObjectId::new(1, kind);
+        let owner = Owner::Object(id(ObjectKind::PARTICIPANT));
+        let topic = Topic { name: "rt/witness", type_reference: None, type_name: Some("std_msgs::msg::dds_::UInt32_") };
+        let objects = [
+            (ObjectKind::PARTICIPANT, Entity::Participant(Participant::default()), Owner::Domain(0)),
+            (ObjectKind::TOPIC, Entity::Topic(topic), owner),
+            (ObjectKind::PUBLISHER, Entity::Publisher(Group::default()), owner),
+            (ObjectKind::SUBSCRIBER, Entity::Subscriber(Group::default()), owner),
+            (
+                ObjectKind::DATA_WRITER,
+                Entity::DataWriter(DataWriter { topic: id(ObjectKind::TOPIC), qos: None }),
+                Owner::Object(id(ObjectKind::PUBLISHER)),
+            ),
+            (
+                ObjectKind::DATA_READER,
+                Entity::DataReader(DataReader { topic: id(ObjectKind::TOPIC), qos: None }),
+                Owner::Object(id(ObjectKind::SUBSCRIBER)),
+            ),
+        ];
+        for (kind, entity, owner) in objects {
+            let create = |request| Create {
+                request: ObjectRequest { request, object: id(kind) },
+                object: Object::binary(entity, owner),
+            };
+            self.session.request(StreamId::RELIABLE, Flags::NONE, 200, create).unwrap();
+            self.spin(port, lines);
+        }
+        assert_eq!(self.told.statuses, objects.len());
+        let delivery = Some(DeliveryControl {
+            max_samples: DeliveryControl::UNLIMITED,
+            max_elapsed_s: 0,
+            max_bytes_per_s: 0,
+            min_pace_ms: 0,
+        });
+        let read = |request| ReadData {
+            request: ObjectRequest { request, object: id(ObjectKind::DATA_READER) },
+            stream: StreamId::RELIABLE,
+            format: DataFormat::DATA,
+            content_filter: None,
+            delivery,
+        };
+        self.session.request(StreamId::RELIABLE, Flags::NONE, 40, read).unwrap();
+        self.spin(port, lines);
+    }
+
+    /// Publishes a sample, which comes back through Gantry.
+    pub fn exchange(&mut self, port: &Port, lines: &Lines) {
+        const NUMBER: u32 = 0x1234_5678;
+        let writer = ObjectId::new(1, ObjectKind::DATA_WRITER);
+        self.session.write(StreamId::RELIABLE, writer, &[], &NUMBER.to_le_bytes()).unwrap();
+        eventually("the witness gets its sample", || {
+            self.pass(Duration::from_millis(1)); // a delayed acknowledgement makes room
+            self.spin(port, lines);
+            self.check();
+            self.told.newest_data == Some(NUMBER)
+        });
+    }
+}
