@@ -328,7 +328,7 @@ fn outside_streams(header: &Header) -> Header {
 }
 
 fn write_control<'a, 'p, P: Payload<'p>>(memory: &'a mut [u8], header: &Header, payload: &P) -> Result<&'a [u8]> {
-    let mut builder = MessageBuilder::new(memory, header, ByteOrder::Little)?;
+    let mut builder = MessageBuilder::with_header(memory, header, ByteOrder::Little);
     builder.add(Flags::NONE, payload)?;
     let length = builder.bytes();
     Ok(memory.get(..length).unwrap_or_default())

@@ -29,10 +29,16 @@ impl<'a> MessageBuilder<'a> {
     /// # Errors
     /// [`Problem::Room`](super::Problem::Room).
     pub fn new(buffer: &'a mut [u8], header: &Header, order: ByteOrder) -> Result<Self> {
+        let builder = Self::with_header(buffer, header, order);
+        builder.writer.check()?;
+        Ok(builder)
+    }
+
+    /// As [`Self::new`]; a buffer that is too short for the header is an error of the first submessage.
+    pub(crate) fn with_header(buffer: &'a mut [u8], header: &Header, order: ByteOrder) -> Self {
         let mut writer = Writer::new(buffer, order);
         header.write(&mut writer);
-        writer.check()?;
-        Ok(Self { writer })
+        Self { writer }
     }
 
     /// A message whose first `bytes` are in the buffer, such as one that an ACKNACK is appended to. If the buffer is without
