@@ -10,7 +10,7 @@ use crate::{
     wire::{
         ByteOrder, ClientKey, ClientRepresentation, CreateClient, Data, DataFormat, Delete, Error, Flags, GetInfo,
         Header, Info, InfoMask, List, MessageBuilder, ObjectId, ObjectInfo, ObjectReply, ObjectRequest, Payload,
-        RequestId, ResultStatus, SessionId, Status, StatusAgent, StreamId, Submessage, SubmessageId, Time, Timestamp,
+        RequestId, ResultStatus, SessionId, StatusAgent, StreamId, Submessage, SubmessageId, Time, Timestamp,
         TimestampReply, VENDOR_EPROSIMA, VERSION, parse,
     },
 };
@@ -427,10 +427,14 @@ impl Core {
         now: Instant,
         handle: &mut dyn FnMut(ClientEvent<'_>),
     ) -> crate::wire::Result<()> {
+        // One reader, because `Submessage::read` would copy it for each payload.
+        let mut payload = submessage.payload;
         let is_connecting = matches!(self.state, State::Connecting { .. });
         if submessage.id == SubmessageId::STATUS_AGENT {
             if is_connecting {
-                self.agent_answered(&submessage.read()?, handle);
+                let status = StatusAgent::read(&mut payload);
+                payload.check()?;
+                self.agent_answered(&status, handle);
             }
             return Ok(());
         }
@@ -439,7 +443,8 @@ impl Core {
         }
         match submessage.id {
             SubmessageId::STATUS => {
-                let Status { reply: ObjectReply { related, result } } = submessage.read()?;
+                let ObjectReply { related, result } = ObjectReply::read(&mut payload);
+                payload.check()?;
                 if self.state == State::Closing && related.request == LOGOUT {
                     self.change = Some(Change::Disconnected(Disconnected::Closed));
                 } else {
@@ -447,13 +452,15 @@ impl Core {
                 }
             }
             SubmessageId::DATA if submessage.flags.data_format() == DataFormat::DATA => {
-                let order = submessage.payload.order();
-                let Data { request, data } = submessage.read()?;
+                let order = payload.order();
+                let Data { request, data } = Data::read(&mut payload);
+                payload.check()?;
                 handle(ClientEvent::Data { request, order, data });
             }
             SubmessageId::INFO => {
                 // eProsima's byte of the implementation: whether the agent has a session with this client.
-                let reply = submessage.object_reply()?;
+                let reply = ObjectReply::read(&mut payload);
+                payload.check()?;
                 if reply.related.object == ObjectId::AGENT && reply.result.implementation == 0 {
                     self.change = Some(Change::Disconnected(match self.state {
                         State::Closing => Disconnected::Closed,
@@ -461,9 +468,14 @@ impl Core {
                     }));
                 }
             }
-            SubmessageId::GET_INFO => self.answer = Some(submessage.object_request()?),
+            SubmessageId::GET_INFO => {
+                let request = ObjectRequest::read(&mut payload);
+                payload.check()?;
+                self.answer = Some(request);
+            }
             SubmessageId::TIMESTAMP_REPLY => {
-                let reply = submessage.read()?;
+                let reply = TimestampReply::read(&mut payload);
+                payload.check()?;
                 self.stamped(&reply, now, handle);
             }
             _ => {}

@@ -110,7 +110,7 @@ impl ObjectRequest {
     /// The length, in bytes.
     pub const BYTES: usize = 4;
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
         Self { request: RequestId(u16::from_be_bytes(reader.array())), object: ObjectId::read(reader) }
     }
 
@@ -130,7 +130,7 @@ pub struct ObjectReply {
 }
 
 impl ObjectReply {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Self {
         Self { related: ObjectRequest::read(reader), result: ResultStatus::read(reader) }
     }
 
