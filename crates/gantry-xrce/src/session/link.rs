@@ -229,19 +229,19 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
     /// Acknowledgements and heartbeats count when they come, even if the message that carries them waits for its turn.
     fn read_acknowledgements(&mut self, streams: &mut Reception<'_>, body: &[u8], now: Instant) {
         for submessage in Submessages::without_header(body, streams.header_bytes).map_while(Result::ok) {
+            let mut payload = submessage.payload;
             match submessage.id {
                 SubmessageId::ACKNACK => {
-                    if let Ok(AckNack { first_unacknowledged, missing, stream: StreamId::RELIABLE }) = submessage.read()
-                    {
+                    let AckNack { first_unacknowledged, missing, stream } = AckNack::read(&mut payload);
+                    if stream == StreamId::RELIABLE && payload.check().is_ok() {
                         let acknowledgement =
                             Acknowledgement { first_unacknowledged: Sequence(first_unacknowledged), missing };
                         self.reliable_output.acknowledged(acknowledgement, now);
                     }
                 }
                 SubmessageId::HEARTBEAT => {
-                    if let Ok(Heartbeat { first_unacknowledged, last_sent, stream: StreamId::RELIABLE }) =
-                        submessage.read()
-                    {
+                    let Heartbeat { first_unacknowledged, last_sent, stream } = Heartbeat::read(&mut payload);
+                    if stream == StreamId::RELIABLE && payload.check().is_ok() {
                         let (first, last) = (Sequence(first_unacknowledged), Sequence(last_sent));
                         self.reliable_input.heartbeat(first, last, |delivery| streams.deliver(delivery));
                     }
