@@ -40,13 +40,18 @@ impl<'a> Slots<'a> {
     /// used.
     #[must_use]
     pub fn new(records: &'a mut [Record], bytes: &'a mut [u8]) -> Self {
-        Self { records, bytes }
+        let slot_bytes = bytes.len().checked_div(records.len()).unwrap_or(0).min(usize::from(u16::MAX));
+        let count = records.len().min(MAX_SLOTS);
+        Self {
+            records: records.get_mut(..count).unwrap_or_default(),
+            bytes: bytes.get_mut(..count * slot_bytes).unwrap_or_default(),
+        }
     }
 
     /// The number of slots, at most [`MAX_SLOTS`].
     #[must_use]
     pub fn count(&self) -> u8 {
-        self.records.len().min(MAX_SLOTS) as u8
+        self.records.len() as u8
     }
 
     /// The bytes of a body to send that fit in a slot.
@@ -56,7 +61,7 @@ impl<'a> Slots<'a> {
     }
 
     fn slot_bytes(&self) -> usize {
-        self.bytes.len().checked_div(self.records.len()).unwrap_or(0).min(usize::from(u16::MAX))
+        self.bytes.len().checked_div(self.records.len()).unwrap_or(0)
     }
 
     /// The record at `index`, which is less than `count`; that of an empty slot otherwise.
