@@ -167,5 +167,5 @@ fn read(session: &mut Session<'_>, object: ObjectId, stream: StreamId) -> Result
         content_filter: None,
         delivery: Some(delivery),
     };
-    session.request(StreamId::RELIABLE, Flags::NONE, READ_BYTES, payload).map(drop)
+    session.request_in_fragments(Flags::NONE, &mut [0; READ_BYTES], payload).map(drop)
 }

@@ -122,6 +122,8 @@ impl SerialDecoder {
     }
 
     /// Takes one byte. Whether it is the last one of a frame for this address.
+    // Inlined, it is longer: instructions for what lies deep in a client are.
+    #[inline(never)]
     fn put(&mut self, byte: u8, buffer: &mut [u8]) -> bool {
         if byte == FLAG {
             if self.state != State::Flag {
