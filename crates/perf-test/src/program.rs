@@ -236,6 +236,7 @@ fn measure_micro(command: &MicroCommand) -> Result<(), Failure> {
     let results = match command {
         MicroCommand::Throughput(options) => micro::throughput::measure(options),
         MicroCommand::Latency(options) => micro::latency::measure(options),
+        MicroCommand::Recovery(options) => micro::recovery::measure(options),
     }?;
     print_lines(&results.lines)?;
     print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;

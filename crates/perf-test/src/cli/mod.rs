@@ -28,7 +28,7 @@ pub use conditions::{ConditionsCommand, ConditionsMergeOptions, ConditionsOption
 pub use conforming::ConformanceOptions;
 pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptions, ZeroCopyOptions};
 pub use irobot::IrobotOptions;
-pub use micro::{LatencyOptions, MicroCommand, ThroughputOptions};
+pub use micro::{LatencyOptions, MicroCommand, RecoveryOptions, ThroughputOptions};
 pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
@@ -136,7 +136,7 @@ pub enum Command {
     /// has not seen.
     #[command(after_help = scale::AFTER_HELP)]
     Scale(Box<ScaleOptions>),
-    /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: throughput and latency.
+    /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: throughput, latency and recovery.
     #[command(subcommand, disable_help_subcommand = true)]
     Micro(MicroCommand),
     /// Lists the middlewares that can be measured, those that are missing, the messages, and the topologies.

@@ -7,6 +7,7 @@
 pub mod latency;
 mod line;
 pub mod published;
+pub mod recovery;
 mod rig;
 pub mod throughput;
 mod transport;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::batch::Folder;
+pub use recovery::Scenario;
 pub use transport::Transport;
 
 /// The results of an experiment.

@@ -13,7 +13,11 @@ use rustix::{
         sockopt::set_socket_send_buffer_size,
     },
 };
-use std::{io, os::fd::OwnedFd, path::Path};
+use std::{
+    io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::Path,
+};
 
 /// The kernel raises it to its minimum, which holds about six frames: as many as a controller has mailboxes.
 const SEND_BUFFER_BYTES: usize = 1;
@@ -44,6 +48,11 @@ impl SimulatedCan {
     /// Whether the node is connected to the bus. The end of the bus shows at the next frame.
     pub fn is_connected(&self) -> bool {
         self.socket.is_some()
+    }
+
+    /// The socket, if the node is connected.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.socket.as_ref().map(AsFd::as_fd)
     }
 
     /// Connects, if the bus is there.

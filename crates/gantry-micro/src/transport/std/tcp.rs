@@ -12,6 +12,10 @@ use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
 };
 
+/// Some messages may wait in the kernel. With its default of megabytes a publisher would never learn that the line is slower than it is, and
+/// its messages would come minutes late.
+const SEND_BUFFER_BYTES: usize = 8192;
+
 /// Messages over a TCP connection to one agent. If the connection is lost, the next message opens another one.
 #[derive(Debug)]
 pub struct TcpTransport {
@@ -36,6 +40,7 @@ impl TcpTransport {
         let socket = socket_with(family, SocketType::STREAM, flags, None)?;
         // Each message is to leave at once.
         sockopt::set_tcp_nodelay(&socket, true)?;
+        sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER_BYTES)?;
         match connect(&socket, &self.agent) {
             Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(LengthPrefixTransport::new(Port(socket))),
             Err(error) => Err(error.into()),

@@ -1,6 +1,7 @@
 //! The options of `micro`: the experiments with microcontrollers.
 
 mod latency;
+mod recovery;
 mod throughput;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use perf_worker::choice::Choice;
 use super::values::choice;
 use crate::micro::Transport;
 pub use latency::LatencyOptions;
+pub use recovery::RecoveryOptions;
 pub use throughput::ThroughputOptions;
 
 /// The experiments.
@@ -28,6 +30,12 @@ pub enum MicroCommand {
     /// board's synchronised clock has them, as the published test measures, and beside them as they are, with the error of that clock.
     #[command(after_help = latency::AFTER_HELP)]
     Latency(LatencyOptions),
+    /// Measures what faults of the line, the agent and the board cost: time without data, messages lost, and who is told of it.
+    ///
+    /// The faults are single lost frames, frames lost and bytes damaged by chance, a cable that is pulled out, an agent that is killed and started
+    /// again, and a board that begins anew.
+    #[command(after_help = recovery::AFTER_HELP)]
+    Recovery(RecoveryOptions),
 }
 
 /// The transports, the agent and the results.
@@ -36,6 +44,14 @@ pub struct RigOptions {
     /// Transports, separated by commas [default: all]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = choice::<Transport>())]
     pub transport: Vec<Transport>,
+    /// The agent and the results.
+    #[command(flatten)]
+    pub place: PlaceOptions,
+}
+
+/// The agent and the results.
+#[derive(Clone, Debug, Args)]
+pub struct PlaceOptions {
     /// Program of the agent [default: gantry-agent beside perf_test]
     #[arg(long, value_name = "PATH")]
     pub agent: Option<PathBuf>,

@@ -16,13 +16,16 @@ Exit codes:
   2  wrong usage; nothing was started
 
 Examples:
-  perf_test micro throughput                             all transports, 10 to 400 bytes, 5 s each
+  perf_test micro throughput                             all transports, texts of 10 to 400 bytes
   perf_test micro throughput --transport serial --bytes 400 -t 20";
+
+/// The longest text in a message of CAN FD.
+const MAX_CAN_BYTES: usize = 46;
 
 /// The texts and the time.
 #[derive(Clone, Debug, Args)]
 pub struct ThroughputOptions {
-    /// Bytes of a text, 10 to 400, separated by commas [default: 10,100,200,400]
+    /// Bytes of a text, 10 to 400, over CAN 10 to 46, separated by commas [default: 10,100,200,400, over CAN 10,20,40]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = within(10..=400), allow_hyphen_values = true)]
     pub bytes: Vec<u32>,
     /// Seconds from the first text of each length, 1 to 1000000
@@ -36,8 +39,14 @@ pub struct ThroughputOptions {
 impl ThroughputOptions {
     /// The lengths of texts over this transport.
     #[must_use]
-    pub fn lengths(&self, _: Transport) -> Vec<usize> {
-        let given: Vec<usize> = self.bytes.iter().map(|bytes| *bytes as usize).collect();
-        if given.is_empty() { [10, 100, 200, 400].into() } else { given }
+    pub fn lengths(&self, transport: Transport) -> Vec<usize> {
+        let is_can = transport.bit_rates().is_some();
+        let given = self.bytes.iter().map(|bytes| *bytes as usize);
+        let fitting: Vec<usize> = given.filter(|bytes| !is_can || *bytes <= MAX_CAN_BYTES).collect();
+        match (self.bytes.is_empty(), is_can) {
+            (false, _) => fitting,
+            (true, true) => [10, 20, 40].into(),
+            (true, false) => [10, 100, 200, 400].into(),
+        }
     }
 }

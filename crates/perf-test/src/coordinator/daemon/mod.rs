@@ -84,6 +84,12 @@ impl StartedDaemon {
         Some(format!("the daemon {} (pid {}) {how} {when}{}", self.name, self.pid, self.last_words()))
     }
 
+    /// Kills it, and waits for its end.
+    pub fn kill(&mut self) {
+        self.kill_group(Signal::KILL);
+        self.status = self.child.wait().ok();
+    }
+
     /// Ends it and waits for that. Returns a sentence if it had to be killed.
     pub fn end(&mut self) -> Option<String> {
         if self.status.is_some() {

@@ -10,8 +10,11 @@ use gantry_micro::{ClientKey, EntityState, Event, Instant, Memory, Node, Publish
 use gantry_msgs::std_msgs::msg::Int64;
 use perf_worker::clock::{now_ns, real_now_ns};
 
-use super::exchange::Sent;
-use crate::micro::rig::{BOARD, BoardClient, BoardClock, BoardLine, wait};
+use super::{Exchanges, exchange::Sent};
+use crate::micro::{
+    line::{Faults, Way},
+    rig::{BOARD, BoardClient, BoardClock, BoardLine, wait},
+};
 
 /// The longest sleep without a look at the orders.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -25,12 +28,22 @@ const CLOCK_PERIOD_US: [u32; 2] = [20_000, 1_000_000];
 /// What the board is to do.
 #[derive(Debug)]
 pub struct Plan {
-    pub exchanges: u32,
-    pub period_us: u32,
+    pub exchanges: Exchanges,
+    pub faults: Faults,
     pub domain_id: u16,
     /// The topics to the host and back.
     pub topics: [String; 2],
     pub is_cancelled: AtomicBool,
+}
+
+impl Plan {
+    /// Loses a frame of this exchange, if it is its turn.
+    fn lose(&self, index: usize) {
+        let Some(each) = self.exchanges.loses_each else { return };
+        if index % each == each - 1 {
+            self.faults.lose_next(if index / each % 2 == 0 { Way::FromBoard } else { Way::ToBoard });
+        }
+    }
 }
 
 struct Board<'a> {
@@ -60,12 +73,13 @@ pub fn run<const MTU: usize>(line: BoardLine, plan: &Plan) -> io::Result<Vec<Sen
     let mut board =
         Board { client, clock, publisher: &publisher, subscription: &subscription, estimates: 0, synchronise_at };
     board.get_ready(plan)?;
-    let mut sent = Vec::with_capacity(plan.exchanges as usize);
+    let mut sent = Vec::with_capacity(plan.exchanges.number as usize);
     let mut due = board.clock.now();
-    for _ in 0..plan.exchanges {
+    for index in 0..plan.exchanges.number as usize {
         board.sleep_until(due, plan)?;
+        plan.lose(index);
         sent.push(board.exchange(plan)?);
-        due = due.after_us(plan.period_us).max(board.clock.now());
+        due = due.after_us(plan.exchanges.period_ms * 1000).max(board.clock.now());
     }
     board.client.close(board.clock.now());
     board.client.spin_once(board.clock.now(), |_| {})?;

@@ -11,14 +11,18 @@ pub struct Sent {
     pub stamp_ns: i64,
     /// The time of that clock, which is CLOCK_REALTIME.
     pub real_ns: i64,
+    /// The publication.
     pub sent_ns: i64,
+    /// The return.
     pub returned_ns: i64,
 }
 
 /// The host's side.
 #[derive(Clone, Copy, Debug)]
 pub struct Received {
+    /// The number.
     pub stamp_ns: i64,
+    /// The reception.
     pub received_ns: i64,
     /// Just before the node publishes it again.
     pub answered_ns: i64,

@@ -15,12 +15,13 @@ use serde::Serialize;
 
 use super::{
     Results,
-    rig::{MTU_BYTES, Rig, find, topic},
+    rig::{Rig, find, topic},
     transport::Transport,
 };
 use crate::{batch::Folder, cli::LatencyOptions, error::Failure, interrupt::Interrupt};
 use board::Plan;
 use exchange::joined;
+pub use exchange::{Received, Sent};
 use host::Host;
 use statistics::Row;
 
@@ -45,15 +46,16 @@ struct Latency {
 /// # Errors
 /// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be written.
 pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
-    let agent = find(options.rig.agent.clone())?;
-    let folder = Folder::open(options.rig.results.clone()).map_err(Failure::Usage)?;
+    let agent = find(options.rig.place.agent.clone())?;
+    let folder = Folder::open(options.rig.place.results.clone()).map_err(Failure::Usage)?;
     let interrupt = Interrupt::install()?;
     folder.describe().map_err(Failure::Usage)?;
     let mut latency = Latency { schema: SCHEMA, period_ms: options.period_ms, rows: Vec::new(), failures: Vec::new() };
     for transport in options.rig.transports() {
         let rig = Rig::start(transport, &agent, &interrupt)?;
-        match latency_of(&rig, transport, options, &interrupt) {
-            Ok(row) => latency.rows.push(row),
+        let plan = Exchanges { number: options.number, period_ms: options.period_ms, loses_each: None };
+        match exchange(&rig, transport, plan, &interrupt) {
+            Ok((sent, received)) => latency.rows.push(Row::new(transport, &joined(&sent, &received))),
             Err(sentence) => latency.failures.push(format!("{}: {sentence}", transport.name())),
         }
         if interrupt.is_requested() {
@@ -64,7 +66,27 @@ pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
     Results::write(&folder, NAME, latency.lines(), &latency, None, failure).map_err(Failure::Measurement)
 }
 
-fn latency_of(rig: &Rig, transport: Transport, options: &LatencyOptions, interrupt: &Interrupt) -> Result<Row, String> {
+/// The exchanges of a measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchanges {
+    /// Their number.
+    pub number: u32,
+    /// Between the beginnings of two, ms.
+    pub period_ms: u32,
+    /// One of so many exchanges loses a frame, in turn that of the board and that of the agent.
+    pub loses_each: Option<usize>,
+}
+
+/// Makes exchanges. Returns the board's sides and the host's.
+///
+/// # Errors
+/// A sentence: the board, the host or the agent failed, or the user has ended the experiment.
+pub fn exchange(
+    rig: &Rig,
+    transport: Transport,
+    exchanges: Exchanges,
+    interrupt: &Interrupt,
+) -> Result<(Vec<Sent>, Vec<Received>), String> {
     let sentence = |error: gantry::Error| format!("the host's node failed: {error}");
     let topics = ["to", "from"].map(|way| format!("{}_{way}_host", topic()));
     let node = Node::new("perf_test_micro").map_err(sentence)?;
@@ -75,14 +97,15 @@ fn latency_of(rig: &Rig, transport: Transport, options: &LatencyOptions, interru
     };
     let line = rig.board_line().map_err(|failure| failure.to_string())?;
     let plan = Plan {
-        exchanges: options.number,
-        period_us: options.period_ms * 1000,
+        exchanges,
+        faults: rig.line.faults.clone(),
         domain_id: u16::try_from(node.domain_id()).unwrap_or_default(),
         topics,
         is_cancelled: AtomicBool::new(false),
     };
+    let is_can = transport.bit_rates().is_some();
     std::thread::scope(|scope| {
-        let board = scope.spawn(|| board::run::<MTU_BYTES>(line, &plan));
+        let board = scope.spawn(|| if is_can { board::run::<63>(line, &plan) } else { board::run::<512>(line, &plan) });
         let received = host.answer(|| {
             if interrupt.is_requested() {
                 plan.is_cancelled.store(true, Ordering::Relaxed);
@@ -93,6 +116,6 @@ fn latency_of(rig: &Rig, transport: Transport, options: &LatencyOptions, interru
         let sent = board.join().unwrap_or_else(|_| Err(std::io::Error::other("the board's thread panicked")));
         let received = received.map_err(sentence)?;
         let sent = sent.map_err(|error| format!("the board failed: {error}"))?;
-        Ok(Row::new(transport, &joined(&sent, &received)))
+        Ok((sent, received))
     })
 }

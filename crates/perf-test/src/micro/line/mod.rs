@@ -1,8 +1,9 @@
 //! The line between the board and the agent, with the speed of the real one.
 //!
 //! Serial and USB lines are two pseudo-terminals with a relay between them, TCP is a relay between two connections. The relay lets each
-//! byte take the time that it takes on the line. UDP is the loopback interface as it is.
+//! byte take the time that it takes on the line. UDP is the loopback interface as it is. CAN FD is the bus that the agent simulates.
 
+mod faults;
 mod pace;
 mod pseudoterminal;
 mod relay;
@@ -15,6 +16,7 @@ use std::{
 };
 
 use super::transport::Transport;
+pub use faults::{Faults, Way};
 use pseudoterminal::Pseudoterminal;
 pub use relay::Traffic;
 use relay::{Relay, both_ways};
@@ -29,6 +31,8 @@ pub struct Line {
     pub board_end: BoardEnd,
     /// The bytes that passed; none where no relay counts them.
     pub traffic: Option<Traffic>,
+    /// The faults of a serial line; other lines have none.
+    pub faults: Faults,
     _keeper: Keeper,
 }
 
@@ -41,14 +45,22 @@ pub enum BoardEnd {
     Tcp(SocketAddr),
     /// A UDP server.
     Udp(SocketAddr),
+    /// The socket of a simulated CAN bus.
+    Can(PathBuf),
 }
 
 /// That which moves the bytes, until it is dropped.
 #[derive(Debug)]
 enum Keeper {
-    Loopback,
-    Serial { _relays: [Relay; 2], _ends: [Pseudoterminal; 2] },
-    Tcp { _relay: TcpRelay },
+    /// The kernel, or the agent.
+    Other,
+    Serial {
+        _relays: [Relay; 2],
+        _ends: [Pseudoterminal; 2],
+    },
+    Tcp {
+        _relay: TcpRelay,
+    },
 }
 
 impl Line {
@@ -57,18 +69,22 @@ impl Line {
     /// # Errors
     /// The system gives no pseudo-terminal, port or thread.
     pub fn open(transport: Transport) -> io::Result<Line> {
-        let traffic = Traffic::default();
+        if let Some(bit_rates) = transport.bit_rates() {
+            return Ok(Line::can(bit_rates));
+        }
+        let (traffic, faults) = (Traffic::default(), Faults::default());
         let agent = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         match (transport, transport.speed()) {
             (Transport::Serial | Transport::Usb, Some(speed)) => {
                 let (board, agent) = (Pseudoterminal::open()?, Pseudoterminal::open()?);
-                let relays = both_ways([&board.end, &agent.end], speed, &traffic)?;
+                let relays = both_ways([&board.end, &agent.end], speed, &traffic, &faults)?;
                 let baud = transport.baud();
                 let arguments = ["serial", &agent.path.display().to_string(), "--baud", &baud.to_string()];
                 Ok(Line {
                     agent_arguments: arguments.map(str::to_owned).into(),
                     board_end: BoardEnd::Serial(board.path.clone(), baud),
                     traffic: Some(traffic),
+                    faults,
                     _keeper: Keeper::Serial { _relays: relays, _ends: [board, agent] },
                 })
             }
@@ -79,6 +95,7 @@ impl Line {
                     agent_arguments: network("tcp", agent),
                     board_end: BoardEnd::Tcp(relay.address()),
                     traffic: Some(traffic),
+                    faults,
                     _keeper: Keeper::Tcp { _relay: relay },
                 })
             }
@@ -88,9 +105,25 @@ impl Line {
                     agent_arguments: network("udp", agent),
                     board_end: BoardEnd::Udp(agent),
                     traffic: None,
-                    _keeper: Keeper::Loopback,
+                    faults,
+                    _keeper: Keeper::Other,
                 })
             }
+        }
+    }
+}
+
+impl Line {
+    fn can([nominal, data]: [u32; 2]) -> Line {
+        let path = std::env::temp_dir().join(format!("perf_test_micro_{}.can", std::process::id()));
+        let (bus, nominal, data) = (path.display().to_string(), nominal.to_string(), data.to_string());
+        let arguments = ["can", "--simulated", &bus, "--bitrate", &nominal, "--dbitrate", &data];
+        Line {
+            agent_arguments: arguments.map(str::to_owned).into(),
+            board_end: BoardEnd::Can(path),
+            traffic: None,
+            faults: Faults::default(),
+            _keeper: Keeper::Other,
         }
     }
 }

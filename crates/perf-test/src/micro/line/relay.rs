@@ -18,7 +18,10 @@ use rustix::{
     thread::set_current_timer_slack,
 };
 
-use super::pace::Pace;
+use super::{
+    faults::{Faults, FaultyWay, Way},
+    pace::Pace,
+};
 use crate::micro::transport::Speed;
 
 /// The bytes that passed, each way. Counters only, so nothing is ordered by them.
@@ -37,18 +40,39 @@ pub struct Relay {
     thread: Option<JoinHandle<()>>,
 }
 
+/// The seed of the faults, whose runs are alike.
+const SEED: u64 = 22;
+
 /// The relays between the board's end and the agent's.
-pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, traffic: &Traffic) -> io::Result<[Relay; 2]> {
+pub fn both_ways(
+    [board, agent]: [&OwnedFd; 2],
+    speed: Speed,
+    traffic: &Traffic,
+    faults: &Faults,
+) -> io::Result<[Relay; 2]> {
+    let way = |way| FaultyWay::new(faults.clone(), way, SEED + way as u64);
     Ok([
-        Relay::start(board.try_clone()?, agent.try_clone()?, Pace::new(speed), traffic.from_board.clone())?,
-        Relay::start(agent.try_clone()?, board.try_clone()?, Pace::new(speed), traffic.to_board.clone())?,
+        Relay::start(
+            board.try_clone()?,
+            agent.try_clone()?,
+            Pace::new(speed),
+            way(Way::FromBoard),
+            traffic.from_board.clone(),
+        )?,
+        Relay::start(
+            agent.try_clone()?,
+            board.try_clone()?,
+            Pace::new(speed),
+            way(Way::ToBoard),
+            traffic.to_board.clone(),
+        )?,
     ])
 }
 
 impl Relay {
-    fn start(from: OwnedFd, to: OwnedFd, pace: Pace, bytes: Arc<AtomicU64>) -> io::Result<Relay> {
+    fn start(from: OwnedFd, to: OwnedFd, pace: Pace, way: FaultyWay, bytes: Arc<AtomicU64>) -> io::Result<Relay> {
         let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
-        let mut direction = Direction { from, to, pace, bytes, stop: stop.clone() };
+        let mut direction = Direction { from, to, pace, way, bytes, stop: stop.clone() };
         let thread = thread::Builder::new().name("line".to_owned()).spawn(move || {
             // Without it the kernel may wake the thread 50 µs late; the line is as good as the kernel lets it be.
             let _ = set_current_timer_slack(NonZeroU64::new(1));
@@ -79,6 +103,7 @@ struct Direction {
     from: OwnedFd,
     to: OwnedFd,
     pace: Pace,
+    way: FaultyWay,
     bytes: Arc<AtomicU64>,
     stop: Arc<OwnedFd>,
 }
@@ -98,7 +123,9 @@ impl Direction {
                 Err(error) => return Err(error.into()),
             };
             sleep_until(self.pace.arrival_ns(now_ns(), length, waited));
-            let mut rest = chunk.get(..length).unwrap_or_default();
+            let mut passed = chunk.get(..length).unwrap_or_default().to_vec();
+            self.way.pass(&mut passed);
+            let mut rest = passed.as_slice();
             while !rest.is_empty() {
                 match rustix::io::write(&self.to, rest) {
                     Ok(written) => rest = rest.get(written..).unwrap_or_default(),

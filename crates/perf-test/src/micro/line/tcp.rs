@@ -14,7 +14,10 @@ use rustix::{
     net::sockopt::set_socket_recv_buffer_size,
 };
 
-use super::relay::{Relay, Traffic, both_ways};
+use super::{
+    faults::Faults,
+    relay::{Relay, Traffic, both_ways},
+};
 use crate::micro::transport::Speed;
 
 /// The smallest receive buffer, so that a side that sends faster than the line feels it.
@@ -98,5 +101,5 @@ fn connect(streams: [TcpStream; 2], speed: Speed, traffic: &Traffic) -> io::Resu
         set_socket_recv_buffer_size(stream, RECEIVE_BUFFER_BYTES)?;
     }
     let [board, agent] = streams.map(OwnedFd::from);
-    both_ways([&board, &agent], speed, traffic)
+    both_ways([&board, &agent], speed, traffic, &Faults::default())
 }

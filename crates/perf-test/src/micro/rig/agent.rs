@@ -1,6 +1,6 @@
 //! The agent's program.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use perf_worker::backend::{DaemonCommand, Readiness};
 
@@ -29,7 +29,7 @@ pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
 ///
 /// # Errors
 /// [`Failure`]: it does not start.
-pub fn start(program: &PathBuf, line: &Line, interrupt: &Interrupt) -> Result<StartedDaemon, Failure> {
+pub fn start(program: &Path, line: &Line, interrupt: &Interrupt) -> Result<StartedDaemon, Failure> {
     let mut command = vec![program.display().to_string()];
     command.extend(line.agent_arguments.iter().cloned());
     let daemon = DaemonCommand { name: PROGRAM.to_owned(), command, ready: Readiness::Line("clients ".to_owned()) };

@@ -7,10 +7,10 @@ use std::{
 
 use gantry_micro::{
     Transport,
-    transport::{Port, SerialTransport, TcpTransport, UdpTransport, open_serial},
+    transport::{CanFdTransport, Port, SerialTransport, SimulatedCan, TcpTransport, UdpTransport, open_serial},
 };
 
-use crate::micro::line::BoardEnd;
+use crate::micro::{line::BoardEnd, transport::CAN_IDENTIFIER};
 
 /// The board's transport.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub enum BoardLine {
     Tcp(TcpTransport),
     /// Over UDP.
     Udp(UdpTransport),
+    /// Over a simulated CAN bus.
+    Can(CanFdTransport<SimulatedCan>),
 }
 
 impl BoardLine {
@@ -33,6 +35,7 @@ impl BoardLine {
             BoardEnd::Serial(path, bits_per_s) => BoardLine::Serial(open_serial(path, *bits_per_s)?),
             BoardEnd::Tcp(agent) => BoardLine::Tcp(TcpTransport::new(*agent)),
             BoardEnd::Udp(agent) => BoardLine::Udp(UdpTransport::new(*agent)?),
+            BoardEnd::Can(bus) => BoardLine::Can(SimulatedCan::connect(bus, CAN_IDENTIFIER)?),
         })
     }
 
@@ -42,6 +45,7 @@ impl BoardLine {
             BoardLine::Serial(line) => Some(line.port().0.as_fd()),
             BoardLine::Tcp(line) => line.descriptor(),
             BoardLine::Udp(line) => Some((*line).as_fd()),
+            BoardLine::Can(line) => line.controller().descriptor(),
         }
     }
 }
@@ -54,6 +58,7 @@ impl Transport for BoardLine {
             BoardLine::Serial(line) => line.send(message),
             BoardLine::Tcp(line) => line.send(message),
             BoardLine::Udp(line) => line.send(message),
+            BoardLine::Can(line) => line.send(message).map_err(io::Error::other),
         }
     }
 
@@ -62,6 +67,7 @@ impl Transport for BoardLine {
             BoardLine::Serial(line) => line.receive(buffer),
             BoardLine::Tcp(line) => line.receive(buffer),
             BoardLine::Udp(line) => line.receive(buffer),
+            BoardLine::Can(line) => line.receive(buffer).map_err(io::Error::other),
         }
     }
 }

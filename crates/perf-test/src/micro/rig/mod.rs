@@ -6,7 +6,7 @@ mod agent;
 mod board;
 mod board_line;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{line::Line, transport::Transport};
 use crate::{coordinator::daemon::StartedDaemon, error::Failure, interrupt::Interrupt};
@@ -16,8 +16,6 @@ pub use board_line::BoardLine;
 
 /// The node of the board.
 pub const BOARD: &str = "board";
-/// The longest message of the board: micro-ROS's default.
-pub const MTU_BYTES: usize = 512;
 
 /// The beginning of the names of this program's topics.
 #[must_use]
@@ -29,7 +27,8 @@ pub fn topic() -> String {
 #[derive(Debug)]
 pub struct Rig {
     /// Dropped first: it ends before the line.
-    _agent: StartedDaemon,
+    agent: StartedDaemon,
+    program: PathBuf,
     /// The line.
     pub line: Line,
 }
@@ -39,11 +38,22 @@ impl Rig {
     ///
     /// # Errors
     /// [`Failure`]: the system gives no line, or the agent does not start.
-    pub fn start(transport: Transport, agent: &PathBuf, interrupt: &Interrupt) -> Result<Rig, Failure> {
+    pub fn start(transport: Transport, agent: &Path, interrupt: &Interrupt) -> Result<Rig, Failure> {
         let line = Line::open(transport)
             .map_err(|error| Failure::Measurement(format!("cannot open the line {transport:?}: {error}")))?;
-        let agent = agent::start(agent, &line, interrupt)?;
-        Ok(Rig { _agent: agent, line })
+        let program = agent.to_owned();
+        let agent = agent::start(&program, &line, interrupt)?;
+        Ok(Rig { agent, program, line })
+    }
+
+    /// Kills the agent, and starts another one in its place.
+    ///
+    /// # Errors
+    /// [`Failure`]: it does not start.
+    pub fn restart_agent(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
+        self.agent.kill();
+        self.agent = agent::start(&self.program, &self.line, interrupt)?;
+        Ok(())
     }
 
     /// The board's transport.

@@ -11,6 +11,8 @@ use crate::interrupt::Interrupt;
 
 /// The longest wait for the first text.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(30);
+/// Texts wait in the line and in the subscription when the first one comes; so long after it the flow is steady.
+const SETTLE: Duration = Duration::from_millis(500);
 /// The longest sleep without a look at the clock.
 const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -42,7 +44,7 @@ pub struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Waits for the first text of this length. Returns its number.
+    /// Waits for the first text of this length, and until the flow is steady. Returns the number of the text that came last.
     ///
     /// # Errors
     /// A sentence: none came in time, or the user has ended the experiment.
@@ -52,11 +54,22 @@ impl Host<'_> {
             if self.interrupt.is_requested() {
                 return Err("ended early".to_owned());
             }
-            if let Some(number) = self.next()? {
-                return Ok(number);
+            if self.next()?.is_some() {
+                return self.settle();
             }
         }
         Err(format!("no text of {} bytes came within {} s", self.payload_bytes, FIRST_TIMEOUT.as_secs()))
+    }
+
+    fn settle(&mut self) -> Result<u64, String> {
+        let began = Instant::now();
+        loop {
+            if let Some(number) = self.next()?
+                && began.elapsed() >= SETTLE
+            {
+                return Ok(number);
+            }
+        }
     }
 
     /// Counts texts for so long after the first one.

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::{
     Results,
-    rig::{MTU_BYTES, Rig, find, topic},
+    rig::{Rig, find, topic},
     transport::Transport,
 };
 use crate::{
@@ -68,8 +68,8 @@ impl Steps {
 /// # Errors
 /// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be written.
 pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
-    let agent = find(options.rig.agent.clone())?;
-    let folder = Folder::open(options.rig.results.clone()).map_err(Failure::Usage)?;
+    let agent = find(options.rig.place.agent.clone())?;
+    let folder = Folder::open(options.rig.place.results.clone()).map_err(Failure::Usage)?;
     let interrupt = Interrupt::install()?;
     folder.describe().map_err(Failure::Usage)?;
     let mut throughput = Throughput { schema: SCHEMA, length_s: options.time, rows: Vec::new(), failures: Vec::new() };
@@ -109,8 +109,15 @@ impl Throughput {
         let line = rig.board_line().map_err(|failure| failure.to_string())?;
         let orders = Orders::default();
         let length_ns = i64::from(self.length_s) * SECOND_NS;
+        let is_can = transport.bit_rates().is_some();
         std::thread::scope(|scope| {
-            let board = scope.spawn(|| board::run::<MTU_BYTES>(line, domain_id, &topic, &orders));
+            let board = scope.spawn(|| {
+                if is_can {
+                    board::run::<63>(line, domain_id, &topic, &orders)
+                } else {
+                    board::run::<512>(line, domain_id, &topic, &orders)
+                }
+            });
             let mut measure = |payload_bytes: usize| -> Result<Row, String> {
                 orders.payload_bytes.store(payload_bytes, Ordering::Relaxed);
                 let mut host = Host { subscription: &mut subscription, payload_bytes, interrupt };

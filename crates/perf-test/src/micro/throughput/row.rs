@@ -8,8 +8,17 @@ use serde::Serialize;
 use super::{board::Orders, host::Received};
 use crate::micro::{published, rig::Rig, transport::Transport};
 
-/// The bytes of a message beside the text: those of XRCE's message, its submessage and the data in it, the text's length and its zero.
-const MESSAGE_BYTES: usize = 4 + 4 + 4 + 4 + 1;
+/// The beginning of a message: those of XRCE's message, of its submessage, and of the data in it (a request and the data writer).
+const HEADER: [u8; 12] = [0x81, 1, 0, 1, 7, 1, 0, 0, 0, 0x10, 0, 0x15];
+
+/// The message of a text of this length.
+fn message(payload_bytes: usize) -> Vec<u8> {
+    let mut message = HEADER.to_vec();
+    message.extend((payload_bytes as u32 + 1).to_le_bytes());
+    message.resize(message.len() + payload_bytes, b'.');
+    message.push(0);
+    message
+}
 
 /// What passed until a moment, or between two.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +65,7 @@ pub struct Row {
     pub sent_per_s: f64,
     /// Texts that did not come, between the first and the last that did.
     pub lost: u64,
-    /// The part of the line's bytes per second that was used; null if the line is not paced.
+    /// The part of the line's bytes, or of a bus's time, that was used; null if the line is not paced.
     pub line_utilisation: Option<f64>,
     /// The part of the bytes of a frame that is not text.
     pub overhead: f64,
@@ -68,9 +77,12 @@ pub struct Row {
 
 impl Row {
     pub fn new(transport: Transport, payload_bytes: usize, received: Received, passed: Passed) -> Row {
-        let message_bytes = MESSAGE_BYTES + payload_bytes;
-        let limit = transport.messages_per_s(message_bytes).map(|per_s| per_s * payload_bytes as f64);
-        let use_of = |bytes: u64| Some(passed.per_s(bytes) / transport.speed()?.bytes_per_s);
+        let message = message(payload_bytes);
+        let messages_per_s = transport.messages_per_s(&message);
+        let used_bytes = |bytes: u64| Some(passed.per_s(bytes) / transport.speed()?.bytes_per_s);
+        // A bus is used for the time of the frames that came.
+        let used_time = transport.bit_rates().and(messages_per_s).map(|limit| received.per_s() / limit);
+        let frame_bytes = message.len() + transport.framing_bytes(message.len());
         Row {
             transport,
             payload_bytes,
@@ -79,9 +91,9 @@ impl Row {
             payload_bytes_per_s: received.per_s() * payload_bytes as f64,
             sent_per_s: passed.per_s(passed.sent),
             lost: received.lost,
-            line_utilisation: passed.bytes.and_then(use_of),
-            overhead: 1.0 - payload_bytes as f64 / (message_bytes + transport.framing_bytes()) as f64,
-            limit_bytes_per_s: limit,
+            line_utilisation: passed.bytes.and_then(used_bytes).or(used_time),
+            overhead: 1.0 - payload_bytes as f64 / frame_bytes as f64,
+            limit_bytes_per_s: messages_per_s.map(|per_s| per_s * payload_bytes as f64),
             published_bytes_per_s: published::throughput::bytes_per_s(transport, payload_bytes),
         }
     }

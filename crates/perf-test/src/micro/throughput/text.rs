@@ -20,12 +20,13 @@ const COLUMNS: [&str; 11] = [
 ];
 
 /// The differences of the rigs.
-const DIFFERENCES: [&str; 6] = [
+const DIFFERENCES: [&str; 7] = [
     "published: a Renesas EK-RA6M5 with micro-ROS, read from plots; the texts that a ROS 2 subscription received in 5 s",
     "here: a thread of this host with gantry-micro, so the CPU of a microcontroller limits nothing",
     "serial, usb, tcp: the limit is the line's speed, without the bytes that serial framing replaces by two",
     "usb: the published rig is slower than its line, whose limit is that of USB full speed here",
     "tcp: the published rig has a WiFi module behind its serial line, here is the serial line's speed only",
+    "can-fd: a simulated bus; the published figures are those of 0.5 Mbit/s without a bit rate switch, which its code does not set",
     "udp: the loopback interface, on which the board sends more than the agent takes; the published ones are limited by their CPU",
 ];
 

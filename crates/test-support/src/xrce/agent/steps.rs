@@ -97,7 +97,7 @@ impl<'a> Steps<'a> {
 
     fn log_in(&mut self, world: &mut World, peer: PeerAddress, index: usize) {
         let (key, properties) = (self.byte() % 8, self.byte());
-        let named = ["gantry", "uxr_hl"].map(|name| Property { name, value: "1" });
+        let named = [&b"gantry"[..], b"uxr_hl"].map(|name| Property { name, value: b"1" });
         let properties = named.get(usize::from(properties % 4)..).filter(|properties| !properties.is_empty());
         let client = ClientRepresentation {
             version: VERSION,

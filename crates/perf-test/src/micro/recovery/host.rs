@@ -1,0 +1,77 @@
+//! The host of the recovery experiment: it writes down which numbers came, and when.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use gantry::{Result, Subscription};
+use gantry_msgs::std_msgs::msg::Int64;
+use perf_worker::clock::now_ns;
+
+use super::board::Told;
+
+/// The longest sleep without a look at the clock.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// The subscription, and what came.
+#[derive(Debug)]
+pub struct Host {
+    subscription: Subscription<Int64>,
+    publishers: usize,
+    /// When each number came first, ns.
+    pub received_ns: BTreeMap<i64, i64>,
+    /// Numbers that came again.
+    pub duplicates: u64,
+    /// Numbers that came after a greater one.
+    pub reordered: u64,
+    /// Publishers that came and left.
+    pub events: Vec<Told>,
+}
+
+impl Host {
+    pub fn new(subscription: Subscription<Int64>) -> Host {
+        Host {
+            subscription,
+            publishers: 0,
+            received_ns: BTreeMap::new(),
+            duplicates: 0,
+            reordered: 0,
+            events: Vec::new(),
+        }
+    }
+
+    /// Takes numbers until `is_done`, at most until then. Returns whether it is done.
+    pub fn receive(&mut self, deadline_ns: i64, mut is_done: impl FnMut(&Host) -> bool) -> Result<bool> {
+        loop {
+            while let Some(number) = self.subscription.take()? {
+                self.note(number.data, now_ns());
+            }
+            let publishers = self.subscription.publisher_count()?;
+            if publishers != self.publishers {
+                let what = format!("{publishers} publishers matched");
+                self.events.push(Told { time_ns: now_ns(), side: "host", what });
+                self.publishers = publishers;
+            }
+            if is_done(self) {
+                return Ok(true);
+            }
+            if now_ns() >= deadline_ns {
+                return Ok(false);
+            }
+            self.subscription.wait(PATIENCE)?;
+        }
+    }
+
+    fn note(&mut self, number: i64, now_ns: i64) {
+        let is_late = self.received_ns.last_key_value().is_some_and(|(last, _)| *last > number);
+        if self.received_ns.contains_key(&number) {
+            self.duplicates += 1;
+        } else {
+            self.reordered += u64::from(is_late);
+            self.received_ns.insert(number, now_ns);
+        }
+    }
+
+    /// The first reception after a time, ns.
+    pub fn first_after_ns(&self, time_ns: i64) -> Option<i64> {
+        self.received_ns.values().copied().filter(|at| *at > time_ns).min()
+    }
+}
