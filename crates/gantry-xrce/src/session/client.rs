@@ -239,8 +239,9 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         if header.session != core.session || core.state == State::Closed {
             return; // of an earlier session
         }
-        if !matches!(core.state, State::Connecting { .. }) {
-            core.heard(now); // any message is a sign of life, also a fragment or a duplicate
+        if core.state == State::Connected {
+            // Any message is a sign of life, also a fragment or a duplicate. It does not put off the end of the session.
+            core.heard(now);
         }
         link.receive(&header, message, now, &mut |incoming| match incoming {
             Incoming::Submessage { submessage, .. } => {

@@ -5,7 +5,7 @@ mod cases;
 
 use bench::{AHEAD_NS, Bench, Told};
 use gantry_xrce::{
-    session::{Disconnected, WriteError},
+    session::{ClientEvent, Disconnected, WriteError},
     stream::Refused,
     time::Instant,
     wire::{ObjectId, ObjectRequest, RequestId, StreamId, SubmessageId, Time},
@@ -219,6 +219,29 @@ fn a_session_ends_and_begins() {
     assert!(bench.agent.is_none());
     bench.client.open(bench.now());
     bench.connect();
+}
+
+#[test]
+fn a_session_ends_although_the_agent_goes_on_to_send() {
+    let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+    bench.connect();
+    bench.client.close(bench.now());
+    let (mut questions, mut reasons) = (0, Vec::new());
+    while bench.client.deadline().is_some() {
+        // The agent does not get the question, and sends something every millisecond.
+        bench.now_us += 1_000;
+        let now = bench.now();
+        bench.client.receive(&[0x81, 0, 0, 0], now, &mut |_| {});
+        bench.client.check(now, &mut |event| {
+            if let ClientEvent::Disconnected { reason, .. } = event {
+                reasons.push(reason);
+            }
+        });
+        questions += usize::from(bench.client.transmit(now).is_some());
+        assert!(bench.now_us < 10_000_000, "the session does not end after {questions} questions");
+    }
+    assert_eq!(reasons, [Disconnected::Closed]);
+    assert!(questions > 1, "{questions} questions");
 }
 
 #[test]
