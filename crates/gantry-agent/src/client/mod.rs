@@ -102,9 +102,7 @@ impl Client {
         self.session = new_session(peer, &context.config, self.began);
         (self.line, self.blocked_since) = (line, None);
         self.answers.clear();
-        for (_, outlet) in self.objects.outlets_after(ObjectId::INVALID) {
-            outlet.reading = None;
-        }
+        self.objects.each_outlet_after(ObjectId::INVALID, |_, outlet| outlet.reading = None);
     }
 
     /// Whether a CREATE_CLIENT from the client's address is another copy of the one that began its session, or of one before: the line
@@ -218,9 +216,9 @@ impl Client {
         let mut last_served = None;
         let Self { session, objects, counts, limiter, line, .. } = self;
         let key = session.peer().key;
-        for (id, outlet) in objects.outlets_after(self.last_served) {
+        objects.each_outlet_after(self.last_served, |id, outlet| {
             match outlet.deliver(id, session, now, counts) {
-                Delivered::Nothing => continue,
+                Delivered::Nothing => return,
                 Delivered::One => last_served = last_served.or(Some(id)),
                 Delivered::Lost(why) => {
                     let log = format_args!("{} at {line}: data of object {:#06x} is lost: {why}", KeyText(key), id.0);
@@ -228,7 +226,7 @@ impl Client {
                 }
             }
             has_more = true;
-        }
+        });
         self.last_served = last_served.unwrap_or(self.last_served);
         has_more
     }

@@ -12,6 +12,7 @@ use gantry::{GenericPublisher, Node, PublisherOptions};
 use gantry_xrce::wire::{ClientKey, Create, Flags, ObjectId, StatusValue};
 use std::{
     collections::BTreeMap,
+    ops::Bound,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -62,16 +63,16 @@ impl Objects {
         self.0.get_mut(&id.0)
     }
 
-    /// The outlets, with those behind `after` first.
-    pub fn outlets_after(&mut self, after: ObjectId) -> impl Iterator<Item = (ObjectId, &mut Outlet)> {
-        let mut behind = Vec::new();
-        let mut before = Vec::new();
-        for (&id, object) in &mut self.0 {
-            if let Entity::Outlet(outlet) = &mut object.entity {
-                if id > after.0 { &mut behind } else { &mut before }.push((ObjectId(id), &mut **outlet));
+    /// Does something with each outlet, beginning with those behind `after`.
+    pub fn each_outlet_after(&mut self, after: ObjectId, mut each: impl FnMut(ObjectId, &mut Outlet)) {
+        let ranges = [(Bound::Excluded(after.0), Bound::Unbounded), (Bound::Unbounded, Bound::Included(after.0))];
+        for range in ranges {
+            for (&id, object) in self.0.range_mut(range) {
+                if let Entity::Outlet(outlet) = &mut object.entity {
+                    each(ObjectId(id), outlet);
+                }
             }
         }
-        behind.into_iter().chain(before)
     }
 
     /// The outlets.
