@@ -201,10 +201,8 @@ impl Shared {
             return StatusValue::RESOURCES;
         }
         let client = Arc::new_cyclic(|this| Mutex::new(Client::new(this.clone(), peer, line.clone(), &self.context)));
-        let due = self.context.clock.now().after_us(peer.silence_us);
         let evicted = clients.insert(peer.key, peer.session, address, client);
         drop(clients);
-        self.context.ticker.set_due(self.context.clock.to_std(due));
         evicted.into_iter().for_each(|client| self.close(Some(client), "has lost its place to another one"));
         self.log(Level::Info, format_args!("{} has come at {line}", KeyText(peer.key)));
         StatusValue::OK
@@ -228,7 +226,7 @@ impl Shared {
         let clients = lock(&self.clients).all();
         for client in clients {
             let mut guard = lock(&client);
-            if guard.is_gone(self.context.clock.now()) {
+            if guard.tick(&self.context) {
                 let (key, line) = (guard.peer().key, guard.line().clone());
                 drop(guard);
                 let address = lock(&self.clients).of_key(key).and_then(|(_, address)| address);
@@ -236,8 +234,6 @@ impl Shared {
                 if address.is_some_and(|address| !lock(&self.clients).is_any_at(address)) {
                     line.transport.disconnect(line.peer);
                 }
-            } else {
-                guard.pump(&self.context);
             }
         }
     }

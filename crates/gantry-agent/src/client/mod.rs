@@ -54,6 +54,8 @@ pub struct Client {
     last_served: ObjectId,
     counts: Counts,
     limiter: Limiter,
+    /// The client is to be looked at then, unless something comes before.
+    due: Instant,
     /// The line has had no room since then.
     blocked_since: Option<Instant>,
     /// The client ended its session.
@@ -81,6 +83,8 @@ impl Client {
     pub fn new(this: Weak<ClientCell>, peer: Peer, line: Line, context: &Context) -> Self {
         let began = context.clock.now();
         let session = new_session(peer, &context.config, began);
+        let due = session.deadline();
+        context.ticker.set_due(context.clock.to_std(due));
         Self {
             this,
             session,
@@ -91,6 +95,7 @@ impl Client {
             last_served: ObjectId::INVALID,
             counts: Counts::default(),
             limiter: Limiter::new(),
+            due,
             blocked_since: None,
             is_closed: None,
         }
@@ -102,6 +107,7 @@ impl Client {
         self.session = new_session(peer, &context.config, self.began);
         (self.line, self.blocked_since) = (line, None);
         self.answers.clear();
+        self.set_due(self.session.deadline(), context);
         self.objects.each_outlet_after(ObjectId::INVALID, |_, outlet| outlet.reading = None);
     }
 
@@ -161,11 +167,6 @@ impl Client {
         &self.line
     }
 
-    /// Whether the client was silent for too long, or takes nothing.
-    pub fn is_gone(&self, now: Instant) -> bool {
-        self.session.is_gone(now) || self.blocked_since.is_some_and(|since| self.blocked_until(since) <= now)
-    }
-
     /// A line that takes nothing is given up as late as a client that does not answer.
     fn blocked_until(&self, since: Instant) -> Instant {
         since.after_us(self.peer().silence_us.saturating_mul(4))
@@ -188,8 +189,28 @@ impl Client {
             }
         }
         self.blocked_since = (!self.line.has_room()).then(|| self.blocked_since.unwrap_or(now));
-        let deadline = if has_more { now } else { self.deadline(now) };
-        context.ticker.set_due(context.clock.to_std(deadline));
+        self.set_due(if has_more { now } else { self.deadline(now) }, context);
+    }
+
+    fn set_due(&mut self, at: Instant, context: &Context) {
+        self.due = at;
+        context.ticker.set_due(context.clock.to_std(at));
+    }
+
+    /// A deadline has passed, perhaps of this client. Returns whether the client is gone.
+    pub fn tick(&mut self, context: &Context) -> bool {
+        let now = context.clock.now();
+        if now < self.due {
+            context.ticker.set_due(context.clock.to_std(self.due));
+            return false;
+        }
+        // It was silent for too long, or takes nothing.
+        let is_gone =
+            self.session.is_gone(now) || self.blocked_since.is_some_and(|since| self.blocked_until(since) <= now);
+        if !is_gone {
+            self.pump(context);
+        }
+        is_gone
     }
 
     fn deadline(&self, now: Instant) -> Instant {
