@@ -89,7 +89,7 @@ pub enum ClientEvent<'a> {
     Malformed(Error),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum State {
     Closed,
     Connecting {
@@ -134,7 +134,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
 
     /// Whether there is a session, in which objects can be created and data written.
     pub fn is_connected(&self) -> bool {
-        self.core.state == State::Connected
+        matches!(self.core.state, State::Connected)
     }
 
     /// The streams, for their counters.
@@ -236,7 +236,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
             Err(error) => return handle(ClientEvent::Malformed(error)),
         };
         let Self { link, core } = self;
-        if header.session != core.session || core.state == State::Closed {
+        if header.session != core.session || matches!(core.state, State::Closed) {
             return; // of an earlier session
         }
         if core.state == State::Connected {
@@ -405,7 +405,11 @@ impl Core {
     }
 
     fn next_request(&self) -> Result<RequestId, WriteError> {
-        if self.state == State::Connected { Ok(self.last_request.next()) } else { Err(WriteError::NotConnected) }
+        if matches!(self.state, State::Connected) {
+            Ok(self.last_request.next())
+        } else {
+            Err(WriteError::NotConnected)
+        }
     }
 
     fn create_client(&self) -> CreateClient<'static> {
@@ -446,7 +450,7 @@ impl Core {
             SubmessageId::STATUS => {
                 let ObjectReply { related, result } = ObjectReply::read(&mut payload);
                 payload.check()?;
-                if self.state == State::Closing && related.request == LOGOUT {
+                if matches!(self.state, State::Closing) && related.request == LOGOUT {
                     self.change = Some(Change::Disconnected(Disconnected::Closed));
                 } else {
                     handle(ClientEvent::Status { request: related, result });
