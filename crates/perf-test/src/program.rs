@@ -234,6 +234,7 @@ fn measure_scale(options: &ScaleOptions) -> Result<(), Failure> {
 
 fn measure_micro(command: &MicroCommand) -> Result<(), Failure> {
     let results = match command {
+        MicroCommand::Memory(options) => micro::memory::measure(options),
         MicroCommand::Throughput(options) => micro::throughput::measure(options),
         MicroCommand::Latency(options) => micro::latency::measure(options),
         MicroCommand::Recovery(options) => micro::recovery::measure(options),

@@ -82,7 +82,7 @@ pub fn run(
             send(session, entities);
         }
         take(session, entities);
-        if !is_closed && entities.are_done() {
+        if !is_closed && session.is_connected() && entities.are_done() {
             session.close(now);
             is_closed = true;
         }
@@ -98,6 +98,7 @@ fn connect(line: Line, memory: &'static mut SessionMemory) -> &'static mut Sessi
 }
 
 /// Whether all were created.
+#[inline(never)]
 fn create(session: &mut Session, entities: &'static Entities) -> bool {
     let Entities { publishers, subscriptions, services, clients } = entities;
     let is_good = |result: Result<(), _>| result.is_ok();
@@ -119,13 +120,15 @@ fn send(session: &mut Session, entities: &'static Entities) {
     }
     for client in &entities.clients {
         let counts = client.counts();
-        if counts.sent < MESSAGES && counts.sent == counts.received {
+        // The agent refuses requests while it has not found the server.
+        if counts.received < MESSAGES && counts.sent == counts.received + counts.refused {
             let _ = client.send_request(session, &AddTwoInts_Request { a: 1, b: 2 });
         }
     }
 }
 
-/// Takes all messages and responses, and answers all requests.
+/// Takes all messages and responses, and answers all requests. The host repeats a request for whose response there is
+/// no room.
 #[inline(never)]
 fn take(session: &mut Session, entities: &'static Entities) {
     for subscription in &entities.subscriptions {

@@ -28,7 +28,7 @@ pub use conditions::{ConditionsCommand, ConditionsMergeOptions, ConditionsOption
 pub use conforming::ConformanceOptions;
 pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptions, ZeroCopyOptions};
 pub use irobot::IrobotOptions;
-pub use micro::{LatencyOptions, MicroCommand, RecoveryOptions, ThroughputOptions};
+pub use micro::{LatencyOptions, MemoryOptions, MicroCommand, RecoveryOptions, ThroughputOptions};
 pub use options::{Output, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
@@ -70,6 +70,7 @@ Examples:
   perf_test versus -c Gantry,zenoh,fastdds:best   several middlewares side by side
   perf_test topology sierra_nevada -x events      a whole robot: ten nodes, in an executor
   perf_test scale                                 the cost of 10 to 1000 nodes, and what this machine holds
+  perf_test micro memory                          the memory of a microcontroller's publishers and subscriptions
   perf_test micro throughput                      a microcontroller's client over serial, USB, TCP, UDP
   perf_test report results                        writes results/report.html from the logs in this folder
   perf_test experiment sizes -c Gantry,zenoh      latency over the size of the message, with the caches
@@ -136,7 +137,7 @@ pub enum Command {
     /// has not seen.
     #[command(after_help = scale::AFTER_HELP)]
     Scale(Box<ScaleOptions>),
-    /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: throughput, latency and recovery.
+    /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: memory, throughput, latency, and recovery from faults.
     #[command(subcommand, disable_help_subcommand = true)]
     Micro(MicroCommand),
     /// Lists the middlewares that can be measured, those that are missing, the messages, and the topologies.

@@ -6,6 +6,7 @@
 
 pub mod latency;
 mod line;
+pub mod memory;
 pub mod published;
 pub mod recovery;
 mod rig;

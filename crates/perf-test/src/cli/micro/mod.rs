@@ -1,6 +1,7 @@
 //! The options of `micro`: the experiments with microcontrollers.
 
 mod latency;
+mod memory;
 mod recovery;
 mod throughput;
 
@@ -12,12 +13,19 @@ use perf_worker::choice::Choice;
 use super::values::choice;
 use crate::micro::Transport;
 pub use latency::LatencyOptions;
+pub use memory::MemoryOptions;
 pub use recovery::RecoveryOptions;
 pub use throughput::ThroughputOptions;
 
 /// The experiments.
 #[derive(Debug, Subcommand)]
 pub enum MicroCommand {
+    /// Measures the memory of publishers, subscriptions, services and clients on a microcontroller: static, stack, heap, and code.
+    ///
+    /// A program is built for a Cortex-M3 with 0, 1, 5 and 10 of each, linked, and run in QEMU with the agent. Without rustc's target
+    /// thumbv7m-none-eabi or qemu-system-arm it is measured on this host, and the results say so.
+    #[command(after_help = memory::AFTER_HELP)]
+    Memory(MemoryOptions),
     /// Measures the bytes per second that a board publishes over each transport.
     ///
     /// The board publishes best-effort texts as fast as its line takes them, and a node of this host receives them. The results are the texts

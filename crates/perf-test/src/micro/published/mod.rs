@@ -4,4 +4,5 @@
 //! read by eye from its pictures. The code of its tests is micro-ROS/micro_ros_renesas_testbench.
 
 pub mod latency;
+pub mod memory;
 pub mod throughput;

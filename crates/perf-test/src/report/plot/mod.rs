@@ -8,6 +8,7 @@ mod panel;
 pub mod scale;
 mod series;
 pub mod sizes;
+pub mod stacks;
 mod topics;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use super::full::{Conditions, Log};
 use crate::report::outputs::Outputs;
 use panel::{Drawing, INK, MARGIN, PALE, Panel};
 use series::Series;
+pub use series::plain;
 use topics::Topics;
 
 const SIZE: (u32, u32) = (1280, 960);

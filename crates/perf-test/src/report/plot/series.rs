@@ -236,7 +236,7 @@ fn from_zero(lines: &[Line]) -> Axis {
 }
 
 /// About six round numbers within a range.
-fn marks(low: f64, high: f64) -> Vec<f64> {
+pub fn marks(low: f64, high: f64) -> Vec<f64> {
     let rough = (high - low) / 6.0;
     let decade = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|step| step * decade).find(|step| *step >= rough).unwrap_or(rough);

@@ -1,0 +1,115 @@
+//! A process of a run: the agent, the emulator, or the program on the host. It ends when its value is dropped, and with this program.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The time that it has for an orderly end.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(2);
+
+/// A process, whose output is read line by line.
+#[derive(Debug)]
+pub struct Process {
+    name: String,
+    child: Child,
+    input: Option<ChildStdin>,
+    /// The lines that it has printed so far, on both of its outputs.
+    pub said: Vec<String>,
+    lines: Receiver<String>,
+    readers: Vec<JoinHandle<()>>,
+}
+
+impl Process {
+    /// Starts a program. The thread that starts it must outlive it.
+    ///
+    /// # Errors
+    /// A sentence: it cannot be started.
+    pub fn start<A: AsRef<OsStr>>(program: &OsStr, arguments: impl IntoIterator<Item = A>) -> Result<Process, String> {
+        let name = program.to_string_lossy().into_owned();
+        // This program becomes the other one after it has bound itself to its parent.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("perf_test").args(["daemon", &std::process::id().to_string(), "--"]).arg(program).args(arguments);
+        // A group of its own does not get the terminal's Ctrl-C.
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
+        let (sender, lines) = channel();
+        let outputs: [Option<Box<dyn Read + Send>>; 2] =
+            [child.stdout.take().map(|it| Box::new(it) as _), child.stderr.take().map(|it| Box::new(it) as _)];
+        let read = |output| {
+            let sender: Sender<String> = sender.clone();
+            std::thread::spawn(move || {
+                let lines = BufReader::new(output).split(b'\n').map_while(Result::ok);
+                // The receiver goes with the process.
+                lines.map(|line| String::from_utf8_lossy(&line).into_owned()).for_each(|line| drop(sender.send(line)));
+            })
+        };
+        let readers = outputs.into_iter().flatten().map(read).collect();
+        Ok(Process { name, input: child.stdin.take(), child, said: Vec::new(), lines, readers })
+    }
+
+    /// Its next line, if it comes in this time.
+    pub fn line(&mut self, timeout: Duration) -> Result<Option<String>, String> {
+        match self.lines.recv_timeout(timeout) {
+            Ok(line) => {
+                self.said.push(line.clone());
+                Ok(Some(line))
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(self.failure("has ended")),
+        }
+    }
+
+    /// Gives it a line.
+    ///
+    /// # Errors
+    /// A sentence: it has ended.
+    pub fn give(&mut self, line: &str) -> Result<(), String> {
+        let given = self.input.as_mut().map(|input| writeln!(input, "{line}"));
+        if given.is_some_and(|given| given.is_ok()) { Ok(()) } else { Err(self.failure("has ended")) }
+    }
+
+    /// Waits for its end; `None` if it does not end in this time.
+    pub fn wait(&mut self, timeout: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            let status = self.child.try_wait().ok().flatten();
+            if status.is_some() || Instant::now() >= deadline {
+                self.said.extend(self.lines.try_iter());
+                return status;
+            }
+            sleep(POLL);
+        }
+    }
+
+    /// A sentence with its last line.
+    #[must_use]
+    pub fn failure(&self, what: &str) -> String {
+        let last = self.said.iter().rev().find(|line| !line.trim().is_empty());
+        let said = last.map_or("it has printed nothing".to_owned(), |line| format!("its last line: {}", line.trim()));
+        format!("{} {what}; {said}", self.name)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.wait(Duration::ZERO).is_none() {
+            if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+                let _ = kill_process(pid, Signal::TERM);
+            }
+            if self.wait(END_TIMEOUT).is_none() {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+            }
+        }
+        for reader in self.readers.drain(..) {
+            let _ = reader.join();
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A picture of stacked bars: the parts of a sum over a number, with marks of other sums to compare with.
+
+use plotters::coord::Shift;
+use plotters::prelude::{
+    Color, DrawingArea, IntoDrawingArea, IntoFont, PathElement, RGBColor, Rectangle, SVGBackend, Text, WHITE,
+};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::panel::{BLUE, Drawing, GREEN, INK, MARGIN, ORANGE, PALE, RED};
+use super::series::{marks, plain};
+
+const WIDTH: u32 = 1280;
+const HEIGHT: u32 = 400;
+const COLUMNS: usize = 2;
+const COLOURS: [RGBColor; 3] = [BLUE, ORANGE, GREEN];
+/// The places for the title and the legend, for the names of the bars, and for the marks of the axis.
+const HEAD: i32 = 70;
+const FOOT: i32 = 40;
+const LEFT: i32 = 76;
+const LIGHT: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
+/// The place of a name in the legend.
+const LEGEND_STEP: i32 = 110;
+
+/// A chart.
+#[derive(Debug)]
+pub struct Chart {
+    /// The quantity across, and that of the bars with its unit.
+    pub title: String,
+    /// The names of the parts, from below; at most three.
+    pub parts: Vec<&'static str>,
+    /// The name of the marks.
+    pub mark: &'static str,
+    /// The bars.
+    pub bars: Vec<Bar>,
+}
+
+/// A bar.
+#[derive(Debug)]
+pub struct Bar {
+    /// Its number.
+    pub name: String,
+    /// Its parts, from below.
+    pub parts: Vec<f64>,
+    /// The sum to compare with.
+    pub mark: Option<f64>,
+}
+
+/// Draws charts as SVG, two in a row.
+///
+/// # Errors
+/// A sentence, if they cannot be drawn.
+pub fn draw(charts: &[Chart]) -> Result<String, String> {
+    let rows = charts.len().div_ceil(COLUMNS).max(1);
+    let height = HEIGHT * u32::try_from(rows).unwrap_or(1);
+    let mut picture = String::new();
+    let root = SVGBackend::with_string(&mut picture, (WIDTH, height)).into_drawing_area();
+    let drawn = || -> Drawing {
+        root.fill(&WHITE)?;
+        for (area, chart) in root.split_evenly((rows, COLUMNS)).iter().zip(charts) {
+            chart.draw(area)?;
+        }
+        root.present()
+    };
+    drawn().map_err(|error| format!("cannot draw the memory: {error}"))?;
+    drop(root);
+    Ok(picture)
+}
+
+impl Chart {
+    fn draw(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
+        let text = |size: u32, colour: &RGBColor| ("sans-serif", size).into_font().color(colour);
+        let (width, height) = area.dim_in_pixel();
+        let (right, bottom) = (width.cast_signed() - MARGIN, height.cast_signed() - FOOT);
+        area.draw(&Text::new(self.title.clone(), (MARGIN, 10), text(16, &INK)))?;
+        self.draw_legend(area)?;
+        let sums = self.bars.iter().flat_map(|bar| [Some(bar.parts.iter().sum::<f64>()), bar.mark]).flatten();
+        let highest = sums.fold(1.0, f64::max) * 1.05;
+        let y = |value: f64| bottom - (value / highest * f64::from(bottom - HEAD)).round() as i32;
+        for mark in marks(0.0, highest) {
+            area.draw(&PathElement::new(vec![(LEFT, y(mark)), (right, y(mark))], LIGHT.stroke_width(1)))?;
+            let style = text(13, &PALE).pos(Pos::new(HPos::Right, VPos::Center));
+            area.draw(&Text::new(plain(mark), (LEFT - 8, y(mark)), style))?;
+        }
+        let step = (right - LEFT) / i32::try_from(self.bars.len()).unwrap_or(1).max(1);
+        for (bar, index) in self.bars.iter().zip(0..) {
+            let middle = LEFT + step * index + step / 2;
+            let half = (step * 3 / 10).min(40);
+            let mut below = 0.0;
+            for (part, colour) in bar.parts.iter().zip(COLOURS) {
+                let corners = [(middle - half, y(below + part)), (middle + half, y(below))];
+                area.draw(&Rectangle::new(corners, colour.filled()))?;
+                below += part;
+            }
+            if let Some(mark) = bar.mark {
+                let line = vec![(middle - half - 6, y(mark)), (middle + half + 6, y(mark))];
+                area.draw(&PathElement::new(line, RED.stroke_width(3)))?;
+            }
+            let centre = |v| Pos::new(HPos::Center, v);
+            area.draw(&Text::new(
+                plain(below.round()),
+                (middle, y(below) - 4),
+                text(12, &INK).pos(centre(VPos::Bottom)),
+            ))?;
+            area.draw(&Text::new(bar.name.clone(), (middle, bottom + 8), text(13, &INK).pos(centre(VPos::Top))))?;
+        }
+        area.draw(&PathElement::new(vec![(LEFT, bottom), (right, bottom)], PALE.stroke_width(1)))
+    }
+
+    fn draw_legend(&self, area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawing {
+        let has_marks = self.bars.iter().any(|bar| bar.mark.is_some());
+        let parts = self.parts.iter().zip(COLOURS).map(|(name, colour)| (*name, colour.stroke_width(12)));
+        let keys = parts.chain(has_marks.then(|| (self.mark, RED.stroke_width(3))));
+        for ((name, style), index) in keys.zip(0..) {
+            let x = LEFT + LEGEND_STEP * index;
+            area.draw(&PathElement::new(vec![(x, 46), (x + 24, 46)], style))?;
+            area.draw(&Text::new(name, (x + 31, 39), ("sans-serif", 14).into_font().color(&INK)))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_has_its_parts_sums_and_marks() {
+        let bars = vec![
+            Bar { name: "1".to_owned(), parts: vec![6000.0, 1500.0, 0.0], mark: Some(19_000.0) },
+            Bar { name: "10".to_owned(), parts: vec![6600.0, 1500.0, 0.0], mark: None },
+        ];
+        let chart =
+            Chart { title: "publishers".to_owned(), parts: vec!["static", "stack", "heap"], mark: "published", bars };
+        let picture = draw(&[chart]).unwrap();
+        for words in ["publishers", "static", "heap", "published", "7500", "8100", "20,000"] {
+            assert!(picture.contains(words), "{words}: {picture}");
+        }
+        assert!(draw(&[]).is_ok());
+    }
+}
