@@ -239,7 +239,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         if header.session != core.session || matches!(core.state, State::Closed) {
             return; // of an earlier session
         }
-        if core.state == State::Connected {
+        if matches!(core.state, State::Connected) {
             // Any message is a sign of life, also a fragment or a duplicate. It does not put off the end of the session.
             core.heard(now);
         }
