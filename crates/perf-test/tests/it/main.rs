@@ -15,6 +15,7 @@ mod footprint;
 mod kills;
 mod logs;
 mod messages;
+mod micro_memory;
 mod mock;
 mod page;
 mod parser;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         robot_services::TESTS,
         robot_chains::TESTS,
         scale::TESTS,
+        micro_memory::TESTS,
         runs::TESTS,
         messages::TESTS,
         terminal::TESTS,

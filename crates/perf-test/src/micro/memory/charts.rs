@@ -2,9 +2,9 @@
 
 use super::{
     Memory,
-    costs::memory_of,
+    costs::{self, memory_of},
     text::{published_entity, published_total},
-    variant::Variant,
+    variant::{Kind, Variant},
 };
 use crate::{
     micro::published::memory as published,
@@ -12,20 +12,15 @@ use crate::{
 };
 
 const PARTS: [&str; 3] = ["static", "stack", "heap"];
-const MARK: &str = "published total";
+const MARK: &str = "published";
 
 impl Memory {
-    /// A chart for each kind of entity, and one of the history.
+    /// A chart for each kind of entity, one of the history, and one of the costs.
     pub(super) fn charts(&self) -> Vec<Chart> {
         let bar = |variant: &Variant, number: u32, totals: &[(u32, f64)]| {
-            let memory = memory_of(&self.programs, variant)?;
-            Some(Bar {
-                name: number.to_string(),
-                parts: vec![memory.static_bytes, memory.stack_bytes, memory.heap_bytes],
-                mark: published_total(totals, number),
-            })
+            let parts = parts(memory_of(&self.programs, variant)?);
+            Some(Bar { name: number.to_string(), parts, mark: published_total(totals, number) })
         };
-        let machine = self.chosen.target.machine();
         let chart = |title: String, bars| Chart { title, parts: PARTS.into(), mark: MARK, bars };
         let mut charts: Vec<Chart> = self
             .plan
@@ -34,12 +29,25 @@ impl Memory {
             .map(|(kind, variants)| {
                 let totals = &published_entity(*kind).totals;
                 let bars = variants.iter().filter_map(|variant| bar(variant, variant.count(*kind), totals));
-                chart(format!("number of {}s (bytes) on {machine}", kind.name()), bars.collect())
+                chart(format!("bytes over the number of {}s", kind.name()), bars.collect())
             })
             .collect();
         let bars =
             self.plan.histories.iter().filter_map(|of| bar(of, of.history, &published::HISTORY_TOTALS)).collect();
-        charts.push(chart(format!("history of the session (bytes) on {machine}"), bars));
+        charts.push(chart("bytes over the history of the session".to_owned(), bars));
+        let one_more = |name: &str, cost: Option<costs::Memory>, published| {
+            Some(Bar { name: name.to_owned(), parts: parts(cost?), mark: Some(published) })
+        };
+        let mut bars: Vec<Bar> = Kind::ALL
+            .iter()
+            .filter_map(|kind| one_more(kind.name(), self.costs.entity(*kind), published_entity(*kind).bytes))
+            .collect();
+        bars.extend(one_more("history", self.costs.history_slot, published::HISTORY_SLOT_BYTES));
+        charts.push(chart("bytes of one more".to_owned(), bars));
         charts
     }
+}
+
+fn parts(memory: costs::Memory) -> Vec<f64> {
+    vec![memory.static_bytes, memory.stack_bytes, memory.heap_bytes]
 }

@@ -85,7 +85,7 @@ pub fn measure(options: &MemoryOptions) -> Result<Results, Failure> {
         plan,
     };
     memory.figures = memory.all_figures();
-    let picture = draw(&memory.charts()).map_err(Failure::Measurement)?;
+    let picture = draw(&memory.title(), &memory.charts()).map_err(Failure::Measurement)?;
     Results::write(&folder, NAME, memory.lines(), &memory, Some(picture), failure).map_err(Failure::Measurement)
 }
 
@@ -115,6 +115,10 @@ fn failure(programs: &[Measured], wanted: usize) -> Option<String> {
 }
 
 impl Memory {
+    fn title(&self) -> String {
+        format!("memory of gantry-micro on {}, bytes", self.chosen.target.machine())
+    }
+
     /// A program, if it was measured.
     fn of(&self, variant: &Variant) -> Option<&Measured> {
         self.programs.iter().find(|of| of.variant == *variant)

@@ -82,7 +82,7 @@ impl<M: Message> Endpoints<M> {
         let node = Node::builder("peer").domain_id(domain_id).build()?;
         let topics = |of: &'static str, count: u32| {
             let count = if variant.has_one_topic { count.min(1) } else { count };
-            (0..count).map(move |index| format!("{of}_{index}"))
+            (0..count).map(move |index| format!("/{of}_{index}"))
         };
         // It matches publishers of both reliabilities.
         let subscribe = |topic: String| {

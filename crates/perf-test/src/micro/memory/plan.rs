@@ -32,14 +32,12 @@ impl Plan {
     #[must_use]
     pub fn new(entities: &[u32], histories: &[u32]) -> Plan {
         let of_kind = |kind| (kind, entities.iter().map(|count| Variant::of(kind, *count)).collect());
-        let ends: Vec<u32> = [histories.first(), histories.last()].into_iter().flatten().copied().collect();
-        let mut depths = [ends, vec![SUBSCRIPTION_DEPTH]].concat();
-        depths.sort_unstable();
-        depths.dedup();
+        // Twice as many: a queue is padded to 8 bytes, and four lengths have 8.
+        let depths = [SUBSCRIPTION_DEPTH, 2 * SUBSCRIPTION_DEPTH];
         Plan {
             kinds: Kind::ALL.map(of_kind).into(),
             histories: histories.iter().map(|history| Variant { history: *history, ..Variant::PAIR }).collect(),
-            depths: depths.iter().map(|depth| Variant { subscription_depth: *depth, ..Variant::PAIR }).collect(),
+            depths: depths.map(|depth| Variant { subscription_depth: depth, ..Variant::PAIR }).into(),
             claims: claims(entities.last().copied().unwrap_or(1)),
         }
     }

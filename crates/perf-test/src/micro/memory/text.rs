@@ -21,7 +21,7 @@ const NONE: &str = "-";
 impl Memory {
     /// The results as lines.
     pub(super) fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!("memory of gantry-micro on {}, bytes", self.chosen.target.machine())];
+        let mut lines = vec![self.title()];
         lines.extend(self.chosen.reason.iter().map(|reason| format!("not a Cortex-M3, because {reason}")));
         for (kind, variants) in &self.plan.kinds {
             let totals = published_entity(*kind).totals;

@@ -10,6 +10,7 @@ use super::panel::{BLUE, Drawing, GREEN, INK, MARGIN, ORANGE, PALE, RED};
 use super::series::{marks, plain};
 
 const WIDTH: u32 = 1280;
+const TITLE: u32 = 56;
 const HEIGHT: u32 = 400;
 const COLUMNS: usize = 2;
 const COLOURS: [RGBColor; 3] = [BLUE, ORANGE, GREEN];
@@ -45,18 +46,20 @@ pub struct Bar {
     pub mark: Option<f64>,
 }
 
-/// Draws charts as SVG, two in a row.
+/// Draws charts as SVG, two in a row below a title.
 ///
 /// # Errors
 /// A sentence, if they cannot be drawn.
-pub fn draw(charts: &[Chart]) -> Result<String, String> {
+pub fn draw(title: &str, charts: &[Chart]) -> Result<String, String> {
     let rows = charts.len().div_ceil(COLUMNS).max(1);
-    let height = HEIGHT * u32::try_from(rows).unwrap_or(1);
+    let height = TITLE + HEIGHT * u32::try_from(rows).unwrap_or(1);
     let mut picture = String::new();
     let root = SVGBackend::with_string(&mut picture, (WIDTH, height)).into_drawing_area();
     let drawn = || -> Drawing {
         root.fill(&WHITE)?;
-        for (area, chart) in root.split_evenly((rows, COLUMNS)).iter().zip(charts) {
+        let (head, body) = root.split_vertically(TITLE);
+        head.draw(&Text::new(title, (MARGIN, 16), ("sans-serif", 22).into_font().color(&INK)))?;
+        for (area, chart) in body.split_evenly((rows, COLUMNS)).iter().zip(charts) {
             chart.draw(area)?;
         }
         root.present()
@@ -71,7 +74,7 @@ impl Chart {
         let text = |size: u32, colour: &RGBColor| ("sans-serif", size).into_font().color(colour);
         let (width, height) = area.dim_in_pixel();
         let (right, bottom) = (width.cast_signed() - MARGIN, height.cast_signed() - FOOT);
-        area.draw(&Text::new(self.title.clone(), (MARGIN, 10), text(16, &INK)))?;
+        area.draw(&Text::new(self.title.clone(), (MARGIN, 10), text(18, &INK)))?;
         self.draw_legend(area)?;
         let sums = self.bars.iter().flat_map(|bar| [Some(bar.parts.iter().sum::<f64>()), bar.mark]).flatten();
         let highest = sums.fold(1.0, f64::max) * 1.05;
@@ -131,10 +134,10 @@ mod tests {
         ];
         let chart =
             Chart { title: "publishers".to_owned(), parts: vec!["static", "stack", "heap"], mark: "published", bars };
-        let picture = draw(&[chart]).unwrap();
-        for words in ["publishers", "static", "heap", "published", "7500", "8100", "20,000"] {
+        let picture = draw("memory", &[chart]).unwrap();
+        for words in ["memory", "publishers", "static", "heap", "published", "7500", "8100", "20,000"] {
             assert!(picture.contains(words), "{words}: {picture}");
         }
-        assert!(draw(&[]).is_ok());
+        assert!(draw("memory", &[]).is_ok());
     }
 }
