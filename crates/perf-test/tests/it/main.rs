@@ -15,6 +15,7 @@ mod footprint;
 mod kills;
 mod logs;
 mod messages;
+mod micro;
 mod micro_memory;
 mod mock;
 mod page;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         robot_services::TESTS,
         robot_chains::TESTS,
         scale::TESTS,
+        micro::TESTS,
         micro_memory::TESTS,
         runs::TESTS,
         messages::TESTS,

@@ -18,7 +18,6 @@ use std::{
 use super::transport::Transport;
 pub use faults::{Faults, Way};
 use pseudoterminal::Pseudoterminal;
-pub use relay::Traffic;
 use relay::{Relay, both_ways};
 use tcp::TcpRelay;
 
@@ -29,8 +28,6 @@ pub struct Line {
     pub agent_arguments: Vec<String>,
     /// What the board opens.
     pub board_end: BoardEnd,
-    /// The bytes that passed; none where no relay counts them.
-    pub traffic: Option<Traffic>,
     /// The faults of a serial line; other lines have none.
     pub faults: Faults,
     _keeper: Keeper,
@@ -72,29 +69,27 @@ impl Line {
         if let Some(bit_rates) = transport.bit_rates() {
             return Ok(Line::can(bit_rates));
         }
-        let (traffic, faults) = (Traffic::default(), Faults::default());
+        let faults = Faults::default();
         let agent = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         match (transport, transport.speed()) {
             (Transport::Serial | Transport::Usb, Some(speed)) => {
                 let (board, agent) = (Pseudoterminal::open()?, Pseudoterminal::open()?);
-                let relays = both_ways([&board.end, &agent.end], speed, &traffic, &faults)?;
+                let relays = both_ways([&board.end, &agent.end], speed, &faults)?;
                 let baud = transport.baud();
                 let arguments = ["serial", &agent.path.display().to_string(), "--baud", &baud.to_string()];
                 Ok(Line {
                     agent_arguments: arguments.map(str::to_owned).into(),
                     board_end: BoardEnd::Serial(board.path.clone(), baud),
-                    traffic: Some(traffic),
                     faults,
                     _keeper: Keeper::Serial { _relays: relays, _ends: [board, agent] },
                 })
             }
             (Transport::Tcp, Some(speed)) => {
                 let agent = TcpListener::bind(agent)?.local_addr()?;
-                let relay = TcpRelay::start(agent, speed, traffic.clone())?;
+                let relay = TcpRelay::start(agent, speed)?;
                 Ok(Line {
                     agent_arguments: network("tcp", agent),
                     board_end: BoardEnd::Tcp(relay.address()),
-                    traffic: Some(traffic),
                     faults,
                     _keeper: Keeper::Tcp { _relay: relay },
                 })
@@ -104,7 +99,6 @@ impl Line {
                 Ok(Line {
                     agent_arguments: network("udp", agent),
                     board_end: BoardEnd::Udp(agent),
-                    traffic: None,
                     faults,
                     _keeper: Keeper::Other,
                 })
@@ -121,7 +115,6 @@ impl Line {
         Line {
             agent_arguments: arguments.map(str::to_owned).into(),
             board_end: BoardEnd::Can(path),
-            traffic: None,
             faults: Faults::default(),
             _keeper: Keeper::Other,
         }

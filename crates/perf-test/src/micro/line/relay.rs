@@ -4,10 +4,7 @@ use std::{
     io,
     num::NonZeroU64,
     os::fd::{AsFd, OwnedFd},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     thread::{self, JoinHandle},
 };
 
@@ -24,15 +21,6 @@ use super::{
 };
 use crate::micro::transport::Speed;
 
-/// The bytes that passed, each way. Counters only, so nothing is ordered by them.
-#[derive(Clone, Debug, Default)]
-pub struct Traffic {
-    /// From the board to the agent.
-    pub from_board: Arc<AtomicU64>,
-    /// From the agent to the board.
-    pub to_board: Arc<AtomicU64>,
-}
-
 /// One direction of a line, until this is dropped.
 #[derive(Debug)]
 pub struct Relay {
@@ -44,35 +32,18 @@ pub struct Relay {
 const SEED: u64 = 22;
 
 /// The relays between the board's end and the agent's.
-pub fn both_ways(
-    [board, agent]: [&OwnedFd; 2],
-    speed: Speed,
-    traffic: &Traffic,
-    faults: &Faults,
-) -> io::Result<[Relay; 2]> {
+pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Faults) -> io::Result<[Relay; 2]> {
     let way = |way| FaultyWay::new(faults.clone(), way, SEED + way as u64);
     Ok([
-        Relay::start(
-            board.try_clone()?,
-            agent.try_clone()?,
-            Pace::new(speed),
-            way(Way::FromBoard),
-            traffic.from_board.clone(),
-        )?,
-        Relay::start(
-            agent.try_clone()?,
-            board.try_clone()?,
-            Pace::new(speed),
-            way(Way::ToBoard),
-            traffic.to_board.clone(),
-        )?,
+        Relay::start(board.try_clone()?, agent.try_clone()?, Pace::new(speed), way(Way::FromBoard))?,
+        Relay::start(agent.try_clone()?, board.try_clone()?, Pace::new(speed), way(Way::ToBoard))?,
     ])
 }
 
 impl Relay {
-    fn start(from: OwnedFd, to: OwnedFd, pace: Pace, way: FaultyWay, bytes: Arc<AtomicU64>) -> io::Result<Relay> {
+    fn start(from: OwnedFd, to: OwnedFd, pace: Pace, way: FaultyWay) -> io::Result<Relay> {
         let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
-        let mut direction = Direction { from, to, pace, way, bytes, stop: stop.clone() };
+        let mut direction = Direction { from, to, pace, way, stop: stop.clone() };
         let thread = thread::Builder::new().name("line".to_owned()).spawn(move || {
             // Without it the kernel may wake the thread 50 µs late; the line is as good as the kernel lets it be.
             let _ = set_current_timer_slack(NonZeroU64::new(1));
@@ -104,7 +75,6 @@ struct Direction {
     to: OwnedFd,
     pace: Pace,
     way: FaultyWay,
-    bytes: Arc<AtomicU64>,
     stop: Arc<OwnedFd>,
 }
 
@@ -135,7 +105,6 @@ impl Direction {
                     Err(error) => return Err(error.into()),
                 }
             }
-            self.bytes.fetch_add(length as u64, Ordering::Relaxed);
         }
     }
 

@@ -16,7 +16,7 @@ use rustix::{
 
 use super::{
     faults::Faults,
-    relay::{Relay, Traffic, both_ways},
+    relay::{Relay, both_ways},
 };
 use crate::micro::transport::Speed;
 
@@ -32,7 +32,7 @@ pub struct TcpRelay {
 }
 
 impl TcpRelay {
-    pub fn start(agent: SocketAddr, speed: Speed, traffic: Traffic) -> io::Result<TcpRelay> {
+    pub fn start(agent: SocketAddr, speed: Speed) -> io::Result<TcpRelay> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         // Connections inherit it.
@@ -41,7 +41,7 @@ impl TcpRelay {
         let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
         let of_thread = stop.clone();
         let thread = thread::Builder::new().name("tcp line".to_owned()).spawn(move || {
-            let _ = accept(&listener, agent, speed, &traffic, &of_thread);
+            let _ = accept(&listener, agent, speed, &of_thread);
         })?;
         Ok(TcpRelay { address, stop, thread: Some(thread) })
     }
@@ -62,13 +62,7 @@ impl Drop for TcpRelay {
     }
 }
 
-fn accept(
-    listener: &TcpListener,
-    agent: SocketAddr,
-    speed: Speed,
-    traffic: &Traffic,
-    stop: &OwnedFd,
-) -> io::Result<()> {
+fn accept(listener: &TcpListener, agent: SocketAddr, speed: Speed, stop: &OwnedFd) -> io::Result<()> {
     let mut relays: Option<[Relay; 2]> = None;
     loop {
         // An end of a connection is noticed with the next one, or after this time.
@@ -88,18 +82,18 @@ fn accept(
         if accepted && let Ok((board, _)) = listener.accept() {
             // Without an agent the board's connection ends at once.
             if let Ok(agent) = TcpStream::connect(agent) {
-                relays = Some(connect([board, agent], speed, traffic)?);
+                relays = Some(connect([board, agent], speed)?);
             }
         }
     }
 }
 
-fn connect(streams: [TcpStream; 2], speed: Speed, traffic: &Traffic) -> io::Result<[Relay; 2]> {
+fn connect(streams: [TcpStream; 2], speed: Speed) -> io::Result<[Relay; 2]> {
     for stream in &streams {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         set_socket_recv_buffer_size(stream, RECEIVE_BUFFER_BYTES)?;
     }
     let [board, agent] = streams.map(OwnedFd::from);
-    both_ways([&board, &agent], speed, traffic, &Faults::default())
+    both_ways([&board, &agent], speed, &Faults::default())
 }

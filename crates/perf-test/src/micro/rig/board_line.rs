@@ -1,73 +1,136 @@
-//! The transports of gantry-micro as one type, with the descriptor on which a thread waits.
+//! The board's transport: those of gantry-micro as one type, with a count of what it sent.
 
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use gantry_micro::{
-    Transport,
-    transport::{CanFdTransport, Port, SerialTransport, SimulatedCan, TcpTransport, UdpTransport, open_serial},
+use gantry_micro::transport::{
+    CanFdTransport, Port, SerialTransport, SimulatedCan, TcpTransport, UdpTransport, open_serial,
+};
+use perf_worker::clock::SECOND_NS;
+
+use crate::micro::{
+    line::BoardEnd,
+    transport::{CAN_IDENTIFIER, Transport},
 };
 
-use crate::micro::{line::BoardEnd, transport::CAN_IDENTIFIER};
+/// The messages that a board has sent. Counters only, so nothing is ordered by them.
+#[derive(Clone, Debug, Default)]
+pub struct Traffic {
+    counts: Arc<[AtomicU64; 3]>,
+}
+
+/// The messages that a board has sent until a moment, or between two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Messages.
+    pub messages: u64,
+    /// Their bytes with the framing.
+    pub frame_bytes: u64,
+    /// The time that they take on the line, ns; 0 if it is not paced.
+    pub line_ns: u64,
+}
+
+impl Traffic {
+    /// Until now.
+    #[must_use]
+    pub fn now(&self) -> Sent {
+        let [messages, frame_bytes, line_ns] = &*self.counts;
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Sent { messages: of(messages), frame_bytes: of(frame_bytes), line_ns: of(line_ns) }
+    }
+
+    fn count(&self, transport: Transport, message: &[u8]) {
+        let line_ns = transport.messages_per_s(message).map_or(0.0, |per_s| SECOND_NS as f64 / per_s);
+        let frame_bytes = message.len() + transport.framing_bytes(message.len());
+        let of_message = [1, frame_bytes as u64, line_ns as u64];
+        self.counts.iter().zip(of_message).for_each(|(count, more)| {
+            count.fetch_add(more, Ordering::Relaxed);
+        });
+    }
+}
+
+impl Sent {
+    /// Between an earlier moment and this one.
+    #[must_use]
+    pub fn since(self, earlier: Sent) -> Sent {
+        Sent {
+            messages: self.messages - earlier.messages,
+            frame_bytes: self.frame_bytes - earlier.frame_bytes,
+            line_ns: self.line_ns - earlier.line_ns,
+        }
+    }
+}
 
 /// The board's transport.
 #[derive(Debug)]
-pub enum BoardLine {
-    /// Over a serial port.
+pub struct BoardLine {
+    port: BoardPort,
+    transport: Transport,
+    traffic: Traffic,
+}
+
+#[derive(Debug)]
+enum BoardPort {
     Serial(SerialTransport<Port<OwnedFd>>),
-    /// Over TCP.
     Tcp(TcpTransport),
-    /// Over UDP.
     Udp(UdpTransport),
-    /// Over a simulated CAN bus.
     Can(CanFdTransport<SimulatedCan>),
 }
 
 impl BoardLine {
-    /// Opens the board's end of a line.
+    /// Opens the board's end of a line, whose messages `traffic` counts.
     ///
     /// # Errors
     /// Those of the port or socket.
-    pub fn open(end: &BoardEnd) -> io::Result<BoardLine> {
-        Ok(match end {
-            BoardEnd::Serial(path, bits_per_s) => BoardLine::Serial(open_serial(path, *bits_per_s)?),
-            BoardEnd::Tcp(agent) => BoardLine::Tcp(TcpTransport::new(*agent)),
-            BoardEnd::Udp(agent) => BoardLine::Udp(UdpTransport::new(*agent)?),
-            BoardEnd::Can(bus) => BoardLine::Can(SimulatedCan::connect(bus, CAN_IDENTIFIER)?),
-        })
+    pub fn open(end: &BoardEnd, transport: Transport, traffic: Traffic) -> io::Result<BoardLine> {
+        let port = match end {
+            BoardEnd::Serial(path, bits_per_s) => BoardPort::Serial(open_serial(path, *bits_per_s)?),
+            BoardEnd::Tcp(agent) => BoardPort::Tcp(TcpTransport::new(*agent)),
+            BoardEnd::Udp(agent) => BoardPort::Udp(UdpTransport::new(*agent)?),
+            BoardEnd::Can(bus) => BoardPort::Can(SimulatedCan::connect(bus, CAN_IDENTIFIER)?),
+        };
+        Ok(BoardLine { port, transport, traffic })
     }
 
     /// The descriptor, if the line is open.
     pub fn descriptor(&mut self) -> Option<BorrowedFd<'_>> {
-        match self {
-            BoardLine::Serial(line) => Some(line.port().0.as_fd()),
-            BoardLine::Tcp(line) => line.descriptor(),
-            BoardLine::Udp(line) => Some((*line).as_fd()),
-            BoardLine::Can(line) => line.controller().descriptor(),
+        match &mut self.port {
+            BoardPort::Serial(port) => Some(port.port().0.as_fd()),
+            BoardPort::Tcp(port) => port.descriptor(),
+            BoardPort::Udp(port) => Some((*port).as_fd()),
+            BoardPort::Can(port) => port.controller().descriptor(),
         }
     }
 }
 
-impl Transport for BoardLine {
+impl gantry_micro::Transport for BoardLine {
     type Error = io::Error;
 
     fn send(&mut self, message: &[u8]) -> io::Result<bool> {
-        match self {
-            BoardLine::Serial(line) => line.send(message),
-            BoardLine::Tcp(line) => line.send(message),
-            BoardLine::Udp(line) => line.send(message),
-            BoardLine::Can(line) => line.send(message).map_err(io::Error::other),
+        let is_sent = match &mut self.port {
+            BoardPort::Serial(port) => port.send(message),
+            BoardPort::Tcp(port) => port.send(message),
+            BoardPort::Udp(port) => port.send(message),
+            BoardPort::Can(port) => port.send(message).map_err(io::Error::other),
+        }?;
+        if is_sent {
+            self.traffic.count(self.transport, message);
         }
+        Ok(is_sent)
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        match self {
-            BoardLine::Serial(line) => line.receive(buffer),
-            BoardLine::Tcp(line) => line.receive(buffer),
-            BoardLine::Udp(line) => line.receive(buffer),
-            BoardLine::Can(line) => line.receive(buffer).map_err(io::Error::other),
+        match &mut self.port {
+            BoardPort::Serial(port) => port.receive(buffer),
+            BoardPort::Tcp(port) => port.receive(buffer),
+            BoardPort::Udp(port) => port.receive(buffer),
+            BoardPort::Can(port) => port.receive(buffer).map_err(io::Error::other),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{line::Line, transport::Transport};
 use crate::{coordinator::daemon::StartedDaemon, error::Failure, interrupt::Interrupt};
 pub use agent::find;
 pub use board::{BoardClient, BoardClock, wait};
-pub use board_line::BoardLine;
+pub use board_line::{BoardLine, Sent, Traffic};
 
 /// The node of the board.
 pub const BOARD: &str = "board";
@@ -29,8 +29,11 @@ pub struct Rig {
     /// Dropped first: it ends before the line.
     agent: StartedDaemon,
     program: PathBuf,
+    transport: Transport,
     /// The line.
     pub line: Line,
+    /// What the boards have sent.
+    pub traffic: Traffic,
 }
 
 impl Rig {
@@ -43,7 +46,7 @@ impl Rig {
             .map_err(|error| Failure::Measurement(format!("cannot open the line {transport:?}: {error}")))?;
         let program = agent.to_owned();
         let agent = agent::start(&program, &line, interrupt)?;
-        Ok(Rig { agent, program, line })
+        Ok(Rig { agent, program, transport, line, traffic: Traffic::default() })
     }
 
     /// Kills the agent, and starts another one in its place.
@@ -61,7 +64,7 @@ impl Rig {
     /// # Errors
     /// [`Failure::Measurement`]: its port or socket cannot be opened.
     pub fn board_line(&self) -> Result<BoardLine, Failure> {
-        BoardLine::open(&self.line.board_end)
+        BoardLine::open(&self.line.board_end, self.transport, self.traffic.clone())
             .map_err(|error| Failure::Measurement(format!("the board cannot open its end of the line: {error}")))
     }
 }

@@ -1,6 +1,7 @@
 //! Throughput (`perf_test micro throughput`): best-effort texts of a board, as fast as its line takes them, received by a node of the host.
 
 mod board;
+mod charts;
 mod host;
 mod row;
 mod text;
@@ -22,6 +23,7 @@ use crate::{
     cli::ThroughputOptions,
     error::Failure,
     interrupt::Interrupt,
+    report::plot::throughput::draw,
 };
 use board::Orders;
 use host::Host;
@@ -88,7 +90,8 @@ pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
     }
     steps.progress.finish(0);
     let failure = (!throughput.failures.is_empty()).then(|| throughput.failures.join("; "));
-    Results::write(&folder, NAME, throughput.lines(), &throughput, None, failure).map_err(Failure::Measurement)
+    let picture = draw(&throughput.charts()).map_err(Failure::Measurement)?;
+    Results::write(&folder, NAME, throughput.lines(), &throughput, Some(picture), failure).map_err(Failure::Measurement)
 }
 
 impl Throughput {

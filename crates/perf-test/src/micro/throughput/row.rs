@@ -6,7 +6,11 @@ use perf_worker::clock::{SECOND_NS, now_ns};
 use serde::Serialize;
 
 use super::{board::Orders, host::Received};
-use crate::micro::{published, rig::Rig, transport::Transport};
+use crate::micro::{
+    published,
+    rig::{Rig, Sent},
+    transport::Transport,
+};
 
 /// The beginning of a message: those of XRCE's message, of its submessage, and of the data in it (a request and the data writer).
 const HEADER: [u8; 12] = [0x81, 1, 0, 1, 7, 1, 0, 0, 0, 0x10, 0, 0x15];
@@ -24,24 +28,23 @@ fn message(payload_bytes: usize) -> Vec<u8> {
 #[derive(Clone, Copy, Debug)]
 pub struct Passed {
     time_ns: i64,
-    sent: u64,
-    /// The bytes on the line; none if nothing counts them.
-    bytes: Option<u64>,
+    /// The texts that the board published.
+    texts: u64,
+    sent: Sent,
 }
 
 impl Passed {
     /// Until now.
     pub fn now(rig: &Rig, orders: &Orders) -> Passed {
-        let bytes = rig.line.traffic.as_ref().map(|traffic| traffic.from_board.load(Ordering::Relaxed));
-        Passed { time_ns: now_ns(), sent: orders.sent.load(Ordering::Relaxed), bytes }
+        Passed { time_ns: now_ns(), texts: orders.sent.load(Ordering::Relaxed), sent: rig.traffic.now() }
     }
 
     /// Between an earlier moment and this one.
     pub fn since(self, earlier: Passed) -> Passed {
         Passed {
             time_ns: self.time_ns - earlier.time_ns,
-            sent: self.sent - earlier.sent,
-            bytes: self.bytes.zip(earlier.bytes).map(|(bytes, before)| bytes - before),
+            texts: self.texts - earlier.texts,
+            sent: self.sent.since(earlier.sent),
         }
     }
 
@@ -65,11 +68,13 @@ pub struct Row {
     pub sent_per_s: f64,
     /// Texts that did not come, between the first and the last that did.
     pub lost: u64,
-    /// The part of the line's bytes, or of a bus's time, that was used; null if the line is not paced.
+    /// The part of the line's time that was used; null if it is not paced.
     pub line_utilisation: Option<f64>,
-    /// The part of the bytes of a frame that is not text.
+    /// Texts in a message: a client puts short ones together while its line is busy.
+    pub texts_per_message: f64,
+    /// The part of the bytes on the line that is not text.
     pub overhead: f64,
-    /// Bytes of texts per second if the line carried nothing else; null if it is not paced.
+    /// Bytes of texts per second if the line carried nothing else, each text in a message of its own; null if it is not paced.
     pub limit_bytes_per_s: Option<f64>,
     /// The published bytes per second of the like transport.
     pub published_bytes_per_s: Option<f64>,
@@ -79,20 +84,19 @@ impl Row {
     pub fn new(transport: Transport, payload_bytes: usize, received: Received, passed: Passed) -> Row {
         let message = message(payload_bytes);
         let messages_per_s = transport.messages_per_s(&message);
-        let used_bytes = |bytes: u64| Some(passed.per_s(bytes) / transport.speed()?.bytes_per_s);
-        // A bus is used for the time of the frames that came.
-        let used_time = transport.bit_rates().and(messages_per_s).map(|limit| received.per_s() / limit);
-        let frame_bytes = message.len() + transport.framing_bytes(message.len());
+        let used = passed.sent.line_ns as f64 / passed.time_ns.max(1) as f64;
+        let bytes = passed.texts * payload_bytes as u64;
         Row {
             transport,
             payload_bytes,
             received: received.count,
             received_per_s: received.per_s(),
             payload_bytes_per_s: received.per_s() * payload_bytes as f64,
-            sent_per_s: passed.per_s(passed.sent),
+            sent_per_s: passed.per_s(passed.texts),
             lost: received.lost,
-            line_utilisation: passed.bytes.and_then(used_bytes).or(used_time),
-            overhead: 1.0 - payload_bytes as f64 / frame_bytes as f64,
+            line_utilisation: messages_per_s.map(|_| used),
+            texts_per_message: passed.texts as f64 / passed.sent.messages.max(1) as f64,
+            overhead: 1.0 - bytes as f64 / passed.sent.frame_bytes.max(1) as f64,
             limit_bytes_per_s: messages_per_s.map(|per_s| per_s * payload_bytes as f64),
             published_bytes_per_s: published::throughput::bytes_per_s(transport, payload_bytes),
         }

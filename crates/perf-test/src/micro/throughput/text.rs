@@ -5,7 +5,7 @@ use perf_worker::choice::Choice;
 use super::{Row, Throughput};
 use crate::{micro::published::throughput::CURVES, report::tables::table};
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "transport",
     "text (B)",
     "received/s",
@@ -13,6 +13,7 @@ const COLUMNS: [&str; 11] = [
     "sent/s",
     "lost",
     "line used (%)",
+    "texts/message",
     "overhead (%)",
     "limit (B/s)",
     "of the limit (%)",
@@ -23,11 +24,11 @@ const COLUMNS: [&str; 11] = [
 const DIFFERENCES: [&str; 7] = [
     "published: a Renesas EK-RA6M5 with micro-ROS, read from plots; the texts that a ROS 2 subscription received in 5 s",
     "here: a thread of this host with gantry-micro, so the CPU of a microcontroller limits nothing",
-    "serial, usb, tcp: the limit is the line's speed, without the bytes that serial framing replaces by two",
+    "limit: each text in a message of its own on a line that carries nothing else. A client puts short texts into one message while its line is busy",
     "usb: the published rig is slower than its line, whose limit is that of USB full speed here",
     "tcp: the published rig has a WiFi module behind its serial line, here is the serial line's speed only",
     "can-fd: a simulated bus; the published figures are those of 0.5 Mbit/s without a bit rate switch, which its code does not set",
-    "udp: the loopback interface, on which the board sends more than the agent takes; the published ones are limited by their CPU",
+    "udp: the loopback interface, on which the board sends more than the agent takes, which counts the lost ones (gantry-agent --statistics); the published ones are limited by their CPU",
 ];
 
 impl Throughput {
@@ -80,6 +81,7 @@ impl Row {
             format!("{:.1}", self.sent_per_s),
             self.lost.to_string(),
             percent(self.line_utilisation),
+            format!("{:.2}", self.texts_per_message),
             percent(Some(self.overhead)),
             number(self.limit_bytes_per_s),
             percent(self.part_of_limit()),

@@ -9,6 +9,7 @@ pub mod scale;
 mod series;
 pub mod sizes;
 pub mod stacks;
+pub mod throughput;
 mod topics;
 
 use std::path::{Path, PathBuf};
