@@ -36,6 +36,22 @@ fn messages_of_every_length_around_those_of_slots_arrive_whole() {
 }
 
 #[test]
+fn sessions_go_on_after_their_sequence_numbers_wrap() {
+    for stream in [StreamId::RELIABLE, StreamId::BEST_EFFORT] {
+        let mut bench = Bench::new(10, GOOD, 7);
+        bench.connect();
+        let (before, messages) = (bench.there.sent(), 66_000_u32);
+        for number in 0..messages {
+            bench.write(stream, &number.to_le_bytes());
+        }
+        assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.written.len() == messages as usize));
+        assert!(bench.written.iter().zip(0..messages).all(|(data, number)| *data == number.to_le_bytes()));
+        assert!(bench.there.sent() - before >= u64::from(messages), "they share messages");
+        assert_eq!(bench.told, [Told::Connected]);
+    }
+}
+
+#[test]
 fn lost_heartbeats_delay_a_lost_message_only() {
     let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
     bench.connect();
