@@ -13,7 +13,7 @@ use crate::{
 pub const AFTER_HELP: &str = "\
 Static memory is that of the linked program less that of the board alone. The stack is filled with a pattern before the start, and the emulator
 reads its depth from outside. The program has no heap: its allocator does not exist, so it links only if nothing allocates. On the host the
-stack is that of a thread, and allocations are counted.
+stack is that of a thread, and allocations are counted. The runs are in the domains from 232 downward.
 
 Exit codes:
   0  measured

@@ -3,6 +3,7 @@
 use super::{
     Memory, costs,
     costs::memory_of,
+    plan::Claim,
     target::Target,
     variant::{HISTORY, Kind, MTU_BYTES, SERVICE_DEPTH, SUBSCRIPTION_DEPTH, Variant},
 };
@@ -39,7 +40,7 @@ impl Memory {
         for claim in &self.plan.claims {
             let rows = claim.variants.iter().map(|(name, variant)| (name.clone(), variant, None));
             lines.extend(self.programs_table(claim.name, rows));
-            lines.push(self.verdict(&claim.variants));
+            lines.push(self.verdict(claim));
         }
         lines.push(String::new());
         lines.extend(self.notes());
@@ -78,7 +79,7 @@ impl Memory {
 
     fn costs_table(&self) -> Vec<String> {
         let costs = &self.costs;
-        let mut rows = vec![cells(["one more", "static", "stack", "heap", "total", "published", "part of it"])];
+        let mut rows = vec![cells(["one more", "static", "stack", "heap", "total", "published", "of published"])];
         let mut row = |name: &str, cost: Option<costs::Memory>, published: Option<f64>| {
             let Some(cost) = cost else { return };
             rows.push(vec![
@@ -104,29 +105,19 @@ impl Memory {
         table("", &rows).into_iter().skip(1).collect()
     }
 
-    /// Whether these programs have the same memory.
-    fn verdict(&self, variants: &[(String, Variant)]) -> String {
-        let statics: Vec<f64> = variants
-            .iter()
-            .filter_map(|(_, variant)| Some((variant, memory_of(&self.programs, variant)?)))
-            // Each number of entities is compared with itself.
-            .map(|(variant, memory)| {
-                let reference =
-                    Variant { has_one_topic: false, is_reliable: true, text_bytes: None, ..variant.clone() };
-                memory.static_bytes + memory.heap_bytes
-                    - memory_of(&self.programs, &reference).map_or(0.0, |of| of.static_bytes + of.heap_bytes)
-            })
-            .collect();
-        let most = statics.iter().copied().fold(0.0, f64::max);
+    /// Whether the programs of a claim have the same memory.
+    fn verdict(&self, claim: &Claim) -> String {
+        let bytes = |memory: costs::Memory| memory.static_bytes + memory.heap_bytes;
+        let variants = claim.variants.iter().map(|(_, variant)| variant);
+        let all: Vec<f64> = variants.filter_map(|variant| memory_of(&self.programs, variant)).map(bytes).collect();
+        let (Some(first), true) = (all.first(), all.len() == claim.variants.len()) else {
+            return "not compared, because a program did not run".to_owned();
+        };
+        let most = all.iter().map(|bytes| (bytes - first).abs()).fold(0.0, f64::max);
         if most == 0.0 {
-            "The static memory and the heap are the same, as published.".to_owned()
-        } else {
-            format!(
-                "The static memory grows by up to {} bytes: a subscription's queue has places of its message's size. In micro-ROS each \
-                 message has slots of MTU × {HISTORY}, whatever its size.",
-                plain(most)
-            )
+            return "The static memory and the heap are the same, as published.".to_owned();
         }
+        format!("Static memory and heap differ by up to {} bytes: {}.", plain(most), claim.reason)
     }
 
     fn notes(&self) -> Vec<String> {
@@ -143,7 +134,7 @@ impl Memory {
         };
         let slots = 2 * MTU_BYTES;
         vec![
-            format!("text: code and constants. static: .data and .bss without the {base} bytes of the board alone. total: static, stack and heap"),
+            format!("text: code and constants, among them the letters of a String. static: .data and .bss without the {base} bytes of the board alone. total: static, stack and heap"),
             format!("stack: {stack}"),
             format!("heap: {heap}"),
             format!(
