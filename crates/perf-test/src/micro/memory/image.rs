@@ -39,6 +39,10 @@ fn parse(bytes: &[u8]) -> object::Result<(Sizes, Option<StackArea>)> {
     let file = object::File::parse(bytes)?;
     let mut sizes = Sizes::default();
     for section in file.sections() {
+        // It aligns the sections that become read-only after the start, and has no variables.
+        if section.name() == Ok(".relro_padding") {
+            continue;
+        }
         let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
         let is_zero = matches!(section.kind(), SectionKind::UninitializedData | SectionKind::UninitializedTls);
         let part = match (sh_flags.contains(SHF_ALLOC), is_zero, sh_flags.contains(SHF_WRITE)) {
