@@ -24,6 +24,7 @@ use super::fleet::how_it_exited;
 use crate::{error::Failure, interrupt::Interrupt};
 use perf_worker::{
     backend::{DaemonCommand, Readiness},
+    clock::now_ns,
     worker::protocol::times::{DAEMON_EXIT, DAEMON_READY},
 };
 
@@ -56,7 +57,8 @@ struct Output {
     ready: Readiness,
     /// It has printed the line that shows that it is ready.
     has_ready_line: AtomicBool,
-    last_lines: Mutex<VecDeque<String>>,
+    /// With the time of each, ns.
+    last_lines: Mutex<VecDeque<(i64, String)>>,
 }
 
 impl StartedDaemon {
@@ -154,6 +156,13 @@ impl StartedDaemon {
         }
     }
 
+    /// Its last lines since a time, each with its time, ns.
+    #[must_use]
+    pub fn said_since(&self, time_ns: i64) -> Vec<(i64, String)> {
+        let lines = self.output.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().filter(|(at_ns, _)| *at_ns >= time_ns).cloned().collect()
+    }
+
     /// Its last lines, as the end of a sentence. Those of a daemon that has exited are complete.
     fn last_words(&self) -> String {
         let deadline = Instant::now() + LAST_WORDS_TIMEOUT;
@@ -164,7 +173,7 @@ impl StartedDaemon {
         if lines.is_empty() {
             return "; it has printed nothing".to_owned();
         }
-        format!("; its last lines: {}", lines.iter().map(String::as_str).collect::<Vec<_>>().join(" | "))
+        format!("; its last lines: {}", lines.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join(" | "))
     }
 }
 
@@ -187,7 +196,7 @@ impl Output {
             // Fails only if the console has gone.
             let _ = writeln!(std::io::stderr().lock(), "{}: {text}", self.name);
             let mut last_lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
-            last_lines.push_back(text);
+            last_lines.push_back((now_ns(), text));
             if last_lines.len() > LAST_LINES {
                 last_lines.pop_front();
             }

@@ -56,7 +56,7 @@ fn a_deaf_one_is_killed_with_its_children() {
     let last = started.output.last_lines.lock().unwrap().back().cloned();
     let sentence = started.end().unwrap();
     assert!(sentence.contains("did not end within 3 s after SIGTERM and was killed"), "{sentence}");
-    let child: u32 = last.unwrap().strip_prefix("ready ").unwrap().parse().unwrap();
+    let child: u32 = last.unwrap().1.strip_prefix("ready ").unwrap().parse().unwrap();
     let is_alive = || {
         let stat = std::fs::read_to_string(format!("/proc/{child}/stat"));
         stat.is_ok_and(|stat| !stat.contains(") Z "))

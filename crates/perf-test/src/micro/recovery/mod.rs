@@ -32,7 +32,7 @@ use crate::{
     error::Failure,
     interrupt::Interrupt,
 };
-use board::{Account, Orders};
+use board::{Account, Orders, Told};
 use host::Host;
 use lost_frame::LostFrame;
 use outcome::{Fault, Outcome};
@@ -168,7 +168,10 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
             return Err("ended early".to_owned());
         }
         let account = account.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Outcome::new(scenario, &account, &host, fault?, rig.line.faults.counts()))
+        let fault = fault?;
+        let said = rig.said_since(fault.began_ns).into_iter();
+        host.events.extend(said.map(|(time_ns, what)| Told { time_ns, side: "agent", what }));
+        Ok(Outcome::new(scenario, &account, &host, fault, rig.line.faults.counts()))
     })
 }
 

@@ -32,6 +32,7 @@ pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
 pub fn start(program: &Path, line: &Line, interrupt: &Interrupt) -> Result<StartedDaemon, Failure> {
     let mut command = vec![program.display().to_string()];
     command.extend(line.agent_arguments.iter().cloned());
+    command.push("--verbose".to_owned());
     let daemon = DaemonCommand { name: PROGRAM.to_owned(), command, ready: Readiness::Line("clients ".to_owned()) };
     StartedDaemon::start(&daemon, interrupt)
 }

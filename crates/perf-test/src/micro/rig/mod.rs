@@ -59,6 +59,12 @@ impl Rig {
         Ok(())
     }
 
+    /// The last lines of the agent's log since a time, each with its time, ns.
+    #[must_use]
+    pub fn said_since(&self, time_ns: i64) -> Vec<(i64, String)> {
+        self.agent.said_since(time_ns)
+    }
+
     /// The board's transport.
     ///
     /// # Errors
