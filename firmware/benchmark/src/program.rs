@@ -8,7 +8,6 @@ use crate::{
         SUBSCRIPTIONS,
     },
 };
-use core::{hint::black_box, slice::Iter};
 use gantry_micro::{
     Client, ClientKey, Instant, Memory, Node, Publisher, Qos, SampleIdentity, Service, ServiceClient, Subscription,
 };
@@ -51,19 +50,12 @@ impl Entities {
         }
     }
 
-    fn are_done(&'static self) -> bool {
-        all(&self.publishers).all(|publisher| publisher.counts().sent >= MESSAGES)
-            && all(&self.subscriptions).all(|subscription| subscription.counts().received >= MESSAGES)
-            && all(&self.services).all(|service| service.counts().sent >= MESSAGES)
-            && all(&self.clients).all(|client| client.counts().received >= MESSAGES)
+    fn are_done(&self) -> bool {
+        self.publishers.iter().all(|publisher| publisher.counts().sent >= MESSAGES)
+            && self.subscriptions.iter().all(|subscription| subscription.counts().received >= MESSAGES)
+            && self.services.iter().all(|service| service.counts().sent >= MESSAGES)
+            && self.clients.iter().all(|client| client.counts().received >= MESSAGES)
     }
-}
-
-/// All entities of a kind. The compiler does not know their number, so the same code serves one and ten, with the same
-/// stack; it knows that there are none.
-fn all<T, const N: usize>(entities: &'static [T; N]) -> Iter<'static, T> {
-    let entities: &[T] = if N == 0 { &[] } else { black_box(entities) };
-    entities.iter()
 }
 
 /// Runs it to its end, over this line.
@@ -109,16 +101,16 @@ fn connect(line: Line, memory: &'static mut SessionMemory) -> &'static mut Sessi
 #[inline(never)]
 fn create(session: &mut Session, entities: &'static Entities) -> bool {
     let mut is_good = true;
-    for (publisher, name) in all(&entities.publishers).zip(PUBLISHERS) {
+    for (publisher, name) in entities.publishers.iter().zip(PUBLISHERS) {
         is_good &= session.create_publisher(publisher, name, QOS).is_ok();
     }
-    for (subscription, name) in all(&entities.subscriptions).zip(SUBSCRIPTIONS) {
+    for (subscription, name) in entities.subscriptions.iter().zip(SUBSCRIPTIONS) {
         is_good &= session.create_subscription(subscription, name, QOS).is_ok();
     }
-    for (service, name) in all(&entities.services).zip(SERVICES) {
+    for (service, name) in entities.services.iter().zip(SERVICES) {
         is_good &= session.create_service(service, name).is_ok();
     }
-    for (client, name) in all(&entities.clients).zip(CLIENTS) {
+    for (client, name) in entities.clients.iter().zip(CLIENTS) {
         is_good &= session.create_service_client(client, name).is_ok();
     }
     is_good
@@ -128,10 +120,10 @@ fn create(session: &mut Session, entities: &'static Entities) -> bool {
 /// there is no room follow with the next call.
 #[inline(never)]
 fn send(session: &mut Session, entities: &'static Entities) {
-    for publisher in all(&entities.publishers).filter(|publisher| publisher.counts().sent < MESSAGES) {
+    for publisher in entities.publishers.iter().filter(|publisher| publisher.counts().sent < MESSAGES) {
         let _ = publish(publisher, session);
     }
-    for client in all(&entities.clients) {
+    for client in &entities.clients {
         let counts = client.counts();
         // The agent refuses requests while it has not found the server.
         if counts.received < MESSAGES && counts.sent == counts.received + counts.refused {
@@ -144,16 +136,16 @@ fn send(session: &mut Session, entities: &'static Entities) {
 /// no room.
 #[inline(never)]
 fn take(session: &mut Session, entities: &'static Entities) {
-    for subscription in all(&entities.subscriptions) {
+    for subscription in &entities.subscriptions {
         while let Ok(Some(_)) = subscription.take() {}
     }
-    for service in all(&entities.services) {
+    for service in &entities.services {
         while let Ok(Some(request)) = service.take_request() {
             let response = AddTwoInts_Response { sum: request.message.a + request.message.b };
             let _ = service.send_response(session, request.id, &response);
         }
     }
-    for client in all(&entities.clients) {
+    for client in &entities.clients {
         while let Ok(Some(_)) = client.take_response() {}
     }
 }

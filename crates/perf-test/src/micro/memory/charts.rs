@@ -2,7 +2,7 @@
 
 use super::{
     Memory,
-    costs::{self, memory_of},
+    costs::{self, Cost, memory_of},
     text::{published_entity, published_total},
     variant::{Kind, Variant},
 };
@@ -35,8 +35,9 @@ impl Memory {
         let bars =
             self.plan.histories.iter().filter_map(|of| bar(of, of.history, &published::HISTORY_TOTALS)).collect();
         charts.push(chart("bytes over the history of the session".to_owned(), bars));
-        let one_more = |name: &str, cost: Option<costs::Memory>, published| {
-            Some(Bar { name: name.to_owned(), parts: parts(cost?), mark: Some(published) })
+        let one_more = |name: &str, cost: Option<Cost>, published| {
+            let Cost { static_bytes, heap_bytes, .. } = cost?;
+            Some(Bar { name: name.to_owned(), parts: vec![static_bytes, 0.0, heap_bytes], mark: Some(published) })
         };
         let mut bars: Vec<Bar> = Kind::ALL
             .iter()

@@ -8,7 +8,7 @@ use super::{
     variant::{Kind, SUBSCRIPTION_DEPTH, Variant},
 };
 
-/// The memory of a program, or of one more of something, bytes.
+/// The memory of a program, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Memory {
     /// Variables, without those of the board alone.
@@ -27,23 +27,42 @@ impl Memory {
     }
 }
 
+/// The memory of one more of something, bytes. All share one stack.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// Variables.
+    pub static_bytes: f64,
+    /// All that was allocated.
+    pub heap_bytes: f64,
+    /// The stack of the programs, the least and the greatest of the series.
+    pub stack_bytes: [f64; 2],
+}
+
+impl Cost {
+    /// The memory that it has for itself.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.static_bytes + self.heap_bytes
+    }
+}
+
 /// The costs; null of a series with fewer than two programs that ran.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Costs {
     /// Of one more publisher.
-    pub publisher: Option<Memory>,
+    pub publisher: Option<Cost>,
     /// Of one more subscription with its queue.
-    pub subscription: Option<Memory>,
-    /// The same without its queue, in all.
+    pub subscription: Option<Cost>,
+    /// The same without its queue.
     pub subscription_without_queue_bytes: Option<f64>,
     /// Of one more service, with a place for one request.
-    pub service: Option<Memory>,
+    pub service: Option<Cost>,
     /// Of one more client of a service, with a place for one response.
-    pub client: Option<Memory>,
+    pub client: Option<Cost>,
     /// Of one more slot of the session's history.
-    pub history_slot: Option<Memory>,
+    pub history_slot: Option<Cost>,
     /// Of one more place of a subscription's queue.
-    pub queue_place: Option<Memory>,
+    pub queue_place: Option<Cost>,
 }
 
 /// A figure: `figure NAME VALUE`.
@@ -84,7 +103,7 @@ impl Costs {
         };
         let queue_place = slope(&plan.depths, &|variant| variant.subscription_depth);
         let subscription = of_kind(Kind::Subscription);
-        let queue = |place: Memory| f64::from(SUBSCRIPTION_DEPTH) * place.total();
+        let queue = |place: Cost| f64::from(SUBSCRIPTION_DEPTH) * place.total();
         Costs {
             publisher: of_kind(Kind::Publisher),
             subscription,
@@ -100,7 +119,7 @@ impl Costs {
 
     /// The cost of an entity.
     #[must_use]
-    pub fn entity(&self, kind: Kind) -> Option<Memory> {
+    pub fn entity(&self, kind: Kind) -> Option<Cost> {
         match kind {
             Kind::Publisher => self.publisher,
             Kind::Subscription => self.subscription,
@@ -114,7 +133,7 @@ impl super::Memory {
     /// The figures; those of programs that did not run are left out.
     pub(super) fn all_figures(&self) -> Vec<Figure> {
         let pair = self.of(&Variant::PAIR);
-        let total = |cost: Option<Memory>| cost.map(|cost| cost.total());
+        let total = |cost: Option<Cost>| cost.map(|cost| cost.total());
         let count = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
         let costs = &self.costs;
         let all = [
@@ -134,8 +153,8 @@ impl super::Memory {
     }
 }
 
-/// The slopes of least squares of each kind of memory; `None` of fewer than two different x.
-fn slope_of(points: &[(f64, Memory)]) -> Option<Memory> {
+/// The slopes of least squares; `None` of fewer than two different x.
+fn slope_of(points: &[(f64, Memory)]) -> Option<Cost> {
     let slope = |value: fn(&Memory) -> f64| {
         let n = points.len() as f64;
         let mean = |of: &dyn Fn(&(f64, Memory)) -> f64| points.iter().map(of).sum::<f64>() / n;
@@ -144,10 +163,11 @@ fn slope_of(points: &[(f64, Memory)]) -> Option<Memory> {
         let covariance = mean(&|(at, memory)| (at - x) * (value(memory) - y));
         (variance > 0.0).then(|| covariance / variance)
     };
-    Some(Memory {
+    let stacks = || points.iter().map(|(_, memory)| memory.stack_bytes);
+    Some(Cost {
         static_bytes: slope(|of| of.static_bytes)?,
-        stack_bytes: slope(|of| of.stack_bytes)?,
         heap_bytes: slope(|of| of.heap_bytes)?,
+        stack_bytes: [stacks().fold(f64::INFINITY, f64::min), stacks().fold(0.0, f64::max)],
     })
 }
 
@@ -161,8 +181,9 @@ mod tests {
 
     #[test]
     fn a_cost_is_the_slope_of_least_squares() {
-        let points = [(1.0, memory(164.0, 900.0)), (5.0, memory(420.0, 900.0)), (10.0, memory(740.0, 900.0))];
-        assert_eq!(slope_of(&points), Some(memory(64.0, 0.0)));
+        let points = [(1.0, memory(164.0, 900.0)), (5.0, memory(420.0, 900.0)), (10.0, memory(740.0, 932.0))];
+        let cost = Cost { static_bytes: 64.0, heap_bytes: 0.0, stack_bytes: [900.0, 932.0] };
+        assert_eq!(slope_of(&points), Some(cost));
         assert_eq!(slope_of(&points[..1]), None);
         assert_eq!(slope_of(&[]), None);
     }

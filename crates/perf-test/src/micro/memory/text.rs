@@ -2,7 +2,7 @@
 
 use super::{
     Memory, costs,
-    costs::memory_of,
+    costs::{Cost, memory_of},
     plan::Claim,
     target::Target,
     variant::{HISTORY, Kind, MTU_BYTES, SERVICE_DEPTH, SUBSCRIPTION_DEPTH, Variant},
@@ -79,17 +79,19 @@ impl Memory {
 
     fn costs_table(&self) -> Vec<String> {
         let costs = &self.costs;
-        let mut rows = vec![cells(["one more", "static", "stack", "heap", "total", "published", "of published"])];
-        let mut row = |name: &str, cost: Option<costs::Memory>, published: Option<f64>| {
+        let mut rows =
+            vec![cells(["one more", "static", "heap", "total", "published", "of published", "stack of all"])];
+        let mut row = |name: &str, cost: Option<Cost>, published: Option<f64>| {
             let Some(cost) = cost else { return };
+            let [least, most] = cost.stack_bytes;
             rows.push(vec![
                 name.to_owned(),
                 plain(one_decimal(cost.static_bytes)),
-                plain(one_decimal(cost.stack_bytes)),
                 plain(one_decimal(cost.heap_bytes)),
                 plain(one_decimal(cost.total())),
                 published.map_or(NONE.to_owned(), plain),
                 published.map_or(NONE.to_owned(), |bytes| format!("{:.0} %", 100.0 * cost.total() / bytes)),
+                if least == most { plain(least) } else { format!("{} to {}", plain(least), plain(most)) },
             ]);
         };
         for kind in Kind::ALL {
@@ -135,7 +137,7 @@ impl Memory {
         let slots = 2 * MTU_BYTES;
         vec![
             format!("text: code and constants, among them the letters of a String. static: .data and .bss without the {base} bytes of the board alone. total: static, stack and heap"),
-            format!("stack: {stack}"),
+            format!("stack: {stack}. All entities use the same stack, so one more has no part in it"),
             format!("heap: {heap}"),
             format!(
                 "history: all entities of a session share its history, so many reliable messages on their way in each direction: 2 × MTU = \
