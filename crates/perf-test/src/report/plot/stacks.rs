@@ -135,7 +135,7 @@ mod tests {
         let chart =
             Chart { title: "publishers".to_owned(), parts: vec!["static", "stack", "heap"], mark: "published", bars };
         let picture = draw("memory", &[chart]).unwrap();
-        for words in ["memory", "publishers", "static", "heap", "published", "7500", "8100", "20,000"] {
+        for words in ["memory", "publishers", "static", "heap", "published", "7500", "8100", "15,000"] {
             assert!(picture.contains(words), "{words}: {picture}");
         }
         assert!(draw("memory", &[]).is_ok());
