@@ -241,6 +241,7 @@ fn measure_micro(command: &MicroCommand) -> Result<(), Failure> {
     }?;
     print_lines(&results.lines)?;
     print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
+    print_lines(&results.figures)?;
     results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 

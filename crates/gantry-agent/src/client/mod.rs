@@ -37,8 +37,9 @@ pub type Session = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
 
 /// The slots of the best-effort stream: it is emptied at once unless the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
-/// Copies of a CREATE_CLIENT arrive for so long. A board that is reset sooner has to ask again later.
-const COPY_US: u32 = 500_000;
+/// Copies of a CREATE_CLIENT arrive for so long. A board that is reset and asks again sooner is taken for one: its streams go on where those
+/// of its earlier session were, so its first messages are lost.
+const COPY_US: u32 = 100_000;
 /// So often the streams are filled and emptied before others have their turn.
 const MAX_ROUNDS: usize = 64;
 

@@ -64,7 +64,7 @@ fn a_copy_of_a_login_leaves_the_session_alone() {
     let mut wire = line(&agent);
     log_in(&mut wire, SessionId::CLIENT);
     assert!(is_taken(&mut wire, SessionId::CLIENT, 0));
-    agent.advance(Duration::from_millis(499));
+    agent.advance(Duration::from_millis(99));
     log_in(&mut wire, SessionId::CLIENT);
     assert!(!is_taken(&mut wire, SessionId::CLIENT, 0), "the stream has begun anew");
     assert!(is_taken(&mut wire, SessionId::CLIENT, 1));
@@ -76,7 +76,7 @@ fn a_login_after_a_reset_of_the_board_begins_the_session_anew() {
     for _ in 0..2 {
         log_in(&mut wire, SessionId::CLIENT);
         assert!(is_taken(&mut wire, SessionId::CLIENT, 0));
-        agent.advance(Duration::from_millis(501));
+        agent.advance(Duration::from_millis(101));
     }
     // From another address it is not a copy.
     let mut other = line(&agent);

@@ -26,6 +26,8 @@ pub use transport::Transport;
 pub struct Results {
     /// The text.
     pub lines: Vec<String>,
+    /// Its last lines: `figure NAME VALUE`.
+    pub figures: Vec<String>,
     /// The files that were written.
     pub files: Vec<PathBuf>,
     /// The reason why it is not complete, for the exit code.
@@ -50,6 +52,7 @@ impl Results {
         if let Some(picture) = picture {
             files.push(folder.write(&format!("{name}.svg"), &picture)?);
         }
-        Ok(Results { lines, files, failure })
+        let (figures, lines) = lines.into_iter().partition(|line| line.starts_with("figure "));
+        Ok(Results { lines, figures, files, failure })
     }
 }

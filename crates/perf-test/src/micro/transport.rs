@@ -46,7 +46,7 @@ impl Choice for Transport {
         (
             Transport::Usb,
             "usb",
-            "A USB serial device, full speed: two pseudo-terminals, paced to 19 packets of 64 bytes in a ms.",
+            "A USB serial device, full speed: two pseudo-terminals, paced to 1216 bytes in a ms, those of 19 full packets.",
         ),
         (
             Transport::Tcp,
@@ -105,7 +105,7 @@ impl Transport {
         }
     }
 
-    /// How often the line carries a message like this one in a second each way; none if it is not paced.
+    /// How often the line carries a message like this one in a second; none if it is not paced. A bus carries those of both ways.
     #[must_use]
     pub fn messages_per_s(self, message: &[u8]) -> Option<f64> {
         if let Some([nominal, data]) = self.bit_rates() {

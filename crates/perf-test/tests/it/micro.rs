@@ -89,6 +89,7 @@ fn wrong_options_start_nothing() {
         ("latency --transport can", "possible values: serial, usb, tcp, udp, can-fd"),
         ("throughput --bytes 5", "give a whole number from 10 to 400"),
         ("throughput --agent /nowhere/agent", "there is no agent /nowhere/agent: build it with `cargo build"),
+        ("throughput --transport can-fd --bytes 400", "give --bytes 46 or less"),
         ("recovery --transport udp --agent /bin/true", "give --transport serial or --transport usb"),
         ("recovery --scenario fire", "agent-restart"),
     ] {

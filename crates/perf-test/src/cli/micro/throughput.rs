@@ -28,7 +28,7 @@ pub struct ThroughputOptions {
     /// Bytes of a text, 10 to 400, over CAN 10 to 46, separated by commas [default: 10,100,200,400, over CAN 10,20,40]
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = within(10..=400), allow_hyphen_values = true)]
     pub bytes: Vec<u32>,
-    /// Seconds from the first text of each length, 1 to 1000000
+    /// Seconds for each length, from half a second after its first text, 1 to 1000000
     #[arg(short, long, value_name = "S", default_value_t = 5, value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub time: u32,
     /// The transports, the agent and the results.

@@ -32,8 +32,9 @@ use perf_worker::{
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time between two looks at a daemon that starts or ends.
 const POLL: Duration = Duration::from_millis(2);
-/// Lines that are kept for the sentence about its exit.
-const LAST_LINES: usize = 5;
+/// Lines that are kept, and those of them in the sentence about its exit.
+const LAST_LINES: usize = 200;
+const LAST_WORDS: usize = 5;
 /// The longest line that is passed on as one.
 const LONGEST_LINE_BYTES: u64 = 1 << 16;
 
@@ -173,7 +174,8 @@ impl StartedDaemon {
         if lines.is_empty() {
             return "; it has printed nothing".to_owned();
         }
-        format!("; its last lines: {}", lines.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join(" | "))
+        let last = lines.iter().skip(lines.len().saturating_sub(LAST_WORDS)).map(|(_, line)| line.as_str());
+        format!("; its last lines: {}", last.collect::<Vec<_>>().join(" | "))
     }
 }
 

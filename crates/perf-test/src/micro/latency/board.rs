@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use gantry_micro::{ClientKey, EntityState, Event, Instant, Memory, Node, Publisher, Qos, Subscription};
+use gantry_micro::{ClientKey, EntityState, Instant, Memory, Node, Publisher, Qos, Subscription};
 use gantry_msgs::std_msgs::msg::Int64;
 use perf_worker::clock::{now_ns, real_now_ns};
 
@@ -22,8 +22,10 @@ const PATIENCE: Duration = Duration::from_millis(5);
 const ANSWER_TIMEOUT_US: u32 = 10_000_000;
 /// Exchanges of the clock before the first one of numbers.
 const CLOCK_EXCHANGES: u32 = 8;
-/// The time between two of them, and between two later ones.
-const CLOCK_PERIOD_US: [u32; 2] = [20_000, 1_000_000];
+/// The time for one of them: several round trips of the slowest line.
+const CLOCK_EXCHANGE_US: u32 = 30_000;
+/// The time between two later ones.
+const CLOCK_PERIOD_US: u32 = 1_000_000;
 
 /// What the board is to do.
 #[derive(Debug)]
@@ -51,16 +53,17 @@ struct Board<'a> {
     clock: BoardClock,
     publisher: &'a Publisher<'a, Int64>,
     subscription: &'a Subscription<'a, Int64, 4, 8>,
-    /// Estimates of the agent's clock that came.
-    estimates: u32,
-    synchronise_at: Instant,
 }
 
-/// Runs a board until it has made all exchanges.
-///
-/// # Errors
-/// Those of its line, an answer that does not come, and the end by the user.
-pub fn run<const MTU: usize>(line: BoardLine, plan: &Plan) -> io::Result<Vec<Sent>> {
+/// Runs a board until it has made all exchanges. Returns those that it made, and whether that are all: errors are those of its line, an
+/// answer that does not come, and the end by the user.
+pub fn run<const MTU: usize>(line: BoardLine, plan: &Plan) -> (Vec<Sent>, io::Result<()>) {
+    let mut sent = Vec::with_capacity(plan.exchanges.number as usize);
+    let ended = make::<MTU>(line, plan, &mut sent);
+    (sent, ended)
+}
+
+fn make<const MTU: usize>(line: BoardLine, plan: &Plan, sent: &mut Vec<Sent>) -> io::Result<()> {
     let mut memory = Memory::<MTU, 4>::new();
     let (publisher, subscription) = (Publisher::new(), Subscription::new());
     let node = Node { name: BOARD, domain_id: plan.domain_id, key: ClientKey(*b"perf") };
@@ -68,46 +71,50 @@ pub fn run<const MTU: usize>(line: BoardLine, plan: &Plan) -> io::Result<Vec<Sen
     let [there, back] = &plan.topics;
     client.create_publisher(&publisher, there, Qos::DEFAULT).map_err(io::Error::other)?;
     client.create_subscription(&subscription, back, Qos::DEFAULT).map_err(io::Error::other)?;
-    let clock = BoardClock::start();
-    let synchronise_at = clock.now();
-    let mut board =
-        Board { client, clock, publisher: &publisher, subscription: &subscription, estimates: 0, synchronise_at };
+    let mut board = Board { client, clock: BoardClock::start(), publisher: &publisher, subscription: &subscription };
     board.get_ready(plan)?;
-    let mut sent = Vec::with_capacity(plan.exchanges.number as usize);
-    let mut due = board.clock.now();
+    let (mut due, mut synchronise_at) = (board.clock.now(), board.clock.now());
     for index in 0..plan.exchanges.number as usize {
-        board.sleep_until(due, plan)?;
+        // Between two exchanges, so that the line is idle again when the next one begins.
+        if board.clock.now() >= synchronise_at {
+            let exchanges = if index == 0 { CLOCK_EXCHANGES } else { 1 };
+            (0..exchanges).try_for_each(|_| board.synchronise(plan))?;
+            synchronise_at = board.clock.now().after_us(CLOCK_PERIOD_US);
+        }
+        board.spin_until(due, plan)?;
         plan.lose(index);
         sent.push(board.exchange(plan)?);
         due = due.after_us(plan.exchanges.period_ms * 1000).max(board.clock.now());
     }
     board.client.close(board.clock.now());
-    board.client.spin_once(board.clock.now(), |_| {})?;
-    Ok(sent)
+    board.client.spin_once(board.clock.now(), |_| {})
 }
 
 impl Board<'_> {
-    /// Connects, and synchronises the clock.
+    /// Connects.
     fn get_ready(&mut self, plan: &Plan) -> io::Result<()> {
         let deadline = self.clock.now().after_us(ANSWER_TIMEOUT_US);
-        loop {
+        while self.clock.now() < deadline {
             self.spin(plan)?;
             let states = [self.publisher.state(), self.subscription.state()];
-            if let Some(EntityState::Refused(status)) =
-                states.iter().find(|state| matches!(state, EntityState::Refused(_)))
-            {
+            let is_refused = |state: &&EntityState| matches!(state, EntityState::Refused(_));
+            if let Some(EntityState::Refused(status)) = states.iter().find(is_refused) {
                 return Err(io::Error::other(format!("the agent refuses the board's topics: {status:?}")));
             }
-            if states == [EntityState::Ready; 2] && self.estimates >= CLOCK_EXCHANGES {
+            if states == [EntityState::Ready; 2] {
                 return Ok(());
             }
-            if self.clock.now() > deadline {
-                return Err(io::Error::other("the agent has not answered within 10 s"));
-            }
         }
+        Err(io::Error::other("the agent has not answered within 10 s"))
     }
 
-    fn sleep_until(&mut self, due: Instant, plan: &Plan) -> io::Result<()> {
+    /// Asks for the agent's time, and leaves the line alone until the reply is there.
+    fn synchronise(&mut self, plan: &Plan) -> io::Result<()> {
+        self.client.synchronise();
+        self.spin_until(self.clock.now().after_us(CLOCK_EXCHANGE_US), plan)
+    }
+
+    fn spin_until(&mut self, due: Instant, plan: &Plan) -> io::Result<()> {
         while self.clock.now() < due {
             self.spin(plan)?;
         }
@@ -117,7 +124,9 @@ impl Board<'_> {
     /// Publishes the agent's time, and waits for its return.
     fn exchange(&mut self, plan: &Plan) -> io::Result<Sent> {
         let (real_ns, sent_ns, now) = (real_now_ns(), now_ns(), self.clock.now());
-        let stamp = self.client.time(now).unwrap_or_default().as_ns();
+        let clock =
+            self.client.time(now).ok_or_else(|| io::Error::other("the session ended, and the agent's time with it"))?;
+        let stamp = clock.as_ns();
         self.publisher.publish(&mut self.client, &Int64 { data: stamp }).map_err(io::Error::other)?;
         let deadline = now.after_us(ANSWER_TIMEOUT_US);
         while self.clock.now() < deadline {
@@ -134,14 +143,7 @@ impl Board<'_> {
 
     /// Spins once, and then waits until there is something to do.
     fn spin(&mut self, plan: &Plan) -> io::Result<()> {
-        let now = self.clock.now();
-        if now >= self.synchronise_at && self.client.is_connected() {
-            self.client.synchronise();
-            let [first, later] = CLOCK_PERIOD_US;
-            self.synchronise_at = now.after_us(if self.estimates < CLOCK_EXCHANGES { first } else { later });
-        }
-        let estimates = &mut self.estimates;
-        self.client.spin_once(now, |event| *estimates += u32::from(matches!(event, Event::Clock(_))))?;
+        self.client.spin_once(self.clock.now(), |_| {})?;
         self.check(plan)?;
         wait(&mut self.client, self.clock, Duration::from_millis(1))
     }

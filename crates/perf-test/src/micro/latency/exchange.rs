@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 /// The board's side of an exchange. Times are in ns of CLOCK_MONOTONIC, unless they say otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
@@ -31,7 +29,7 @@ pub struct Received {
 }
 
 /// The latencies of an exchange, ns. The published test measures the first three.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// From the board to the host by the board's synchronised clock.
     pub client_publish_ns: i64,

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::{
     Results,
-    rig::{Rig, find, topic},
+    rig::{Rig, domain_id, find, topic},
     transport::Transport,
 };
 use crate::{batch::Folder, cli::LatencyOptions, error::Failure, interrupt::Interrupt};
@@ -52,12 +52,13 @@ pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
     folder.describe().map_err(Failure::Usage)?;
     let mut latency = Latency { schema: SCHEMA, period_ms: options.period_ms, rows: Vec::new(), failures: Vec::new() };
     for transport in options.rig.transports() {
-        let rig = Rig::start(transport, &agent, &interrupt)?;
         let plan = Exchanges { number: options.number, period_ms: options.period_ms, loses_each: None };
-        match exchange(&rig, transport, plan, &interrupt) {
-            Ok((sent, received)) => latency.rows.push(Row::new(transport, &joined(&sent, &received))),
-            Err(sentence) => latency.failures.push(format!("{}: {sentence}", transport.name())),
-        }
+        let rig = Rig::start(transport, &agent, &interrupt).map_err(|failure| failure.to_string());
+        let failure = match rig.and_then(|rig| exchange(&rig, transport, plan, &interrupt)) {
+            Ok(done) => latency.add(transport, done),
+            Err(sentence) => Some(sentence),
+        };
+        latency.failures.extend(failure.map(|sentence| format!("{}: {sentence}", transport.name())));
         if interrupt.is_requested() {
             break;
         }
@@ -77,16 +78,34 @@ pub struct Exchanges {
     pub loses_each: Option<usize>,
 }
 
-/// Makes exchanges. Returns the board's sides and the host's.
+/// The exchanges that were made.
+#[derive(Debug)]
+pub struct Done {
+    /// The board's sides.
+    pub sent: Vec<Sent>,
+    /// The host's sides.
+    pub received: Vec<Received>,
+    /// The reason why there are not more.
+    pub failure: Option<String>,
+}
+
+impl Latency {
+    /// Adds the exchanges of a transport. Returns the reason why some are missing.
+    fn add(&mut self, transport: Transport, done: Done) -> Option<String> {
+        let exchanges = joined(&done.sent, &done.received);
+        let unknown = done.sent.len() - exchanges.len();
+        if !exchanges.is_empty() {
+            self.rows.push(Row::new(transport, &exchanges));
+        }
+        done.failure.or_else(|| (unknown > 0).then(|| format!("{unknown} exchanges have no host's side")))
+    }
+}
+
+/// Makes exchanges.
 ///
 /// # Errors
 /// A sentence: the board, the host or the agent failed, or the user has ended the experiment.
-pub fn exchange(
-    rig: &Rig,
-    transport: Transport,
-    exchanges: Exchanges,
-    interrupt: &Interrupt,
-) -> Result<(Vec<Sent>, Vec<Received>), String> {
+pub fn exchange(rig: &Rig, transport: Transport, exchanges: Exchanges, interrupt: &Interrupt) -> Result<Done, String> {
     let sentence = |error: gantry::Error| format!("the host's node failed: {error}");
     let topics = ["to", "from"].map(|way| format!("{}_{way}_host", topic()));
     let node = Node::new("perf_test_micro").map_err(sentence)?;
@@ -99,7 +118,7 @@ pub fn exchange(
     let plan = Plan {
         exchanges,
         faults: rig.line.faults.clone(),
-        domain_id: u16::try_from(node.domain_id()).unwrap_or_default(),
+        domain_id: domain_id(&node)?,
         topics,
         is_cancelled: AtomicBool::new(false),
     };
@@ -113,9 +132,8 @@ pub fn exchange(
             !board.is_finished()
         });
         plan.is_cancelled.store(true, Ordering::Relaxed); // the host may have failed
-        let sent = board.join().unwrap_or_else(|_| Err(std::io::Error::other("the board's thread panicked")));
-        let received = received.map_err(sentence)?;
-        let sent = sent.map_err(|error| format!("the board failed: {error}"))?;
-        Ok((sent, received))
+        let (sent, ended) = board.join().map_err(|_| "the board's thread panicked".to_owned())?;
+        let failure = ended.err().map(|error| format!("the board failed: {error}"));
+        Ok(Done { sent, received: received.map_err(sentence)?, failure })
     })
 }

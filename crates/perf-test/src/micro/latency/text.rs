@@ -12,11 +12,12 @@ use crate::{
 };
 
 /// The differences of the rigs.
-const DIFFERENCES: [&str; 5] = [
+const DIFFERENCES: [&str; 6] = [
     "published: a Renesas EK-RA6M5 with micro-ROS; one exchange of each transport (n = 1)",
     "client publish: from the board to the host by the board's synchronised clock; agent publish: the rest of the round trip, with what the host needs",
     "true: by the host's clock, which both sides of this rig can read; clock error: the board's synchronised clock minus the agent's",
     "here: a thread of this host with gantry-micro on a line with the speed of the real one, so the CPU of a microcontroller is not in the figures",
+    "can-fd: the published figures are those of can-fd-no-brs, because the code of the published test does not switch the bit rate",
     "udp: the loopback interface; tcp: the speed of the WiFi module's serial line, without its WiFi",
 ];
 
@@ -24,7 +25,16 @@ impl Latency {
     /// The results as lines of text.
     pub(super) fn lines(&self) -> Vec<String> {
         let title = format!("Latency of Int64, reliable (ms), an exchange each {} ms, medians", self.period_ms);
-        let header = ["transport", "n", "client publish", "agent publish", "round trip", "published", "", ""];
+        let header = [
+            "transport",
+            "n",
+            "client publish",
+            "agent publish",
+            "round trip",
+            "published: client",
+            "agent",
+            "round trip",
+        ];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
         rows.extend(self.rows.iter().map(Row::medians));
         let others = ROWS.iter().filter(|row| row.like.is_none());
@@ -85,8 +95,10 @@ impl Row {
         let figure = |of: &str, value: Distribution| format!("figure {name}-{of}-ms {}", ms(value.p50_ns));
         vec![
             figure("rtt", self.round_trip),
-            figure("client-publish", self.true_client_publish),
-            figure("agent-publish", self.true_agent_publish),
+            figure("client-publish", self.client_publish),
+            figure("agent-publish", self.agent_publish),
+            figure("true-client-publish", self.true_client_publish),
+            figure("true-agent-publish", self.true_agent_publish),
             figure("clock-error", self.clock_error),
         ]
     }

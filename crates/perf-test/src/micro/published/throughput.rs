@@ -31,7 +31,7 @@ pub const CURVES: [Curve; 6] = [
         points: &[(10, 16e3), (100, 40e3), (200, 44e3), (400, 46e3)],
     },
     // Its code does not set the bit rate switch: these are figures of 0.5 Mbit/s.
-    Curve { name: "CAN-FD", like: Some(Transport::CanFd), points: &[(10, 6.8e3), (20, 19e3), (40, 31e3)] },
+    Curve { name: "CAN-FD", like: Some(Transport::CanFdNoBrs), points: &[(10, 6.8e3), (20, 19e3), (40, 31e3)] },
     Curve {
         name: "UDP (FreeRTOS + TCP)",
         like: None,
@@ -47,7 +47,6 @@ pub const CURVES: [Curve; 6] = [
 /// The published bytes per second of a transport at this payload.
 #[must_use]
 pub fn bytes_per_s(transport: Transport, payload_bytes: usize) -> Option<f64> {
-    let transport = if transport == Transport::CanFdNoBrs { Transport::CanFd } else { transport };
     let curve = CURVES.iter().find(|curve| curve.like == Some(transport))?;
     curve.points.iter().find(|(bytes, _)| *bytes == payload_bytes).map(|(_, bytes_per_s)| *bytes_per_s)
 }

@@ -1,6 +1,7 @@
 //! The board of the recovery experiment: it publishes numbers at a fixed rate, and writes down what it is told.
 
 use std::{
+    collections::BTreeSet,
     io,
     sync::{
         Mutex, PoisonError,
@@ -40,8 +41,9 @@ pub struct Account {
     /// Numbers whose publication failed, by the reason.
     pub not_connected: u64,
     pub full: u64,
-    /// Messages that the client said it had forgotten.
-    pub forgotten: u64,
+    /// Numbers that the client may have meant when it said how many messages it had forgotten, and those that a reset board had in its
+    /// memory: the last ones.
+    pub forgotten: BTreeSet<i64>,
     /// What the client was told.
     pub events: Vec<Told>,
 }
@@ -101,11 +103,17 @@ impl Account {
         Ok(())
     }
 
+    /// The last messages are forgotten.
+    pub fn forget(&mut self, count: usize) {
+        let last = self.published_ns.iter().rev().take(count).map(|(number, _)| *number);
+        self.forgotten.extend(last);
+    }
+
     fn note(&mut self, event: &Event<'_>) {
         let what = match event {
             Event::Connected => "connected".to_owned(),
             Event::Disconnected { reason, forgotten } => {
-                self.forgotten += u64::from(*forgotten);
+                self.forget((*forgotten).into());
                 format!("disconnected ({reason:?}), {forgotten} messages forgotten")
             }
             Event::Created { .. } => "publisher created".to_owned(),

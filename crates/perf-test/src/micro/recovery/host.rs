@@ -69,9 +69,4 @@ impl Host {
             self.received_ns.insert(number, now_ns);
         }
     }
-
-    /// The first reception after a time, ns.
-    pub fn first_after_ns(&self, time_ns: i64) -> Option<i64> {
-        self.received_ns.values().copied().filter(|at| *at > time_ns).min()
-    }
 }

@@ -10,6 +10,7 @@ mod text;
 
 use std::{
     sync::{Mutex, PoisonError, atomic::Ordering},
+    thread::ScopedJoinHandle,
     time::Instant,
 };
 
@@ -23,7 +24,7 @@ use serde::Serialize;
 
 use super::{
     Results,
-    rig::{Rig, find, topic},
+    rig::{Rig, domain_id, find, topic},
     transport::Transport,
 };
 use crate::{
@@ -32,7 +33,7 @@ use crate::{
     error::Failure,
     interrupt::Interrupt,
 };
-use board::{Account, Orders, Told};
+use board::{Account, HISTORY, Orders, Told};
 use host::Host;
 use lost_frame::LostFrame;
 use outcome::{Fault, Outcome};
@@ -83,12 +84,11 @@ pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
     let scenarios = options.scenarios();
     let mut progress = Progress::new(std::iter::repeat_n(Some(options.time), scenarios.len() + 1));
     progress.begin(0, "lost frames", None);
-    let rig = Rig::start(transport, &agent, &interrupt)?;
-    match LostFrame::measure(&rig, transport, options.number, &interrupt) {
+    let rig = Rig::start(transport, &agent, &interrupt).map_err(|failure| failure.to_string());
+    match rig.and_then(|rig| LostFrame::measure(&rig, transport, options.number, &interrupt)) {
         Ok(lost_frame) => recovery.lost_frame = Some(lost_frame),
         Err(sentence) => recovery.failures.push(format!("lost frames: {sentence}")),
     }
-    drop(rig);
     for (index, scenario) in (1..).zip(scenarios) {
         if interrupt.is_requested() {
             recovery.failures.push("ended early".to_owned());
@@ -96,9 +96,13 @@ pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
         }
         progress.begin(index, scenario.name(), None);
         let began = Instant::now();
-        let mut rig = Rig::start(transport, &agent, &interrupt)?;
-        match run(scenario, &mut rig, i64::from(options.time) * SECOND_NS, &interrupt) {
-            Ok(outcome) => recovery.outcomes.push(outcome),
+        let rig = Rig::start(transport, &agent, &interrupt).map_err(|failure| failure.to_string());
+        let length_ns = i64::from(options.time) * SECOND_NS;
+        match rig.and_then(|mut rig| run(scenario, &mut rig, length_ns, &interrupt)) {
+            Ok(outcome) => {
+                recovery.failures.extend(outcome.failure());
+                recovery.outcomes.push(outcome);
+            }
             Err(sentence) => recovery.failures.push(format!("{}: {sentence}", scenario.name())),
         }
         progress.end(index, scenario.name(), None, began.elapsed());
@@ -114,21 +118,26 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
     let node = Node::new("perf_test_micro").map_err(sentence)?;
     let qos = Qos::default().keep_last(1000);
     let mut host = Host::new(node.create_subscription::<Int64>(&topic, qos).map_err(sentence)?);
-    let domain_id = u16::try_from(node.domain_id()).unwrap_or_default();
+    let domain_id = domain_id(&node)?;
     let (account, lives) = (Mutex::new(Account::default()), [Orders::default(), Orders::default()]);
     let [first_life, second_life] = &lives;
     let lines = [rig.board_line(), rig.board_line()].map(|line| line.map_err(|failure| failure.to_string()));
     let [line, second_line] = lines;
     let (line, second_line) = (line?, second_line?);
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| board::run(line, domain_id, &topic, 0, first_life, &account));
-        let experiment = || -> Result<Fault, String> {
+        let live = |line, first, life| {
+            let (topic, account) = (&topic, &account);
+            scope.spawn(move || board::run(line, domain_id, topic, first, life, account))
+        };
+        let mut board = Some(live(line, 0, first_life));
+        let mut second_line = Some(second_line);
+        let mut experiment = || -> Result<Fault, String> {
             let is_over = |host: &Host| interrupt.is_requested() || !host.received_ns.is_empty();
             if !host.receive(now_ns() + PATIENCE_NS, is_over).map_err(sentence)? {
                 return Err("no number came within 10 s".to_owned());
             }
             host.receive(now_ns() + BEFORE_NS, |_| interrupt.is_requested()).map_err(sentence)?;
-            let mut fault = Fault { began_ns: now_ns(), ended_ns: None };
+            let mut fault = Fault { began_ns: now_ns(), ended_ns: None, flow_ended_ns: 0 };
             let faults = &rig.line.faults;
             match scenario {
                 Scenario::Loss => faults.lose_frames(LOST_FRAMES_PER_MILLION),
@@ -145,16 +154,18 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
                 }
                 Scenario::BoardReset => {
                     first_life.is_done.store(true, Ordering::Relaxed);
+                    board.take().map_or(Ok(()), ended)?;
                     fault.ended_ns = Some(now_ns());
+                    account.lock().unwrap_or_else(PoisonError::into_inner).forget(HISTORY);
                     let next = 1 + last_published(&account);
-                    let (topic, account) = (&topic, &account);
-                    scope.spawn(move || board::run(second_line, domain_id, topic, next, second_life, account));
+                    board = second_line.take().map(|line| live(line, next, second_life));
                 }
             }
             host.receive(fault.began_ns + length_ns, |_| interrupt.is_requested()).map_err(sentence)?;
             rig.line.faults.lose_frames(0);
             rig.line.faults.damage_bytes(0);
             lives.iter().for_each(|life| life.is_quiet.store(true, Ordering::Relaxed));
+            fault.flow_ended_ns = now_ns();
             let last = last_published(&account);
             let is_complete = |host: &Host| interrupt.is_requested() || host.received_ns.contains_key(&last);
             host.receive(now_ns() + PATIENCE_NS, is_complete).map_err(sentence)?;
@@ -162,17 +173,22 @@ fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt)
         };
         let fault = experiment();
         lives.iter().for_each(|life| life.is_done.store(true, Ordering::Relaxed));
-        let first = first.join().unwrap_or_else(|_| Err(std::io::Error::other("the board's thread panicked")));
-        first.map_err(|error| format!("the board failed: {error}"))?;
+        board.take().map_or(Ok(()), ended)?;
+        let fault = fault?;
         if interrupt.is_requested() {
             return Err("ended early".to_owned());
         }
         let account = account.lock().unwrap_or_else(PoisonError::into_inner);
-        let fault = fault?;
         let said = rig.said_since(fault.began_ns).into_iter();
         host.events.extend(said.map(|(time_ns, what)| Told { time_ns, side: "agent", what }));
         Ok(Outcome::new(scenario, &account, &host, fault, rig.line.faults.counts()))
     })
+}
+
+/// Waits for the end of a board.
+fn ended(board: ScopedJoinHandle<'_, std::io::Result<()>>) -> Result<(), String> {
+    let ended = board.join().map_err(|_| "the board's thread panicked".to_owned())?;
+    ended.map_err(|error| format!("the board failed: {error}"))
 }
 
 fn last_published(account: &Mutex<Account>) -> i64 {

@@ -41,10 +41,10 @@ impl Recovery {
                 f64::from(LOST_FRAMES_PER_MILLION) / 1e4,
                 f64::from(DAMAGED_BYTES_PER_MILLION) / 1e4
             ),
-            "refused: the publisher's caller had an error; reported: the client said that it had forgotten so many"
+            "refused: the publisher's caller had an error; reported: the client said that it had forgotten so many, or a reset board had them"
                 .to_owned(),
-            "in silence: lost beyond those, and beyond what a reset board had in its memory".to_owned(),
-            "time to data: since the cable was in, the agent ready, the board's new life began".to_owned(),
+            "in silence: lost, and not among those that were reported".to_owned(),
+            "time to data: from the moment when the cable was in, the agent ready, or the board reset, to the first number published after it".to_owned(),
         ]);
         for outcome in self.outcomes.iter().filter(|outcome| !outcome.events.is_empty()) {
             lines.push(String::new());
@@ -79,6 +79,7 @@ impl LostFrame {
             row("none", self.round_trip_ms),
             row("from the board", self.from_board_ms),
             row("to the board", self.to_board_ms),
+            row("p90 of both", self.p90_ms),
             row("the worst of all", self.max_ms),
         ];
         let mut lines = table(&format!("One lost frame in an exchange of Int64, n = {}", self.n), &rows);
@@ -97,8 +98,8 @@ impl Outcome {
             number(self.not_connected),
             number(self.full),
             self.lost.to_string(),
-            number(self.forgotten),
-            number(self.lost_in_silence),
+            self.forgotten.to_string(),
+            self.lost_in_silence.to_string(),
             number(self.duplicates),
             number(self.reordered),
             format!("{:.0}", self.longest_gap_ms),
@@ -114,9 +115,7 @@ impl Outcome {
             format!("figure {name}-longest-gap-ms {:.0}", self.longest_gap_ms),
         ];
         if matches!(self.scenario, Scenario::Cut | Scenario::AgentRestart | Scenario::BoardReset) {
-            // Data that never came again has no time.
-            let time = self.time_to_data_ms.map_or("none".to_owned(), |ms| format!("{ms:.0}"));
-            figures.push(format!("figure {name}-time-to-data-ms {time}"));
+            figures.extend(self.time_to_data_ms.map(|ms| format!("figure {name}-time-to-data-ms {ms:.0}")));
         }
         figures
     }

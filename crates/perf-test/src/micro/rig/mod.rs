@@ -8,6 +8,8 @@ mod board_line;
 
 use std::path::{Path, PathBuf};
 
+use gantry::Node;
+
 use super::{line::Line, transport::Transport};
 use crate::{coordinator::daemon::StartedDaemon, error::Failure, interrupt::Interrupt};
 pub use agent::find;
@@ -21,6 +23,15 @@ pub const BOARD: &str = "board";
 #[must_use]
 pub fn topic() -> String {
     format!("perf_test_micro_{}", std::process::id())
+}
+
+/// The domain of a node as a board states it.
+///
+/// # Errors
+/// A sentence: DDS-XRCE has no such domain.
+pub fn domain_id(node: &Node) -> Result<u16, String> {
+    u16::try_from(node.domain_id())
+        .map_err(|_| format!("DDS-XRCE has no domain {}: set ROS_DOMAIN_ID", node.domain_id()))
 }
 
 /// A line with an agent at its end.

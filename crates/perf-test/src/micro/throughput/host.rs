@@ -13,6 +13,8 @@ use crate::interrupt::Interrupt;
 const FIRST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Texts wait in the line and in the subscription when the first one comes; so long after it the flow is steady.
 const SETTLE: Duration = Duration::from_millis(500);
+/// A flow without a text for so long has stopped, ns.
+const SILENCE_NS: i64 = SECOND_NS / 2;
 /// The longest sleep without a look at the clock.
 const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -49,27 +51,15 @@ impl Host<'_> {
     /// # Errors
     /// A sentence: none came in time, or the user has ended the experiment.
     pub fn wait_for_first(&mut self) -> Result<u64, String> {
-        let began = Instant::now();
+        let (began, mut first) = (Instant::now(), None);
         while began.elapsed() < FIRST_TIMEOUT {
-            if self.interrupt.is_requested() {
-                return Err("ended early".to_owned());
-            }
-            if self.next()?.is_some() {
-                return self.settle();
-            }
-        }
-        Err(format!("no text of {} bytes came within {} s", self.payload_bytes, FIRST_TIMEOUT.as_secs()))
-    }
-
-    fn settle(&mut self) -> Result<u64, String> {
-        let began = Instant::now();
-        loop {
             if let Some(number) = self.next()?
-                && began.elapsed() >= SETTLE
+                && first.get_or_insert_with(Instant::now).elapsed() >= SETTLE
             {
                 return Ok(number);
             }
         }
+        Err(format!("no flow of texts of {} bytes began within {} s", self.payload_bytes, FIRST_TIMEOUT.as_secs()))
     }
 
     /// Counts texts for so long after the first one.
@@ -80,14 +70,15 @@ impl Host<'_> {
         let began_ns = now_ns();
         let (mut received, mut last) = (Received { count: 1, ..Received::default() }, first);
         while now_ns() - began_ns < length_ns {
-            if self.interrupt.is_requested() {
-                return Err("ended early".to_owned());
-            }
             if let Some(number) = self.next()? {
                 received.count += 1;
                 received.length_ns = now_ns() - began_ns;
                 last = last.max(number);
             }
+        }
+        let silence_ns = now_ns() - began_ns - received.length_ns;
+        if silence_ns > SILENCE_NS {
+            return Err(format!("the flow stopped: no text came in the last {} ms", silence_ns / 1_000_000));
         }
         received.lost = (last + 1 - first).saturating_sub(received.count);
         Ok(received)
@@ -95,6 +86,9 @@ impl Host<'_> {
 
     /// The number of the next text of this length, if one comes.
     fn next(&mut self) -> Result<Option<u64>, String> {
+        if self.interrupt.is_requested() {
+            return Err("ended early".to_owned());
+        }
         let sentence = |error: gantry::Error| format!("the subscription failed: {error}");
         if let Some(text) = self.subscription.take().map_err(sentence)? {
             let data = text.data();

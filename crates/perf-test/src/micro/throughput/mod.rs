@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::{
     Results,
-    rig::{Rig, find, topic},
+    rig::{Rig, domain_id, find, topic},
     transport::Transport,
 };
 use crate::{
@@ -45,6 +45,8 @@ struct Throughput {
     rows: Vec<Row>,
     /// The sentences of transports that failed.
     failures: Vec<String>,
+    /// Transports whose messages are too short for all texts.
+    skipped: Vec<&'static str>,
 }
 
 /// The measurements, one after the other.
@@ -70,18 +72,34 @@ impl Steps {
 /// # Errors
 /// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be written.
 pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
+    let transports = options.rig.transports();
+    if transports.iter().all(|transport| options.lengths(*transport).is_empty()) {
+        let longest = "a message of CAN FD has room for texts of 46 bytes";
+        return Err(Failure::Usage(format!("{longest}: give --bytes 46 or less, or another --transport")));
+    }
     let agent = find(options.rig.place.agent.clone())?;
     let folder = Folder::open(options.rig.place.results.clone()).map_err(Failure::Usage)?;
     let interrupt = Interrupt::install()?;
     folder.describe().map_err(Failure::Usage)?;
-    let mut throughput = Throughput { schema: SCHEMA, length_s: options.time, rows: Vec::new(), failures: Vec::new() };
-    let transports = options.rig.transports();
+    let mut throughput = Throughput {
+        schema: SCHEMA,
+        length_s: options.time,
+        rows: Vec::new(),
+        failures: Vec::new(),
+        skipped: Vec::new(),
+    };
     let lengths = transports.iter().flat_map(|transport| options.lengths(*transport)).map(|_| Some(options.time));
     let mut steps = Steps { progress: Progress::new(lengths), index: 0 };
     for transport in transports {
-        let rig = Rig::start(transport, &agent, &interrupt)?;
         let lengths = options.lengths(transport);
-        if let Err(sentence) = throughput.measure_transport(&rig, transport, &lengths, &mut steps, &interrupt) {
+        if lengths.is_empty() {
+            throughput.skipped.push(transport.name());
+            continue;
+        }
+        let rig = Rig::start(transport, &agent, &interrupt).map_err(|failure| failure.to_string());
+        let measured =
+            rig.and_then(|rig| throughput.measure_transport(&rig, transport, &lengths, &mut steps, &interrupt));
+        if let Err(sentence) = measured {
             throughput.failures.push(format!("{}: {sentence}", transport.name()));
         }
         if interrupt.is_requested() {
@@ -108,7 +126,7 @@ impl Throughput {
         let node = Node::new("perf_test_micro").map_err(sentence)?;
         let qos = Qos::sensor_data().keep_last(DEPTH);
         let mut subscription = node.create_subscription::<Text>(&topic, qos).map_err(sentence)?;
-        let domain_id = u16::try_from(node.domain_id()).unwrap_or_default();
+        let domain_id = domain_id(&node)?;
         let line = rig.board_line().map_err(|failure| failure.to_string())?;
         let orders = Orders::default();
         let length_ns = i64::from(self.length_s) * SECOND_NS;

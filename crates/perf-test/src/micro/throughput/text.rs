@@ -49,11 +49,16 @@ impl Throughput {
             }));
             if !cells.is_empty() {
                 cells.insert(0, COLUMNS.map(str::to_owned).into());
-                lines.extend(table(&format!("{title}, {} s for each length", self.length_s), &cells));
+                lines.extend(table(
+                    &format!("{title}, {} s for each length, from half a second after its first text", self.length_s),
+                    &cells,
+                ));
                 lines.push(String::new());
             }
         }
         lines.extend(DIFFERENCES.map(str::to_owned));
+        let skipped = self.skipped.iter();
+        lines.extend(skipped.map(|name| format!("not measured: {name}, whose messages have no room for these texts")));
         lines.extend(self.failures.iter().map(|sentence| format!("failed: {sentence}")));
         lines.extend(self.figures());
         lines
