@@ -53,7 +53,6 @@ impl LostFrame {
             let round_trip_ms = (sent.returned_ns - sent.sent_ns) as f64 / 1e6;
             let is_lost = index % EACH == EACH - 1;
             let place = lost.get_mut(index / EACH % 2).filter(|_| is_lost);
-            if is_lost && round_trip_ms > 50.0 {}
             place.unwrap_or(&mut good).push(round_trip_ms);
         }
         let mut all: Vec<f64> = lost.iter().flatten().copied().collect();
