@@ -1,5 +1,6 @@
 //! The folder of the firmware, and the builds of its program.
 
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -69,6 +70,8 @@ pub fn build(folder: &Path, target: Target, variant: &Variant) -> Result<PathBuf
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .stdin(Stdio::null())
+        // The terminal's Ctrl-C ends the experiment after this build, with what was measured.
+        .process_group(0)
         .output()
         .map_err(|error| format!("cannot start cargo: {error}; install Rust from https://rustup.rs"))?;
     if !output.status.success() {

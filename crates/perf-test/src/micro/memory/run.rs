@@ -35,7 +35,7 @@ pub struct Used {
 
 /// The surroundings of a run.
 #[derive(Debug)]
-pub struct Rig<'a> {
+pub struct Runner<'a> {
     /// The program of the agent.
     pub agent: &'a Path,
     /// The machine.
@@ -48,7 +48,7 @@ pub struct Rig<'a> {
     pub interrupt: &'a Interrupt,
 }
 
-impl Rig<'_> {
+impl Runner<'_> {
     /// Runs a program to its end.
     ///
     /// # Errors
@@ -141,7 +141,8 @@ impl Rig<'_> {
                 None => {}
             }
         };
-        while process.line(POLL).is_ok_and(|line| line.is_some()) {}
+        // Until the end of its output, which is an error.
+        while process.line(START_TIMEOUT).is_ok_and(|line| line.is_some()) {}
         let figure = |name: &str| process.said.iter().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
         match (figure("stack-bytes "), figure("heap-bytes ")) {
             (Some(stack_bytes), Some(heap_bytes)) if status.success() => Ok(Used { stack_bytes, heap_bytes }),

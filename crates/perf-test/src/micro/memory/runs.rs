@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{
     build::build,
     image::{self, Sizes, StackArea},
-    run::{Rig, Used},
+    run::{Runner, Used},
     target::Target,
     variant::Variant,
 };
@@ -72,7 +72,7 @@ impl Surroundings<'_> {
         let mut measured = std::thread::scope(|scope| {
             for lane in 0..lanes {
                 let domain_id = HIGHEST_DOMAIN - u32::try_from(lane).unwrap_or(0);
-                let rig = Rig {
+                let rig = Runner {
                     agent: self.agent,
                     target: self.target,
                     domain_id,
@@ -129,7 +129,7 @@ impl Surroundings<'_> {
 type Outcomes = Mutex<Vec<(usize, Result<Used, String>)>>;
 
 /// Runs programs until no more are built.
-fn run_all(rig: &Rig<'_>, variants: &[Variant], built: &Mutex<Receiver<Built>>, used: &Outcomes) {
+fn run_all(rig: &Runner<'_>, variants: &[Variant], built: &Mutex<Receiver<Built>>, used: &Outcomes) {
     loop {
         let next = built.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Built { index, program, stack }) = next else { return };

@@ -89,7 +89,7 @@ pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
         skipped: Vec::new(),
     };
     let lengths = transports.iter().flat_map(|transport| options.lengths(*transport)).map(|_| Some(options.time));
-    let mut steps = Steps { progress: Progress::new(lengths), index: 0 };
+    let (mut steps, mut done) = (Steps { progress: Progress::new(lengths), index: 0 }, 0);
     for transport in transports {
         let lengths = options.lengths(transport);
         if lengths.is_empty() {
@@ -99,6 +99,8 @@ pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
         let rig = Rig::start(transport, &agent, &interrupt).map_err(|failure| failure.to_string());
         let measured =
             rig.and_then(|rig| throughput.measure_transport(&rig, transport, &lengths, &mut steps, &interrupt));
+        done += lengths.len();
+        steps.index = done;
         if let Err(sentence) = measured {
             throughput.failures.push(format!("{}: {sentence}", transport.name()));
         }
