@@ -43,7 +43,7 @@ impl Plan {
     fn lose(&self, index: usize) {
         let Some(each) = self.exchanges.loses_each else { return };
         if index % each == each - 1 {
-            self.faults.lose_next(if index / each % 2 == 0 { Way::FromBoard } else { Way::ToBoard });
+            self.faults.lose_next(if (index / each).is_multiple_of(2) { Way::FromBoard } else { Way::ToBoard });
         }
     }
 }

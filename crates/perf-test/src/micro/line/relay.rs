@@ -8,7 +8,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use perf_worker::clock::{now_ns, sleep_until};
+use perf_worker::clock::{now_ns, sleep_until, work};
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
     io::Errno,
@@ -28,6 +28,8 @@ pub struct Relay {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Threads wake up late by about as much, ns.
+const MOST_AWAKE_NS: i64 = 100_000;
 /// The seed of the faults, whose runs are alike.
 const SEED: u64 = 22;
 
@@ -92,7 +94,8 @@ impl Direction {
                 Err(Errno::AGAIN | Errno::INTR) => continue,
                 Err(error) => return Err(error.into()),
             };
-            sleep_until(self.pace.arrival_ns(now_ns(), length, waited));
+            let began_ns = now_ns();
+            wait_until(began_ns, self.pace.arrival_ns(began_ns, length, waited));
             let mut passed = chunk.get(..length).unwrap_or_default().to_vec();
             self.way.pass(&mut passed);
             let mut rest = passed.as_slice();
@@ -116,6 +119,13 @@ impl Direction {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Waits for the end of a chunk. The thread is awake for the last tenth of the time: a wire is not late, as a thread is that wakes up.
+fn wait_until(began_ns: i64, end_ns: i64) {
+    let awake_ns = ((end_ns - began_ns) / 10).min(MOST_AWAKE_NS);
+    sleep_until(end_ns - awake_ns);
+    work(end_ns - now_ns());
 }
 
 fn is_ready(descriptor: impl AsFd, flags: PollFlags) -> io::Result<bool> {
