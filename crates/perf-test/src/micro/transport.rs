@@ -42,11 +42,15 @@ const USB_PACKETS_PER_S: f64 = 19_000.0;
 
 impl Choice for Transport {
     const ALL: &'static [(Transport, &'static str, &'static str)] = &[
-        (Transport::Serial, "serial", "A serial line of 115200 bit/s: two pseudo-terminals, paced by the byte."),
+        (
+            Transport::Serial,
+            "serial",
+            "A serial line of 115200 bit/s: the agent has a pseudo-terminal, and a relay paces each byte.",
+        ),
         (
             Transport::Usb,
             "usb",
-            "A USB serial device, full speed: two pseudo-terminals, paced to 1216 bytes in a ms, those of 19 full packets.",
+            "A USB serial device, full speed: the same line, paced to 1216 bytes in a ms, those of 19 full packets.",
         ),
         (
             Transport::Tcp,

@@ -1,6 +1,6 @@
 //! The line between the board and the agent, with the speed of the real one.
 //!
-//! Serial and USB lines are two pseudo-terminals with a relay between them, TCP is a relay between two connections. The relay lets each
+//! The agent's end of a serial or USB line is a pseudo-terminal, and a relay is between it and the board. TCP is a relay between two connections. The relay lets each
 //! byte take the time that it takes on the line. UDP is the loopback interface as it is. CAN FD is the bus that the agent simulates.
 
 mod faults;
@@ -12,14 +12,21 @@ mod tcp;
 use std::{
     io,
     net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
+    os::{fd::OwnedFd, unix::net::UnixStream},
     path::PathBuf,
+    sync::Arc,
 };
+
+use rustix::net::sockopt::set_socket_send_buffer_size;
 
 use super::transport::Transport;
 pub use faults::{Faults, Way};
 use pseudoterminal::Pseudoterminal;
 use relay::{Relay, both_ways};
 use tcp::TcpRelay;
+
+/// The kernel raises it to its minimum, which holds a few hundred bytes in the chunks in which a serial port is written.
+const SEND_BUFFER_BYTES: usize = 1;
 
 /// A line. It is there until this is dropped.
 #[derive(Debug)]
@@ -36,8 +43,8 @@ pub struct Line {
 /// The board's end of a line.
 #[derive(Clone, Debug)]
 pub enum BoardEnd {
-    /// A serial port of this speed, in bits per second.
-    Serial(PathBuf, u32),
+    /// The line of a serial port, whose queue is as short as a microcontroller's.
+    Serial(Arc<OwnedFd>),
     /// A TCP server.
     Tcp(SocketAddr),
     /// A UDP server.
@@ -53,7 +60,7 @@ enum Keeper {
     Other,
     Serial {
         _relays: [Relay; 2],
-        _ends: [Pseudoterminal; 2],
+        _end: Pseudoterminal,
     },
     Tcp {
         _relay: TcpRelay,
@@ -73,15 +80,20 @@ impl Line {
         let agent = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         match (transport, transport.speed()) {
             (Transport::Serial | Transport::Usb, Some(speed)) => {
-                let (board, agent) = (Pseudoterminal::open()?, Pseudoterminal::open()?);
-                let relays = both_ways([&board.end, &agent.end], speed, &faults)?;
+                let (board, line) = UnixStream::pair()?;
+                // A pseudo-terminal would hold 64 KiB of the board's bytes, which are seconds of this line.
+                set_socket_send_buffer_size(&board, SEND_BUFFER_BYTES)?;
+                board.set_nonblocking(true)?;
+                line.set_nonblocking(true)?;
+                let agent = Pseudoterminal::open()?;
+                let relays = both_ways([&line.into(), &agent.end], speed, &faults)?;
                 let baud = transport.baud();
                 let arguments = ["serial", &agent.path.display().to_string(), "--baud", &baud.to_string()];
                 Ok(Line {
                     agent_arguments: arguments.map(str::to_owned).into(),
-                    board_end: BoardEnd::Serial(board.path.clone(), baud),
+                    board_end: BoardEnd::Serial(Arc::new(board.into())),
                     faults,
-                    _keeper: Keeper::Serial { _relays: relays, _ends: [board, agent] },
+                    _keeper: Keeper::Serial { _relays: relays, _end: agent },
                 })
             }
             (Transport::Tcp, Some(speed)) => {

@@ -9,9 +9,7 @@ use std::{
     },
 };
 
-use gantry_micro::transport::{
-    CanFdTransport, Port, SerialTransport, SimulatedCan, TcpTransport, UdpTransport, open_serial,
-};
+use gantry_micro::transport::{CanFdTransport, Port, SerialTransport, SimulatedCan, TcpTransport, UdpTransport};
 use perf_worker::clock::SECOND_NS;
 
 use crate::micro::{
@@ -90,7 +88,7 @@ impl BoardLine {
     /// Those of the port or socket.
     pub fn open(end: &BoardEnd, transport: Transport, traffic: Traffic) -> io::Result<BoardLine> {
         let port = match end {
-            BoardEnd::Serial(path, bits_per_s) => BoardPort::Serial(open_serial(path, *bits_per_s)?),
+            BoardEnd::Serial(line) => BoardPort::Serial(SerialTransport::new(Port(line.try_clone()?))),
             BoardEnd::Tcp(agent) => BoardPort::Tcp(TcpTransport::new(*agent)),
             BoardEnd::Udp(agent) => BoardPort::Udp(UdpTransport::new(*agent)?),
             BoardEnd::Can(bus) => BoardPort::Can(SimulatedCan::connect(bus, CAN_IDENTIFIER)?),
