@@ -25,8 +25,8 @@ use pseudoterminal::Pseudoterminal;
 use relay::{Relay, both_ways};
 use tcp::TcpRelay;
 
-/// The kernel raises it to its minimum, which holds a few hundred bytes in the chunks in which a serial port is written.
-const SEND_BUFFER_BYTES: usize = 1;
+/// The bytes that wait in the board's port take so long on the line, s. The kernel's minimum holds some hundred.
+const QUEUE_S: f64 = 0.02;
 
 /// A line. It is there until this is dropped.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Line {
             (Transport::Serial | Transport::Usb, Some(speed)) => {
                 let (board, line) = UnixStream::pair()?;
                 // A pseudo-terminal would hold 64 KiB of the board's bytes, which are seconds of this line.
-                set_socket_send_buffer_size(&board, SEND_BUFFER_BYTES)?;
+                set_socket_send_buffer_size(&board, (speed.bytes_per_s * QUEUE_S) as usize)?;
                 board.set_nonblocking(true)?;
                 line.set_nonblocking(true)?;
                 let agent = Pseudoterminal::open()?;
