@@ -8,12 +8,13 @@ use crate::{
     lock::lock,
     port::Port,
     shared::Shared,
+    threads,
     transport::Transport,
 };
 use std::{
     fmt,
     sync::{Arc, atomic::Ordering::*},
-    thread::{self, JoinHandle},
+    thread::JoinHandle,
 };
 
 /// Connects clients that speak DDS-XRCE with Gantry, until it is dropped.
@@ -54,14 +55,12 @@ impl Agent {
     fn with_clock(config: Config, clock: Clock) -> Result<Agent> {
         let shared = Arc::new(Shared::new(config, clock));
         let of_thread = shared.clone();
-        let ticker = thread::Builder::new()
-            .name("ticker".to_owned())
-            .spawn(move || {
-                while of_thread.context.ticker.wait() {
-                    of_thread.tick();
-                }
-            })
-            .map_err(|source| Error::Thread { what: "deadlines", source })?;
+        let ticker = threads::spawn("ticker", move || {
+            while of_thread.context.ticker.wait() {
+                of_thread.tick();
+            }
+        })
+        .map_err(|source| Error::Thread { what: "deadlines", source })?;
         Ok(Agent { shared, ticker: Some(ticker) })
     }
 
@@ -91,7 +90,10 @@ impl Drop for Agent {
         }
         self.shared.is_closed.store(true, Release); // partner: `Shared::accept`
         let clients = lock(&self.shared.clients).clear();
-        clients.iter().for_each(|client| lock(client).close(&self.shared.context));
+        clients.iter().for_each(|client| {
+            let objects = lock(client).close(&self.shared.context);
+            drop(objects);
+        });
         self.shared.context.close();
     }
 }

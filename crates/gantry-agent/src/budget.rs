@@ -1,21 +1,22 @@
-//! Budgets: how many answers go to those that have no session.
+//! Budgets: the answers to those that have no session, the sessions of a host, and what a client may do in a second.
 
-use crate::clients::Address;
+use crate::clients::Host;
+use gantry_xrce::time::Instant as AgentInstant;
 use std::{
     collections::HashMap,
     time::{Duration, Instant},
 };
 
-/// The answers to an address in a second: a client needs one.
-const MAX_ANSWERS: u32 = 20;
-/// The addresses of a second. Further ones are not answered, but may be in the next second.
-const MAX_ADDRESSES: usize = 1000;
+/// The answers to a host in a second: a client needs one.
+const MAX_ANSWERS: u32 = 100;
+/// The hosts of a second. Further ones are not answered, but may be in the next second.
+const MAX_HOSTS: usize = 1000;
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// A limit to the answers to each address, so that nobody uses up those of others.
+/// A limit to the answers to each host, so that no host uses up the answers of others.
 pub struct Budget {
     began: Instant,
-    answers: HashMap<Address, u32>,
+    answers: HashMap<Host, u32>,
 }
 
 impl Budget {
@@ -23,17 +24,106 @@ impl Budget {
         Self { began: Instant::now(), answers: HashMap::new() }
     }
 
-    /// Whether an address may be answered. Counts the answer.
-    pub fn spend(&mut self, address: Address) -> bool {
+    /// Whether a host may be answered. Counts the answer.
+    pub fn spend(&mut self, host: Host) -> bool {
         if self.began.elapsed() >= PERIOD {
             self.began = Instant::now();
             self.answers.clear();
         }
-        if self.answers.len() >= MAX_ADDRESSES && !self.answers.contains_key(&address) {
+        if self.answers.len() >= MAX_HOSTS && !self.answers.contains_key(&host) {
             return false;
         }
-        let answers = self.answers.entry(address).or_default();
+        let answers = self.answers.entry(host).or_default();
         *answers += u32::from(*answers <= MAX_ANSWERS);
         *answers <= MAX_ANSWERS
+    }
+}
+
+/// A rate: a burst, and then a number in each second.
+#[derive(Debug)]
+pub struct Rate {
+    at_once: u32,
+    per_s: u32,
+    left: u32,
+    filled_at: AgentInstant,
+}
+
+impl Rate {
+    pub fn new(at_once: u32, per_s: u32, now: AgentInstant) -> Self {
+        Self { at_once, per_s, left: at_once, filled_at: now }
+    }
+
+    /// Whether there is one more. Counts it.
+    pub fn spend(&mut self, now: AgentInstant) -> bool {
+        let period_us = 1_000_000 / u64::from(self.per_s.max(1));
+        let earned = now.as_us().saturating_sub(self.filled_at.as_us()) / period_us;
+        if earned >= u64::from(self.at_once - self.left) {
+            (self.left, self.filled_at) = (self.at_once, now);
+        } else {
+            self.left += earned as u32;
+            self.filled_at = AgentInstant::from_us(self.filled_at.as_us() + earned * period_us);
+        }
+        let is_left = self.left > 0;
+        self.left -= u32::from(is_left);
+        is_left
+    }
+}
+
+/// The sessions that each host begins: a few for each of its clients at once, and then one of each client in a second. A session has budgets
+/// of its own, so a host that begins one after the other would evade them.
+#[derive(Debug)]
+pub struct Logins {
+    rates: HashMap<Host, Rate>,
+    at_once: u32,
+    per_s: u32,
+}
+
+/// Sessions for each client that a host may have.
+const LOGINS_AT_ONCE: u32 = 4;
+
+impl Logins {
+    pub fn new(clients_of_host: usize) -> Self {
+        let clients = u32::try_from(clients_of_host).unwrap_or(u32::MAX).max(1);
+        Self { rates: HashMap::new(), at_once: clients.saturating_mul(LOGINS_AT_ONCE), per_s: clients }
+    }
+
+    /// Whether a host may begin one more session. Counts it.
+    pub fn spend(&mut self, host: Host, now: AgentInstant) -> bool {
+        if self.rates.len() >= MAX_HOSTS && !self.rates.contains_key(&host) {
+            let full_after_us = 1_000_000 * u64::from(LOGINS_AT_ONCE);
+            self.rates.retain(|_, rate| now.as_us().saturating_sub(rate.filled_at.as_us()) < full_after_us);
+            if self.rates.len() >= MAX_HOSTS {
+                return false;
+            }
+        }
+        self.rates.entry(host).or_insert_with(|| Rate::new(self.at_once, self.per_s, now)).spend(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_fills_with_time() {
+        let at = AgentInstant::from_us;
+        let mut rate = Rate::new(3, 10, at(0));
+        assert_eq!([(); 4].map(|()| rate.spend(at(0))), [true, true, true, false]);
+        assert!(
+            !rate.spend(at(99_999)) && rate.spend(at(100_000)) && !rate.spend(at(199_999)) && rate.spend(at(200_000))
+        );
+        assert_eq!([(); 4].map(|()| rate.spend(at(u64::MAX))), [true, true, true, false]);
+    }
+
+    #[test]
+    fn each_host_has_its_logins() {
+        let (at, host) = (AgentInstant::from_us, |number| Host::Node(0, number));
+        let mut logins = Logins::new(1);
+        assert_eq!([(); 5].map(|()| logins.spend(host(0), at(0))), [true, true, true, true, false]);
+        assert!((1..MAX_HOSTS as u32).all(|number| logins.spend(host(number), at(0))));
+        assert!(!logins.spend(host(MAX_HOSTS as u32), at(3_999_999)));
+        assert!(logins.spend(host(0), at(3_999_999)));
+        assert!(logins.spend(host(MAX_HOSTS as u32), at(4_000_000)), "the others may begin as many as at first");
+        assert!(logins.rates.len() <= 2);
     }
 }

@@ -4,6 +4,7 @@ use crate::{context::ClientCell, transport::PeerAddress};
 use gantry_xrce::wire::{ClientKey, SessionId};
 use std::{
     collections::{BTreeMap, HashMap},
+    net::IpAddr,
     sync::Arc,
 };
 
@@ -15,11 +16,29 @@ pub struct Address {
     pub peer: PeerAddress,
 }
 
+/// The machine of a client, as far as its address tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Host {
+    Ip(IpAddr),
+    /// The number of a transport, and the address on it.
+    Node(u32, u32),
+}
+
+impl Address {
+    pub fn host(self) -> Host {
+        match self.peer {
+            PeerAddress::Socket(address) => Host::Ip(address.ip().to_canonical()),
+            PeerAddress::Number(number) => Host::Node(self.port, number),
+        }
+    }
+}
+
 /// The clients. Invariant: each address in `by_address` is that of the client whose entry has it, and whose messages have no key.
 #[derive(Default)]
 pub struct Clients {
     by_key: BTreeMap<ClientKey, Entry>,
     by_address: HashMap<Address, ClientKey>,
+    logins: u64,
 }
 
 struct Entry {
@@ -28,6 +47,19 @@ struct Entry {
     has_key: bool,
     /// `None` if its line is gone.
     address: Option<Address>,
+    /// The host of its last address: the client has a place of this host also when its line is gone.
+    host: Host,
+    /// Something came from it after its login.
+    has_spoken: bool,
+    /// The number of its login.
+    login: u64,
+}
+
+/// The most clients in all, and the most of one host.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    pub all: usize,
+    pub of_host: usize,
 }
 
 impl Clients {
@@ -50,13 +82,51 @@ impl Clients {
         self.among(|other| other == address).next().is_some()
     }
 
-    /// The client of messages without a key.
-    pub fn at(&self, address: Address) -> Option<Arc<ClientCell>> {
-        self.by_key.get(self.by_address.get(&address)?).map(|entry| entry.client.clone())
+    /// Whether messages without a key from an address belong to a client.
+    pub fn has_address(&self, address: Address) -> bool {
+        self.by_address.contains_key(&address)
+    }
+
+    /// The client of messages without a key, from which one has come.
+    pub fn heard_at(&mut self, address: Address) -> Option<Arc<ClientCell>> {
+        let entry = self.by_key.get_mut(self.by_address.get(&address)?)?;
+        entry.has_spoken = true;
+        Some(entry.client.clone())
+    }
+
+    /// The client of a key, from which a message has come if it is at that address.
+    pub fn heard_from(&mut self, key: ClientKey, address: Address) -> Option<(Arc<ClientCell>, Option<Address>)> {
+        let entry = self.by_key.get_mut(&key)?;
+        entry.has_spoken |= entry.address == Some(address);
+        Some((entry.client.clone(), entry.address))
     }
 
     pub fn of_key(&self, key: ClientKey) -> Option<(Arc<ClientCell>, Option<Address>)> {
         self.by_key.get(&key).map(|entry| (entry.client.clone(), entry.address))
+    }
+
+    /// Removes a client that has sent nothing since its login, or whose line is gone, if a newcomer needs its place. Returns it, or `None`
+    /// if there is a place.
+    ///
+    /// # Errors
+    /// There is no place.
+    pub fn make_room(&mut self, newcomer: Address, places: Places) -> Result<Option<Arc<ClientCell>>, ()> {
+        let mut hosts: BTreeMap<Host, usize> = BTreeMap::new();
+        self.by_key.values().for_each(|entry| *hosts.entry(entry.host).or_default() += 1);
+        let of_newcomer = hosts.get(&newcomer.host()).copied().unwrap_or(0);
+        let is_host_full = of_newcomer >= places.of_host;
+        if !is_host_full && self.len() < places.all {
+            return Ok(None);
+        }
+        let unused = self.by_key.iter().filter(|(_, entry)| {
+            let is_unused = !entry.has_spoken || entry.address.is_none();
+            is_unused && (!is_host_full || entry.host == newcomer.host())
+        });
+        // The oldest one of the host that has the most.
+        let clients_of = |entry: &Entry| hosts.get(&entry.host).copied().unwrap_or(0);
+        let victim = unused.max_by_key(|(_, entry)| (clients_of(entry), std::cmp::Reverse(entry.login)));
+        let key = victim.map(|(&key, _)| key).ok_or(())?;
+        Ok(self.remove(key))
     }
 
     /// Adds a client. Returns those that had its key or, if messages of its session have no key, its address, which are removed.
@@ -68,7 +138,10 @@ impl Clients {
         client: Arc<ClientCell>,
     ) -> Vec<Arc<ClientCell>> {
         let same = self.remove(key);
-        self.by_key.insert(key, Entry { client, has_key: session.has_key(), address: None });
+        self.logins += 1;
+        let (has_key, host) = (session.has_key(), address.host());
+        let entry = Entry { client, has_key, address: None, host, has_spoken: false, login: self.logins };
+        self.by_key.insert(key, entry);
         same.into_iter().chain(self.place(key, address)).collect()
     }
 
@@ -76,6 +149,7 @@ impl Clients {
     pub fn place(&mut self, key: ClientKey, address: Address) -> Option<Arc<ClientCell>> {
         let entry = self.by_key.get_mut(&key)?;
         let old = entry.address.replace(address);
+        entry.host = address.host();
         if entry.has_key {
             return None;
         }

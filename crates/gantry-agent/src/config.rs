@@ -1,19 +1,32 @@
 //! The settings of an agent.
 
-use crate::{log::Sink, types::Types};
+use crate::{access::Access, log::Log, types::Types};
 use std::{fmt, sync::Arc};
 
 /// The settings of an agent.
 #[derive(Clone)]
 pub struct Config {
-    /// The domain of all participants; `None`: each client chooses.
-    pub domain_id: Option<u32>,
+    /// The domain of participants.
+    pub domain: DomainChoice,
     /// The types that clients can use.
     pub types: Arc<Types>,
+    /// The clients that are taken.
+    pub access: Access,
     /// The limits of clients.
     pub limits: Limits,
-    /// Where the lines of the log go. It is called by the agent's threads, and must not block.
-    pub log: Arc<Sink>,
+    /// Where the lines of the log go.
+    pub log: Arc<Log>,
+}
+
+/// The domain of a participant, beside the one that its client asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DomainChoice {
+    /// This one; a client that asks for another one is refused.
+    Only(u32),
+    /// This one, whatever the client asks for.
+    Always(u32),
+    /// The one that the client asks for, any of the user's.
+    AsAsked,
 }
 
 /// The limits of clients. A request beyond a limit is answered with the status "resources".
@@ -21,6 +34,11 @@ pub struct Config {
 pub struct Limits {
     /// Clients.
     pub clients: usize,
+    /// Clients of one host: of an IP address, or of an address on another transport. It begins four times as many sessions at once, and then
+    /// so many in a second.
+    pub clients_of_host: usize,
+    /// The longest silence after which a client is asked whether it is alive, whatever it states, in milliseconds.
+    pub silence_ms: u32,
     /// Domains of all clients together: each takes a thread.
     pub domains: usize,
     /// Objects of a client.
@@ -29,24 +47,37 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Requests of a requester that wait for their replies; the oldest one is given up.
     pub requests: usize,
-    /// Memory that each data writer of a client may use, in bytes.
+    /// Shared memory of the data writers, requests and replies of a client together, in bytes.
     pub writer_bytes: usize,
+    /// As that, of all clients together.
+    pub all_writer_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { clients: 100, domains: 8, objects: 256, message_bytes: 1 << 20, requests: 64, writer_bytes: 64 << 20 }
+        Self {
+            clients: 100,
+            clients_of_host: 25,
+            silence_ms: 10_000,
+            domains: 8,
+            objects: 256,
+            message_bytes: 1 << 20,
+            requests: 64,
+            writer_bytes: 64 << 20,
+            all_writer_bytes: 256 << 20,
+        }
     }
 }
 
 impl Default for Config {
-    /// The standard types, and no log.
+    /// Domain 0, the standard types, all clients, and no log.
     fn default() -> Self {
         Self {
-            domain_id: None,
+            domain: DomainChoice::Only(0),
             types: Arc::new(Types::standard()),
+            access: Access::default(),
             limits: Limits::default(),
-            log: Arc::new(|_, _| {}),
+            log: Arc::default(),
         }
     }
 }
@@ -54,7 +85,8 @@ impl Default for Config {
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
-            .field("domain_id", &self.domain_id)
+            .field("domain", &self.domain)
+            .field("access", &self.access)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

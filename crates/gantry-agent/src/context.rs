@@ -1,32 +1,40 @@
-//! The part that all clients share: the settings, the clock, and the threads that wait for deadlines and for Gantry.
+//! The part that all clients share: the settings, the clock, the domains, and the threads that wait for deadlines and for Gantry.
 
 use crate::{
-    big_endian::BigEndian, client::Client, clock::Clock, config::Config, listener::Listener, lock::lock, ticker::Ticker,
+    client::Client,
+    clock::Clock,
+    config::Config,
+    domains::{DomainUse, Domains},
+    lock::lock,
+    memory::Memory,
+    message_types::MessageTypes,
+    threads,
+    ticker::Ticker,
 };
 use gantry::Node;
 use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, Weak},
+    sync::{Arc, Mutex},
     thread::JoinHandle,
 };
 
-/// A client, behind its lock. The lock of the table of clients is taken before it, never after.
+/// A client, behind its lock, under which nothing waits for Gantry's control path. No thread holds it and the lock of the table of clients.
 pub type ClientCell = Mutex<Client>;
 
 pub struct Context {
     pub config: Config,
     pub clock: Clock,
     pub ticker: Ticker,
-    pub big_endian: BigEndian,
-    listeners: Mutex<Listeners>,
+    pub message_types: MessageTypes,
+    pub memory: Memory,
+    domains: Mutex<Domains>,
+    workers: Mutex<Workers>,
 }
 
+/// The threads that create and destroy entities.
 #[derive(Default)]
-struct Listeners {
-    /// By domain. The nodes of the clients own them.
-    by_domain: BTreeMap<u32, Weak<Listener>>,
-    /// Those of ended listeners, too: the last node goes under its client's lock, under which nothing waits for them.
+struct Workers {
     threads: Vec<JoinHandle<()>>,
+    is_closed: bool,
 }
 
 impl Context {
@@ -35,42 +43,83 @@ impl Context {
             config,
             clock,
             ticker: Ticker::new(),
-            big_endian: BigEndian::default(),
-            listeners: Mutex::default(),
+            message_types: MessageTypes::default(),
+            memory: Memory::default(),
+            domains: Mutex::default(),
+            workers: Mutex::default(),
         })
     }
 
-    /// The listener of a node's domain, which is started for its first node and ends with the last one.
-    pub fn listener(self: &Arc<Self>, node: &Node) -> Result<Arc<Listener>, String> {
-        let Listeners { by_domain, threads } = &mut *lock(&self.listeners);
-        if let Some(listener) = by_domain.get(&node.domain_id()).and_then(Weak::upgrade) {
-            return Ok(listener);
-        }
-        by_domain.retain(|_, listener| listener.strong_count() > 0);
-        threads.retain(|thread| !thread.is_finished());
-        if by_domain.len() >= self.config.limits.domains {
-            let (domains, domain_id) = (by_domain.len(), node.domain_id());
-            return Err(format!(
-                "domain {domain_id} is one too many: the clients use {domains}, the most that are allowed"
-            ));
-        }
-        let (listener, thread) = Listener::start(node, Arc::downgrade(self))?;
-        let listener = Arc::new(listener);
-        by_domain.insert(node.domain_id(), Arc::downgrade(&listener));
-        threads.push(thread);
-        Ok(listener)
+    /// Counts a use of a domain, before a node joins it.
+    ///
+    /// # Errors
+    /// A sentence: the clients use as many domains as are allowed.
+    pub fn use_domain(self: &Arc<Self>, domain_id: u32) -> Result<DomainUse, String> {
+        lock(&self.domains).begin_use(domain_id, self.config.limits.domains)?;
+        Ok(DomainUse::new(self.clone(), domain_id))
+    }
+
+    /// Starts the listener of a domain for its first node.
+    pub fn listen(self: &Arc<Self>, node: &Node, domain: &mut DomainUse) -> Result<(), String> {
+        let listener = lock(&self.domains).listener(node, Arc::downgrade(self))?;
+        domain.set_listener(listener);
+        Ok(())
+    }
+
+    /// A use of a domain has ended.
+    pub(crate) fn end_domain_use(&self, domain_id: u32) {
+        let expires = lock(&self.domains).end_use(domain_id);
+        self.ticker.set_due(expires);
+    }
+
+    /// Leaves the domains that no node used for some seconds.
+    pub fn leave_unused_domains(&self) {
+        let (unused, next) = lock(&self.domains).expired();
+        drop(unused); // without the lock: the listener's thread leaves the domain
+        self.ticker.set_due(next);
     }
 
     /// An outlet is gone.
     pub fn forget(&self, number: u64) {
-        let listeners = lock(&self.listeners);
-        listeners.by_domain.values().filter_map(Weak::upgrade).for_each(|listener| listener.remove(number));
+        lock(&self.domains).forget(number);
     }
 
-    /// Ends the listeners.
+    /// Runs work that may wait for other processes on a thread of its own; if there can be none, on this one, which has no lock of a
+    /// client therefore.
+    pub fn run(&self, work: impl FnOnce() + Send + 'static) {
+        let work = Arc::new(Mutex::new(Some(work)));
+        let of_thread = work.clone();
+        let take = |work: &Mutex<Option<_>>| lock(work).take();
+        let mut workers = lock(&self.workers);
+        let thread = match workers.is_closed {
+            true => None,
+            false => threads::spawn("worker", move || {
+                if let Some(work) = take(&of_thread) {
+                    work();
+                }
+            })
+            .ok(),
+        };
+        if let Some(thread) = thread {
+            workers.threads.retain(|thread| !thread.is_finished());
+            workers.threads.push(thread);
+            return;
+        }
+        drop(workers);
+        if let Some(work) = take(&work) {
+            work();
+        }
+    }
+
+    /// Waits for the workers, and ends the listeners.
     pub fn close(&self) {
-        let Listeners { by_domain, threads } = std::mem::take(&mut *lock(&self.listeners));
-        by_domain.values().filter_map(Weak::upgrade).for_each(|listener| listener.end());
+        let threads = {
+            let mut workers = lock(&self.workers);
+            workers.is_closed = true;
+            std::mem::take(&mut workers.threads)
+        };
         threads.into_iter().for_each(|thread| drop(thread.join()));
+        let listeners = lock(&self.domains).close();
+        listeners.into_iter().for_each(|thread| drop(thread.join()));
     }
 }

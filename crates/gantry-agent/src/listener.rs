@@ -5,6 +5,7 @@
 use crate::{
     context::{ClientCell, Context},
     lock::lock,
+    threads,
 };
 use gantry::{Attachment, Bell, Collector, Node};
 use std::{
@@ -13,7 +14,7 @@ use std::{
         Arc, Mutex, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering::*},
     },
-    thread::{self, JoinHandle},
+    thread::JoinHandle,
 };
 
 /// The handle of the thread, which ends soon after it.
@@ -42,9 +43,8 @@ impl Listener {
             bell: collector.bell(),
         });
         let of_thread = shared.clone();
-        let thread = thread::Builder::new()
-            .name(format!("listener-{}", node.domain_id()))
-            .spawn(move || Thread { shared: of_thread, context, collector, outlets: BTreeMap::new() }.run())
+        let thread = Thread { shared: of_thread, context, collector, outlets: BTreeMap::new() };
+        let thread = threads::spawn(format!("listener-{}", node.domain_id()), move || thread.run())
             .map_err(|error| format!("no thread for domain {} could be started: {error}", node.domain_id()))?;
         Ok((Listener { shared }, thread))
     }

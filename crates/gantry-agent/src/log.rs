@@ -1,5 +1,6 @@
 //! The lines that the agent logs, and a limit to their rate: a client must not fill a disk.
 
+use gantry::printable;
 use std::{
     fmt,
     time::{Duration, Instant},
@@ -14,8 +15,28 @@ pub enum Level {
     Info,
 }
 
-/// Where lines go.
-pub type Sink = dyn Fn(Level, &str) + Send + Sync;
+type Sink = dyn Fn(Level, &str) + Send + Sync;
+
+/// A log: the levels that it shows, and the function that writes its lines.
+pub struct Log {
+    max_level: Level,
+    sink: Box<Sink>,
+}
+
+impl Log {
+    /// A log of lines up to a level. The agent's threads call `sink`, which must not block. Clients name topics, types and nodes in
+    /// lines, so control characters come escaped: a terminal does not obey them, and a line is one line.
+    pub fn new(max_level: Level, sink: impl Fn(Level, &str) + Send + Sync + 'static) -> Self {
+        Self { max_level, sink: Box::new(sink) }
+    }
+}
+
+impl Default for Log {
+    /// A log that shows nothing.
+    fn default() -> Self {
+        Self::new(Level::Warning, |_, _| {})
+    }
+}
 
 /// The lines of a second, of one client.
 const MAX_LINES: u32 = 10;
@@ -35,20 +56,56 @@ impl Limiter {
     }
 
     /// Writes a line, unless there were too many in this second.
-    pub fn log(&mut self, sink: &Sink, level: Level, line: fmt::Arguments<'_>) {
+    pub fn log(&mut self, log: &Log, level: Level, line: fmt::Arguments<'_>) {
+        if level > log.max_level {
+            return; // a line that is not shown is not left out either
+        }
         let now = Instant::now();
         if now.duration_since(self.began) >= PERIOD {
             let omitted = std::mem::take(&mut self.omitted);
             (self.began, self.lines) = (now, 0);
             if omitted > 0 {
-                sink(Level::Warning, &format!("{omitted} more lines of this kind were left out"));
+                (log.sink)(Level::Warning, &format!("{omitted} more lines of this kind were left out"));
             }
         }
         self.lines += 1;
         if self.lines > MAX_LINES {
             self.omitted += 1;
         } else {
-            sink(level, &line.to_string());
+            (log.sink)(level, &printable(&line.to_string(), &[]));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    /// The lines of a log, after `write` wrote to it.
+    fn lines(max_level: Level, write: impl Fn(&mut Limiter, &Log)) -> Vec<String> {
+        let lines = Arc::<Mutex<Vec<String>>>::default();
+        let of_log = lines.clone();
+        let log = Log::new(max_level, move |_, line| crate::lock::lock(&of_log).push(line.to_owned()));
+        write(&mut Limiter::new(), &log);
+        drop(log);
+        Arc::into_inner(lines).and_then(|lines| lines.into_inner().ok()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_clients_text_forges_no_line_and_moves_no_cursor() {
+        let name = "/a\u{1b}]0;title\u{7}\nwarning: forged";
+        let lines = lines(Level::Info, |limiter, log| limiter.log(log, Level::Info, format_args!("topic {name}")));
+        assert_eq!(lines, ["topic /a\\u{1b}]0;title\\u{7}\\nwarning: forged"]);
+    }
+
+    #[test]
+    fn lines_that_are_not_shown_are_not_counted() {
+        let lines = lines(Level::Warning, |limiter, log| {
+            (0..1000).for_each(|_| limiter.log(log, Level::Info, format_args!("a node came")));
+            limiter.log(log, Level::Warning, format_args!("a sample is lost"));
+            assert_eq!(limiter.omitted, 0);
+        });
+        assert_eq!(lines, ["a sample is lost"]);
     }
 }

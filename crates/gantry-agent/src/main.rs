@@ -7,7 +7,10 @@
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use gantry::MAX_DOMAIN_ID;
-use gantry_agent::{Agent, Can, CanTiming, Config, Level, Limits, Result, Serial, Tcp, Types, Udp};
+use gantry_agent::{
+    Access, Agent, Can, CanTiming, ClientKey, Config, DomainChoice, IpNet, Level, Limits, Log, Result, Serial, Tcp,
+    Types, Udp,
+};
 use std::{
     io::Write,
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -21,15 +24,28 @@ use std::{
 #[derive(Debug, Parser)]
 #[command(name = "gantry-agent", version, disable_help_subcommand = true)]
 struct Cli {
-    /// Put all clients into this domain, 0 to 232 [default: the domain that each client asks for]
-    #[arg(long, global = true, value_name = "ID", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_DOMAIN_ID)))]
-    domain: Option<u32>,
+    /// Put all clients into this domain, 0 to 232; `any`: let each client choose [default: clients may ask for that of ROS_DOMAIN_ID (0 if
+    /// it is not set), and for no other one]
+    #[arg(long, global = true, value_name = "ID|any", value_parser = domain)]
+    domain: Option<DomainChoice>,
+    /// Take only clients with these keys, 8 hexadecimal digits each, with commas between them; keys travel in clear [default: all]
+    #[arg(long, global = true, value_name = "KEYS", value_delimiter = ',', value_parser = key)]
+    keys: Vec<ClientKey>,
     /// A folder of packages (DIR/<package>/msg/*.msg) with types beyond ROS 2's standard ones; may be repeated
     #[arg(long, global = true, value_name = "DIR")]
     definitions: Vec<PathBuf>,
     /// The most clients at once
     #[arg(long, global = true, value_name = "NUMBER", default_value_t = Limits::default().clients)]
     max_clients: usize,
+    /// The most clients at one IP address
+    #[arg(long, global = true, value_name = "NUMBER", default_value_t = Limits::default().clients_of_host)]
+    max_clients_per_address: usize,
+    /// The most shared memory for what a client publishes, in MiB; all clients together have four times as much
+    #[arg(long, global = true, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    max_memory: u32,
+    /// The longest silence that a client may ask for before it is asked whether it is alive
+    #[arg(long, global = true, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=60))]
+    max_silence: u32,
     /// Log the clients and objects that come and go, too
     #[arg(long, short, global = true)]
     verbose: bool,
@@ -60,15 +76,38 @@ enum Command {
     Can(Bus),
 }
 
+fn domain(text: &str) -> std::result::Result<DomainChoice, String> {
+    let id = || text.parse().ok().filter(|id| *id <= MAX_DOMAIN_ID).map(DomainChoice::Always);
+    let domain = if text == "any" { Some(DomainChoice::AsAsked) } else { id() };
+    domain.ok_or_else(|| format!("a domain is a number from 0 to {MAX_DOMAIN_ID}, or `any`"))
+}
+
+fn key(text: &str) -> std::result::Result<ClientKey, String> {
+    let digits = Some(text).filter(|text| text.len() == 8 && text.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    let key = number.map(|number| ClientKey(number.to_be_bytes()));
+    key.ok_or_else(|| "a key has 8 hexadecimal digits, as the log names clients".to_owned())
+}
+
+/// A network, or one address.
+fn network(text: &str) -> std::result::Result<IpNet, String> {
+    let address = text.parse::<IpAddr>().map(IpNet::from);
+    let network = address.or_else(|_| text.parse::<IpNet>());
+    network.map_err(|_| "an address as 192.168.7.20, or a network as 192.168.7.0/24".to_owned())
+}
+
 /// An address of this machine.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct Network {
     /// The port
     #[arg(long, short, default_value_t = 8888)]
     port: u16,
-    /// The address of this machine at which clients connect
-    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::UNSPECIFIED))]
+    /// The address of this machine at which clients connect; 0.0.0.0 or :: for boards on each of its networks
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
+    /// Take only clients at this address, or in this network as 192.168.7.0/24; may be repeated [default: all]
+    #[arg(long, value_name = "ADDRESS", value_parser = network)]
+    allow: Vec<IpNet>,
 }
 
 /// A bus of CAN FD.
@@ -104,7 +143,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes a line to standard error, if anybody reads it.
+/// Writes a line to standard error; it is lost if that is closed.
 fn log(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -120,16 +159,32 @@ fn run(cli: Cli) -> Result<()> {
     if !cli.definitions.is_empty() {
         types = types.with_folders(&cli.definitions)?;
     }
-    let is_verbose = cli.verbose;
+    let domain = match cli.domain {
+        Some(choice) => choice,
+        None => DomainChoice::Only(gantry::default_domain_id()?),
+    };
+    let memory_bytes = (cli.max_memory as usize) << 20;
+    let networks = match &cli.transport {
+        Command::Udp(network) | Command::Tcp(network) => network.allow.clone(),
+        _ => Vec::new(),
+    };
+    let max_level = if cli.verbose { Level::Info } else { Level::Warning };
     let agent = Agent::new(Config {
-        domain_id: cli.domain,
+        domain,
         types: Arc::new(types),
-        limits: Limits { clients: cli.max_clients, ..Limits::default() },
-        log: Arc::new(move |level, line| match level {
+        limits: Limits {
+            clients: cli.max_clients,
+            clients_of_host: cli.max_clients_per_address,
+            writer_bytes: memory_bytes,
+            all_writer_bytes: 4 * memory_bytes,
+            silence_ms: cli.max_silence * 1000,
+            ..Limits::default()
+        },
+        access: Access { networks, keys: cli.keys },
+        log: Arc::new(Log::new(max_level, |level, line| match level {
             Level::Warning => log(&format!("warning: {line}")),
-            Level::Info if is_verbose => log(line),
-            Level::Info => {}
-        }),
+            Level::Info => log(line),
+        })),
     })?;
     let _transport = cli.transport.open(&agent)?;
     let period = cli.statistics.map_or(Duration::MAX, Duration::from_secs);
@@ -143,14 +198,14 @@ impl Command {
     /// Opens the transport. The returned value keeps it open.
     fn open(self, agent: &Agent) -> Result<Box<dyn std::any::Any>> {
         match self {
-            Self::Udp(Network { port, address }) => {
-                let udp = Udp::open(agent, SocketAddr::new(address, port))?;
-                log(&format!("clients connect to UDP {}", udp.address()));
+            Self::Udp(network) => {
+                let udp = Udp::open(agent, network.socket())?;
+                log(&format!("clients connect to UDP {}: {}", udp.address(), network.reach()));
                 Ok(Box::new(udp))
             }
-            Self::Tcp(Network { port, address }) => {
-                let tcp = Tcp::open(agent, SocketAddr::new(address, port))?;
-                log(&format!("clients connect to TCP {}", tcp.address()));
+            Self::Tcp(network) => {
+                let tcp = Tcp::open(agent, network.socket())?;
+                log(&format!("clients connect to TCP {}: {}", tcp.address(), network.reach()));
                 Ok(Box::new(tcp))
             }
             Self::Serial { device, baud } => {
@@ -165,6 +220,30 @@ impl Command {
                 Ok(Box::new(serial))
             }
             Self::Can(bus) => Ok(Box::new(bus.open(agent)?)),
+        }
+    }
+}
+
+impl Network {
+    fn socket(&self) -> SocketAddr {
+        SocketAddr::new(self.address, self.port)
+    }
+
+    /// The programs that can connect, and what they may do.
+    fn reach(&self) -> String {
+        const RIGHTS: &str = "can publish, subscribe and call services as this user";
+        if self.address.to_canonical().is_loopback() {
+            return format!(
+                "each program on this machine {RIGHTS}. For boards on a network, give --address 0.0.0.0; then each host that \
+                 reaches the port has these rights (--allow and --keys leave some out)"
+            );
+        }
+        let allowed: Vec<String> = self.allow.iter().map(ToString::to_string).collect();
+        match allowed.is_empty() {
+            true => format!("each host that reaches this port {RIGHTS} (--allow and --keys leave some out)"),
+            false => {
+                format!("each host in {} {RIGHTS}; the sender of a datagram can state any address", allowed.join(", "))
+            }
         }
     }
 }

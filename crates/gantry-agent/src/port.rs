@@ -29,6 +29,10 @@ impl Port {
     /// Takes a message from a client, whatever its bytes are. Blocks while the client's other messages are handled.
     pub fn receive(&self, peer: PeerAddress, message: &[u8]) {
         let line = Line { transport: self.transport.clone(), peer };
+        if !self.admits(peer) {
+            let why = "is left out: this address is not one of those that are allowed";
+            return self.shared.log(Level::Warning, format_args!("{line}: a message {why}"));
+        }
         self.shared.receive(Address { port: self.number, peer }, line, message);
     }
 
@@ -63,9 +67,19 @@ impl Port {
         lock(&self.shared.clients).is_any_at(Address { port: self.number, peer })
     }
 
+    /// Whether messages from that address are taken.
+    pub(crate) fn admits(&self, peer: PeerAddress) -> bool {
+        self.shared.context.config.access.admits_address(peer)
+    }
+
     /// The most clients that the agent takes.
     pub(crate) fn max_clients(&self) -> usize {
         self.shared.context.config.limits.clients
+    }
+
+    /// The most clients of one host that the agent takes.
+    pub(crate) fn max_clients_of_host(&self) -> usize {
+        self.shared.context.config.limits.clients_of_host
     }
 
     /// The transport failed.

@@ -1,6 +1,13 @@
 //! The command line. The words are those of `ros2`.
 
-use crate::{doctor, domain::Domain, error::Result, interface, node, output::Output, param, service, topic};
+use crate::{
+    absent, doctor,
+    domain::Domain,
+    error::Result,
+    interface, node,
+    output::{Output, print_error},
+    param, service, topic,
+};
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -58,6 +65,19 @@ impl Session {
 }
 
 impl Cli {
+    /// Reads the command line; ends the program after help and after wrong arguments.
+    pub fn parse_or_exit() -> Cli {
+        Cli::try_parse().unwrap_or_else(|error| {
+            let command = Cli::command();
+            let commands: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+            if let Some(sentence) = absent::sentence(&error, std::env::args().skip(1), &commands) {
+                print_error(sentence);
+                std::process::exit(error.exit_code());
+            }
+            error.exit()
+        })
+    }
+
     pub fn run(self) -> Result<()> {
         let session = Session { domain_id: self.domain_id, output: Output { json: self.json } };
         match self.command {

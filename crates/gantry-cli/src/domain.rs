@@ -3,8 +3,9 @@
 use crate::{
     error::{Failure, Result},
     names,
+    output::print_error,
 };
-use gantry::Node;
+use gantry::{LogLevel, Node, printable};
 use gantry_shm::{DomainReport, EndpointDescription, Participant, Role};
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
@@ -28,6 +29,10 @@ impl Domain {
             None => builder,
         }
         .build()?;
+        // A command says itself what matters of its own endpoints.
+        if std::env::var_os("GANTRY_LOG").is_none() {
+            gantry::set_logger_level(node.name(), LogLevel::Error);
+        }
         let participant = Participant::join(node.domain_id())?;
         Ok(Domain { node, participant })
     }
@@ -42,6 +47,17 @@ impl Domain {
 
     pub fn topics(&self, with_hidden: bool) -> Result<NamesAndTypes> {
         Ok(shown(self.node.topic_names_and_types()?, with_hidden))
+    }
+
+    /// The topics with names of ROS 2. Others are named on standard error: a node's methods do not take them.
+    pub fn ros_topics(&self) -> Result<Vec<String>> {
+        let is_ros = |name: &String| self.node.resolve_topic_name(name).is_ok_and(|full| full == *name);
+        let (topics, others): (Vec<_>, Vec<_>) = self.topics(true)?.into_keys().partition(is_ros);
+        for name in others {
+            let name = printable(&name, &[]);
+            print_error(format_args!("WARNING: topic [{name}] is left out: its name does not follow ROS 2's rules"));
+        }
+        Ok(topics)
     }
 
     pub fn services(&self, with_hidden: bool) -> Result<NamesAndTypes> {

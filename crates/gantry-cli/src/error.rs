@@ -1,6 +1,9 @@
 //! The end of a command that cannot do its work.
 
-use std::{fmt::Display, io};
+use std::{
+    fmt::{self, Display},
+    io,
+};
 
 /// The result of a command.
 pub type Result<T> = std::result::Result<T, Failure>;
@@ -17,6 +20,15 @@ pub enum Failure {
 impl Failure {
     pub fn new(sentence: impl Display) -> Failure {
         Failure::Sentence(sentence.to_string())
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Failure::Sentence(sentence) => sentence,
+            Failure::BrokenPipe => "the reader of the output is gone",
+        })
     }
 }
 

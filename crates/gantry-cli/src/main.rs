@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stderr)] // it panics on a closed pipe
 
+mod absent;
 mod cli;
 mod doctor;
 mod domain;
@@ -22,12 +23,11 @@ mod qos;
 mod service;
 mod topic;
 
-use clap::Parser;
 use error::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::Cli::parse().run() {
+    match cli::Cli::parse_or_exit().run() {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of the pipe has all it wants, as `head` does.
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,

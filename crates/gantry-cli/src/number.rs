@@ -20,5 +20,9 @@ pub fn positive_seconds(text: &str) -> Result<Duration, String> {
 pub fn positive_rate(text: &str) -> Result<f64, String> {
     let rate: f64 = text.parse().map_err(|_| "a number of messages in a second is needed".to_owned())?;
     // The period is a number of nanoseconds.
-    if (1e-6..=1e9).contains(&rate) { Ok(rate) } else { Err("a rate is from 0.000001 to 1000000000".to_owned()) }
+    if (1e-6..=1e9).contains(&rate) {
+        Ok(rate)
+    } else {
+        Err("a rate is from 0.000001 to 1000000000 messages in a second".to_owned())
+    }
 }

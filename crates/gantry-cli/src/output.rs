@@ -1,11 +1,15 @@
 //! The output of a command: text as `ros2` prints it, or JSON.
 
 use crate::error::{Failure, Result};
+use gantry::printable;
 use serde::Serialize;
 use std::{
     fmt::{self, Display},
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
 };
+
+/// The control characters of texts of several lines. Others never reach a terminal: names and types come from other programs.
+const OF_TEXTS: [char; 2] = ['\n', '\t'];
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug)]
@@ -17,19 +21,26 @@ pub struct Output {
 impl Output {
     /// Prints a report: its `Display`, whose lines are complete, or its JSON in one line.
     pub fn print<T: Display + Serialize>(self, report: &T) -> Result<()> {
-        let text = if self.json { json(report)? } else { report.to_string() };
-        write(&text)
+        if self.json { write(&json(report)?) } else { write(&printable(&report.to_string(), &OF_TEXTS)) }
+    }
+
+    /// Prints the contents of a message, as [`print`](Self::print); a file or a pipe gets them as they are.
+    pub fn print_contents<T: Display + Serialize>(self, contents: &T) -> Result<()> {
+        match self.json || io::stdout().is_terminal() {
+            true => self.print(contents),
+            false => write(&contents.to_string()),
+        }
     }
 
     /// Prints a line that says what the command does; not among JSON.
     pub fn remark(self, line: &str) -> Result<()> {
-        if self.json { Ok(()) } else { write(&format!("{line}\n")) }
+        if self.json { Ok(()) } else { write(&format!("{}\n", printable(line, &OF_TEXTS))) }
     }
 }
 
 /// Prints a line on standard error: a warning or an error. A closed pipe there ends no command.
 pub fn print_error(line: impl Display) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", printable(&line.to_string(), &OF_TEXTS));
 }
 
 /// Names, one a line, or only their number.
@@ -50,7 +61,7 @@ impl Display for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Names::Count(count) => writeln!(f, "{count}"),
-            Names::List(names) => names.iter().try_for_each(|name| writeln!(f, "{name}")),
+            Names::List(names) => names.iter().try_for_each(|name| writeln!(f, "{}", printable(name, &[]))),
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::{
     domain::{
         Domain,
         board::Board,
+        endpoints::Selection,
         participant::Participant,
         peer::Peer,
         process_file::{file_name, publisher_file_name},
@@ -203,8 +204,8 @@ impl Stage {
     fn use_peer(&self, peer: &Arc<Peer>, lives: bool, file: &Damaged, input: &mut Input<'_>) {
         assert_eq!(peer.is_alive(), lives);
         loop {
-            let topic = [None, Some(topic_hash(TOPIC))][input.below(2)];
-            for (endpoint, _) in believed(peer.endpoints(topic)).unwrap_or_default() {
+            let keys = [Selection::All, Selection::Topic(TOPIC), Selection::Node("/node")][input.below(3)].keys();
+            for (endpoint, _) in believed(peer.endpoints(keys.as_deref())).unwrap_or_default() {
                 let _ = endpoint.mismatch(&self.description);
             }
             if let Some(records) = believed(peer.records_of([self.description.key, 0][input.below(2)])) {
@@ -237,8 +238,9 @@ impl Stage {
         description.qos = Qos { depth: input.byte().into(), ..qos };
         let memory = Arc::new(PlaceMemory::new(self.domain.clone()));
         let joining = PendingConnection::new(&memory, &STRANGER, &description, &qos, true);
-        if let Some(mut connection) = believed(joining.and_then(|joining| joining.join(1))) {
-            let (mut losses, mut held) = (Losses::default(), Vec::new());
+        let mut losses = Losses::default();
+        if let Some(mut connection) = believed(joining.and_then(|joining| joining.join(1, &mut losses))) {
+            let mut held = Vec::new();
             let mut places = Places::new(memory, Arc::new(description));
             places.prepare(1, connection.mapping.inline_bytes());
             for _ in 0..bytes.len() + 4 {
@@ -246,12 +248,13 @@ impl Stage {
                     0..=3 => held
                         .extend(believed(connection.take(&mut places, &mut losses).map_err(|error| *error)).flatten()),
                     4 => drop((!held.is_empty()).then(|| held.swap_remove(input.below(held.len())))),
-                    5 => _ = believed(connection.peek_time(&mut places, &mut losses).map_err(|error| *error)),
+                    5 => _ = believed(connection.next_time(&places, &mut losses).map_err(|error| *error)),
                     6 => file.poke(&mut input),
                     _ => connection.mapping.region.prefault_new(&self.domain.directory),
                 }
-                let _ = (connection.has_news(), connection.is_in_history());
+                let _ = (connection.has_news(), connection.received());
             }
+            connection.skip_all(&mut losses);
             // Memory is readable to the end of the file's last page.
             let (base, length_bytes) = (
                 connection.mapping.hint(0, 0).unwrap() as usize - PAYLOAD_OFFSET,
@@ -275,17 +278,19 @@ impl Stage {
 
 /// Uses a board as joining, sleeping, publishing and reaping processes do.
 fn use_board(board: &Board, directory: &Directory, input: &mut Input<'_>) {
-    let topic = board.topic([topic_hash(TOPIC), 0, u64::MAX, 4095][input.below(4)]);
+    let hash = [line_hash(TOPIC), 0, u64::MAX, 4095][input.below(4)];
+    let waiter = board.take_waiter(7);
+    let topic = board.hold(hash, Side::Readers, waiter, |_| false);
     let _ = (board.id(), board.processes_generation());
     board.processes_changed();
     board.topic_changed(topic, Side::Publishers);
     board.topic_changed(topic, Side::Readers);
     board.file_has_grown(topic);
     board.wake(topic, full_fence(Site::NewsFence));
-    let _ = (board.holder(), board.waiters_of(0), board.sleepers(topic_hash(TOPIC)));
+    let _ = (board.holder(), board.waiters_of(0), board.sleepers(line_hash(TOPIC)), board.topic_lines());
     let registry = board.lock(directory, REGISTRY_PATIENCE).unwrap();
-    let waiter = board.take_waiter(7);
     board.bell(waiter).ring();
+    board.release(topic, waiter);
     board.free_waiter(waiter, 7);
     registry.free_waiters_of(7);
 }

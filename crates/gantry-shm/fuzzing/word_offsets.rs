@@ -19,11 +19,14 @@ pub(super) fn description(_: &[u8]) -> Vec<usize> {
 
 /// Words of a board.
 pub(super) fn board(bytes: &[u8]) -> Vec<usize> {
-    let topics = (0..TOPIC_LINES).map(|topic| BOARD_TOPICS_OFFSET + topic * size_of::<TopicLine>());
-    let taken = topics.filter(|&topic| word(bytes, topic) != 0).take(MANY);
+    let name = |line: usize| BOARD_NAMES_OFFSET + line * size_of::<u64>();
+    let taken = (0..NAMED_LINES).filter(|&line| word(bytes, name(line)) != 0).take(MANY);
+    let names = taken.clone().map(name);
+    let taken = taken.map(|line| BOARD_TOPICS_OFFSET + line * size_of::<TopicLine>());
     // Bells and owners.
     let waiters = (0..4).flat_map(|line| words(BOARD_WAITERS_OFFSET + line * size_of::<WaiterLine>(), 16));
     words(0, size_of::<BoardHeader>())
+        .chain(names)
         .chain(taken.flat_map(|topic| words(topic, size_of::<TopicLine>())))
         .chain(waiters)
         .collect()

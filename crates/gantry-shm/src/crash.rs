@@ -40,8 +40,14 @@ points! {
     RegistryUnlocks,
     /// The count of processes was raised.
     ProcessesChanged,
-    /// A topic has its line.
+    /// A line is claimed for a topic.
     TopicClaimed,
+    /// A claimed line has its name, or is free again.
+    TopicSettled,
+    /// A line is about to be freed.
+    TopicEnding,
+    /// A line was freed, or is held again.
+    TopicEnded,
     /// A topic's generation was raised.
     GenerationRaised,
     /// A waiter was woken, perhaps one of several: its bell was rung if it sleeps.

@@ -20,7 +20,7 @@
 //!   its pins ignored.
 //! - **I6 fork.** A handle does nothing in a child of the process that made it (`fork`).
 //!
-//! The pairs (1)–(9) of `protocol/mod.rs` say which atomics are partners.
+//! The pairs (1)–(11) of `protocol/mod.rs` say which atomics are partners.
 
 // Under loom, only the protocol is compiled: loom cannot model files and system calls.
 #![cfg_attr(loom, expect(dead_code, reason = "used by the storeys above the protocol"))]
@@ -69,6 +69,7 @@ cfg_if::cfg_if! { if #[cfg(not(loom))] {
     pub use os::{
         directory::{DEFAULT_ROOT, DIRECTORY_VARIABLE},
         schedule::SchedulingPolicy,
+        signals::with_signals_blocked,
     };
     pub use publish::{
         loan::{Loan, PublishError},

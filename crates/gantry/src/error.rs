@@ -1,5 +1,7 @@
 //! Errors: sentences with the values in them and what to do next.
 
+use crate::printable;
+
 /// Largest domain: ROS 2's on Linux.
 pub const MAX_DOMAIN_ID: u32 = 232;
 
@@ -12,7 +14,7 @@ pub enum Error {
     Engine(#[from] gantry_shm::Error),
 
     /// A name that ROS 2 does not allow.
-    #[error("{kind} name \"{name}\" is not allowed: {why}")]
+    #[error("{kind} name \"{}\" is not allowed: {why}", printable(name, &[]))]
     InvalidName {
         /// "topic", "service", "node" or "namespace".
         kind: &'static str,
@@ -163,10 +165,12 @@ pub enum Error {
     },
 
     /// A sample that is no message of the expected type.
-    #[error("a sample on {topic} is no {type_name}: {error}; it was skipped")]
+    #[error("a sample of {publisher} on {topic} is no {type_name}: {error}; it was skipped")]
     Malformed {
         /// The subscription's topic.
         topic: String,
+        /// The node and the process of its publisher.
+        publisher: String,
         /// The type that was expected.
         type_name: &'static str,
         /// The defect, with the field and the offset.

@@ -95,6 +95,7 @@ mod log;
 mod node;
 mod node_parameters;
 mod parameter;
+mod printable;
 #[cfg(feature = "rosout")]
 mod rosout;
 mod service;
@@ -117,16 +118,18 @@ pub use gantry_msgs::rcl_interfaces::msg::{
 pub use gantry_shm::{
     Attachment, Bell, ConnectionState, Durability, Error as EngineError, Gid, History, Liveliness, PublishMode,
     PublisherOptions, Qos, QosPolicy, Reliability, RequestId, SampleInfo, SchedulingPolicy, SourceTime,
-    TypeDescription,
+    TypeDescription, with_signals_blocked,
 };
 pub use graph::{Connection, EndpointType, GraphChanges, GraphEntity, GraphEvent, GraphEvents, TopicEndpointInfo};
 pub use log::{LogLevel, set_log_level, set_logger_level};
 pub use node::{
-    CallbackGroup, Node, NodeBuilder, WeakNode, expand_topic_name, init, init_with_arguments, remove_ros_arguments,
+    CallbackGroup, Node, NodeBuilder, WeakNode, default_domain_id, expand_topic_name, init, init_with_arguments,
+    private_domain_id, remove_ros_arguments,
 };
 pub use parameter::{
     Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant, parameters_from_yaml_file,
 };
+pub use printable::printable;
 #[cfg(feature = "rosout")]
 pub use rosout::RosoutLayer;
 pub use service::{

@@ -121,6 +121,21 @@ pub(crate) fn is_warn_enabled(node: &str) -> bool {
     if has_subscriber() { tracing::enabled!(target: LIBRARY, Level::WARN) } else { level_of(node) >= LogLevel::Warn }
 }
 
+/// Whether the log has a line for the `count`th event of one kind: the 1st, 10th, 100th … have one, so that a cause that lasts fills
+/// no log.
+pub(crate) fn is_logged(count: u64) -> bool {
+    count.checked_ilog10().is_some_and(|power| 10_u64.pow(power) == count)
+}
+
+/// The end of a line of the log about such an event, if it is not the first.
+pub(crate) struct Nth(pub(crate) u64);
+
+impl Display for Nth {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 > 1 { write!(f, " (the {}th such event)", self.0) } else { Ok(()) }
+    }
+}
+
 /// Prints the event, if this thread has no `tracing` subscriber; `true` if it has one.
 fn to_stderr(level: LogLevel, node: &str, message: &dyn Display) -> bool {
     if has_subscriber() {
@@ -160,6 +175,7 @@ fn print(level: LogLevel, node: &str, message: &str) {
     };
     let (colour, end) = if stderr().is_terminal() { (colour, "\x1b[0m") } else { ("", "") };
     let (seconds, nanoseconds, logger) = (now.as_secs(), now.subsec_nanos(), logger_of(node));
+    let message = crate::printable(message, &['\n', '\t']); // it may have names of other programs
     let line = format!("{colour}[{word}] [{seconds}.{nanoseconds:09}] [{logger}]: {message}{end}\n");
     let _ = stderr().lock().write_all(line.as_bytes()); // there is no other place to tell of a failure
 }
@@ -217,5 +233,17 @@ impl FromStr for LogLevel {
             "debug" => Ok(LogLevel::Debug),
             _ => Err("a level is off, error, warn, info or debug"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_has_a_line_for_each_power_of_ten() {
+        let logged: Vec<u64> = (0..2000).filter(|count| is_logged(*count)).collect();
+        assert_eq!(logged, [1, 10, 100, 1000]);
+        assert!(!is_logged(u64::MAX));
     }
 }

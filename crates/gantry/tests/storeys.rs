@@ -3,6 +3,7 @@
 use test_support::storeys;
 
 const STOREYS: &[&str] = &[
+    "printable",
     "error",
     "lock",
     "log",

@@ -1,16 +1,16 @@
 //! The communicator (`-c`): a back end that comes with the tool, or another program that contains one.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::backend::{BUILT_IN, IN_THIS_PROGRAM};
+use crate::{
+    answer::Answer,
+    backend::{BUILT_IN, IN_THIS_PROGRAM},
+};
 use perf_worker::{
     backend::{Backend, Capabilities, DaemonCommand, Description},
     run_spec::RunSpec,
@@ -19,11 +19,6 @@ use perf_worker::{
 
 /// The prefix of the names of worker programs.
 const PREFIX: &str = "perf_test_";
-
-/// The longest time of an answer of a worker program: its description, its check of a run, its removal of files.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// The time from one look at a worker program that answers to the next.
-const POLL: Duration = Duration::from_millis(1);
 
 /// A middleware by a name that its users know, in lower case.
 #[derive(Clone, Copy, Debug)]
@@ -236,7 +231,7 @@ impl Communicator {
             Program::This(backend) => return Ok(backend.describe()),
             Program::Other(path) => path,
         };
-        let output = answer(Command::new(path).arg("describe"))?;
+        let output = Answer::of(Command::new(path).arg("describe"))?;
         let failed = |why: &dyn std::fmt::Display| {
             format!(
                 "{} does not describe itself ({why}): it must speak version {PROTOCOL} of the worker protocol",
@@ -244,7 +239,7 @@ impl Communicator {
             )
         };
         if !output.status.success() {
-            return Err(failed(&String::from_utf8_lossy(&output.stderr).trim()));
+            return Err(failed(&output.error()));
         }
         serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))
     }
@@ -261,11 +256,11 @@ impl Communicator {
             Program::Other(path) => path,
         };
         let spec = serde_json::to_string(spec).map_err(|error| error.to_string())?;
-        let output = answer(Command::new(path).args(["check", &spec]))?;
+        let output = Answer::of(Command::new(path).args(["check", &spec]))?;
         if !output.status.success() {
             // Without its folder: tables and folders of results show the sentence.
             let program = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-            return Err(format!("{program} check: {}", String::from_utf8_lossy(&output.stderr).trim()));
+            return Err(format!("{program} check: {}", output.error()));
         }
         let checked: Checked = serde_json::from_slice(&output.stdout).map_err(|error| {
             format!(
@@ -302,11 +297,11 @@ impl Communicator {
             Program::Other(path) => path,
         };
         let order = serde_json::to_string(spec).map_err(|error| error.to_string())?;
-        let output = answer(Command::new(path).args(["clean-up", &order]))?;
+        let output = Answer::of(Command::new(path).args(["clean-up", &order]))?;
         if output.status.success() {
             return Ok(());
         }
-        Err(format!("{} clean-up: {}", path.display(), String::from_utf8_lossy(&output.stderr).trim()))
+        Err(format!("{} clean-up: {}", path.display(), output.error()))
     }
 }
 
@@ -317,42 +312,4 @@ fn with_executors() -> Vec<String> {
     let all = built_in.chain(installed).map(|(name, program)| Communicator { name, program, setting: None });
     let executes = |of: &Communicator| of.describe().is_ok_and(|of| !of.capabilities.executors.is_empty());
     all.filter(executes).map(|of| of.name).collect()
-}
-
-/// The output of a worker program that answers and exits.
-///
-/// # Errors
-/// A sentence: it does not start, or does not exit in time and was killed.
-fn answer(command: &mut Command) -> Result<Output, String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let failed = |error: std::io::Error| format!("cannot start {program}: {error}");
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
-    let readers = [read_all(child.stdout.take()), read_all(child.stderr.take())];
-    let deadline = Instant::now() + ANSWER_TIMEOUT;
-    let status = loop {
-        match child.try_wait().map_err(failed)? {
-            Some(status) => break status,
-            None if Instant::now() < deadline => std::thread::sleep(POLL),
-            None => {
-                // Fails only if it has just exited.
-                let _ = child.kill().and_then(|()| child.wait());
-                let arguments: Vec<_> = command.get_args().take(1).map(|argument| argument.to_string_lossy()).collect();
-                let (what, limit_s) = (arguments.concat(), ANSWER_TIMEOUT.as_secs());
-                return Err(format!("{program} {what} did not answer within {limit_s} s and was killed"));
-            }
-        }
-    };
-    let [stdout, stderr] = readers.map(|reader| reader.join().unwrap_or_default());
-    Ok(Output { status, stdout, stderr })
-}
-
-/// Reads all that a process writes, on a thread, so that it never waits for us.
-fn read_all(from: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // The part that was read before an error is enough for the sentence.
-        let _ = from.map(|mut from| from.read_to_end(&mut bytes));
-        bytes
-    })
 }

@@ -17,6 +17,7 @@
 //! latencies are differences of one clock.
 #![deny(unsafe_code)]
 
+mod answer;
 pub mod backend;
 pub mod batch;
 pub mod change;

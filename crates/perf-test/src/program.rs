@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
+use gantry::printable;
 use serde::Serialize;
 
 use crate::{
@@ -75,7 +76,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            let _ = writeln!(std::io::stderr().lock(), "perf_test: {failure}");
+            let sentence = failure.to_string(); // it may have texts of files and of other programs
+            let _ = writeln!(std::io::stderr().lock(), "perf_test: {}", printable(&sentence, &['\n', '\t']));
             ExitCode::from(failure.exit_code())
         }
     }
@@ -270,7 +272,20 @@ fn list(options: &ListOptions) -> Result<(), Failure> {
 
 fn as_json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value)
+        .map(|text| without_controls(&text))
         .map_err(|error| Failure::Measurement(format!("cannot write the result as JSON: {error}")))
+}
+
+/// JSON whose texts have escapes for the control characters that JSON permits, because a terminal obeys them.
+fn without_controls(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c.is_control() && c != '\n' {
+            true => text += &format!("\\u{:04x}", u32::from(c)),
+            false => text.push(c),
+        }
+    }
+    text
 }
 
 fn print_messages(options: &RunOptions) -> Result<(), Failure> {

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
+use gantry::printable;
+
 use crate::{
     communicator::Communicator,
     coordinator,
@@ -142,12 +144,12 @@ fn name_logs(reports: &mut Reports, outputs: &Outputs) -> Result<(), Failure> {
 fn print_to_stderr(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     for line in lines {
         // Fails only if the console has gone.
-        let _ = writeln!(std::io::stderr().lock(), "perf_test: {line}");
+        let _ = writeln!(std::io::stderr().lock(), "perf_test: {}", printable(&line.to_string(), &['\n', '\t']));
     }
 }
 
 fn judge(summary: &Summary, verdicts: &[Verdict]) -> Result<(), Failure> {
-    if let Some(sentence) = summary.failure() {
+    if let Some(sentence) = summary.failure().or_else(|| summary.cut_logs()) {
         return Err(Failure::Measurement(sentence));
     }
     match verdicts.iter().filter(|verdict| !verdict.met).count() {

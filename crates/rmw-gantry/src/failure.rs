@@ -5,6 +5,7 @@ use std::{
     any::Any,
     ffi::{CStr, CString},
     fmt::Display,
+    io::{Write, stderr},
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -48,8 +49,8 @@ impl From<gantry::Error> for Failure {
     }
 }
 
-/// Runs the body of the C function `name`. A failure becomes the error state of the thread; so does a panic, which must not cross
-/// into C.
+/// Runs the body of the C function `name`. A failure becomes the error state of the thread, or a line on standard
+/// error in a process without ROS 2's libraries; so does a panic, which must not cross into C.
 pub fn run(name: &'static CStr, body: impl FnOnce() -> Result<()>) -> rmw_ret_t {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => RMW_RET_OK,
@@ -72,7 +73,10 @@ pub fn run_for_pointer<T>(name: &'static CStr, body: impl FnOnce() -> Result<*mu
 fn report(name: &'static CStr, Failure { code, sentence }: Failure) -> rmw_ret_t {
     // A 0 would cut the sentence.
     let sentence = CString::new(sentence.replace('\0', "\\0")).unwrap_or_default();
-    foreign::set_error_state(&sentence, name);
+    if !foreign::set_error_state(&sentence, name) {
+        let line = format!("{}: {}\n", name.to_string_lossy(), sentence.to_string_lossy());
+        let _ = stderr().lock().write_all(line.as_bytes()); // there is no other place for the sentence
+    }
     code
 }
 

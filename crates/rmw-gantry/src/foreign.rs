@@ -54,15 +54,31 @@ impl<F: Copy> Foreign<F> {
     }
 }
 
-/// Sets the error state of this thread, which `rmw_get_error_string` returns.
-pub fn set_error_state(sentence: &CStr, function: &CStr) {
+/// Whether a library that is loaded has a function; `None` if the library is not loaded.
+pub fn loaded_symbol(library: &CStr, name: &CStr) -> Option<bool> {
+    // SAFETY: a name that ends with 0. RTLD_NOLOAD loads nothing, so no initialiser runs.
+    let library = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    if library.is_null() {
+        return None;
+    }
+    // SAFETY: a handle of `dlopen`, and a name that ends with 0.
+    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+    // SAFETY: the handle is not used again. The library stays: the process had loaded it before.
+    unsafe { libc::dlclose(library) };
+    Some(!address.is_null())
+}
+
+/// Sets the error state of this thread, which `rmw_get_error_string` returns; `false` in a process without ROS 2's libraries, which has
+/// none.
+#[must_use]
+pub fn set_error_state(sentence: &CStr, function: &CStr) -> bool {
     type SetErrorState = unsafe extern "C" fn(*const c_char, *const c_char, usize);
     // SAFETY: `rcutils/error_handling.h`: void rcutils_set_error_state(const char *, const char *, size_t).
     static SET: Foreign<SetErrorState> = unsafe { Foreign::new(c"librcutils.so", c"rcutils_set_error_state") };
-    if let Some(set) = SET.get() {
-        // SAFETY: two strings that end with 0, which it copies.
-        unsafe { set(sentence.as_ptr(), function.as_ptr(), 0) };
-    }
+    let Some(set) = SET.get() else { return false };
+    // SAFETY: two strings that end with 0, which it copies.
+    unsafe { set(sentence.as_ptr(), function.as_ptr(), 0) };
+    true
 }
 
 /// Clears the error state of this thread, which a function of ROS 2 has set and nobody is to see.

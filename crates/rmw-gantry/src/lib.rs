@@ -3,6 +3,7 @@
 mod abi;
 mod allocator;
 pub mod bindings;
+mod distribution;
 mod entities;
 mod failure;
 mod foreign;

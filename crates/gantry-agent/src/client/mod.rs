@@ -1,21 +1,28 @@
 //! A client: its session, its objects, and the way between both.
 
 mod counts;
+mod jobs;
 mod objects;
 mod outlet;
+mod parcel;
 mod plan;
+mod profile;
 mod reading;
 mod requests;
+mod silence;
+mod xml;
 
 pub(crate) use counts::KeyText;
 pub use counts::{ClientStatistics, Counts};
+pub(crate) use jobs::run as carry_out_jobs;
 
 use crate::{
+    budget::Rate,
     clock::time_of_day,
     config::Config,
     context::{ClientCell, Context},
     log::{Level, Limiter},
-    slots::HeapSlots,
+    slots::{HeapBytes, HeapSlots},
     transport::Line,
 };
 use gantry::{Attachment, Collector};
@@ -25,21 +32,27 @@ use gantry_xrce::{
     time::Instant,
     wire::{Header, ObjectId, ObjectRequest, ResultStatus, StatusValue, StreamId},
 };
-use objects::Objects;
+use jobs::Jobs;
+use objects::{Object, Objects};
 use outlet::Delivered;
+use parcel::Parcel;
 use requests::Requests;
+use silence::Silence;
 use std::{
     collections::VecDeque,
     sync::{Arc, Weak},
 };
 
-pub type Session = AgentSession<HeapSlots, HeapSlots, Vec<u8>, HeapSlots>;
+pub type Session = AgentSession<HeapSlots, HeapSlots, HeapBytes, HeapSlots>;
 
 /// The slots of the best-effort stream: it is emptied at once unless the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
 /// Copies of a CREATE_CLIENT arrive for so long. A board that is reset and asks again sooner is taken for one: its streams go on where those
 /// of its earlier session were, so its first messages are lost.
 const COPY_US: u32 = 100_000;
+/// The objects with entities that a client creates at once, as many as it may have, and then in a second.
+const CREATIONS_AT_ONCE: u32 = 256;
+const CREATIONS_PER_S: u32 = 50;
 /// So often the streams are filled and emptied before others have their turn.
 const MAX_ROUNDS: usize = 64;
 
@@ -51,16 +64,36 @@ pub struct Client {
     line: Line,
     objects: Objects,
     answers: VecDeque<Answer>,
+    /// A long message that the session has a part of.
+    parcel: Option<Box<Parcel>>,
+    /// The length of the last message that went in fragments, unless all is acknowledged.
+    long_bytes: Option<usize>,
+    jobs: Jobs,
+    /// The objects that it creates or replaces, other than topics, publishers and subscribers.
+    creations: Rate,
     /// The outlet that was served last.
     last_served: ObjectId,
     counts: Counts,
     limiter: Limiter,
     /// The client is to be looked at then, unless something comes before.
     due: Instant,
+    silence: Silence,
     /// The line has had no room since then.
     blocked_since: Option<Instant>,
     /// The client ended its session.
     is_closed: Option<ObjectRequest>,
+    /// It is no longer in the table of clients.
+    is_over: bool,
+}
+
+/// The step after a message of a client, for which its lock is given back.
+#[must_use]
+pub enum Next {
+    Nothing,
+    /// A worker carries out the requests that wait ([`carry_out_jobs`]).
+    Work(Weak<ClientCell>),
+    /// The client ended its session by this request.
+    Close(ObjectRequest),
 }
 
 /// A status that is to be sent.
@@ -75,7 +108,7 @@ fn new_session(peer: Peer, config: &Config, now: Instant) -> Session {
     let key_bytes = if peer.session.has_key() { 4 } else { 0 };
     let slot_bytes = usize::from(peer.mtu_bytes).saturating_sub(key_bytes) + HEADER_BYTES;
     let slots = |count| HeapSlots::new(count, slot_bytes);
-    let assembly = vec![0; config.limits.message_bytes];
+    let assembly = HeapBytes::new(config.limits.message_bytes);
     let link = Link::new(slots(MAX_SLOTS), slots(MAX_SLOTS), assembly, slots(BEST_EFFORT_SLOTS));
     AgentSession::new(peer, link, now)
 }
@@ -91,14 +124,20 @@ impl Client {
             session,
             began,
             line,
-            objects: Objects::default(),
+            objects: Objects::new(context.memory.of_another()),
             answers: VecDeque::new(),
+            parcel: None,
+            long_bytes: None,
+            jobs: Jobs::default(),
+            creations: Rate::new(CREATIONS_AT_ONCE, CREATIONS_PER_S, began),
             last_served: ObjectId::INVALID,
             counts: Counts::default(),
             limiter: Limiter::new(),
             due,
+            silence: Silence::new(began),
             blocked_since: None,
             is_closed: None,
+            is_over: false,
         }
     }
 
@@ -107,7 +146,10 @@ impl Client {
         self.began = context.clock.now();
         self.session = new_session(peer, &context.config, self.began);
         (self.line, self.blocked_since) = (line, None);
+        self.silence = Silence::new(self.began);
         self.answers.clear();
+        self.forget_jobs(context);
+        (self.parcel, self.long_bytes) = (None, None);
         self.set_due(self.session.deadline(), context);
         self.objects.each_outlet_after(ObjectId::INVALID, |_, outlet| outlet.reading = None);
     }
@@ -131,17 +173,44 @@ impl Client {
         (self.line, self.blocked_since) = (line, None);
     }
 
-    /// Takes a message of the session. Returns the request by which the client ended it.
-    pub fn receive(&mut self, header: &Header, message: &[u8], context: &Arc<Context>) -> Option<ObjectRequest> {
+    /// Whether the client gives its session to another host that has its key: it was asked whether it is alive, and did not answer.
+    pub fn yields(&mut self, context: &Context) -> bool {
         let now = context.clock.now();
-        let Self { this, session, line, objects, answers, counts, limiter, is_closed, .. } = self;
-        let key = session.peer().key;
-        let mut requests = Requests { this, objects, answers, counts, limiter, line, is_closed, context, key, now };
-        session.receive(header, message, now, time_of_day(), &mut |event| requests.handle(event));
-        if self.is_closed.is_none() {
+        let (yields, asks) = self.silence.is_challenged(now);
+        if asks {
+            self.session.ask();
             self.pump(context);
         }
-        self.is_closed
+        yields
+    }
+
+    /// Takes a message of the session.
+    pub fn receive(&mut self, header: &Header, message: &[u8], context: &Arc<Context>) -> Next {
+        if self.is_over {
+            return Next::Nothing; // it left the table of clients while this message waited for its lock
+        }
+        let now = context.clock.now();
+        self.silence.heard(now);
+        let (mut requests, session) = self.split(context, now);
+        session.receive(header, message, now, time_of_day(), &mut |event| requests.handle(event));
+        if let Some(request) = self.is_closed {
+            return Next::Close(request);
+        }
+        self.pump(context);
+        if self.jobs.begin() { Next::Work(self.this.clone()) } else { Next::Nothing }
+    }
+
+    /// The client without its session.
+    fn requests<'a>(&'a mut self, context: &'a Arc<Context>) -> Requests<'a> {
+        self.split(context, context.clock.now()).0
+    }
+
+    fn split<'a>(&'a mut self, context: &'a Arc<Context>, now: Instant) -> (Requests<'a>, &'a mut Session) {
+        let Self { this, session, line, objects, answers, jobs, creations, counts, limiter, is_closed, .. } = self;
+        let key = session.peer().key;
+        let requests =
+            Requests { this, objects, answers, jobs, creations, counts, limiter, line, is_closed, context, key, now };
+        (requests, session)
     }
 
     /// Attaches an outlet to the listener; `None` if it is gone.
@@ -210,6 +279,12 @@ impl Client {
             self.session.is_gone(now) || self.blocked_since.is_some_and(|since| self.blocked_until(since) <= now);
         if !is_gone {
             self.pump(context);
+        } else if let Some(bytes) = self.long_bytes {
+            let (key, line) = (KeyText(self.session.peer().key), &self.line);
+            let why = "eProsima's client stops for good in the midst of one that is longer than its input history; give it a longer one \
+                       (RMW_UXRCE_STREAM_HISTORY_INPUT times its MTU), or publish shorter messages";
+            let log = format_args!("{key} at {line}: its last message went in fragments ({bytes} bytes): {why}");
+            self.limiter.log(&context.config.log, Level::Warning, log);
         }
         is_gone
     }
@@ -219,7 +294,7 @@ impl Client {
             return self.blocked_until(since);
         }
         let outlets = self.objects.outlets().filter_map(|outlet| outlet.deadline(now));
-        outlets.chain([self.session.deadline()]).min().unwrap_or(now)
+        outlets.chain([self.session.deadline()]).chain(self.silence.deadline()).min().unwrap_or(now)
     }
 
     fn answer(&mut self) {
@@ -236,15 +311,33 @@ impl Client {
     fn deliver(&mut self, now: Instant, context: &Context) -> bool {
         let mut has_more = false;
         let mut last_served = None;
-        let Self { session, objects, counts, limiter, line, .. } = self;
-        let key = session.peer().key;
+        if self.silence.asks(now) {
+            self.session.ask();
+        }
+        let is_stopped = self.silence.stops_best_effort(now);
+        let Self { silence, session, objects, counts, limiter, line, parcel, long_bytes, .. } = self;
+        let (key, mtu_bytes) = (session.peer().key, usize::from(session.peer().mtu_bytes));
+        *long_bytes = long_bytes.filter(|_| session.link().unacknowledged() > 0);
+        *parcel = parcel.take().and_then(|parcel| parcel.go_on(session)).map(Box::new);
         objects.each_outlet_after(self.last_served, |id, outlet| {
+            let is_best_effort = outlet.reading.as_ref().is_some_and(|reading| reading.stream.is_best_effort());
+            if is_best_effort && is_stopped {
+                return;
+            }
+            let before = counts.delivered_bytes;
             match outlet.deliver(id, session, now, counts) {
                 Delivered::Nothing => return,
-                Delivered::One => last_served = last_served.or(Some(id)),
+                Delivered::Message { length, rest } => {
+                    last_served = last_served.or(Some(id));
+                    if is_best_effort {
+                        silence.sent(counts.delivered_bytes - before);
+                    }
+                    *long_bytes = Some(length).filter(|&length| length > mtu_bytes).or(*long_bytes);
+                    *parcel = rest.or_else(|| parcel.take());
+                }
                 Delivered::Lost(why) => {
                     let log = format_args!("{} at {line}: data of object {:#06x} is lost: {why}", KeyText(key), id.0);
-                    limiter.log(&*context.config.log, Level::Warning, log);
+                    limiter.log(&context.config.log, Level::Warning, log);
                 }
             }
             has_more = true;
@@ -260,14 +353,17 @@ impl Client {
                 self.counts.unsent += 1;
                 let (key, line) = (KeyText(self.session.peer().key), &self.line);
                 let log = format_args!("{key} at {line}: a message could not be sent: {error}");
-                self.limiter.log(&*context.config.log, Level::Warning, log);
+                self.limiter.log(&context.config.log, Level::Warning, log);
             }
         }
     }
 
-    /// The client's objects are deleted.
-    pub fn close(&mut self, context: &Context) {
-        self.objects.clear(context);
+    /// Ends the client. Returns its entities, which are to be destroyed without its lock.
+    #[must_use]
+    pub fn close(&mut self, context: &Context) -> Vec<Object> {
+        self.is_over = true;
+        self.forget_jobs(context);
+        self.objects.take_all(context)
     }
 
     pub fn statistics(&self) -> ClientStatistics {

@@ -6,9 +6,12 @@ use super::{
 };
 use crate::{
     context::{ClientCell, Context},
+    domains::DomainUse,
     listener::Listener,
+    memory::{Memory, WriterMemory},
 };
 use gantry::{GenericPublisher, Node, PublisherOptions};
+use gantry_dynamic::MessageType;
 use gantry_xrce::wire::{ClientKey, Create, Flags, ObjectId, StatusValue};
 use std::{
     collections::BTreeMap,
@@ -18,8 +21,7 @@ use std::{
 };
 
 /// The objects of a client, by their identifiers.
-#[derive(Default)]
-pub struct Objects(BTreeMap<ObjectKey, Object>);
+pub struct Objects(BTreeMap<ObjectKey, Object>, Memory);
 
 /// An [`ObjectId`] with an order.
 type ObjectKey = u16;
@@ -29,16 +31,18 @@ pub struct Object {
     /// The participant, publisher or subscriber that it belongs to.
     pub owner: ObjectId,
     pub entity: Entity,
+    /// The type of the data that the client writes to it.
+    pub written: Option<Arc<MessageType>>,
 }
 
 /// The entity that stands for an object in Gantry.
 pub enum Entity {
-    /// Of a participant, and the listener of its domain.
-    Node(Node, Arc<Listener>),
+    /// The node of a participant, and the use of its domain, which ends after it.
+    Node(Node, DomainUse),
     /// Of topics, publishers and subscribers: nothing.
     None,
     /// Of a data writer.
-    Publisher(Box<GenericPublisher>),
+    Publisher(Box<GenericPublisher>, WriterMemory),
     /// Of a data reader, requester or replier.
     Outlet(Box<Outlet>),
 }
@@ -51,6 +55,11 @@ pub struct Site<'a> {
 }
 
 impl Objects {
+    /// No objects, whose data writers will use that memory.
+    pub fn new(memory: Memory) -> Self {
+        Self(BTreeMap::new(), memory)
+    }
+
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -91,21 +100,21 @@ impl Objects {
         })
     }
 
-    /// Creates an object by the rules of REUSE and REPLACE. Returns its status, and a sentence if it is new.
-    pub fn create(
-        &mut self,
-        flags: Flags,
-        create: &Create<'_>,
-        site: &Site<'_>,
-    ) -> Result<(StatusValue, Option<String>), Refusal> {
+    /// Begins to create an object by the rules of REUSE and REPLACE.
+    pub fn create(&mut self, flags: Flags, create: &Create<'_>, site: &Site<'_>) -> Result<Creation, Refusal> {
         let (plan, owner) = Plan::new(create, self, &site.context.config, site.key)?;
         let id = ObjectId::new(create.request.object.number(), plan.kind(create.object.kind));
+        let mut replaced = Vec::new();
         if let Some(object) = self.get(id) {
             let (reuses, replaces) = (flags.has(Flags::REUSE), flags.has(Flags::REPLACE));
             let is_same = object.plan == plan && object.owner == owner;
             match () {
-                () if reuses && is_same => return Ok((StatusValue::OK_MATCHED, None)),
-                () if replaces => self.delete(id, site.context),
+                () if reuses && is_same => return Ok(Creation::There(StatusValue::OK_MATCHED, Vec::new())),
+                // A reader of samples that were kept for late ones gets them again, so that it is another one.
+                () if replaces && is_same && !matches!(object.entity, Entity::Outlet(_)) => {
+                    return Ok(Creation::There(StatusValue::OK, self.take_owned(id, site.context)));
+                }
+                () if replaces => replaced = self.take(id, site.context),
                 () if reuses => {
                     let why = format!("object {:#06x} is another one than the one to reuse", id.0);
                     return Err(Refusal::new(StatusValue::MISMATCH, why));
@@ -114,90 +123,161 @@ impl Objects {
                     let why = format!("object {:#06x} exists, and is neither reused nor replaced", id.0);
                     return Err(Refusal::new(StatusValue::ALREADY_EXISTS, why));
                 }
-            };
+            }
         }
         if self.len() >= site.context.config.limits.objects {
             let why = format!("the client has {} objects, the most that are allowed", self.len());
             return Err(Refusal::new(StatusValue::RESOURCES, why));
         }
-        let sentence = plan.sentence();
-        let entity = self.entity(&plan, id, owner, site)?;
-        self.0.insert(id.0, Object { plan, owner, entity });
-        Ok((StatusValue::OK, sentence))
+        let parent = node_of(self, owner).map(|(node, listener)| (node.clone(), listener.clone()));
+        Ok(Creation::New(Box::new(Building { id, owner, plan, parent, memory: self.1.clone() }), replaced))
     }
 
-    fn entity(&self, plan: &Plan, id: ObjectId, owner: ObjectId, site: &Site<'_>) -> Result<Entity, Refusal> {
-        if let Plan::Participant { domain_id, namespace, name } = plan {
-            let node = Node::builder(name)
-                .namespace(namespace)
-                .domain_id(*domain_id)
-                .use_global_arguments(false)
-                .start_parameter_services(false)
-                .build()?;
-            let listener = site.context.listener(&node).map_err(|why| Refusal::new(StatusValue::RESOURCES, why))?;
-            return Ok(Entity::Node(node, listener));
+    /// Adds an object. Returns the sentence about it that the log has.
+    pub fn insert(&mut self, built: Built) -> Option<String> {
+        let Built { id, object, listener } = built;
+        let sentence = object.plan.sentence();
+        if let (Entity::Outlet(outlet), Some((listener, client))) = (&object.entity, listener) {
+            listener.add(outlet.number, client);
         }
-        if matches!(plan, Plan::Topic { .. } | Plan::Group) {
-            return Ok(Entity::None);
-        }
-        let Some((node, listener)) = node_of(self, owner) else {
-            return Err(Refusal::unknown("the participant of object", id));
-        };
-        let source = match plan {
-            Plan::Participant { .. } | Plan::Topic { .. } | Plan::Group => return Ok(Entity::None),
-            Plan::Writer(endpoint) => {
-                // The agent has other clients: it never waits for a slow reader.
-                let options = PublisherOptions {
-                    max_blocking_time: Duration::ZERO,
-                    max_memory_bytes: Some(site.context.config.limits.writer_bytes),
-                    ..Default::default()
-                };
-                let (name, message_type) = (&endpoint.topic.name, endpoint.message_type.clone());
-                let publisher = node.create_generic_publisher_with_options(name, message_type, endpoint.qos, options);
-                return Ok(Entity::Publisher(Box::new(publisher?)));
-            }
-            Plan::Reader(endpoint) => {
-                let (name, message_type) = (&endpoint.topic.name, endpoint.message_type.clone());
-                let subscription = node.create_generic_subscription(name, message_type, endpoint.qos);
-                Source::Subscription(subscription?)
-            }
-            Plan::Requester(service) => {
-                let client = node.create_generic_client(&service.name, service.service_type.clone());
-                let mut client = client?;
-                client.set_requires_server(false); // ROS 2's rule; the agent follows the requests itself
-                client.set_max_blocking_time(Duration::ZERO); // it has other clients
-                Source::Requester(Box::new(Requester::new(client)))
-            }
-            Plan::Replier(service) => {
-                let server = node.create_generic_service(&service.name, service.service_type.clone());
-                Source::Service(server?)
-            }
-        };
-        let outlet = Outlet::new(listener.next_number(), source);
-        listener.add(outlet.number, site.client.clone());
-        Ok(Entity::Outlet(Box::new(outlet)))
+        self.0.insert(id.0, object);
+        sentence
     }
 
-    /// Deletes an object and those that belong to it. Returns whether it was there.
-    pub fn delete(&mut self, id: ObjectId, context: &Context) -> bool {
-        let Some(object) = self.0.remove(&id.0) else { return false };
+    /// Takes out an object and those that belong to it. Returns those with entities, in the order of their destruction.
+    pub fn take(&mut self, id: ObjectId, context: &Context) -> Vec<Object> {
+        let Some(object) = self.0.remove(&id.0) else { return Vec::new() };
+        let mut taken = self.take_owned(id, context);
         if let Entity::Outlet(outlet) = &object.entity {
             context.forget(outlet.number);
         }
+        if !matches!(object.entity, Entity::None) {
+            taken.push(object);
+        }
+        taken
+    }
+
+    /// Takes out the objects that belong to one.
+    fn take_owned(&mut self, id: ObjectId, context: &Context) -> Vec<Object> {
         let owned: Vec<ObjectId> =
             self.0.iter().filter(|(_, object)| object.owner == id).map(|(&owned, _)| ObjectId(owned)).collect();
         // An owner is a participant, a publisher or a subscriber, so this ends after three levels.
-        owned.into_iter().for_each(|owned| {
-            self.delete(owned, context);
-        });
-        true
+        owned.into_iter().flat_map(|owned| self.take(owned, context)).collect()
     }
 
-    /// Deletes all objects.
-    pub fn clear(&mut self, context: &Context) {
+    /// Takes out all objects.
+    pub fn take_all(&mut self, context: &Context) -> Vec<Object> {
         self.outlets().for_each(|outlet| context.forget(outlet.number));
-        self.0.clear();
+        let mut taken: Vec<Object> = std::mem::take(&mut self.0).into_values().collect();
+        taken.sort_by_key(|object| matches!(object.entity, Entity::Node(..))); // nodes last
+        taken
     }
+}
+
+/// The start of a creation.
+pub enum Creation {
+    /// The object is there. Those that belonged to the one that it replaces are not.
+    There(StatusValue, Vec<Object>),
+    /// A new one, and those that it replaces.
+    New(Box<Building>, Vec<Object>),
+}
+
+/// An object that is to be built.
+pub struct Building {
+    id: ObjectId,
+    owner: ObjectId,
+    plan: Plan,
+    /// The node of its participant, and the listener of its domain.
+    parent: Option<(Node, Arc<Listener>)>,
+    memory: Memory,
+}
+
+/// An object that is built, and the listener that waits for its messages.
+pub struct Built {
+    id: ObjectId,
+    object: Object,
+    listener: Option<(Arc<Listener>, Weak<ClientCell>)>,
+}
+
+impl Building {
+    /// Whether the entity costs nothing.
+    pub fn is_cheap(&self) -> bool {
+        matches!(self.plan, Plan::Topic { .. } | Plan::Group)
+    }
+
+    /// Builds the entity, which may wait for other processes.
+    pub fn build(self, site: &Site<'_>) -> Result<Box<Built>, Refusal> {
+        let Self { id, owner, plan, parent, memory } = self;
+        let written = plan.written_type().map(|described| site.context.message_types.read(described));
+        let written = written.transpose().map_err(|why| Refusal::new(StatusValue::DDS_ERROR, why))?.flatten();
+        let mut listener = None;
+        let entity = match &plan {
+            Plan::Participant { domain_id, namespace, name } => node(*domain_id, namespace, name, site)?,
+            Plan::Topic { .. } | Plan::Group => Entity::None,
+            Plan::Writer(_) | Plan::Reader(_) | Plan::Requester(_) | Plan::Replier(_) => {
+                let Some((node, its_listener)) = parent else {
+                    return Err(Refusal::unknown("the participant of object", id));
+                };
+                let number = its_listener.next_number();
+                listener = Some((its_listener, site.client.clone()));
+                endpoint(&node, &plan, number, &memory, site)?
+            }
+        };
+        Ok(Box::new(Built { id, object: Object { plan, owner, entity, written }, listener }))
+    }
+}
+
+fn node(domain_id: u32, namespace: &str, name: &str, site: &Site<'_>) -> Result<Entity, Refusal> {
+    let refused = |why| Refusal::new(StatusValue::RESOURCES, why);
+    let mut domain = site.context.use_domain(domain_id).map_err(refused)?;
+    let node = Node::builder(name)
+        .namespace(namespace)
+        .domain_id(domain_id)
+        .use_global_arguments(false)
+        .start_parameter_services(false)
+        .build()?;
+    site.context.listen(&node, &mut domain).map_err(refused)?;
+    Ok(Entity::Node(node, domain))
+}
+
+/// The entity of a data writer, data reader, requester or replier.
+fn endpoint(node: &Node, plan: &Plan, number: u64, memory: &Memory, site: &Site<'_>) -> Result<Entity, Refusal> {
+    if plan.written_type().is_some() {
+        memory.check(&site.context.config.limits).map_err(|why| Refusal::new(StatusValue::RESOURCES, why))?;
+    }
+    let source = match plan {
+        Plan::Participant { .. } | Plan::Topic { .. } | Plan::Group => return Ok(Entity::None),
+        Plan::Writer(endpoint) => {
+            // The agent has other clients: it never waits for a slow reader.
+            let options = PublisherOptions {
+                max_blocking_time: Duration::ZERO,
+                max_memory_bytes: Some(site.context.config.limits.writer_bytes),
+                ..Default::default()
+            };
+            let (name, message_type) = (&endpoint.topic.name, endpoint.message_type.clone());
+            let publisher = node.create_generic_publisher_with_options(name, message_type, endpoint.qos, options);
+            let publisher = Box::new(publisher?);
+            let memory = memory.count(publisher.memory_bytes());
+            return Ok(Entity::Publisher(publisher, memory));
+        }
+        Plan::Reader(endpoint) => {
+            let (name, message_type) = (&endpoint.topic.name, endpoint.message_type.clone());
+            Source::Subscription(node.create_generic_subscription(name, message_type, endpoint.qos)?)
+        }
+        Plan::Requester(service) => {
+            let mut client = node.create_generic_client(&service.name, service.service_type.clone())?;
+            client.set_requires_server(false); // ROS 2's rule; the agent follows the requests itself
+            client.set_max_blocking_time(Duration::ZERO); // it has other clients
+            let memory = memory.count(client.memory_bytes());
+            Source::Requester(Box::new(Requester::new(client)), memory)
+        }
+        Plan::Replier(service) => {
+            let service = node.create_generic_service(&service.name, service.service_type.clone())?;
+            let memory = memory.count(service.memory_bytes());
+            Source::Service(service, memory)
+        }
+    };
+    Ok(Entity::Outlet(Box::new(Outlet::new(number, source))))
 }
 
 impl Plan {

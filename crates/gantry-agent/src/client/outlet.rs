@@ -1,6 +1,13 @@
 //! Outlets: the objects that have data for a client: data readers, requesters and repliers.
 
-use super::{Session, counts::Counts, plan::Refusal, reading::Reading};
+use super::{
+    Session,
+    counts::Counts,
+    parcel::{Begun, Parcel},
+    plan::Refusal,
+    reading::Reading,
+};
+use crate::memory::WriterMemory;
 use gantry::{
     Attachment, Collector, GenericClient, GenericRequest, GenericResponse, GenericSample, GenericService,
     GenericSubscription,
@@ -8,7 +15,7 @@ use gantry::{
 use gantry_xrce::{
     stream::Refused,
     time::Instant,
-    wire::{ByteOrder, ObjectId, ObjectRequest, RequestId, SampleIdentity, Writer},
+    wire::{ByteOrder, ObjectId, ObjectRequest, RequestId, SampleIdentity, StreamId, Writer},
 };
 use std::collections::VecDeque;
 
@@ -27,8 +34,8 @@ pub struct Outlet {
 /// The source that an outlet takes from.
 pub enum Source {
     Subscription(GenericSubscription),
-    Requester(Box<Requester>),
-    Service(GenericService),
+    Requester(Box<Requester>, WriterMemory),
+    Service(GenericService, WriterMemory),
 }
 
 /// A client of a service, and the requests that wait for their replies, oldest first.
@@ -45,17 +52,16 @@ enum Body {
 }
 
 /// Data for the client: an identity, which requesters and repliers have, and a message.
-struct Taken {
+pub struct Taken {
     identity: [u8; SampleIdentity::BYTES],
     identity_bytes: usize,
     body: Body,
 }
 
 /// The result of an attempt to deliver.
-#[derive(Debug, PartialEq, Eq)]
 pub enum Delivered {
-    /// One message is in the session.
-    One,
+    /// One message of this length is in the session, or a part of it; the rest waits for room.
+    Message { length: usize, rest: Option<Box<Parcel>> },
     /// Nothing is there, is wanted, or has room.
     Nothing,
     /// One message is lost; the sentence says why.
@@ -90,8 +96,8 @@ impl Source {
     pub fn attach(&mut self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
         match self {
             Self::Subscription(subscription) => collector.attach(subscription),
-            Self::Requester(requester) => collector.attach(&mut requester.library),
-            Self::Service(service) => collector.attach(service),
+            Self::Requester(requester, _) => collector.attach(&mut requester.library),
+            Self::Service(service, _) => collector.attach(service),
         }
     }
 
@@ -99,14 +105,14 @@ impl Source {
     pub fn overwritten(&self) -> u64 {
         match self {
             Self::Subscription(subscription) => subscription.overwritten(),
-            Self::Requester(_) | Self::Service(_) => 0,
+            Self::Requester(..) | Self::Service(..) => 0,
         }
     }
 
     fn take(&mut self, object: ObjectId) -> gantry::Result<Option<Taken>> {
         match self {
             Self::Subscription(subscription) => Ok(subscription.take()?.map(|sample| Taken::new(Body::Sample(sample)))),
-            Self::Requester(requester) => {
+            Self::Requester(requester, _) => {
                 while let Some(response) = requester.library.take_response()? {
                     // A reply to a request that was given up, or of a second server, is nobody's.
                     if let Some(request) = requester.answered(response.id().sequence) {
@@ -116,7 +122,7 @@ impl Source {
                 }
                 Ok(None)
             }
-            Self::Service(service) => Ok(service.take_request()?.map(|request| {
+            Self::Service(service, _) => Ok(service.take_request()?.map(|request| {
                 let (id, taken) = (request.id(), Taken::new(Body::Request(request)));
                 taken.identified(SampleIdentity { writer: id.client_gid.0, sequence: id.sequence as i64 })
             })),
@@ -142,11 +148,11 @@ impl Taken {
         Self { identity_bytes: SampleIdentity::BYTES, ..self }
     }
 
-    fn identity(&self) -> &[u8] {
+    pub fn identity(&self) -> &[u8] {
         self.identity.get(..self.identity_bytes).unwrap_or_default()
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         match &self.body {
             Body::Sample(sample) => sample.bytes(),
             Body::Response(response) => response.bytes(),
@@ -180,20 +186,36 @@ impl Outlet {
                 return Delivered::Lost(error.to_string());
             }
         };
-        match session.send(reading.stream, reading.request, taken.identity(), taken.bytes()) {
-            Ok(()) => {
-                reading.sent(taken.bytes().len(), now);
-                counts.delivered += 1;
-                counts.delivered_bytes += taken.bytes().len() as u64;
-                Delivered::One
+        let (length, stream) = (taken.bytes().len(), reading.stream);
+        let mut rest = None;
+        let refused = match session.send(stream, reading.request, taken.identity(), taken.bytes()) {
+            Ok(()) => None,
+            // In the reliable stream, that is only longer than all slots.
+            Err(Refused::TooLong { .. }) if stream.is_reliable() => {
+                match Parcel::begin(session, reading.request, taken) {
+                    Begun::Part(parcel) => {
+                        rest = Some(Box::new(parcel));
+                        None
+                    }
+                    Begun::Refused(taken, refused) => Some((taken, refused)),
+                }
             }
-            Err(Refused::Full { .. } | Refused::Fragmenting) => {
+            Err(refused) => Some((taken, refused)),
+        };
+        match refused {
+            None => {
+                reading.sent(length, now);
+                counts.delivered += 1;
+                counts.delivered_bytes += length as u64;
+                Delivered::Message { length, rest }
+            }
+            Some((taken, Refused::Full { .. } | Refused::Fragmenting)) => {
                 self.held = Some(taken);
                 Delivered::Nothing
             }
-            Err(error @ Refused::TooLong { .. }) => {
+            Some((_, Refused::TooLong { max, .. })) => {
                 counts.too_long += 1;
-                Delivered::Lost(error.to_string())
+                Delivered::Lost(too_long(stream, length, max))
             }
         }
     }
@@ -203,4 +225,13 @@ impl Outlet {
         let reading = self.reading.as_ref().filter(|_| self.has_news || self.held.is_some())?;
         Some(reading.next_at()).filter(|&at| at > now)
     }
+}
+
+/// The sentence about a message of `length` bytes that no stream carries. `max` has a few bytes of headers.
+fn too_long(stream: StreamId, length: usize, max: usize) -> String {
+    let advice = match stream.is_reliable() {
+        true => "publish it in parts",
+        false => "have the client read it in its reliable stream, or give the client's transport a larger MTU",
+    };
+    format!("it has {length} bytes, where a message in this stream of the client has at most {max}; {advice}")
 }

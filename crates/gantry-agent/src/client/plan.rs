@@ -1,16 +1,22 @@
 //! Plans: what a CREATE asks for, in Gantry's words, with everything that it refers to found.
 
-use super::objects::{Entity, Objects};
+use super::{
+    objects::{Entity, Objects},
+    profile::{self, Profile},
+};
 use crate::{
-    config::Config,
+    config::{Config, DomainChoice},
     listener::Listener,
     names::{TopicName, node_name, service_name, type_name},
     qos,
 };
 use gantry::{Node, Qos, ServiceTypeDescription, TypeDescription};
 use gantry_xrce::wire::{
-    self, ClientKey, Create, Entity as Described, ObjectId, ObjectKind, Owner, Representation, Service, StatusValue,
+    self, ClientKey, Create, Entity as Described, ObjectId, ObjectKind, ObjectRequest, Owner, Representation, Service,
+    StatusValue,
 };
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The description of an object. Two objects with equal ones can stand for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,67 +75,55 @@ impl Plan {
         config: &Config,
         key: ClientKey,
     ) -> Result<(Plan, ObjectId), Refusal> {
-        let described = match create.object.representation {
-            Representation::Binary(described) => described,
-            Representation::Reference(name) => {
-                let why = format!("there are no profiles, so none is called '{name}'; use the binary representation");
-                return Err(Refusal::new(StatusValue::UNKNOWN_REFERENCE, why));
-            }
-            Representation::Xml(_) => {
-                let why = "XML is not read; use the binary representation";
-                return Err(Refusal::new(StatusValue::INCOMPATIBLE, why));
-            }
-        };
-        if let Described::Participant(participant) = described {
-            let plan = Self::participant(&participant, create.object.owner, config, key)?;
-            return Ok((plan, ObjectId::INVALID));
+        let Create { request: ObjectRequest { object: id, .. }, object } = create;
+        if object.kind == ObjectKind::PARTICIPANT {
+            let name = participant_name(&object.representation)?;
+            return Ok((Self::participant(name.as_deref(), object.owner, config, key)?, ObjectId::INVALID));
         }
-        let Owner::Object(owner) = create.object.owner else {
+        let Owner::Object(owner) = object.owner else {
             return Err(Refusal::new(StatusValue::INVALID_DATA, "the object has no owner"));
         };
-        let (kind, what) = match described {
-            Described::DataWriter(_) => (ObjectKind::PUBLISHER, "its publisher"),
-            Described::DataReader(_) => (ObjectKind::SUBSCRIBER, "its subscriber"),
+        let (kind, what) = match object.kind {
+            ObjectKind::DATA_WRITER => (ObjectKind::PUBLISHER, "its publisher"),
+            ObjectKind::DATA_READER => (ObjectKind::SUBSCRIBER, "its subscriber"),
             _ => (ObjectKind::PARTICIPANT, "its participant"),
         };
         let owner = ObjectId::new(owner.number(), kind);
         if objects.get(owner).is_none() {
             return Err(Refusal::unknown(what, owner));
         }
-        let plan = match described {
-            Described::Participant(_) | Described::Publisher(_) | Described::Subscriber(_) => Self::Group,
-            Described::Topic(topic) => {
-                let Some(type_name_of_dds) = topic.type_name.or(topic.type_reference) else {
-                    return Err(Refusal::new(StatusValue::INVALID_DATA, format!("topic {} has no type", topic.name)));
-                };
-                Self::Topic { topic: TopicName::of_dds(topic.name), type_name: type_name(type_name_of_dds) }
+        let site = Site { objects, config, owner };
+        let plan = match object.representation {
+            Representation::Binary(described) => site.described(&described)?,
+            Representation::Xml(xml) => site.profiled(Profile::read(object.kind, xml).map_err(invalid)?)?,
+            Representation::Reference(name) => {
+                let why = format!(
+                    "there are no profiles, so none is called '{name}'; describe object {:#06x} in the binary representation or by XML",
+                    id.0
+                );
+                return Err(Refusal::new(StatusValue::UNKNOWN_REFERENCE, why));
             }
-            Described::DataWriter(writer) => {
-                Self::Writer(endpoint(objects, config, writer.topic, writer.qos.as_ref().map(|qos| &qos.common))?)
-            }
-            Described::DataReader(reader) => {
-                Self::Reader(endpoint(objects, config, reader.topic, reader.qos.as_ref().map(|qos| &qos.common))?)
-            }
-            Described::Requester(service) => Self::Requester(service_endpoint(&service, config)?),
-            Described::Replier(service) => Self::Replier(service_endpoint(&service, config)?),
         };
         Ok((plan, owner))
     }
 
-    fn participant(
-        participant: &wire::Participant<'_>,
-        owner: Owner,
-        config: &Config,
-        key: ClientKey,
-    ) -> Result<Plan, Refusal> {
+    fn participant(name: Option<&str>, owner: Owner, config: &Config, key: ClientKey) -> Result<Plan, Refusal> {
         let asked = if let Owner::Domain(domain) = owner { domain } else { 0 };
-        let domain_id = match (config.domain_id, u32::try_from(asked)) {
-            (Some(domain_id), _) | (None, Ok(domain_id)) => domain_id,
-            (None, Err(_)) => {
-                return Err(Refusal::new(StatusValue::INVALID_DATA, format!("there is no domain {asked}")));
-            }
+        let asked = u32::try_from(asked)
+            .map_err(|_| Refusal::new(StatusValue::INVALID_DATA, format!("there is no domain {asked}")));
+        let domain_id = match config.domain {
+            DomainChoice::Always(domain_id) => domain_id,
+            DomainChoice::AsAsked => asked?,
+            DomainChoice::Only(only) => match asked? {
+                asked if asked == only => only,
+                asked => {
+                    let advice = format!("--domain {only} puts all clients into it, --domain any lets them choose");
+                    let why = format!("clients may use domain {only}, and not {asked}; {advice}");
+                    return Err(Refusal::new(StatusValue::DENIED, why));
+                }
+            },
         };
-        let (namespace, name) = match participant.name.filter(|name| !name.is_empty()) {
+        let (namespace, name) = match name.filter(|name| !name.is_empty()) {
             Some(name) => node_name(name),
             None => node_name(&format!("xrce_client_{:08x}", u32::from_be_bytes(key.0))),
         };
@@ -160,45 +154,144 @@ impl Plan {
     }
 }
 
-fn endpoint(
-    objects: &Objects,
-    config: &Config,
-    topic: ObjectId,
-    qos: Option<&wire::Qos<'_>>,
-) -> Result<Endpoint, Refusal> {
-    let id = ObjectId::new(topic.number(), ObjectKind::TOPIC);
-    let Some(Plan::Topic { topic, type_name }) = objects.get(id).map(|object| &object.plan) else {
-        return Err(Refusal::unknown("its topic", id));
-    };
-    let Some(message_type) = config.types.get(type_name) else {
-        return Err(unknown_type(&format!("topic {}", topic.name), type_name));
-    };
-    let qos = Qos { avoid_ros_namespace_conventions: topic.is_native, ..qos::granted(qos) };
-    Ok(Endpoint { topic: topic.clone(), message_type: message_type.clone(), qos })
-}
-
-fn service_endpoint(service: &Service<'_>, config: &Config) -> Result<ServiceEndpoint, Refusal> {
-    let name = service_name(service);
-    let (request, reply) = (type_name(service.request_type), type_name(service.reply_type));
-    match config.types.service(&request, &reply) {
-        Some(service_type) => Ok(ServiceEndpoint { name, service_type }),
-        None => Err(unknown_type(&format!("service {name}"), &format!("{request} and {reply}"))),
+/// The name of a participant, which is all that it has. That of a profile stands for what the profile says: the agent has none.
+fn participant_name<'a>(representation: &Representation<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
+    match *representation {
+        Representation::Binary(Described::Participant(participant)) => Ok(participant.name.map(Cow::Borrowed)),
+        Representation::Reference(name) => Ok(Some(Cow::Borrowed(name))),
+        Representation::Xml(xml) => match Profile::read(ObjectKind::PARTICIPANT, xml).map_err(invalid)? {
+            Profile::Participant { name } => Ok(name.map(Cow::Owned)),
+            _ => Ok(None),
+        },
+        Representation::Binary(_) => Ok(None),
     }
 }
 
+fn invalid(why: String) -> Refusal {
+    Refusal::new(StatusValue::INVALID_DATA, why)
+}
+
+/// The place of a new object: among the client's objects, and below its owner.
+struct Site<'a> {
+    objects: &'a Objects,
+    config: &'a Config,
+    owner: ObjectId,
+}
+
+impl Site<'_> {
+    /// The plan of an object in the binary representation.
+    fn described(&self, described: &Described<'_>) -> Result<Plan, Refusal> {
+        Ok(match described {
+            Described::Participant(_) | Described::Publisher(_) | Described::Subscriber(_) => Plan::Group,
+            Described::Topic(topic) => {
+                let Some(type_name_of_dds) = topic.type_name.or(topic.type_reference) else {
+                    return Err(invalid(format!("topic {} has no type", topic.name)));
+                };
+                Plan::Topic { topic: TopicName::of_dds(topic.name), type_name: type_name(type_name_of_dds) }
+            }
+            Described::DataWriter(writer) => {
+                Plan::Writer(self.endpoint_of(writer.topic, writer.qos.as_ref().map(|qos| &qos.common))?)
+            }
+            Described::DataReader(reader) => {
+                Plan::Reader(self.endpoint_of(reader.topic, reader.qos.as_ref().map(|qos| &qos.common))?)
+            }
+            Described::Requester(service) => Plan::Requester(self.service(service, true)?),
+            Described::Replier(service) => Plan::Replier(self.service(service, false)?),
+        })
+    }
+
+    /// The plan of an object that XML describes: its data writers and data readers have their topics within.
+    fn profiled(&self, profile: Profile) -> Result<Plan, Refusal> {
+        let endpoint = |endpoint: profile::Endpoint| {
+            let (topic, type_name) = (TopicName::of_dds(&endpoint.topic), type_name(&endpoint.type_name));
+            self.endpoint(&topic, &type_name, Some(&endpoint.qos))
+        };
+        let service = |service: &profile::Service, is_requester| {
+            let profile::Service { name, request_type, reply_type, request_topic } = service;
+            let request_topic = request_topic.as_deref();
+            self.service(&Service { name, request_type, reply_type, request_topic, reply_topic: None }, is_requester)
+        };
+        Ok(match profile {
+            Profile::Participant { .. } | Profile::Group => Plan::Group,
+            Profile::Topic { name, type_name: of_dds } => {
+                Plan::Topic { topic: TopicName::of_dds(&name), type_name: type_name(&of_dds) }
+            }
+            Profile::DataWriter(writer) => Plan::Writer(endpoint(writer)?),
+            Profile::DataReader(reader) => Plan::Reader(endpoint(reader)?),
+            Profile::Requester(requester) => Plan::Requester(service(&requester, true)?),
+            Profile::Replier(replier) => Plan::Replier(service(&replier, false)?),
+        })
+    }
+
+    /// An endpoint of a topic that is an object.
+    fn endpoint_of(&self, topic: ObjectId, qos: Option<&wire::Qos<'_>>) -> Result<Endpoint, Refusal> {
+        let id = ObjectId::new(topic.number(), ObjectKind::TOPIC);
+        let Some(Plan::Topic { topic, type_name }) = self.objects.get(id).map(|object| &object.plan) else {
+            return Err(Refusal::unknown("its topic", id));
+        };
+        self.endpoint(topic, type_name, qos)
+    }
+
+    fn endpoint(&self, topic: &TopicName, type_name: &str, qos: Option<&wire::Qos<'_>>) -> Result<Endpoint, Refusal> {
+        let known = self.config.types.get(type_name).cloned();
+        let message_type = known.or_else(|| self.type_in_graph(topic, type_name));
+        let Some(message_type) = message_type else {
+            return Err(unknown_type(&format!("topic {}", topic.name), type_name));
+        };
+        let qos = Qos { avoid_ros_namespace_conventions: topic.is_native, ..qos::granted(qos) };
+        Ok(Endpoint { topic: topic.clone(), message_type, qos })
+    }
+
+    /// The type that the other endpoints of a topic have, if it is the only one of this name and its hash is known.
+    fn type_in_graph(&self, topic: &TopicName, type_name: &str) -> Option<TypeDescription> {
+        let (node, _) = node_of(self.objects, self.owner).filter(|_| !topic.is_native)?;
+        only(node.endpoint_types(&topic.name).ok()?, |found| found.name == type_name && found.rihs01().is_some())
+    }
+
+    fn service(&self, service: &Service<'_>, is_requester: bool) -> Result<ServiceEndpoint, Refusal> {
+        let name = service_name(service);
+        let (request, reply) = (type_name(service.request_type), type_name(service.reply_type));
+        let known = self.config.types.service(&request, &reply);
+        match known.or_else(|| if is_requester { self.service_in_graph(&name, &request, &reply) } else { None }) {
+            Some(service_type) => Ok(ServiceEndpoint { name, service_type }),
+            None => Err(unknown_type(&format!("service {name}"), &format!("{request} and {reply}"))),
+        }
+    }
+
+    /// The type that the servers of a service have, by the same rule as [`Self::type_in_graph`].
+    fn service_in_graph(&self, name: &str, request: &str, reply: &str) -> Option<ServiceTypeDescription> {
+        let (node, _) = node_of(self.objects, self.owner)?;
+        only(node.service_types(name).ok()?, |found| {
+            let are_known = found.request.rihs01().is_some() && found.response.rihs01().is_some();
+            are_known && found.request.name == request && found.response.name == reply
+        })
+    }
+}
+
+/// The only one that is asked for.
+fn only<T>(all: Vec<T>, is_asked: impl Fn(&T) -> bool) -> Option<T> {
+    let mut found = all.into_iter().filter(is_asked);
+    found.next().filter(|_| found.next().is_none())
+}
+
 fn unknown_type(what: &str, name: &str) -> Refusal {
-    let why = format!("the agent has no definition of {name}, the type of {what}; give its folder with --definitions");
+    let advice = match name.contains("/action/") {
+        true => "the agent reads no actions, so use topics and services",
+        false => "give its folder with --definitions, or start a program first that uses it there",
+    };
+    let why = format!("the agent has no definition of {name}, the type of {what}; {advice}");
     Refusal::new(StatusValue::UNKNOWN_REFERENCE, why)
 }
 
 /// The node of a participant, or of the participant that a publisher or subscriber belongs to, and the listener of its domain.
-pub fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Listener)> {
+pub fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Arc<Listener>)> {
     let object = objects.get(owner)?;
-    match &object.entity {
-        Entity::Node(node, listener) => Some((node, listener)),
-        _ => match &objects.get(object.owner)?.entity {
-            Entity::Node(node, listener) => Some((node, listener)),
-            _ => None,
-        },
+    let entity = match &object.entity {
+        Entity::Node(..) => &object.entity,
+        _ => &objects.get(object.owner)?.entity,
+    };
+    match entity {
+        Entity::Node(node, domain) => Some((node, domain.listener()?)),
+        _ => None,
     }
 }

@@ -3,24 +3,30 @@
 use super::{
     Answer,
     counts::{Counts, KeyText},
-    objects::{Entity, Object, Objects, Site},
+    jobs::{Job, Jobs, Work, message},
+    objects::{Creation, Entity, Object, Objects, Site},
     outlet::Source,
-    plan::{Plan, Refusal},
+    plan::Refusal,
     reading::Reading,
 };
 use crate::{
+    budget::Rate,
     context::{ClientCell, Context},
     log::{Level, Limiter},
+    memory::WriterMemory,
+    message_types::checked,
     transport::Line,
 };
 use gantry::{Gid, RequestId};
 use gantry_xrce::{
     session::AgentEvent,
     time::Instant,
-    wire::{ByteOrder, ClientKey, Create, Flags, ObjectRequest, ReadData, StatusValue, StreamId, split_request},
+    wire::{
+        ByteOrder, ClientKey, Create, Flags, ObjectId, ObjectKind, ObjectRequest, ReadData, StatusValue, StreamId,
+        split_request,
+    },
 };
 use std::{
-    borrow::Cow,
     collections::VecDeque,
     fmt,
     sync::{Arc, Weak},
@@ -34,6 +40,8 @@ pub struct Requests<'a> {
     pub this: &'a Weak<ClientCell>,
     pub objects: &'a mut Objects,
     pub answers: &'a mut VecDeque<Answer>,
+    pub jobs: &'a mut Jobs,
+    pub creations: &'a mut Rate,
     pub counts: &'a mut Counts,
     pub limiter: &'a mut Limiter,
     pub line: &'a Line,
@@ -44,20 +52,65 @@ pub struct Requests<'a> {
 }
 
 impl Requests<'_> {
+    /// Carries out a request, or lets it wait for a worker: one that creates or destroys entities, and those behind it.
     pub fn handle(&mut self, event: AgentEvent<'_>) {
+        let is_idle = self.jobs.is_empty();
         match event {
-            AgentEvent::Create { stream, flags, create } => self.create(stream, flags, &create),
+            AgentEvent::Create { stream, flags, create } if !is_idle || is_costly(flags, &create) => {
+                self.defer_creation(stream, flags, &create);
+            }
+            AgentEvent::Delete { stream, request } if !is_idle || self.objects.get(request.object).is_some() => {
+                self.defer(stream, request, Some(Job::Delete { stream, request }));
+            }
+            AgentEvent::Write { stream, request, order, data } if !self.is_settled(request.object) => {
+                let is_deferred =
+                    self.defer(stream, request, Some(Job::Write { stream, request, order, data: data.to_vec() }));
+                self.counts.refused += u64::from(!is_deferred);
+            }
+            AgentEvent::Read { stream, read } if !self.is_settled(read.request.object) => {
+                let job = message(&read).map(|message| Job::Read { stream, message });
+                self.defer(stream, read.request, job);
+            }
+            event => {
+                let work = self.carry_out(event);
+                debug_assert!(work.is_none(), "a costly request is deferred");
+            }
+        }
+    }
+
+    /// Whether the object is the one that a request means, whatever waits.
+    fn is_settled(&self, object: ObjectId) -> bool {
+        self.jobs.is_empty() || self.objects.get(object).is_some() && !self.jobs.may_change_objects()
+    }
+
+    fn defer_creation(&mut self, stream: StreamId, flags: Flags, create: &Create<'_>) {
+        if is_costly(flags, create) && !self.creations.spend(self.now) {
+            let why = "the client creates too many objects in a second";
+            return self.refuse(stream, create.request, Refusal::new(StatusValue::RESOURCES, why));
+        }
+        let job = message(create).map(|message| Job::Create { stream, flags, message });
+        self.defer(stream, create.request, job);
+    }
+
+    /// Returns whether the request waits. It is refused if too many do.
+    fn defer(&mut self, stream: StreamId, request: ObjectRequest, job: Option<Job>) -> bool {
+        let is_deferred = job.is_some_and(|job| self.jobs.push(job));
+        if !is_deferred {
+            let why = "too many requests wait for an object that is being created or deleted";
+            self.refuse(stream, request, Refusal::new(StatusValue::RESOURCES, why));
+        }
+        is_deferred
+    }
+
+    /// Carries out a request, but for the part that may wait for other processes, which is returned.
+    pub fn carry_out(&mut self, event: AgentEvent<'_>) -> Option<Work> {
+        match event {
+            AgentEvent::Create { stream, flags, create } => return self.create(stream, flags, &create),
             AgentEvent::Unreadable { stream, request, error } => {
                 let why = format!("its description cannot be read: {error}");
                 self.refuse(stream, request, Refusal::new(StatusValue::INVALID_DATA, why));
             }
-            AgentEvent::Delete { stream, request } => {
-                if self.objects.delete(request.object, self.context) {
-                    self.answer(stream, request, StatusValue::OK);
-                } else {
-                    self.refuse(stream, request, Refusal::unknown("object", request.object));
-                }
-            }
+            AgentEvent::Delete { stream, request } => return self.delete(stream, request),
             AgentEvent::Write { stream, request, order, data } => match self.write(request, order, data) {
                 Ok(()) => {
                     self.counts.published += 1;
@@ -91,14 +144,15 @@ impl Requests<'_> {
                 self.log(Level::Warning, format_args!("a message cannot be read: {error}"));
             }
         }
+        None
     }
 
     fn log(&mut self, level: Level, line: fmt::Arguments<'_>) {
         let log = format_args!("{} at {}: {line}", KeyText(self.key), self.line);
-        self.limiter.log(&*self.context.config.log, level, log);
+        self.limiter.log(&self.context.config.log, level, log);
     }
 
-    fn answer(&mut self, stream: StreamId, request: ObjectRequest, status: StatusValue) {
+    pub fn answer(&mut self, stream: StreamId, request: ObjectRequest, status: StatusValue) {
         if self.answers.len() < MAX_ANSWERS {
             self.answers.push_back(Answer { stream, request, status });
         } else {
@@ -106,7 +160,7 @@ impl Requests<'_> {
         }
     }
 
-    fn refuse(&mut self, stream: StreamId, request: ObjectRequest, Refusal { status, why }: Refusal) {
+    pub fn refuse(&mut self, stream: StreamId, request: ObjectRequest, Refusal { status, why }: Refusal) {
         let object = request.object.0;
         self.log(
             Level::Warning,
@@ -115,17 +169,47 @@ impl Requests<'_> {
         self.answer(stream, request, status);
     }
 
-    fn create(&mut self, stream: StreamId, flags: Flags, create: &Create<'_>) {
-        let site = Site { context: self.context, client: self.this, key: self.key };
+    fn create(&mut self, stream: StreamId, flags: Flags, create: &Create<'_>) -> Option<Work> {
+        let (request, site) = (create.request, Site { context: self.context, client: self.this, key: self.key });
         match self.objects.create(flags, create, &site) {
-            Ok((status, sentence)) => {
-                self.answer(stream, create.request, status);
-                if let Some(sentence) = sentence {
-                    self.log(Level::Info, format_args!("{sentence}"));
+            Ok(Creation::There(status, owned)) if owned.is_empty() => self.answer(stream, request, status),
+            Ok(Creation::There(_, objects)) => return Some(Work::Destroy { objects, stream, request }),
+            Ok(Creation::New(building, replaced)) if building.is_cheap() && replaced.is_empty() => {
+                match building.build(&site) {
+                    Ok(built) => {
+                        let sentence = self.objects.insert(*built);
+                        self.created(stream, request, StatusValue::OK, sentence);
+                    }
+                    Err(refusal) => self.refuse(stream, request, refusal),
                 }
             }
-            Err(refusal) => self.refuse(stream, create.request, refusal),
+            Ok(Creation::New(building, replaced)) => {
+                return Some(Work::Build { building, replaced, stream, request });
+            }
+            Err(refusal) => self.refuse(stream, request, refusal),
         }
+        None
+    }
+
+    /// Answers a creation, and logs it.
+    pub fn created(&mut self, stream: StreamId, request: ObjectRequest, status: StatusValue, sentence: Option<String>) {
+        self.answer(stream, request, status);
+        if let Some(sentence) = sentence {
+            self.log(Level::Info, format_args!("{sentence}"));
+        }
+    }
+
+    fn delete(&mut self, stream: StreamId, request: ObjectRequest) -> Option<Work> {
+        if self.objects.get(request.object).is_none() {
+            self.refuse(stream, request, Refusal::unknown("object", request.object));
+            return None;
+        }
+        let objects = self.objects.take(request.object, self.context);
+        if objects.is_empty() {
+            self.answer(stream, request, StatusValue::OK);
+            return None;
+        }
+        Some(Work::Destroy { objects, stream, request })
     }
 
     /// Publishes data of the client: it is copied once, into the memory that readers read.
@@ -133,12 +217,18 @@ impl Requests<'_> {
         let Some(object) = self.objects.get_mut(request.object) else {
             return Err(Refusal::unknown("object", request.object));
         };
-        let Object { plan, entity, .. } = object;
-        let in_order = |data| little_endian(self.context, order, plan, data);
+        let Object { written, entity, .. } = object;
+        let written = written.as_deref();
+        let limits = &self.context.config.limits;
+        let allow =
+            |memory: &WriterMemory| memory.check(limits).map_err(|why| Refusal::new(StatusValue::RESOURCES, why));
+        let check = |data| checked(written, order, data).map_err(|why| Refusal::new(StatusValue::INVALID_DATA, why));
         let outlet = match entity {
-            Entity::Publisher(publisher) => {
-                let data = in_order(data)?;
+            Entity::Publisher(publisher, memory) => {
+                let data = check(data)?;
+                allow(memory)?;
                 let mut loan = publisher.loan(data.len())?;
+                memory.set(publisher.memory_bytes());
                 loan.bytes_mut().copy_from_slice(&data);
                 publisher.publish(loan).map_err(gantry::Error::from)?;
                 return Ok(());
@@ -152,19 +242,24 @@ impl Requests<'_> {
             Source::Subscription(_) => {
                 Err(Refusal::new(StatusValue::MISMATCH, "a data reader takes no data; write to a data writer"))
             }
-            Source::Requester(requester) => {
-                let max_pending = self.context.config.limits.requests;
-                let data = in_order(data)?;
-                let is_given_up = requester.send(request.request, &data, max_pending)?;
+            Source::Requester(requester, memory) => {
+                let data = check(data)?;
+                allow(memory)?;
+                let sent = requester.send(request.request, &data, limits.requests);
+                memory.set(requester.library.memory_bytes());
+                let is_given_up = sent?;
                 self.counts.given_up += u64::from(is_given_up);
                 Ok(())
             }
-            Source::Service(service) => {
+            Source::Service(service, memory) => {
                 let (identity, reply) = split_request(data, order)
                     .map_err(|error| Refusal::new(StatusValue::INVALID_DATA, error.to_string()))?;
-                let reply = in_order(reply)?;
+                let reply = check(reply)?;
                 let id = RequestId { client_gid: Gid(identity.writer), sequence: identity.sequence as u64 };
+                memory.set(service.memory_bytes()); // clients may have left
+                allow(memory)?;
                 let mut loan = service.loan_response(id, reply.len())?;
+                memory.set(service.memory_bytes());
                 loan.bytes_mut().copy_from_slice(&reply);
                 Ok(service.send_response(id, loan).map_err(gantry::Error::from)?)
             }
@@ -183,14 +278,9 @@ impl Requests<'_> {
     }
 }
 
-/// Data in little-endian CDR.
-fn little_endian<'d>(
-    context: &Context,
-    order: ByteOrder,
-    plan: &Plan,
-    data: &'d [u8],
-) -> Result<Cow<'d, [u8]>, Refusal> {
-    let Some(message_type) = plan.written_type().filter(|_| order == ByteOrder::Big) else { return Ok(data.into()) };
-    let turned = context.big_endian.to_little_endian(message_type, data);
-    turned.map(Cow::Owned).map_err(|why| Refusal::new(StatusValue::INVALID_DATA, why))
+/// Whether a request creates an entity, or may destroy one.
+fn is_costly(flags: Flags, create: &Create<'_>) -> bool {
+    let is_group_or_topic =
+        matches!(create.object.kind, ObjectKind::TOPIC | ObjectKind::PUBLISHER | ObjectKind::SUBSCRIBER);
+    flags.has(Flags::REPLACE) || !is_group_or_topic
 }

@@ -6,6 +6,7 @@ use crate::{
     error::{Error, Result},
     lock::lock,
     port::Port,
+    threads,
 };
 use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder};
 use rustix::{
@@ -18,7 +19,7 @@ use std::{
     os::fd::{AsFd, OwnedFd},
     path::{Path, PathBuf},
     sync::{Arc, Condvar, Mutex, PoisonError},
-    thread::{self, JoinHandle},
+    thread::JoinHandle,
     time::Duration,
 };
 
@@ -94,10 +95,8 @@ impl Serial {
         let shared = Arc::new(Shared { name: format!("serial {}", path.display()), state, ending: Condvar::new() });
         let port = agent.attach(shared.clone());
         let of_thread = shared.clone();
-        let thread = thread::Builder::new()
-            .name("serial".to_owned())
-            .spawn(move || of_thread.run(stream, &port, again.as_deref()))
-            .map_err(failed)?;
+        let thread =
+            threads::spawn("serial", move || of_thread.run(stream, &port, again.as_deref())).map_err(failed)?;
         Ok(Serial { path, shared, thread: Some(thread), _other_end: other_end })
     }
 

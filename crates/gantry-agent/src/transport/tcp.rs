@@ -6,13 +6,17 @@ use crate::{
     error::{Error, Result},
     lock::lock,
     port::Port,
+    threads,
 };
 use gantry_xrce::framing::{LengthPrefixDecoder, length_prefix};
-use rustix::net::{Shutdown, shutdown, sockopt::set_socket_send_buffer_size};
+use rustix::net::{
+    Shutdown, shutdown,
+    sockopt::{set_socket_send_buffer_size, set_tcp_quickack},
+};
 use std::{
     collections::{HashMap, hash_map::Entry},
     io,
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     os::fd::AsFd,
     sync::{
         Arc, Mutex,
@@ -61,9 +65,7 @@ impl Tcp {
         let shared = Arc::<Shared>::default();
         let port = agent.attach(shared.clone());
         let of_thread = shared.clone();
-        let thread = thread::Builder::new()
-            .name("tcp".to_owned())
-            .spawn(move || of_thread.accept(&listener, &port))
+        let thread = threads::spawn("tcp", move || of_thread.accept(&listener, &port))
             .map_err(|source| Error::Thread { what: "TCP", source })?;
         Ok(Tcp { address, shared, thread: Some(thread) })
     }
@@ -77,23 +79,21 @@ impl Tcp {
 
 impl Shared {
     fn accept(self: &Arc<Self>, listener: &TcpListener, port: &Port) {
-        let mut threads: Vec<JoinHandle<()>> = Vec::new();
+        let mut threads: Vec<(IpAddr, JoinHandle<()>)> = Vec::new();
         loop {
             let accepted = listener.accept();
             if self.is_ending.load(Acquire) {
                 break;
             }
-            threads.retain(|thread| !thread.is_finished());
+            threads.retain(|(_, thread)| !thread.is_finished());
             let is_taken = accepted.is_ok();
             let began = accepted.and_then(|(connection, peer)| {
-                // A client that connects again may do so before its old connection has ended.
-                if threads.len() >= 2 * port.max_clients() {
-                    return Err(io::Error::other(format!(
-                        "{peer} is refused: there are {} connections",
-                        threads.len()
-                    )));
+                let ip = peer.ip().to_canonical();
+                let of_ip = threads.iter().filter(|(other, _)| *other == ip).count();
+                if let Some(why) = refusal(port, PeerAddress::Socket(peer), threads.len(), of_ip) {
+                    return Err(io::Error::other(format!("{peer} is refused: {why}")));
                 }
-                self.begin(connection, peer, port.clone())
+                Ok((ip, self.begin(connection, peer, port.clone())?))
             });
             match began {
                 Ok(thread) => threads.push(thread),
@@ -104,7 +104,7 @@ impl Shared {
             }
         }
         lock(&self.connections).values().for_each(|stream| stream.end());
-        threads.into_iter().for_each(|thread| drop(thread.join()));
+        threads.into_iter().for_each(|(_, thread)| drop(thread.join()));
     }
 
     fn begin(self: &Arc<Self>, connection: TcpStream, peer: SocketAddr, port: Port) -> io::Result<JoinHandle<()>> {
@@ -117,11 +117,14 @@ impl Shared {
             replaced.end(); // its client has left and come back from the same port
         }
         let (shared, of_thread) = (self.clone(), stream.clone());
-        let began = thread::Builder::new().name("tcp-client".to_owned()).spawn(move || {
+        let began = threads::spawn("tcp-client", move || {
             let address = PeerAddress::Socket(peer);
             let mut decoder = LengthPrefixDecoder::new();
             let mut buffer = vec![0; MAX_BYTES];
             let received = &mut |mut bytes: &[u8]| {
+                // eProsima's client writes a length and its message one after the other, and its system holds the message back until the
+                // length is acknowledged: for 40 ms, unless that is asked for after each read.
+                let _ = set_tcp_quickack(&*of_thread, true);
                 while let Some(message) = decoder.decode(&mut bytes, &mut buffer) {
                     port.receive(address, message);
                 }
@@ -151,6 +154,19 @@ impl Shared {
             entry.remove();
         }
     }
+}
+
+/// The reason to refuse a connection, beside so many others, and so many from the same address.
+fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> Option<String> {
+    if !port.admits(peer) {
+        return Some("this address is not one of those that are allowed".to_owned());
+    }
+    // A client that connects again may do so before its old connection has ended.
+    let (most, most_of_ip) = (2 * port.max_clients(), 2 * port.max_clients_of_host());
+    if of_ip >= most_of_ip {
+        return Some(format!("there are {of_ip} connections from its address"));
+    }
+    (connections >= most).then(|| format!("there are {connections} connections"))
 }
 
 impl Drop for Tcp {

@@ -5,6 +5,7 @@ use crate::{
     agent::Agent,
     error::{Error, Result},
     port::Port,
+    threads,
 };
 use rustix::net::{SendFlags, sendto};
 use std::{
@@ -15,10 +16,14 @@ use std::{
         atomic::{AtomicBool, Ordering::*},
     },
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 /// The longest datagram, in bytes.
 const MAX_BYTES: usize = 65_507;
+
+/// The pause after the socket failed: the next attempt would fail as fast.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Clients over UDP, until this is dropped.
 #[derive(Debug)]
@@ -49,9 +54,7 @@ impl Udp {
         let port = agent.attach(Arc::new(Socket(socket)));
         let is_ending = Arc::new(AtomicBool::new(false));
         let of_thread = is_ending.clone();
-        let thread = thread::Builder::new()
-            .name("udp".to_owned())
-            .spawn(move || receive(&receiver, &port, &of_thread))
+        let thread = threads::spawn("udp", move || receive(&receiver, &port, &of_thread))
             .map_err(|source| Error::Thread { what: "UDP", source })?;
         Ok(Udp { address, is_ending, thread: Some(thread) })
     }
@@ -65,6 +68,7 @@ impl Udp {
 
 fn receive(socket: &UdpSocket, port: &Port, is_ending: &AtomicBool) {
     let mut buffer = vec![0; MAX_BYTES];
+    let mut is_failing = false;
     loop {
         let received = socket.recv_from(&mut buffer);
         if is_ending.load(Acquire) {
@@ -72,11 +76,20 @@ fn receive(socket: &UdpSocket, port: &Port, is_ending: &AtomicBool) {
         }
         match received {
             Ok((length, sender)) => {
+                if std::mem::take(&mut is_failing) {
+                    port.restored();
+                }
                 port.receive(PeerAddress::Socket(sender), buffer.get(..length).unwrap_or_default());
             }
             // A client that is gone; a signal.
             Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::Interrupted) => {}
-            Err(error) => return port.failed(&error),
+            // An interface that is down, memory that is short: it passes, and one line says that it began.
+            Err(error) => {
+                if !std::mem::replace(&mut is_failing, true) {
+                    port.failed(&error);
+                }
+                thread::park_timeout(PAUSE);
+            }
         }
     }
 }
@@ -92,6 +105,7 @@ impl Drop for Udp {
         if let Some(thread) = self.thread.take()
             && is_woken
         {
+            thread.thread().unpark();
             let _ = thread.join();
         }
     }

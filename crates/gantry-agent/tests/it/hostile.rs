@@ -101,5 +101,5 @@ fn a_flood_without_a_session_leaves_the_answers_of_others() {
     client.send(&heartbeat);
     assert!(client.receive(PATIENCE).is_some());
     let answers = std::iter::from_fn(|| flood.receive(Duration::ZERO)).count();
-    assert!((1..5000).contains(&answers), "{answers} answers");
+    assert!((1..9000).contains(&answers), "{answers} answers");
 }

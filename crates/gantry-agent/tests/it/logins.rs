@@ -78,8 +78,11 @@ fn a_login_after_a_reset_of_the_board_begins_the_session_anew() {
         assert!(is_taken(&mut wire, SessionId::CLIENT, 0));
         agent.advance(Duration::from_millis(101));
     }
-    // From another address it is not a copy.
+    // From another host it is not a copy, and begins when the board has not answered from where it was.
     let mut other = line(&agent);
+    other.send(&create_client(SessionId::CLIENT, KEY, &[]));
+    assert!(other.receive(Duration::ZERO).is_none());
+    agent.advance(Duration::from_secs(1));
     log_in(&mut other, SessionId::CLIENT);
     assert!(is_taken(&mut other, SessionId::CLIENT, 0));
 }

@@ -4,19 +4,23 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 
+mod access;
 mod byte_order;
 mod can;
 mod firmware;
 mod hostile;
 mod logins;
+mod neighbours;
 mod objects;
 mod saturation;
 mod services;
 mod sessions;
 mod streams;
 mod support;
+mod threads;
 mod topics;
 mod transports;
+mod xml;
 
 use libtest_mimic::Arguments;
 use std::process::{Command, ExitCode};
@@ -28,18 +32,22 @@ const INNER_VARIABLE: &str = "GANTRY_TEST_INNER";
 fn main() -> ExitCode {
     if std::env::var_os(INNER_VARIABLE).is_some() {
         let tests = [
+            access::TESTS,
             byte_order::TESTS,
             can::TESTS,
             firmware::TESTS,
             hostile::TESTS,
             logins::TESTS,
+            neighbours::TESTS,
             objects::TESTS,
             saturation::TESTS,
             services::TESTS,
             sessions::TESTS,
             streams::TESTS,
+            threads::TESTS,
             topics::TESTS,
             transports::TESTS,
+            xml::TESTS,
         ];
         let tests = tests.into_iter().chain(transports::OF_EACH);
         return libtest_mimic::run(&Arguments::from_args(), trials(tests)).exit_code();

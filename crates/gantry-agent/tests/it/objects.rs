@@ -1,11 +1,12 @@
 //! Objects: the rules of their creation, and the status of each request.
 
-use crate::support::{PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, Told, WRITER, agent, socket};
-use gantry_agent::{Config, Limits};
+use crate::support::{PARTICIPANT, PUBLISHER, READER, SUBSCRIBER, TestClient, Told, WRITER, agent, host, socket};
+use gantry::TypeDescription;
+use gantry_agent::{Config, DomainChoice, Limits};
 use gantry_xrce::{
     session::Disconnected,
     wire::{
-        DataWriter, Entity, Flags, Group, Object, ObjectId, ObjectKind, Owner, Participant, Representation,
+        DataWriter, Entity, Flags, Group, Object, ObjectId, ObjectKind, Owner, Participant, Representation, Service,
         StatusValue, StreamId, Topic,
     },
 };
@@ -13,8 +14,10 @@ use gantry_xrce::{
 test_support::tests!(
     an_object_that_exists_is_reused_replaced_or_refused,
     references_are_checked,
-    only_binary_representations_are_taken,
+    references_other_than_of_participants_are_refused,
     unknown_types_are_refused_with_advice,
+    types_that_others_use_are_taken_from_them,
+    actions_are_refused_without_advice_that_does_not_help,
     objects_go_with_their_owner,
     a_client_has_a_limited_number_of_objects,
     clients_have_a_limited_number_of_domains,
@@ -69,15 +72,71 @@ fn references_are_checked() {
     assert!(!client.create(beyond, participant, Owner::Domain(-1)).is_ok());
 }
 
-fn only_binary_representations_are_taken() {
+fn references_other_than_of_participants_are_refused() {
     let (_agent, udp, lines) = agent(Config::default());
     let mut client = TestClient::open(socket(&udp), 0x0203);
-    let object = |representation| Object { kind: ObjectKind::TOPIC, representation, owner: Owner::Object(PARTICIPANT) };
-    let by_reference = object(Representation::Reference("profile"));
-    assert_eq!(client.create_as(Flags::NONE, TOPIC, by_reference), StatusValue::UNKNOWN_REFERENCE);
-    assert_eq!(client.create_as(Flags::NONE, TOPIC, object(Representation::Xml("<dds/>"))), StatusValue::INCOMPATIBLE);
+    let object = Object {
+        kind: ObjectKind::TOPIC,
+        representation: Representation::Reference("profile"),
+        owner: Owner::Object(PARTICIPANT),
+    };
+    assert_eq!(client.create_as(Flags::NONE, TOPIC, object), StatusValue::UNKNOWN_REFERENCE);
     let lines = lines.lock().unwrap();
-    assert_eq!(lines.iter().filter(|line| line.contains("use the binary representation")).count(), 2, "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("'profile'") && line.contains("or by XML")), "{lines:?}");
+}
+
+/// A type that the agent has no definition of.
+fn joint(hash: [u8; 32]) -> TypeDescription {
+    TypeDescription {
+        name: "arm_msgs/msg/Joint".into(),
+        hash,
+        definition: "float64 angle_rad\n".into(),
+        payload_bytes: 8,
+    }
+}
+
+fn types_that_others_use_are_taken_from_them() {
+    let (_agent, udp, _) = agent(Config::default());
+    let host = host();
+    let mut client = TestClient::open(socket(&udp), 0x0230);
+    let of_dds = "arm_msgs::msg::dds_::Joint_";
+    // A subscription is enough for a writer, and a publisher for a reader.
+    let mut subscription =
+        host.create_generic_subscription("/joint_a", joint([7; 32]), gantry::Qos::default()).unwrap();
+    let writer = client.create_writer(1, "rt/joint_a", of_dds);
+    client.write(StreamId::RELIABLE, writer, &[], &1.5_f64.to_le_bytes());
+    client.until("a joint", |_| {
+        subscription.take().unwrap().is_some_and(|sample| sample.bytes() == 1.5_f64.to_le_bytes())
+    });
+    let _publisher = host.create_generic_publisher("/joint_b", joint([7; 32]), gantry::Qos::default()).unwrap();
+    client.create_reader(2, "rt/joint_b", of_dds);
+    // Two that differ say nothing, and neither does one without a hash.
+    let _other = host.create_generic_publisher("/joint_b", joint([8; 32]), gantry::Qos::default()).unwrap();
+    let _unknown = host.create_generic_publisher("/joint_c", joint([0; 32]), gantry::Qos::default()).unwrap();
+    for (number, topic) in [(3, "rt/joint_b"), (4, "rt/joint_c"), (5, "rt/joint_d")] {
+        assert_eq!(client.create_topic(number, topic, of_dds), StatusValue::OK);
+        let id = ObjectId::new(number, ObjectKind::DATA_WRITER);
+        let writer = DataWriter { topic: ObjectId::new(number, ObjectKind::TOPIC), qos: None };
+        let status = client.create(id, Entity::DataWriter(writer), Owner::Object(PUBLISHER));
+        assert_eq!(status, StatusValue::UNKNOWN_REFERENCE, "{topic}");
+    }
+}
+
+fn actions_are_refused_without_advice_that_does_not_help() {
+    let (_agent, udp, lines) = agent(Config::default());
+    let mut client = TestClient::open(socket(&udp), 0x0231);
+    let goal = Service {
+        name: "fibonacci/_action/send_goal",
+        request_type: "example_interfaces::action::dds_::Fibonacci_SendGoal_Request_",
+        reply_type: "example_interfaces::action::dds_::Fibonacci_SendGoal_Response_",
+        ..Service::default()
+    };
+    let replier = ObjectId::new(1, ObjectKind::REPLIER);
+    let status = client.create(replier, Entity::Replier(goal), Owner::Object(PARTICIPANT));
+    assert_eq!(status, StatusValue::UNKNOWN_REFERENCE);
+    let lines = lines.lock().unwrap();
+    let line = lines.iter().find(|line| line.contains("Fibonacci_SendGoal_Request")).unwrap();
+    assert!(line.contains("reads no actions") && !line.contains("--definitions"), "{line}");
 }
 
 fn unknown_types_are_refused_with_advice() {
@@ -128,7 +187,7 @@ fn a_client_has_a_limited_number_of_objects() {
 
 fn clients_have_a_limited_number_of_domains() {
     let limits = Limits { domains: 1, ..Limits::default() };
-    let (_agent, udp, _) = agent(Config { limits, ..Config::default() });
+    let (_agent, udp, _) = agent(Config { limits, domain: DomainChoice::AsAsked, ..Config::default() });
     let mut client = TestClient::open(socket(&udp), 0x0208);
     let mut create = |number, domain| {
         let id = ObjectId::new(number, ObjectKind::PARTICIPANT);
@@ -150,13 +209,13 @@ fn data_for_something_else_than_a_writer_is_refused() {
     // A message of this type has 4 bytes.
     let writer = client.create_writer(2, "rt/fixed", "std_msgs::msg::dds_::UInt32_");
     let request = client.write(StreamId::RELIABLE, writer, &[], &[0; 3]);
-    assert_eq!(client.status(request), StatusValue::DDS_ERROR);
+    assert_eq!(client.status(request), StatusValue::INVALID_DATA);
     assert_eq!(agent.statistics()[0].counts.refused, 4);
 }
 
 fn domains_without_participants_do_not_count() {
     let limits = Limits { domains: 1, ..Limits::default() };
-    let (_agent, udp, _) = agent(Config { limits, ..Config::default() });
+    let (_agent, udp, _) = agent(Config { limits, domain: DomainChoice::AsAsked, ..Config::default() });
     let [mut first, mut second] = [0x0220, 0x0221].map(|key| {
         let mut client = TestClient::new(socket(&udp), key);
         client.connect();

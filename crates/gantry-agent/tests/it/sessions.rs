@@ -2,7 +2,7 @@
 
 use crate::support::{PARTICIPANT, TestClient, Told, agent, agent_at, host, socket};
 use gantry::{Node, Qos};
-use gantry_agent::{Config, Limits};
+use gantry_agent::{Config, DomainChoice, Limits};
 use gantry_msgs::std_msgs::msg::UInt32;
 use gantry_xrce::{
     session::Disconnected,
@@ -127,7 +127,7 @@ fn status(socket: &UdpSocket) -> StatusValue {
 
 fn a_client_that_leaves_or_falls_silent_leaves_nothing_behind() {
     // No other test has nodes in this domain.
-    let (agent, udp, _) = agent(Config { domain_id: Some(8), ..Config::default() });
+    let (agent, udp, _) = agent(Config { domain: DomainChoice::Always(8), ..Config::default() });
     let mut client = TestClient::open(socket(&udp), 0x0305);
     client.session.close(client.now());
     client.until("closed", |client| client.told.contains(&Told::Disconnected(Disconnected::Closed)));
@@ -146,6 +146,11 @@ fn there_is_a_limit_to_clients() {
     let sockets = [(); 3].map(|()| socket(&udp));
     assert_eq!(greet(&sockets[0], 1, 1, &[]), StatusValue::OK);
     assert_eq!(greet(&sockets[1], 2, 1, &[]), StatusValue::OK);
+    for socket in &sockets[..2] {
+        // A question in the session: a client that has sent something keeps its place.
+        socket.send(&[0x81, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0]).unwrap();
+        socket.recv(&mut [0; 64]).unwrap();
+    }
     assert_eq!(greet(&sockets[2], 3, 1, &[]), StatusValue::RESOURCES);
     // The client at an address takes the place of the one that was there before.
     assert_eq!(greet(&sockets[1], 4, 1, &[]), StatusValue::OK);
@@ -153,6 +158,10 @@ fn there_is_a_limit_to_clients() {
     assert_eq!(greet(&sockets[0], 5, 2, &[]), StatusValue::INCOMPATIBLE);
     let keys: Vec<u32> = agent.statistics().iter().map(|client| u32::from_be_bytes(client.key.0)).collect();
     assert_eq!(keys, [1, 4]);
+    // It has sent nothing since.
+    assert_eq!(greet(&sockets[2], 3, 1, &[]), StatusValue::OK);
+    let keys: Vec<u32> = agent.statistics().iter().map(|client| u32::from_be_bytes(client.key.0)).collect();
+    assert_eq!(keys, [1, 3]);
 }
 
 fn clients_whose_messages_have_their_keys_share_an_address() {
@@ -194,7 +203,7 @@ fn a_ping_is_answered() {
 }
 
 fn all_clients_are_in_the_domain_of_the_agent() {
-    let (_agent, udp, _) = agent(Config { domain_id: Some(7), ..Config::default() });
+    let (_agent, udp, _) = agent(Config { domain: DomainChoice::Always(7), ..Config::default() });
     let _client = TestClient::open(socket(&udp), 0x0308);
     let node = Node::builder("other").domain_id(7).build().unwrap();
     assert!(node.node_names().unwrap().contains(&"/micro".to_owned()));

@@ -6,7 +6,7 @@ use gantry_agent::Config;
 use gantry_msgs::std_msgs::msg::{String, UInt32};
 use gantry_xrce::{
     stream::MAX_SLOTS,
-    wire::{DeliveryControl, StreamId},
+    wire::{DeliveryControl, StatusValue, StreamId},
 };
 use std::time::Duration;
 use test_support::eventually;
@@ -15,6 +15,9 @@ test_support::tests!(
     a_clients_samples_reach_a_subscription,
     a_publishers_samples_reach_a_client,
     long_samples_are_sent_in_fragments,
+    samples_longer_than_all_slots_are_sent_as_slots_become_free,
+    a_long_sample_is_sent_whole_although_its_reader_is_deleted,
+    the_log_of_a_client_that_is_gone_amid_fragments_says_what_to_change,
     a_sample_that_is_too_long_is_counted_and_logged,
     reliable_samples_survive_a_faulty_line,
     reading_ends_after_its_number_and_by_cancelling,
@@ -92,12 +95,74 @@ fn long_samples_are_sent_in_fragments() {
     }
 }
 
+fn samples_longer_than_all_slots_are_sent_as_slots_become_free() {
+    let (agent, udp, _) = agent(Config::default());
+    let mut publisher = host().create_publisher::<String>("/longer", Qos::default()).unwrap();
+    let mut small = host().create_publisher::<UInt32>("/beside_longer", Qos::default()).unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x010c);
+    let (reader, beside) =
+        (client.create_reader(1, "rt/longer", STRING), client.create_reader(2, "rt/beside_longer", UINT32));
+    client.read(reader, StreamId::RELIABLE, UNLIMITED);
+    client.read(beside, StreamId::RELIABLE, UNLIMITED);
+    // Around the bytes of all slots, and up to what the client assembles.
+    let all_slots = MAX_SLOTS * (MTU_BYTES - 4);
+    let lengths: Vec<usize> = (all_slots - 20..all_slots + 4).step_by(3).chain([2 * all_slots - 13, 8000]).collect();
+    for &length in &lengths {
+        let text: std::string::String = ('a'..='z').cycle().take(length).collect();
+        publisher.publish_copy(&String { data: text.clone() }).unwrap();
+        small.publish_copy(&UInt32 { data: length as u32 }).unwrap();
+        let before = client.data(reader).len();
+        client.until("a long sample", |client| client.data(reader).len() > before);
+        assert!(client.data(reader)[before] == string(&text), "{length} bytes");
+    }
+    client.until("all samples", |client| client.data(beside).len() == lengths.len());
+    // One that the client has no room for is the client's loss, and the last one.
+    publisher.publish_copy(&String { data: "x".repeat(65_500) }).unwrap();
+    publisher.publish_copy(&String { data: "short".into() }).unwrap();
+    client.until("a short sample", |client| client.data(reader).last() == Some(&&string("short")[..]));
+    let delivered = 2 * lengths.len() as u64 + 2;
+    assert_eq!((agent.statistics()[0].counts.delivered, agent.statistics()[0].counts.too_long), (delivered, 0));
+}
+
+fn a_long_sample_is_sent_whole_although_its_reader_is_deleted() {
+    let (agent, udp, _) = agent(Config::default());
+    let mut publisher = host().create_publisher::<String>("/longer_deleted", Qos::default()).unwrap();
+    let mut client = TestClient::open(socket(&udp), 0x010d);
+    let reader = client.create_reader(1, "rt/longer_deleted", STRING);
+    client.read(reader, StreamId::RELIABLE, UNLIMITED);
+    let text = "x".repeat(8000);
+    publisher.publish_copy(&String { data: text.clone() }).unwrap();
+    // The client has no fragment when it deletes its reader.
+    eventually("the sample begins", || agent.statistics()[0].counts.delivered == 1);
+    assert_eq!(client.delete(reader), StatusValue::OK);
+    assert!(client.data(reader) == [string(&text)]);
+}
+
+fn the_log_of_a_client_that_is_gone_amid_fragments_says_what_to_change() {
+    for (text, is_told) in [("x".repeat(2000), true), ("short".to_owned(), false)] {
+        let (agent, lines) = stopped_agent(Config::default());
+        let mut publisher = host().create_publisher::<String>("/gone_amid_fragments", Qos::default()).unwrap();
+        let mut client = TestClient::open(pipe(&agent, GOOD, 1), 0x010e);
+        let reader = client.create_reader(1, "rt/gone_amid_fragments", STRING);
+        client.read(reader, StreamId::RELIABLE, UNLIMITED);
+        publisher.publish_copy(&String { data: text }).unwrap();
+        eventually("the sample is sent", || agent.statistics()[0].counts.delivered == 1);
+        eventually("the client is gone", || {
+            agent.advance(Duration::from_secs(1));
+            agent.statistics().is_empty()
+        });
+        let lines = lines.lock().unwrap();
+        let advice = lines.iter().any(|line| line.contains("RMW_UXRCE_STREAM_HISTORY_INPUT"));
+        assert_eq!(advice, is_told, "{lines:?}");
+    }
+}
+
 fn a_sample_that_is_too_long_is_counted_and_logged() {
     let (agent, udp, lines) = agent(Config::default());
     let mut publisher = host().create_publisher::<String>("/too_long", Qos::default()).unwrap();
     let mut client = TestClient::open(socket(&udp), 0x0104);
     let reader = client.create_reader(1, "rt/too_long", STRING);
-    for (stream, length) in [(StreamId::RELIABLE, 16 * MTU_BYTES), (StreamId::BEST_EFFORT, MTU_BYTES)] {
+    for (stream, length) in [(StreamId::RELIABLE, 65_536), (StreamId::BEST_EFFORT, MTU_BYTES)] {
         let before = (agent.statistics()[0].counts.too_long, client.data(reader).len());
         client.read(reader, stream, UNLIMITED);
         publisher.publish_copy(&String { data: "x".repeat(length) }).unwrap();
@@ -108,7 +173,9 @@ fn a_sample_that_is_too_long_is_counted_and_logged() {
         assert_eq!(client.data(reader).last(), Some(&&string("short")[..]));
     }
     let lines = lines.lock().unwrap();
-    assert!(lines.iter().any(|line| line.contains("is lost: the message has 4")), "{lines:?}");
+    let told =
+        ["it has 65541 bytes, where a message in this stream of the client has at most 65531; publish", "a larger MTU"];
+    assert!(told.iter().all(|told| lines.iter().any(|line| line.contains(told))), "{lines:?}");
 }
 
 fn reliable_samples_survive_a_faulty_line() {

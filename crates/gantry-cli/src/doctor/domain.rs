@@ -1,7 +1,10 @@
 //! A domain in the report: its processes, and the sleepers of its topics.
 
-use super::{bytes_text, process::Process};
-use crate::{names::count, service::parameter_node};
+use super::{Detail, bytes_text, process::Process};
+use crate::{
+    names::count,
+    service::{is_of_gone_client, parameter_node},
+};
 use gantry_shm::DomainReport;
 use serde::Serialize;
 use std::fmt;
@@ -16,9 +19,8 @@ pub struct Domain {
     registry_holder: Option<u32>,
     processes: Vec<Process>,
     topics: Vec<Topic>,
-    /// Whether parameter services are shown as other ones.
     #[serde(skip)]
-    with_parameter_services: bool,
+    detail: Detail,
 }
 
 #[derive(Serialize)]
@@ -30,8 +32,15 @@ struct Topic {
     sleepers: Vec<String>,
 }
 
+impl Topic {
+    /// Whether its client is gone: the server keeps the publisher for a while.
+    fn is_over(&self) -> bool {
+        is_of_gone_client(&self.name, self.subscriptions)
+    }
+}
+
 impl Domain {
-    pub fn new(domain_id: u32, report: &DomainReport, with_parameter_services: bool) -> Domain {
+    pub fn new(domain_id: u32, report: &DomainReport, detail: Detail) -> Domain {
         let processes = || report.processes.iter();
         let topic = |(name, sleepers): (&String, &Vec<String>)| Topic {
             name: name.clone(),
@@ -50,9 +59,9 @@ impl Domain {
             directory: report.directory.display().to_string(),
             used_bytes: report.used_bytes,
             registry_holder: report.registry_holder,
-            processes: processes().map(|process| Process::new(process, with_parameter_services)).collect(),
-            topics: report.topics.iter().map(topic).collect(),
-            with_parameter_services,
+            processes: processes().map(|process| Process::new(process, detail)).collect(),
+            topics: report.topics.iter().map(topic).filter(|topic| !topic.is_over()).collect(),
+            detail,
         }
     }
 }
@@ -72,7 +81,10 @@ impl fmt::Display for Domain {
             writeln!(f, "  process {pid} joins or leaves now (it holds the registry)")?;
         }
         self.processes.iter().try_for_each(|process| write!(f, "{process}"))?;
-        let is_shown = |topic: &&Topic| self.with_parameter_services || parameter_node(&topic.name).is_none();
+        if self.detail == Detail::Nodes {
+            return Ok(());
+        }
+        let is_shown = |topic: &&Topic| self.detail == Detail::All || parameter_node(&topic.name).is_none();
         for Topic { name, publishers, subscriptions, sleepers } in self.topics.iter().filter(is_shown) {
             let publishers = count(*publishers, "publisher", "s");
             write!(f, "  {name}: {publishers}, {}", count(*subscriptions, "subscription", "s"))?;

@@ -1,6 +1,6 @@
 //! `gantry doctor`: looks at the machine, at its limits, and at the domains of this user, and says what is wrong.
 //!
-//! It joins no domain and writes nothing. A PROBLEM needs an action, and the exit code is 1 then; a DOUBT may explain a
+//! Its text is short unless more is asked for: problems, doubts, and a line for each node. It joins no domain and writes nothing. A PROBLEM needs an action, and the exit code is 1 then; a DOUBT may explain a
 //! complaint, and may be on purpose.
 
 mod checks;
@@ -25,9 +25,22 @@ const SECOND_LOOK: Duration = Duration::from_millis(200);
 /// Without --domain-id, all domains of this user are shown.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Also show the parameter services of the nodes, which are counted otherwise; JSON has them always
+    /// Also show the machine, and all processes with their publishers, subscriptions, memory and topics; JSON has them always
+    #[arg(short, long)]
+    verbose: bool,
+    /// As -v, and also show the parameter services of the nodes, which are counted otherwise; JSON has them always
     #[arg(long)]
     include_hidden_services: bool,
+}
+
+/// The part of a report that its text shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    /// A line for each node.
+    Nodes,
+    /// All but parameter services.
+    Endpoints,
+    All,
 }
 
 #[derive(Serialize)]
@@ -40,11 +53,18 @@ struct Report {
     leftovers: Vec<String>,
     doubts: Vec<String>,
     problems: Vec<String>,
+    #[serde(skip)]
+    detail: Detail,
 }
 
 impl Arguments {
     pub fn run(self, session: Session) -> Result<()> {
-        let report = Report::new(session.domain_id, self.include_hidden_services)?;
+        let detail = match (self.include_hidden_services, self.verbose) {
+            (true, _) => Detail::All,
+            (false, true) => Detail::Endpoints,
+            (false, false) => Detail::Nodes,
+        };
+        let report = Report::new(session.domain_id, detail)?;
         session.output.print(&report)?;
         match report.problems.len() {
             0 => Ok(()),
@@ -55,7 +75,7 @@ impl Arguments {
 }
 
 impl Report {
-    fn new(domain_id: Option<u32>, with_parameter_services: bool) -> Result<Report> {
+    fn new(domain_id: Option<u32>, detail: Detail) -> Result<Report> {
         // Also those that are not shown: one of them may have what is missing here.
         let mut all = Vec::new();
         for id in gantry_shm::domains()? {
@@ -69,8 +89,8 @@ impl Report {
             checks::of_domain(*id, report, &all, &mut doubts, &mut problems);
         }
         let leftovers = shown().flat_map(|(_, report)| report.leftovers.clone()).collect();
-        let domains = shown().map(|(id, report)| Domain::new(*id, report, with_parameter_services)).collect();
-        Ok(Report { machine, shared_memory, limits, domains, leftovers, doubts, problems })
+        let domains = shown().map(|(id, report)| Domain::new(*id, report, detail)).collect();
+        Ok(Report { machine, shared_memory, limits, domains, leftovers, doubts, problems, detail })
     }
 }
 
@@ -96,7 +116,9 @@ impl fmt::Display for Report {
         if self.doubts.is_empty() && self.problems.is_empty() {
             writeln!(f, "No problem was found.")?;
         }
-        write!(f, "{}{}{}", self.machine, self.shared_memory, self.limits)?;
+        if self.detail > Detail::Nodes {
+            write!(f, "{}{}{}", self.machine, self.shared_memory, self.limits)?;
+        }
         if self.domains.is_empty() {
             writeln!(f, "No Gantry program runs there.")?;
         }

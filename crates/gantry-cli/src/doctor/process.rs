@@ -1,7 +1,11 @@
 //! A process in the report: its nodes, publishers with their memory and readers, and subscriptions.
 
-use super::bytes_text;
-use crate::{names::count, qos::QosReport, service::parameter_node};
+use super::{Detail, bytes_text};
+use crate::{
+    names::count,
+    qos::QosReport,
+    service::{is_of_gone_client, is_of_service, parameter_node},
+};
 use gantry::Durability;
 use gantry_shm::{EndpointDescription, Holder, ProcessReport, PublisherReport, ReaderReport};
 use serde::Serialize;
@@ -16,9 +20,8 @@ pub struct Process {
     nodes: Vec<String>,
     publishers: Vec<Publisher>,
     subscriptions: Vec<Endpoint>,
-    /// Whether parameter services are shown as other ones.
     #[serde(skip)]
-    with_parameter_services: bool,
+    detail: Detail,
 }
 
 #[derive(Serialize)]
@@ -66,20 +69,56 @@ struct Held {
 }
 
 impl Process {
-    pub fn new(report: &ProcessReport, with_parameter_services: bool) -> Process {
+    pub fn new(report: &ProcessReport, detail: Detail) -> Process {
         Process {
             process: report.process.clone(),
             pid: report.pid,
             is_alive: report.is_alive,
             nodes: report.nodes.clone(),
-            publishers: report.publishers.iter().map(Publisher::from).collect(),
+            publishers: report
+                .publishers
+                .iter()
+                .map(Publisher::from)
+                .filter(|publisher| !publisher.is_over())
+                .collect(),
             subscriptions: report.subscriptions.iter().map(Endpoint::from).collect(),
-            with_parameter_services,
+            detail,
         }
     }
 
+    /// A line for each node with the number of its endpoints; one for a process without nodes.
+    fn write_nodes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let process = format!("{}{}", self.process, if self.is_alive { "" } else { ", ended" });
+        if self.nodes.is_empty() {
+            return writeln!(f, "  {process}: no node");
+        }
+        self.nodes.iter().try_for_each(|node| writeln!(f, "  {node} in {process}: {}", self.counts(node)))
+    }
+
+    /// The number of endpoints and services of a node.
+    fn counts(&self, node: &str) -> String {
+        let publishers = || self.publishers.iter().map(|publisher| &publisher.endpoint).filter(|end| end.node == node);
+        let subscriptions = || self.subscriptions.iter().filter(|end| end.node == node);
+        let (is_topic, is_request) =
+            (|end: &&Endpoint| !is_of_service(&end.topic), |end: &&Endpoint| end.topic.starts_with("rq/"));
+        let parameters = subscriptions().filter(|end| end.is_of_parameter_server()).count();
+        let counts = [
+            (publishers().filter(is_topic).count(), "publisher"),
+            (subscriptions().filter(is_topic).count(), "subscription"),
+            (subscriptions().filter(is_request).count() - parameters, "service"),
+            (publishers().filter(is_request).count(), "client"),
+            (parameters, "parameter service"),
+        ];
+        let some: Vec<String> = counts
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, noun)| count(number, noun, "s"))
+            .collect();
+        if some.is_empty() { "no endpoints".to_owned() } else { some.join(", ") }
+    }
+
     fn is_shown(&self, endpoint: &Endpoint) -> bool {
-        self.with_parameter_services || !endpoint.is_of_parameter_server()
+        self.detail == Detail::All || !endpoint.is_of_parameter_server()
     }
 }
 
@@ -127,6 +166,9 @@ impl From<&PublisherReport> for Publisher {
 
 impl fmt::Display for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.detail == Detail::Nodes {
+            return self.write_nodes(f);
+        }
         writeln!(f, "  {}{}", self.process, if self.is_alive { "" } else { ", ended" })?;
         for node in &self.nodes {
             let is_hidden = |endpoint: &&Endpoint| endpoint.node == *node && !self.is_shown(endpoint);
@@ -151,6 +193,13 @@ impl Endpoint {
     /// Type and QoS, in brackets.
     fn details(&self) -> String {
         format!(" ({}, {})", self.topic_type, self.qos_profile.short())
+    }
+}
+
+impl Publisher {
+    /// Whether it is the publisher of replies to a client that is gone: the server keeps it for a while.
+    fn is_over(&self) -> bool {
+        is_of_gone_client(&self.endpoint.topic, self.readers.len())
     }
 }
 

@@ -34,10 +34,10 @@ pub struct Arguments {
     #[arg(long)]
     stdin: bool,
     /// Repeat the call that many times a second
-    #[arg(short, long, value_name = "N", value_parser = positive_rate)]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = positive_rate)]
     rate: Option<f64>,
     /// Wait at most that many seconds for the service, and for each response [default: without end]
-    #[arg(long, value_name = "N", value_parser = positive_seconds)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_seconds)]
     timeout: Option<Duration>,
 }
 
@@ -122,7 +122,8 @@ fn wait_for_type(
         if std::mem::take(&mut is_first) {
             session.output.remark("waiting for service to become available...")?;
             let hint = domain.service_hint(service)?;
-            print_error(format_args!("WARNING: service [{service}] has no server yet{hint}"));
+            let limit = if timeout.is_none() { " (--timeout limits the wait)" } else { "" };
+            print_error(format_args!("WARNING: service [{service}] has no server yet{hint}{limit}"));
         }
         if let Some(timeout) = timeout.filter(|timeout| start.elapsed() >= *timeout) {
             let seconds = timeout.as_secs_f64();

@@ -45,6 +45,11 @@ pub fn is_of_service(topic: &str) -> bool {
     topic.starts_with("rq/") || topic.starts_with("rr/")
 }
 
+/// Whether a topic with so many readers carries the replies to one client (`rr/addReply#` and digits), and the client is gone.
+pub fn is_of_gone_client(topic: &str, readers: usize) -> bool {
+    readers == 0 && is_of_service(topic) && topic.contains('#')
+}
+
 /// The services of ROS 2 for the parameters of a node, below its name.
 const PARAMETER_SERVICES: [&str; 6] = [
     "describe_parameters",

@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long)]
     once: bool,
     /// End after that many seconds; without a message by then, the exit code is 1
-    #[arg(long, value_name = "N", value_parser = positive_seconds)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_seconds)]
     timeout: Option<Duration>,
     /// Print one field only, as pose.pose.position or ranges[0]
     #[arg(long, value_name = "FIELD")]
@@ -67,7 +67,13 @@ impl Arguments {
         };
         let (mut count, mut lost) = (0u64, 0);
         while let Some(sample) = source.next(None)? {
-            let message = source.topic_type.view(sample.bytes())?;
+            let message = match source.topic_type.view(sample.bytes()) {
+                Ok(message) => message,
+                Err(malformed) => {
+                    source.pass_over(&malformed);
+                    continue;
+                }
+            };
             let value = match &self.field {
                 None => gantry_dynamic::Value::Message(message),
                 Some(path) => match field(&message, path) {
@@ -78,7 +84,7 @@ impl Arguments {
                     }
                 },
             };
-            session.output.print(&Printed { value, yaml })?;
+            session.output.print_contents(&Printed { value, yaml })?;
             count += 1;
             if self.once {
                 break;

@@ -38,7 +38,7 @@ impl Arguments {
         let domain = session.join()?;
         let topics = match &self.topic_name {
             Some(name) => vec![domain.topic(name)?.0],
-            None => domain.topics(true)?.into_keys().collect(),
+            None => domain.ros_topics()?,
         };
         topics.iter().try_for_each(|topic| session.output.print(&Explanation::new(&domain, topic)?))
     }
@@ -61,8 +61,14 @@ impl Explanation {
 
 /// The sentence about a topic that has ends of one kind only.
 pub fn no_pair(topic: &str, publishers: &[TopicEndpointInfo], subscriptions: &[TopicEndpointInfo]) -> String {
+    // Types matter only if the ends do not agree on one.
     let list = |ends: &[TopicEndpointInfo]| {
-        ends.iter().map(TopicEndpointInfo::node_and_process).collect::<Vec<_>>().join(", ")
+        let is_of_one_type = ends.windows(2).all(|pair| pair[0].topic_type == pair[1].topic_type);
+        let shown = |end: &TopicEndpointInfo| match is_of_one_type {
+            true => end.node_and_process(),
+            false => format!("{} as {}", end.node_and_process(), end.topic_type),
+        };
+        ends.iter().map(shown).collect::<Vec<_>>().join(", ")
     };
     match (publishers, subscriptions) {
         ([], []) => format!("{topic} has neither publishers nor subscriptions now"),

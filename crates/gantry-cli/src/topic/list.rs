@@ -2,6 +2,8 @@
 
 use crate::{cli::Session, error::Result};
 use clap::Args;
+use gantry::printable;
+use gantry_shm::Role;
 use serde::Serialize;
 use std::fmt;
 
@@ -51,12 +53,13 @@ impl Arguments {
         let list = if self.count_topics {
             List::Count(topics.len())
         } else if self.verbose {
+            let endpoints = domain.endpoints(None)?;
             let counted = topics.into_iter().map(|(name, types)| {
-                let (publishers, subscribers) =
-                    (domain.node.count_publishers(&name)?, domain.node.count_subscribers(&name)?);
-                Ok(CountedTopic { topic: Topic { name, types }, publishers, subscribers })
+                let count = |role| endpoints.iter().filter(|end| end.topic == name && end.role == role).count();
+                let (publishers, subscribers) = (count(Role::Publisher), count(Role::Subscription));
+                CountedTopic { topic: Topic { name, types }, publishers, subscribers }
             });
-            List::Verbose(counted.collect::<Result<_>>()?)
+            List::Verbose(counted.collect())
         } else if self.show_types {
             List::Types(topics.into_iter().map(|(name, types)| Topic { name, types }).collect())
         } else {
@@ -70,7 +73,7 @@ impl fmt::Display for List {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             List::Count(count) => writeln!(f, "{count}"),
-            List::Names(names) => names.iter().try_for_each(|name| writeln!(f, "{name}")),
+            List::Names(names) => names.iter().try_for_each(|name| writeln!(f, "{}", printable(name, &[]))),
             List::Types(topics) => topics.iter().try_for_each(|topic| writeln!(f, "{topic}")),
             List::Verbose(topics) => {
                 write_counted(f, "Published", "publisher", topics, |topic| topic.publishers)?;
@@ -82,7 +85,7 @@ impl fmt::Display for List {
 
 impl fmt::Display for Topic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} [{}]", self.name, self.types.join(", "))
+        write!(f, "{} [{}]", printable(&self.name, &[]), printable(&self.types.join(", "), &[]))
     }
 }
 

@@ -27,8 +27,8 @@ pub struct Arguments {
     /// Read the values from standard input
     #[arg(long)]
     stdin: bool,
-    /// Messages in a second
-    #[arg(short, long, value_name = "N", default_value_t = 1.0, value_parser = positive_rate)]
+    /// Messages in a second, 0.000001 to 1000000000
+    #[arg(short, long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true, value_parser = positive_rate)]
     rate: f64,
     /// Print only every Nth message
     #[arg(short, long, value_name = "N", default_value_t = 1)]
@@ -43,10 +43,10 @@ pub struct Arguments {
     #[arg(short, long, value_name = "N")]
     wait_matching_subscriptions: Option<usize>,
     /// Wait at most that many seconds for them [default: without end]
-    #[arg(long, value_name = "N", value_parser = positive_seconds)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = positive_seconds)]
     max_wait_time_secs: Option<Duration>,
     /// Keep the publisher that many seconds after the last message
-    #[arg(long, value_name = "N", default_value = "0.1", value_parser = positive_seconds)]
+    #[arg(long, value_name = "N", default_value = "0.1", allow_negative_numbers = true, value_parser = positive_seconds)]
     keep_alive: Duration,
     #[command(flatten)]
     qos: QosOptions,
@@ -67,6 +67,11 @@ impl Arguments {
         let mut publisher = domain.node.create_generic_publisher(&topic, description, qos)?;
         let times = if self.once { Some(1) } else { self.times };
         let count = self.wait_matching_subscriptions.unwrap_or(times.is_some().into());
+        match mismatches(&domain, &publisher)? {
+            Some(why) if count > 0 => return Err(why.into()),
+            Some(why) => print_error(format_args!("WARNING: {why}")),
+            None => {}
+        }
         if !self.wait_for_subscriptions(session, &domain, &mut publisher, count)? {
             return Ok(());
         }
@@ -128,6 +133,32 @@ impl Arguments {
         }
         Ok(gantry::ok())
     }
+}
+
+/// The reason why no end of the topic can be matched with the publisher: subscriptions of another type or QoS, or, without a
+/// subscription, other publishers of another type. `None` if one can be, or if there is none.
+fn mismatches(domain: &Domain, publisher: &GenericPublisher) -> Result<Option<String>> {
+    let topic = publisher.topic();
+    let mut pairs = domain.node.explain(topic)?;
+    pairs.retain(|pair| pair.publisher.endpoint_gid == publisher.gid());
+    let whys: Vec<&str> = pairs.iter().filter_map(mismatch).collect();
+    if !pairs.is_empty() {
+        return Ok((whys.len() == pairs.len()).then(|| whys.join("; ")));
+    }
+    let (own, others): (Vec<_>, Vec<_>) = domain
+        .node
+        .publishers_info_by_topic(topic)?
+        .into_iter()
+        .partition(|other| other.endpoint_gid == publisher.gid());
+    let Some((own, first)) = own.first().zip(others.first()) else { return Ok(None) };
+    if others.iter().any(|other| other.topic_type == own.topic_type) {
+        return Ok(None);
+    }
+    let (node, theirs, ours) = (first.node_and_process(), &first.topic_type, &own.topic_type);
+    Ok(Some(format!(
+        "topic {topic}: {node} publishes {theirs}, and this command {ours}, which no subscription to {theirs} can take; give \
+         {theirs} or another topic"
+    )))
 }
 
 /// The reason why the two cannot be matched, however long the publisher waits.

@@ -25,6 +25,10 @@ pub struct Source {
     subscription: GenericSubscription,
     /// The end of the run.
     end: Option<Instant>,
+    /// The reasons why publishers are not matched, as far as they were said.
+    said: Vec<String>,
+    /// The number of messages that were no messages of the type.
+    malformed: usize,
 }
 
 impl Source {
@@ -60,7 +64,8 @@ impl Source {
                     let qos = options.qos_for(&domain.node.publishers_info_by_topic(&topic)?);
                     let mut subscription = domain.node.create_generic_subscription(&topic, description, qos)?;
                     subscription.set_busy_wait(false);
-                    return Ok(Some(Source { topic, topic_type, subscription, end }));
+                    let (said, malformed) = (Vec::new(), 0);
+                    return Ok(Some(Source { topic, topic_type, subscription, end, said, malformed }));
                 }
                 (Some(last), others) => {
                     let mut names: Vec<&str> = others.iter().chain([&last]).map(|found| found.name.as_str()).collect();
@@ -89,12 +94,32 @@ impl Source {
             }
             let end = [self.end, until].into_iter().flatten().min();
             let Some(left) = remaining(end) else { return Ok(None) };
+            // The wait fails if no publisher can be matched.
+            if self.subscription.publisher_count()? > 0 {
+                self.say_mismatches();
+            }
             self.subscription.wait(left)?;
         }
     }
 
+    /// Says once of each publisher that is not matched why not.
+    fn say_mismatches(&mut self) {
+        for why in self.subscription.mismatches() {
+            if !self.said.contains(&why) {
+                print_error(format_args!("WARNING: {why}"));
+                self.said.push(why);
+            }
+        }
+    }
+
+    /// Says that a message could not be read, and counts it.
+    pub fn pass_over(&mut self, malformed: &Failure) {
+        self.malformed += 1;
+        print_error(malformed);
+    }
+
     /// Takes messages until the run ends, and prints a report each second, if there is one. `window` is that of the messages;
-    /// times are those since the call.
+    /// times are those since the call. A message that `add` cannot read is said and passed over.
     pub fn report_each_second<W, R: Display + Serialize>(
         &mut self,
         output: Output,
@@ -106,7 +131,9 @@ impl Source {
         let mut due = start + REPORT;
         while remaining(self.end).is_some() {
             while let Some(sample) = self.next(Some(due))? {
-                add(&mut window, &self.topic_type, &sample, start.elapsed())?;
+                if let Err(malformed) = add(&mut window, &self.topic_type, &sample, start.elapsed()) {
+                    self.pass_over(&malformed);
+                }
                 if Instant::now() >= due {
                     break;
                 }
@@ -127,9 +154,12 @@ impl Source {
     /// The error of a run that ended without a message.
     pub fn nothing_came(&mut self, seconds: f64) -> Failure {
         let count = self.subscription.publisher_count().unwrap_or(0);
-        let why = match &self.subscription.mismatches()[..] {
-            [] => format!("it has {count} matched publishers, which published nothing new"),
-            mismatches => mismatches.join("; "),
+        let mut mismatches = self.subscription.mismatches();
+        mismatches.retain(|why| !self.said.contains(why));
+        let why = match (self.malformed, &mismatches[..]) {
+            (0, []) => format!("it has {count} matched publishers, which published nothing new"),
+            (0, mismatches) => mismatches.join("; "),
+            (malformed, _) => format!("{} came", names::count(malformed, "malformed message", "s")),
         };
         Failure::new(format!("no message came on {} within {seconds} s: {why}", self.topic))
     }
@@ -171,34 +201,25 @@ impl QosOptions {
         if self.qos_profile.is_some() || publishers.is_empty() {
             return qos;
         }
-        let count = |offers: fn(&Qos) -> bool| publishers.iter().filter(|end| offers(&end.qos_profile)).count();
+        let offers = |is: fn(&Qos) -> bool| publishers.iter().any(|end| is(&end.qos_profile));
         let some = |policy: &str, fallback: &str| {
             print_error(format_args!(
                 "Some, but not all, publishers are offering {policy}. Falling back to {fallback} as it will connect to all \
                  publishers"
             ));
         };
+        let best = qos.best_offered_by(publishers.iter().map(|end| end.qos_profile));
         if self.qos_reliability.is_none() {
-            qos.reliability = match count(|offered| offered.reliability == Reliability::Reliable) {
-                all if all == publishers.len() => Reliability::Reliable,
-                reliable => {
-                    if reliable > 0 {
-                        some("RELIABLE", "BEST_EFFORT");
-                    }
-                    Reliability::BestEffort
-                }
-            };
+            qos.reliability = best.reliability;
+            if best.reliability == Reliability::BestEffort && offers(|qos| qos.reliability == Reliability::Reliable) {
+                some("RELIABLE", "BEST_EFFORT");
+            }
         }
         if self.qos_durability.is_none() {
-            qos.durability = match count(|offered| offered.durability == Durability::TransientLocal) {
-                all if all == publishers.len() => Durability::TransientLocal,
-                latched => {
-                    if latched > 0 {
-                        some("TRANSIENT_LOCAL", "VOLATILE");
-                    }
-                    Durability::Volatile
-                }
-            };
+            qos.durability = best.durability;
+            if best.durability == Durability::Volatile && offers(|qos| qos.durability == Durability::TransientLocal) {
+                some("TRANSIENT_LOCAL", "VOLATILE");
+            }
         }
         qos
     }

@@ -8,6 +8,8 @@ use gantry_msgs::{
 };
 
 tests![
+    it_is_short_unless_more_is_asked_for,
+    topics_of_clients_that_are_gone_are_not_shown,
     processes_publishers_and_readers_are_shown,
     parameter_services_are_counted_unless_they_are_asked_for,
     mismatches_of_any_topic_and_service_are_problems,
@@ -17,13 +19,43 @@ tests![
     machine_memory_and_limits_are_shown,
 ];
 
+fn it_is_short_unless_more_is_asked_for() {
+    let arm = Node::builder("arm").namespace("/robot").domain_id(89).build().unwrap();
+    let _idle = node_in(89, "idle");
+    arm.declare_parameter("power", 50).unwrap();
+    let _stop = arm.create_service::<Trigger>("stop").unwrap();
+    let _state = arm.create_publisher::<Int32>("state", Qos::default()).unwrap();
+    let text = prints(89, &["doctor"]);
+    let pid = std::process::id();
+    let [no_problem, domain, arm, idle] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+    assert_eq!(no_problem, "No problem was found.");
+    assert!(domain.starts_with("domain 89: 1 process, "), "{text}");
+    // Each node publishes the changes of its parameters, too.
+    assert!(arm.starts_with("  /robot/arm in ") && arm.contains(&format!("(pid {pid}): ")), "{text}");
+    assert!(arm.ends_with(" publishers, 1 service, 6 parameter services"), "{text}");
+    assert!(idle.starts_with("  /idle in ") && idle.ends_with(": no endpoints"), "{text}");
+}
+
+fn topics_of_clients_that_are_gone_are_not_shown() {
+    let node = node_in(90, "robot");
+    let _server = node.create_service::<Trigger>("stop").unwrap();
+    let mut client = node.create_client::<Trigger>("stop").unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    let reply = |text: &str| text.contains("rr/stopReply#");
+    eventually("the server answers the client", || reply(&prints(90, &["doctor", "-v"])));
+    drop(client);
+    let (text, json) = (prints(90, &["doctor", "-v"]), gantry(90, &["doctor", "--json"]).out);
+    assert!(!reply(&text) && !reply(&json), "{text}");
+    assert!(text.contains("subscribes to rq/stopRequest"), "{text}");
+}
+
 fn processes_publishers_and_readers_are_shown() {
     let node = node_in(80, "robot");
     let mut map = node.create_publisher::<Text>("map", Qos::default().keep_last(1).transient_local()).unwrap();
     map.publish_copy(&Text { data: "x".into() }).unwrap();
     let mut viewer = node.create_subscription::<Text>("map", Qos::default()).unwrap();
     assert_eq!(viewer.publisher_count().unwrap(), 1);
-    let text = prints(80, &["doctor"]);
+    let text = prints(80, &["doctor", "-v"]);
     for part in [
         "domain 80: 1 process, 1 topic, ",
         &format!("(pid {})\n    node /robot\n", std::process::id()),
@@ -46,7 +78,7 @@ fn parameter_services_are_counted_unless_they_are_asked_for() {
     let node = Node::builder("arm").namespace("/robot").domain_id(88).build().unwrap();
     node.declare_parameter("power", 50).unwrap();
     let _stop = node.create_service::<Trigger>("stop").unwrap();
-    let text = prints(88, &["doctor"]);
+    let text = prints(88, &["doctor", "-v"]);
     for part in [
         "    node /robot/arm, 6 parameter services\n",
         "/robot/arm subscribes to rq/robot/stopRequest (",
@@ -141,7 +173,7 @@ fn machine_memory_and_limits_are_shown() {
     assert_eq!(memory["directory"].as_str(), std::env::var("GANTRY_SHM_DIR").ok().as_deref());
     assert_eq!(memory["file_system"]["is_tmpfs"], true);
     assert!(memory["file_system"]["total_bytes"].as_u64() > Some(0) && shown["machine"]["cpus"].as_u64() > Some(0));
-    let text = prints(87, &["doctor"]);
+    let text = prints(87, &["doctor", "-v"]);
     for part in ["machine: Linux ", "shared memory: ", "limits: open files ", ", locked memory ", ", mappings "] {
         assert!(text.contains(part), "{part} is not in {text}");
     }

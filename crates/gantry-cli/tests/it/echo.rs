@@ -22,6 +22,9 @@ tests![
     publishers_of_two_types_are_an_error_unless_one_is_named,
     ctrl_c_ends_it_in_order,
     a_reader_that_is_gone_ends_it_silently,
+    a_malformed_message_is_named_and_passed_over,
+    a_mismatch_is_said_once,
+    escapes_in_a_field_reach_a_pipe_and_no_terminal,
 ];
 
 fn latched() -> Qos {
@@ -183,4 +186,73 @@ fn a_reader_that_is_gone_ends_it_silently() {
     let mut error = String::new();
     run.stderr.take().unwrap().read_to_string(&mut error).unwrap();
     assert_eq!((status.code(), &*error), (Some(0), ""));
+}
+
+/// Publishes bytes that are no message of the type.
+fn malformed(node: &gantry::Node, topic: &str, type_name: &str, qos: Qos) -> gantry::GenericPublisher {
+    let description = gantry::standard_types()[type_name].clone();
+    let mut publisher = node.create_generic_publisher(topic, description, qos).unwrap();
+    publisher.publish_copy(b"\xff\xff\xff\x7fboo").unwrap();
+    publisher
+}
+
+fn a_malformed_message_is_named_and_passed_over() {
+    let node = node_in(31, "robot");
+    let mut publisher = malformed(&node, "a", "std_msgs/msg/String", latched().keep_last(3));
+    publisher.publish_copy(b"\x03\0\0\0ok\0").unwrap();
+    let run = gantry(31, &["topic", "echo", "a", "--once"]);
+    assert_eq!((run.code, &*run.out), (Some(0), "data: ok\n---\n"), "{}", run.err);
+    assert!(
+        run.err.starts_with("a message is no std_msgs/msg/String: ") && run.err.lines().count() == 1,
+        "{}",
+        run.err
+    );
+    let _only = malformed(&node, "b", "std_msgs/msg/String", latched());
+    let error = fails(31, &["topic", "echo", "b", "--timeout", "0.2"]);
+    assert!(error.ends_with("no message came on /b within 0.2 s: 1 malformed message came\n"), "{error}");
+    let _malformed = malformed(&node, "pose", "geometry_msgs/msg/PoseStamped", latched());
+    let mut run = start(31, &["topic", "delay", "pose"]);
+    let error = run.error_line();
+    assert!(error.starts_with("a message is no geometry_msgs/msg/PoseStamped: "), "{error}");
+    let mut pose = node.create_publisher::<gantry_msgs::geometry_msgs::msg::PoseStamped>("pose", latched()).unwrap();
+    assert!(pose.wait_for_subscriptions(1, PATIENCE).unwrap());
+    pose.publish_copy(&Default::default()).unwrap();
+    assert!(run.line().starts_with("average delay: "));
+    run.interrupt();
+}
+
+fn a_mismatch_is_said_once() {
+    let node = node_in(32, "talker");
+    let _publisher = node.create_publisher::<Int32>("a", Qos::default().best_effort()).unwrap();
+    let error = fails(32, &["topic", "echo", "a", "--timeout", "0.2", "--qos-reliability", "reliable"]);
+    assert_eq!(error.matches("do not agree on reliability").count(), 1, "{error}");
+    let _subscription = node.create_subscription::<Text>("b", Qos::default()).unwrap();
+    let error = fails(32, &["topic", "pub", "--once", "b", "std_msgs/msg/Int32"]);
+    assert_eq!(error.matches("expects std_msgs/msg/String").count(), 1, "{error}");
+}
+
+fn escapes_in_a_field_reach_a_pipe_and_no_terminal() {
+    let node = node_in(33, "talker");
+    let mut publisher = node.create_publisher::<Text>("a", latched()).unwrap();
+    publisher.publish_copy(&Text { data: "\u{1b}[31mred".into() }).unwrap();
+    let echo = ["topic", "echo", "a", "--once", "--field", "data"];
+    assert_eq!(prints(33, &echo), "\u{1b}[31mred\n---\n");
+    let (terminal, program_side) = terminal();
+    let status = command(33, &echo).stdout(program_side).status().unwrap();
+    assert!(status.success());
+    let mut text = Vec::new();
+    // The error is that of a terminal without programs.
+    let _ = std::fs::File::from(terminal).read_to_end(&mut text);
+    assert_eq!(String::from_utf8(text).unwrap(), "\\u{1b}[31mred\r\n---\r\n");
+}
+
+/// A pseudo-terminal, and the side of its program.
+fn terminal() -> (std::os::fd::OwnedFd, std::fs::File) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let path = ptsname(&terminal, Vec::new()).unwrap();
+    let side = std::fs::OpenOptions::new().read(true).write(true).open(path.to_str().unwrap()).unwrap();
+    (terminal, side)
 }

@@ -17,6 +17,9 @@ tests![
     a_warning_into_a_closed_pipe_ends_no_command,
     a_script_completes_the_commands,
     wrong_arguments_are_errors_of_usage,
+    a_command_that_only_ros_2_has_is_named_with_a_remedy,
+    control_characters_of_names_reach_no_terminal,
+    publishers_of_different_types_are_explained_with_their_types,
 ];
 
 fn nodes_are_listed_and_hidden_ones_on_request() {
@@ -187,5 +190,54 @@ fn a_script_completes_the_commands() {
 fn wrong_arguments_are_errors_of_usage() {
     for arguments in [&["topics"][..], &["topic", "echo"], &["topic", "hz", "a", "--window", "0"], &["node", "info"]] {
         assert_eq!(gantry(9, arguments).code, Some(2), "{arguments:?}");
+    }
+}
+
+fn a_command_that_only_ros_2_has_is_named_with_a_remedy() {
+    let run = gantry(9, &["bag", "record", "-a"]);
+    assert_eq!((run.code, &*run.out), (Some(2), ""));
+    assert!(run.err.starts_with("`gantry` has no command `bag`: ") && run.err.lines().count() == 1, "{}", run.err);
+}
+
+/// The engine takes any name, as a program with another library may.
+fn control_characters_of_names_reach_no_terminal() {
+    let node = node_in(91, "robot");
+    let hostile = "/\u{1b}]0;owned\u{7}\n/fake";
+    let description = gantry::TypeDescription {
+        name: "a/msg/\u{1b}[31m".into(),
+        hash: [0; 32],
+        definition: "".into(),
+        payload_bytes: 64,
+    };
+    let participant = gantry_shm::Participant::join(91).unwrap();
+    let options = gantry::PublisherOptions::default();
+    let _hostile =
+        gantry_shm::Publisher::new(participant, "/robot", hostile, description.clone(), Qos::default(), options)
+            .unwrap();
+    let shown = r"/\u{1b}]0;owned\u{7}\n/fake";
+    assert_eq!(prints(91, &["topic", "list"]), format!("{shown}\n"));
+    assert_eq!(prints(91, &["topic", "list", "-t"]), format!("{shown} [a/msg/\\u{{1b}}[31m]\n"));
+    for command in [&["topic", "list", "-v"][..], &["topic", "explain"], &["node", "info", "/robot"], &["doctor", "-v"]]
+    {
+        let run = gantry(91, command);
+        let text = run.out + &run.err;
+        assert!(text.contains(r"\u{1b}]0;owned\u{7}"), "{text:?}");
+        assert!(!text.contains(|char: char| char.is_control() && !"\n\t".contains(char)), "{text:?}");
+    }
+    let error = fails(91, &["topic", "info", "/\u{1b}[2J"]);
+    assert!(error.contains(r#"topic name "/\u{1b}[2J" is not allowed"#), "{error:?}");
+    let avoiding = Qos { avoid_ros_namespace_conventions: true, ..Qos::default() };
+    let error = node.create_generic_publisher(hostile, description, avoiding).err().map(|error| error.to_string());
+    assert!(error.is_some_and(|error| error.ends_with("is not allowed: it has control characters")));
+}
+
+fn publishers_of_different_types_are_explained_with_their_types() {
+    let node = node_in(92, "robot");
+    let _text = node.create_publisher::<Text>("a", Qos::default()).unwrap();
+    let _number = node.create_publisher::<Int32>("a", Qos::default()).unwrap();
+    let text = prints(92, &["topic", "explain", "a"]);
+    assert!(text.starts_with("/a has no subscription; it is published by /robot in "), "{text}");
+    for part in [") as std_msgs/msg/String", ") as std_msgs/msg/Int32"] {
+        assert!(text.contains(part), "{part} is not in {text}");
     }
 }

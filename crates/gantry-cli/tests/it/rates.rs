@@ -20,6 +20,8 @@ tests![
     subscriptions_that_do_not_match_are_an_error_at_once,
     a_process_that_cannot_be_read_is_not_a_subscription,
     a_misspelt_topic_without_a_subscription_is_corrected,
+    a_topic_that_is_published_with_another_type_is_an_error_at_once,
+    a_rate_out_of_range_is_refused_with_the_range,
 ];
 
 /// A publisher in another process, at 100 Hz.
@@ -220,4 +222,26 @@ fn a_misspelt_topic_without_a_subscription_is_corrected() {
     let mut run = start(48, &["topic", "pub", "--once", "chater", "std_msgs/String"]);
     assert_eq!(run.error_line(), "WARNING: topic [/chater] has no subscription yet; did you mean '/chatter'?");
     assert_eq!(run.interrupt(), "");
+}
+
+fn a_topic_that_is_published_with_another_type_is_an_error_at_once() {
+    let node = node_in(51, "lidar");
+    let _points = node.create_publisher::<PoseStamped>("points", Qos::default()).unwrap();
+    let error = fails(51, &["topic", "pub", "--times", "2", "/points", "std_msgs/msg/Int32"]);
+    assert!(error.starts_with("topic /points: /lidar in ") && error.lines().count() == 1, "{error}");
+    assert!(error.contains("publishes geometry_msgs/msg/PoseStamped, and this command std_msgs/msg/Int32"), "{error}");
+    // Without a wait it publishes, and says so.
+    let mut run = start(51, &["topic", "pub", "/points", "std_msgs/msg/Int32"]);
+    assert!(run.error_line().starts_with("WARNING: topic /points: /lidar in "));
+    run.interrupt();
+}
+
+fn a_rate_out_of_range_is_refused_with_the_range() {
+    for arguments in
+        [["topic", "pub", "a", "std_msgs/Int32", "-r", "-1"], ["service", "call", "a", "a/srv/A", "-r", "0"]]
+    {
+        let run = gantry(52, &arguments);
+        assert_eq!(run.code, Some(2));
+        assert!(run.err.contains("a rate is from 0.000001 to 1000000000 messages in a second"), "{}", run.err);
+    }
 }

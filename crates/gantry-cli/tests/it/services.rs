@@ -72,9 +72,15 @@ fn a_call_of_another_type_or_of_nothing_is_an_error() {
     let _service = node.create_service::<Trigger>("stop").unwrap();
     let error = fails(62, &["service", "call", "stop", "std_srvs/SetBool"]);
     assert_eq!(error, "/stop is served as std_srvs/srv/Trigger; you ask as std_srvs/srv/SetBool\n");
+    let mut run = start(62, &["service", "call", "stopp", "std_srvs/Trigger"]);
+    let warning = "WARNING: service [/stopp] has no server yet; did you mean '/stop'?";
+    assert_eq!(run.error_line(), format!("{warning} (--timeout limits the wait)"));
+    run.interrupt();
     let error = fails(62, &["service", "call", "stopp", "std_srvs/Trigger", "--timeout", "0.2"]);
-    let warning = "WARNING: service [/stopp] has no server yet; did you mean '/stop'?\n";
-    assert_eq!(error, format!("{warning}/stopp has no server after 0.2 s: start it, or compare its name and domain\n"));
+    assert_eq!(
+        error,
+        format!("{warning}\n/stopp has no server after 0.2 s: start it, or compare its name and domain\n")
+    );
     // No executor spins the server. On a busy machine, the shorter times end before it is matched.
     let call = ["service", "call", "stop", "std_srvs/Trigger", "--timeout"];
     let is_unanswered = |seconds| fails(62, &[&call[..], &[seconds]].concat()).contains("was not answered within");

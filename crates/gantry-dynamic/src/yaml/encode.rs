@@ -2,7 +2,7 @@
 
 use super::{scalar_input, tree::Node};
 use crate::message_type::MessageType;
-use gantry_idl::{BaseType, Count, FieldType, Value};
+use gantry_idl::{BaseType, Count, Field, FieldType, Value};
 use std::{
     fmt,
     time::{Duration, SystemTime},
@@ -52,11 +52,43 @@ impl MessageType {
     /// The text is no YAML mapping; a field is not there, or has a value that is not of its type; the sentence names it. The message
     /// would have more than 64 MiB.
     pub fn encode_yaml(&self, values: &str) -> Result<Vec<u8>, YamlError> {
+        // Before the defaults of a definition of nested arrays are written one by one.
+        check_length(self.least_bytes())?;
         let values = Node::parse(values).map_err(YamlError::new)?;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mut encoder = Encoder { types: self, body: Vec::new(), now };
         encoder.message(self.root_index(), Some(&values))?;
         Ok(encoder.body)
+    }
+
+    /// A number of bytes that no message of this type is shorter than: without padding, and with empty texts and sequences.
+    fn least_bytes(&self) -> usize {
+        let mut least: Vec<usize> = Vec::new(); // of each message, which comes after those nested in it
+        for index in 0..=self.root_index() {
+            let of_field = |(field, nested): (&Field, usize)| {
+                let one = match &field.field_type.base {
+                    BaseType::Primitive(primitive) => primitive.size_bytes(),
+                    BaseType::String { .. } => 5,
+                    BaseType::WString { .. } => 4,
+                    BaseType::Message(_) => least[nested],
+                };
+                match field.field_type.count {
+                    Count::One => one,
+                    Count::Array(length) => one.saturating_mul(length as usize),
+                    Count::Sequence { .. } => 4,
+                }
+            };
+            let bytes = self.structure(index).fields().map(of_field).fold(0, usize::saturating_add);
+            least.push(bytes.max(1));
+        }
+        least.last().copied().unwrap_or_default()
+    }
+}
+
+fn check_length(length_bytes: usize) -> Result<(), YamlError> {
+    match length_bytes {
+        0..=LIMIT_BYTES => Ok(()),
+        _ => Err(YamlError::new(format!("the message has more than {LIMIT_BYTES} bytes"))),
     }
 }
 
@@ -140,7 +172,7 @@ impl Encoder<'_> {
             let size_bytes = primitive.size_bytes();
             let start = self.body.len().next_multiple_of(if count == 0 { 1 } else { size_bytes });
             let end = start.saturating_add(count.saturating_mul(size_bytes));
-            self.check_length(end)?;
+            check_length(end)?;
             self.body.resize(end, 0);
             return Ok(());
         }
@@ -153,7 +185,7 @@ impl Encoder<'_> {
     }
 
     fn element(&mut self, base: &BaseType, nested: usize, value: Option<&Node>) -> Result<(), YamlError> {
-        self.check_length(self.body.len())?;
+        check_length(self.body.len())?;
         let is_too_long = |length: usize, bound: Option<u32>| bound.is_some_and(|bound| length > bound as usize);
         match base {
             BaseType::Message(_) => return self.message(nested, value),
@@ -184,13 +216,6 @@ impl Encoder<'_> {
             }
         }
         Ok(())
-    }
-
-    fn check_length(&self, length_bytes: usize) -> Result<(), YamlError> {
-        match length_bytes {
-            0..=LIMIT_BYTES => Ok(()),
-            _ => Err(YamlError::new(format!("the message has more than {LIMIT_BYTES} bytes"))),
-        }
     }
 
     /// Writes the low bytes of `bits` at an aligned offset.

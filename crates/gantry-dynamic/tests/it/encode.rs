@@ -129,3 +129,12 @@ fn a_definition_that_doubles_sixty_times_is_refused_before_it_takes_all_memory()
     let test = message_type(&(definition + "===\nMSG: test/M60\nuint8[100000] numbers"));
     assert!(test.encode_yaml("{}").unwrap_err().to_string().contains("more than 67108864 bytes"));
 }
+
+#[test]
+fn a_definition_of_too_many_fields_is_refused_before_a_field_is_written() {
+    // 2^30 bytes. An error of a field that was written names it.
+    let test = message_type("M1[1024] a\n===\nMSG: test/M1\nM2[1024] b\n===\nMSG: test/M2\nuint8[1024] c\n");
+    assert_eq!(test.encode_yaml("{}").unwrap_err().to_string(), "the message has more than 67108864 bytes");
+    let fits = message_type("M1[1024] a\n===\nMSG: test/M1\nM2[16] b\n===\nMSG: test/M2\nuint8[16] c\nstring d\n");
+    assert_eq!(fits.encode_yaml("{}").unwrap().len(), 1024 * 16 * 24 + 5 - 8);
+}

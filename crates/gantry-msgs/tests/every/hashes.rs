@@ -1,7 +1,8 @@
 //! The hashes of the types against those that ROS 2 ships.
 //!
 //! They are from the `.json` files of Jazzy's packages (PyPI: ros-visualization-msgs, ros-trajectory-msgs, ros-stereo-msgs,
-//! ros-shape-msgs and ros-actionlib-msgs 5.3.6, ros-action-msgs 2.0.3, ros-unique-identifier-msgs 2.5.0), with the types nested in them.
+//! ros-shape-msgs and ros-actionlib-msgs 5.3.6, ros-action-msgs 2.0.3, ros-unique-identifier-msgs 2.5.0,
+//! ros-lifecycle-msgs 2.0.3), with the types nested in them.
 
 use crate::by_field::{ByField, SERVICES};
 use gantry_msgs::gantry_cdr::type_hash;
@@ -27,6 +28,34 @@ const OFFICIAL: &[(&str, &str)] = &[
     ("geometry_msgs/msg/Transform", "beb83fbe698636351461f6f35d1abb20010c43d55374d81bd041f1ba2581fddc"),
     ("geometry_msgs/msg/Twist", "9c45bf16fe0983d80e3cfe750d6835843d265a9a6c46bd2e609fcddde6fb8d2a"),
     ("geometry_msgs/msg/Vector3", "cc12fe83e4c02719f1ce8070bfd14aecd40f75a96696a67a2a1f37f7dbb0765d"),
+    ("lifecycle_msgs/msg/State", "dd2d02b82f3ebc858e53c431b1e6e91f3ffc71436fc81d0715214ac6ee2107a0"),
+    ("lifecycle_msgs/msg/Transition", "c65d7b31ea134cba4f54fc867b817979be799f7452035cd35fac9b7421fb3424"),
+    ("lifecycle_msgs/msg/TransitionDescription", "c5f1cd4bb1ad2ba0e3329d4ac7015c52a674a72c1faf7974c37a33f4f6048b28"),
+    ("lifecycle_msgs/msg/TransitionEvent", "d5f8873a2f0146498f812d7885c7327ce27e463d36811d8792f35ee38c0d6c38"),
+    ("lifecycle_msgs/srv/ChangeState", "356fe34f0475a43acf54542013af4167b0e729f77ea22ffb045c6ad8e20668e5"),
+    ("lifecycle_msgs/srv/ChangeState_Request", "d74c6f524e14cade7b67e7297190360ed749264af300524fc1456f27cc2a553a"),
+    ("lifecycle_msgs/srv/ChangeState_Response", "e1ddfed0271fefe63767aa71561926e4d9eac0f1ddf9e71a8873eb46b36deac2"),
+    ("lifecycle_msgs/srv/GetAvailableStates", "00a07d79d2207d71e81a8cbc1880e5d924cc16d4688ea8e8e06e443dc8f8aa1d"),
+    (
+        "lifecycle_msgs/srv/GetAvailableStates_Request",
+        "c2c0c12de6023822f284929577d4ca2862e0501150010966e8a90b632e4424de",
+    ),
+    (
+        "lifecycle_msgs/srv/GetAvailableStates_Response",
+        "223e0dd5bb8a847ebb9532adaf8b5e2a97e6e68e79faeaabd81a45fb32925bd1",
+    ),
+    ("lifecycle_msgs/srv/GetAvailableTransitions", "59b7ecefce0982a8a844b9f2c4f14764c1c4543cc55e72924e2aa4adad83e9bc"),
+    (
+        "lifecycle_msgs/srv/GetAvailableTransitions_Request",
+        "52a73c0b5d7489bee0df6ddb0aec45c41289d223ff225b58fe11d859ac8109a6",
+    ),
+    (
+        "lifecycle_msgs/srv/GetAvailableTransitions_Response",
+        "4711339461aadf02bcfff797a198de911f885074bd3f2fe9f7b677ef87f0741c",
+    ),
+    ("lifecycle_msgs/srv/GetState", "800a0a5aae599782b02932de0caf563f6dc4e7e94b794eadde075ba2cbef9795"),
+    ("lifecycle_msgs/srv/GetState_Request", "77a9c844e7975f15bc2221e8bbebafc4d118afb78c7f7071eef91f83f940f2f6"),
+    ("lifecycle_msgs/srv/GetState_Response", "fe249babab472e42cb5653b5d6a6b0c42a003b0fdfb84851aea3fde08760b4f5"),
     ("sensor_msgs/msg/CompressedImage", "15640771531571185e2efc8a100baf923961a4d15d5569652e6cb6691e8e371a"),
     ("sensor_msgs/msg/Image", "d31d41a9a4c4bc8eae9be757b0beed306564f7526c88ea6a4588fb9582527d47"),
     ("sensor_msgs/msg/RegionOfInterest", "ad16bcba5f9131dcdba6fbded19f726f5440e3c513b4fb586dd3027eeed8abb1"),

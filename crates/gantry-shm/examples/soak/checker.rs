@@ -123,8 +123,10 @@ impl Checker {
     /// must be a history.
     fn history_from(&self, offer: Offer, first: u64) -> Option<(u64, u64)> {
         let wants = self.qos.durability == Durability::TransientLocal && offer.is_transient_local;
-        // After a loss, the beginning of the history is not known; for KEEP_ALL, its length is not known either.
-        if !wants || first == 1 || self.unexplained > 0 || offer.depth == 0 {
+        // After a loss, the beginning of the history is not known; for KEEP_ALL, its length is not known either. The depth of the
+        // subscription may have skipped the beginning of several publishers' histories at once, before the first of them was seen.
+        let was_skipped = self.losses.overwritten > 0 && !self.topic.is_survivors;
+        if !wants || first == 1 || self.unexplained > 0 || was_skipped || offer.depth == 0 {
             return None;
         }
         let asked = if self.qos.history == History::KeepAll { u32::MAX } else { self.qos.depth };

@@ -97,6 +97,7 @@ pub fn any_options(rng: &mut Rng) -> PublisherOptions {
         max_kept_samples: 1 << rng.u32(..10),
         max_kept_bytes: 1 << rng.u32(12..=23),
         max_memory_bytes: Some(rng.usize(10 * MIB..=24 * MIB)),
+        loses_oldest_at_limit: false,
         max_inline_bytes: [0, 64, 256, 1024][rng.usize(..4)],
     }
 }

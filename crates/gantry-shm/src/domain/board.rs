@@ -4,6 +4,10 @@
 //! - B1: the board is the only memory with many writers, and nothing on it points anywhere: damage can cost a wake-up, delay
 //!   the discovery of an endpoint or keep publishers from reclaiming slots, no more.
 //! - B2: the lock of a board is the registry lock of its domain only while the board has its name.
+//! - B3: all processes that hold a topic hold the same line for it (`protocol::names`, N2), and the generations of a line never go
+//!   back, whatever topics it has one after the other. A reader joins no publisher that holds another line than itself, so damaged
+//!   names keep endpoints from finding each other, no more. A process that rings, raises a generation or sets a bit on a line that is
+//!   not the topic's any more wakes a thread for nothing, no more.
 
 use crate::{
     crash::{self, Point},
@@ -18,9 +22,10 @@ use crate::{
     protocol::{
         collect::{READY_BITS, ReadyBit},
         layout::*,
+        names::{Bucket, Name},
         shared::InRegion,
         sleep::{self, Side, TopicLines, WaiterIndex},
-        sync::{Fenced, Futex, Ordering::*, Site, acquire, full_fence},
+        sync::{AtomicU64, Fenced, Futex, Ordering::*, Site, acquire, full_fence},
     },
 };
 use rustix::{
@@ -38,19 +43,39 @@ const BOARD_RETRIES: usize = 10;
 /// A mapped board.
 pub(crate) struct Board {
     pub(crate) region: Region,
-    /// The three parts of `region`.
+    /// The four parts of `region`.
     pub(crate) header: InRegion<BoardHeader>,
+    pub(crate) names: InRegion<[AtomicU64; NAMED_LINES]>,
     pub(crate) topics: InRegion<[TopicLine; TOPIC_LINES]>,
     pub(crate) waiters: InRegion<[WaiterLine; WAITER_LINES]>,
     /// The OFD lock belongs to our one description, so threads of this process exclude each other here.
     pub(crate) registry: Mutex<()>,
+    /// Count of the searches for names.
+    #[cfg(test)]
+    pub(crate) searches: std::sync::atomic::AtomicUsize,
+    /// Count of the passes over all topic lines by which waiters were withdrawn.
+    #[cfg(test)]
+    pub(crate) withdrawals: std::sync::atomic::AtomicUsize,
 }
 
 /// A topic's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TopicIndex(usize);
 
+/// The line whose readers' side counts the changes of the graph.
+pub(crate) const GRAPH: TopicIndex = TopicIndex(NAMED_LINES);
+
 impl TopicIndex {
+    /// The line that topics near that hash share when their bucket is full.
+    pub(crate) fn shared(hash: u64) -> TopicIndex {
+        TopicIndex(bucket_of(hash) * BUCKET_LINES + BUCKET_LINES - 1)
+    }
+
+    /// Its number on the board.
+    pub(crate) fn number(self) -> u64 {
+        self.0 as u64
+    }
+
     /// The bit that is set when the topic has news.
     #[inline]
     pub(crate) fn ready_bit(self) -> ReadyBit {
@@ -136,13 +161,26 @@ impl Board {
                 why: format!("it has {found} bytes and should have {BOARD_BYTES}"),
             });
         }
-        // SAFETY: the board keeps the region as long as these three.
+        // SAFETY: the board keeps the region as long as these four.
         let header = unsafe { InRegion::new(region.at::<BoardHeader>(0)?) };
+        // SAFETY: as above.
+        let names = unsafe { InRegion::new(region.at(BOARD_NAMES_OFFSET)?) };
         // SAFETY: as above.
         let topics = unsafe { InRegion::new(region.at(BOARD_TOPICS_OFFSET)?) };
         // SAFETY: as above.
         let waiters = unsafe { InRegion::new(region.at(BOARD_WAITERS_OFFSET)?) };
-        Ok(Board { region, header, topics, waiters, registry: Mutex::new(()) })
+        Ok(Board {
+            region,
+            header,
+            names,
+            topics,
+            waiters,
+            registry: Mutex::new(()),
+            #[cfg(test)]
+            searches: Default::default(),
+            #[cfg(test)]
+            withdrawals: Default::default(),
+        })
     }
 
     /// The random number by which the files of its processes name this board.
@@ -161,22 +199,60 @@ impl Board {
         crash::point(Point::ProcessesChanged);
     }
 
-    /// The line of the topic with this name, claimed if it has none. Topics share lines when all are claimed.
-    pub(crate) fn topic(&self, name_hash: u64) -> TopicIndex {
-        let first = name_hash as usize % TOPIC_LINES;
-        for probe in 0..TOPIC_LINES {
-            let index = (first + probe) % TOPIC_LINES;
-            // Relaxed: the hash publishes nothing but itself; a line's other words are valid from the beginning.
-            match self.topics[index].name_hash.compare_exchange(0, name_hash, Relaxed, Relaxed) {
-                Ok(_) => {
-                    crash::point(Point::TopicClaimed);
-                    return TopicIndex(index);
-                }
-                Err(taken) if taken == name_hash => return TopicIndex(index),
-                Err(_) => {}
-            }
-        }
-        TopicIndex(first)
+    /// Holds the line of the topic with that hash for a waiter that follows one side of it. `is_held` says of a line whether the
+    /// waiter's process holds it already.
+    pub(crate) fn hold(
+        &self,
+        line_hash: u64,
+        side: Side,
+        waiter: WaiterIndex,
+        is_held: impl Fn(TopicIndex) -> bool,
+    ) -> TopicIndex {
+        let (bucket, first) = self.bucket(bucket_of(line_hash));
+        let start = line_hash as usize / (NAMED_LINES / BUCKET_LINES) % BUCKET_LINES;
+        let in_bucket =
+            bucket.hold(Name::of(line_hash), start, (side, waiter), |index| is_held(TopicIndex(first + index)));
+        TopicIndex(first + in_bucket)
+    }
+
+    /// Ends a hold.
+    pub(crate) fn release(&self, topic: TopicIndex, waiter: WaiterIndex) {
+        self.bucket(topic.0 / BUCKET_LINES).0.release(topic.0 % BUCKET_LINES, waiter);
+    }
+
+    /// The line of the topic with that hash, if a process holds one.
+    pub(crate) fn find(&self, line_hash: u64) -> Option<TopicIndex> {
+        let (bucket, first) = self.bucket(bucket_of(line_hash));
+        bucket.find(Name::of(line_hash)).map(|index| TopicIndex(first + index))
+    }
+
+    /// Frees the lines that no process holds.
+    pub(crate) fn sweep_topics(&self) {
+        self.buckets().for_each(|bucket| bucket.sweep());
+    }
+
+    /// How many topic lines are in use.
+    pub(crate) fn topic_lines(&self) -> usize {
+        self.buckets().map(|bucket| bucket.count()).sum()
+    }
+
+    /// The lines that were used since the board was made; the others' pages are not touched.
+    pub(crate) fn used_lines(&self) -> impl Iterator<Item = &TopicLine> {
+        let is_used = |index: usize| self.names.get(index).is_none_or(|word| word.load(Relaxed) != 0);
+        self.topics.iter().enumerate().filter(move |(index, _)| is_used(*index)).map(|(_, line)| line)
+    }
+
+    fn buckets(&self) -> impl Iterator<Item = Bucket<'_>> {
+        (0..NAMED_LINES / BUCKET_LINES).map(|number| self.bucket(number).0)
+    }
+
+    /// A bucket, and the number of its first line.
+    fn bucket(&self, number: usize) -> (Bucket<'_>, usize) {
+        #[cfg(test)]
+        self.searches.fetch_add(1, Relaxed);
+        let first = number * BUCKET_LINES;
+        let lines = first..first + BUCKET_LINES;
+        (Bucket { names: &self.names[lines.clone()], lines: &self.topics[lines] }, first)
     }
 
     /// The line of a topic.
@@ -195,14 +271,9 @@ impl Board {
         self.own_lines(topic).ring_sleepers();
     }
 
-    /// The line whose readers' side counts the changes of the graph.
-    pub(crate) fn graph(&self) -> TopicIndex {
-        self.topic(topic_hash(GRAPH_TOPIC))
-    }
-
     /// Raises the generation of the graph, because an endpoint or a node was added to its process's file or removed from it.
     pub(crate) fn graph_changed(&self) {
-        self.topic_changed(self.graph(), Side::Readers);
+        self.topic_changed(GRAPH, Side::Readers);
     }
 
     /// Counts the growth of a publisher's file, and wakes the control threads of the topic's readers, which bring its pages in.
@@ -275,16 +346,11 @@ impl Board {
         owners
     }
 
-    /// The line of the topic with this name's hash, if it has one; claims none.
-    pub(crate) fn line_of(&self, name_hash: u64) -> Option<&TopicLine> {
-        self.topics.iter().find(|line| line.name_hash.load(Relaxed) == name_hash)
-    }
-
     /// The owners of the waiter lines that sleep on that topic; 0 is the shared line.
-    pub(crate) fn sleepers(&self, name_hash: u64) -> Vec<u64> {
+    pub(crate) fn sleepers(&self, line_hash: u64) -> Vec<u64> {
         let mut owners = Vec::new();
-        if let Some(line) = self.line_of(name_hash) {
-            sleep::each(&line.sleepers, |waiter| {
+        if let Some(topic) = self.find(line_hash) {
+            sleep::each(&self.line(topic).sleepers, |waiter| {
                 let line = self.waiter(waiter);
                 if line.state.load(Relaxed) != WAITER_AWAKE {
                     owners.push(line.owner.load(Relaxed));
@@ -309,6 +375,11 @@ impl Board {
     pub(crate) fn waiter(&self, waiter: WaiterIndex) -> &WaiterLine {
         &self.waiters[waiter.0 % WAITER_LINES]
     }
+}
+
+/// The bucket in which topics of that hash have their lines.
+fn bucket_of(hash: u64) -> usize {
+    hash as usize % (NAMED_LINES / BUCKET_LINES)
 }
 
 /// The byte of the board that the process with that half of an id locks; 0 is the registry's.

@@ -68,14 +68,14 @@ impl Control {
         let thread = std::thread::Builder::new().name("gantry-control".to_owned()).stack_size(STACK_BYTES);
         let (its_domain, its_shared) = (domain.clone(), shared.clone());
         // The program's signal handlers must not run on a thread that the program did not start.
-        let thread = signals::while_blocked(|| thread.spawn(move || run(&its_domain, &its_shared)))
+        let thread = signals::with_signals_blocked(|| thread.spawn(move || run(&its_domain, &its_shared)))
             .map_err(|e| Error::system("start the control thread", e))?;
         Ok(Control { domain, shared, thread: Some(thread) })
     }
 
     /// Updates a task, now and at each join or leave of that side of the topic, for as long as its owner keeps the `Arc`.
     pub(crate) fn register(&self, topic: TopicIndex, side: Side, task: &Arc<impl ControlTask + 'static>) {
-        // Never taken back: a superfluous ring costs this process one round.
+        // Taken back when this process holds the topic no more (`topics`): a superfluous ring costs it one round.
         // (3) The update sees the generation, or the process that raised it sees our bit.
         sleep::enter([self.domain.board.line(topic).watchers(side)].into_iter(), self.domain.control_waiter);
         let weak: Weak<dyn ControlTask> = Arc::downgrade(task) as Weak<dyn ControlTask>;
@@ -147,6 +147,7 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
         if shared.stop.load(Acquire) {
             return;
         }
+        pace.begin();
         let (now_ns, is_probe) = (monotonic_ns(), Instant::now() >= next_probe);
         if is_probe {
             // A failure is tried again at the next probe.
@@ -157,7 +158,7 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
         let tasks = shared.tasks.lock().unwrap_or_else(PoisonError::into_inner).living(&domain.board);
         let is_due =
             |task: &&Task| is_probe || task.has_changed || task.work.due_ns().is_some_and(|due_ns| due_ns <= now_ns);
-        pace.round(domain, || tasks.iter().filter(is_due).for_each(|task| task.work.update(domain)));
+        tasks.iter().filter(is_due).for_each(|task| task.work.update(domain));
         if is_probe && !std::mem::replace(&mut is_registered, true) {
             asymmetric_fence::register(); // takes 15 ms, which must not delay the first discoveries
         }
@@ -172,6 +173,7 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
         if let Some(due_ns) = tasks.iter().filter_map(|task| task.work.due_ns()).min() {
             limit = limit.min(Duration::from_nanos(due_ns.saturating_sub(monotonic_ns())).max(MIN_PAUSE));
         }
+        pace.end(domain);
         sleep::sleep(domain.board.bell(bell), rings, bell, sleepers, limit, || {
             awaiting_news.iter().filter(|task| task.work.notify_news()).count() > 0
         });

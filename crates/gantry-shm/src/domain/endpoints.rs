@@ -2,9 +2,13 @@
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
-    domain::{Domain, peer::Peer},
+    domain::{
+        Domain,
+        board::TopicIndex,
+        peer::{EndpointKey, Peer},
+    },
     error::Result,
-    protocol::{layout::topic_hash, sleep::Side, sync::acquire},
+    protocol::{layout::name_hash, sleep::Side, sync::acquire},
 };
 use std::{
     collections::{HashMap, HashSet},
@@ -17,6 +21,42 @@ const MIN_KEPT: usize = 8;
 /// An endpoint, with its process.
 pub(crate) type PeerEndpoint = (Arc<Peer>, Arc<EndpointDescription>);
 
+/// The endpoints that are looked for. A process finds its own and others' by keys, without a look at the rest.
+#[derive(Clone, Copy)]
+pub(crate) enum Selection<'a> {
+    /// All, with the nodes.
+    All,
+    /// Those of a topic.
+    Topic(&'a str),
+    /// Those of a topic that have that role.
+    Role(&'a str, Role),
+    /// The nodes of that full name.
+    Node(&'a str),
+}
+
+impl Selection<'_> {
+    /// The keys of their blocks; `None`: all.
+    pub(crate) fn keys(&self) -> Option<Vec<EndpointKey>> {
+        let roles = |topic: &str, roles: &[Role]| roles.iter().map(|role| (name_hash(topic), *role as u64)).collect();
+        match self {
+            Selection::All => None,
+            Selection::Topic(topic) => Some(roles(topic, &[Role::Publisher, Role::Subscription, Role::Node])),
+            Selection::Role(topic, role) => Some(roles(topic, &[*role])),
+            Selection::Node(node) => Some(vec![(name_hash(node), 0)]),
+        }
+    }
+
+    /// Whether the endpoint is one of them.
+    pub(crate) fn has(&self, endpoint: &EndpointDescription) -> bool {
+        match self {
+            Selection::All => true,
+            Selection::Topic(topic) => endpoint.topic == *topic,
+            Selection::Role(topic, role) => endpoint.topic == *topic && endpoint.role == *role,
+            Selection::Node(node) => endpoint.role == Role::Node && endpoint.node == *node,
+        }
+    }
+}
+
 /// A process that cannot be read, with the reason, a sentence.
 pub(crate) type UnreadableProcess = (Arc<Peer>, String);
 
@@ -28,9 +68,13 @@ pub(crate) struct Endpoints {
     pub(crate) list: Vec<PeerEndpoint>,
     /// The processes that may have others.
     pub(crate) unreadable: Vec<UnreadableProcess>,
-    /// The generations before they were read: of the topic's role, and of the processes.
-    generations: (u64, u64),
+    /// The generations before they were read.
+    generations: Generations,
 }
+
+/// The words that change when endpoints of one role on a topic come or go: the topic's line and its generation, and the generation of the
+/// processes. `None` for a topic that no process holds: its endpoints are on their way.
+type Generations = Option<(TopicIndex, u64, u64)>;
 
 /// The endpoints of the topics that have many.
 #[derive(Default)]
@@ -53,12 +97,13 @@ impl Domain {
     /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none. One that is just being added
     /// may be missing until the generation of the topic is raised for it.
     pub(crate) fn endpoints(&self, topic: &str, role: Role) -> Result<Arc<Endpoints>> {
-        let hash = topic_hash(topic);
+        let hash = name_hash(topic);
         let mut known = self.known_endpoints.lock();
-        let generations = self.generations(hash, role);
+        let generations = self.generations(topic, role);
         // Another topic may have the same hash.
         let is_of = |known: &&Arc<Endpoints>| known.list.first().is_some_and(|(_, first)| first.topic == topic);
         if let Some(same) = known.topics.get(&(hash, role)).filter(is_of)
+            && generations.is_some()
             && same.generations == generations
         {
             return Ok(same.clone());
@@ -77,24 +122,25 @@ impl Domain {
     /// The same, with those that are just being added, read from the files of the processes.
     pub(crate) fn read_endpoints(&self, topic: &str, role: Role) -> Result<Endpoints> {
         // Before they are read: one that joins meanwhile raises it again.
-        let generations = self.generations(topic_hash(topic), role);
+        let generations = self.generations(topic, role);
         let mut unreadable = Vec::new();
-        let entries = self.entries(Some(topic), &mut unreadable, |peer| !peer.is_known_dead())?.into_iter();
-        let list = entries.map(|(entry, _)| entry).filter(|(_, it)| it.role == role).collect();
+        let selection = Selection::Role(topic, role);
+        let entries = self.entries(selection, &mut unreadable, |peer| !peer.is_known_dead())?.into_iter();
+        let list = entries.map(|(entry, _)| entry).collect();
         Ok(Endpoints { epoch: 0, list, unreadable, generations })
     }
 
-    /// Forgets the endpoints of topics that changed since somebody looked at them: they keep processes mapped that may be gone.
+    /// Forgets the endpoints of topics that changed since the last look at them: they keep processes mapped that may be gone.
     pub(crate) fn forget_old_endpoints(&self) {
-        let is_current =
-            |&(hash, role): &(u64, Role), known: &mut Arc<Endpoints>| known.generations == self.generations(hash, role);
-        self.known_endpoints.lock().topics.retain(is_current);
+        self.known_endpoints.lock().topics.retain(|&(_, role), known| {
+            known.list.first().is_some_and(|(_, first)| known.generations == self.generations(&first.topic, role))
+        });
     }
 
-    fn generations(&self, topic_hash: u64, role: Role) -> (u64, u64) {
+    fn generations(&self, topic: &str, role: Role) -> Generations {
         let side = if role == Role::Publisher { Side::Publishers } else { Side::Readers };
-        let line = self.board.line(self.board.topic(topic_hash));
-        (acquire(line.generation(side)), self.board.processes_generation())
+        let index = self.line_of(topic)?;
+        Some((index, acquire(self.board.line(index).generation(side)), self.board.processes_generation()))
     }
 }
 
@@ -139,6 +185,7 @@ mod tests {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();
         let domain = &participant.domain;
+        let _line = domain.hold_topic("/topic", Side::Readers);
         let change = || domain.board.topic_changed(domain.topic("/topic"), Side::Readers);
         let add = || {
             let of_type = TypeDescription::default();
@@ -174,6 +221,7 @@ mod tests {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();
         let domain = &participant.domain;
+        let _line = domain.hold_topic("/topic", Side::Readers);
         for _ in 0..MIN_KEPT {
             let of_type = TypeDescription::default();
             let endpoint = domain.describe(Role::Subscription, "/node", "/topic", of_type, Qos::default()).unwrap();

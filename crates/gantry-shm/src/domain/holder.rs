@@ -1,9 +1,6 @@
 //! Processes that hold samples of a publisher, for reports and error sentences.
 
-use crate::{
-    domain::peer::PeerRecord,
-    protocol::{reader::COPIED, sync::Ordering::Relaxed},
-};
+use crate::{domain::peer::PeerRecord, protocol::sync::Ordering::Relaxed};
 use std::{collections::BTreeMap, fmt};
 
 /// A process that holds samples of a publisher.
@@ -28,7 +25,7 @@ impl fmt::Display for Holder {
 pub(crate) fn holders(records: &[PeerRecord], bytes_of: impl Fn(u64) -> usize) -> Vec<Holder> {
     let mut held: BTreeMap<&str, Holder> = BTreeMap::new();
     for (record, peer) in records {
-        for sequence in record.pins.iter().map(|pin| pin.load(Relaxed)).filter(|pin| ![0, COPIED].contains(pin)) {
+        for sequence in record.pins.iter().map(|pin| pin.load(Relaxed)).filter(|&pin| pin != 0) {
             let nothing = || Holder { process: peer.to_string(), samples: 0, bytes: 0 };
             let holder = held.entry(&peer.file_name).or_insert_with(nothing);
             (holder.samples, holder.bytes) = (holder.samples + 1, holder.bytes.saturating_add(bytes_of(sequence)));

@@ -16,8 +16,7 @@ pub(crate) struct JoinBatch(pub(crate) u64);
 #[derive(Clone, Copy)]
 pub(crate) struct JoinGeneration {
     pub(crate) number: u64,
-    /// The file of this process had its name after that: a publisher that lists the processes after this look finds this one, or
-    /// finds that one is unlisted.
+    /// The file of this process had its name after that (`protocol::listing`).
     has_name: bool,
 }
 

@@ -21,6 +21,7 @@ pub(crate) mod publisher_mapping;
 pub(crate) mod reaper;
 pub(crate) mod registry;
 pub(crate) mod sender;
+pub(crate) mod topics;
 pub(crate) mod watch;
 
 use crate::{
@@ -31,19 +32,20 @@ use crate::{
         type_description::TypeDescription,
     },
     domain::{
-        board::{Board, TopicIndex, random_word},
-        endpoints::{KnownEndpoints, PeerEndpoint, UnreadableProcess},
+        board::{Board, random_word},
+        endpoints::{KnownEndpoints, PeerEndpoint, Selection, UnreadableProcess},
         peer::Peer,
         process_file::{ProcessFile, name_beginning, waiter_owner},
         publisher_mapping::PublisherMapping,
         registry::REGISTRY_PATIENCE,
+        topics::HeldTopics,
     },
     error::{Error, Result},
     os::{
         directory::{Directory, PROCESS_SUFFIX},
         fork::Epoch,
     },
-    protocol::{layout::topic_hash, sleep::WaiterIndex},
+    protocol::{listing::may_have_joined, sleep::WaiterIndex},
 };
 use std::{
     collections::HashMap,
@@ -72,6 +74,7 @@ pub(crate) struct Domain {
     pub(crate) control_waiter: WaiterIndex,
     peers: Mutex<Peers>,
     known_endpoints: KnownEndpoints,
+    held_topics: HeldTopics,
     /// The file of this process was found without its name.
     lost_name: AtomicBool,
     /// The publishers that subscriptions of this process have mapped, by their files' names.
@@ -148,7 +151,7 @@ impl Domain {
         let control_waiter = board.take_waiter(waiter_owner(process.id()));
         drop(registry);
         let (epoch, peers, publishers) = (Epoch::current()?, Mutex::default(), Mutex::default());
-        let known_endpoints = KnownEndpoints::default();
+        let (known_endpoints, held_topics) = (KnownEndpoints::default(), HeldTopics::default());
         Ok(Some(Domain {
             directory,
             board,
@@ -159,14 +162,21 @@ impl Domain {
             control_waiter,
             peers,
             known_endpoints,
+            held_topics,
             lost_name: AtomicBool::new(false),
             publishers,
         }))
     }
 
     /// The mapping of the publisher with that file and key, which all subscriptions of this process share. `NotFound` in the error
-    /// if it left meanwhile.
+    /// if it left meanwhile. The caller holds the publisher's topic.
     pub(crate) fn publisher_mapping(&self, file_name: &str, key: u64) -> Result<Arc<PublisherMapping>> {
+        let mapping = self.shared_mapping(file_name, key)?;
+        self.check_line(&mapping)?;
+        Ok(mapping)
+    }
+
+    fn shared_mapping(&self, file_name: &str, key: u64) -> Result<Arc<PublisherMapping>> {
         let shared = |publishers: &HashMap<String, Weak<PublisherMapping>>| {
             publishers.get(file_name).and_then(Weak::upgrade).filter(|mapping| mapping.key == key)
         };
@@ -193,9 +203,9 @@ impl Domain {
     /// them, unless it was `unlisted_before` the publisher was there (such a process has no name, and joins no publisher).
     pub(crate) fn all_peers(&self, unlisted_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
         let peers = self.listed()?;
-        match peers.unlisted_owners.iter().find(|owner| !unlisted_before.contains(owner)) {
+        match may_have_joined(&peers.unlisted_owners, unlisted_before) {
             None => Ok(peers.list.clone()),
-            Some(&owner) => Err(Error::Removed {
+            Some(owner) => Err(Error::Removed {
                 file: self.directory.path().join(format!("{}*{PROCESS_SUFFIX}", name_beginning(owner))),
                 what: "the pins of a reader that may have joined".to_owned(),
             }),
@@ -207,6 +217,7 @@ impl Domain {
         Ok(self.listed()?.unlisted_owners.clone())
     }
 
+    /// The processes, by their names, and those without one (`protocol::listing`).
     fn listed(&self) -> Result<MutexGuard<'_, Peers>> {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = self.board.processes_generation();
@@ -272,19 +283,19 @@ impl Domain {
         Ok(description)
     }
 
-    /// The endpoints and nodes of some processes, of one topic or of all, each with its process and the number of samples that it
-    /// copied. A process that cannot be read is passed over, with a sentence in `unreadable`.
+    /// The selected endpoints and nodes of some processes, each with its process and the number of samples that it copied. A process
+    /// that cannot be read is passed over, with a sentence in `unreadable`.
     pub(crate) fn entries(
         &self,
-        topic: Option<&str>,
+        selection: Selection<'_>,
         unreadable: &mut Vec<UnreadableProcess>,
         is_meant: impl Fn(&Peer) -> bool,
     ) -> Result<Vec<(PeerEndpoint, u64)>> {
-        let (mut entries, hash) = (Vec::new(), topic.map(topic_hash));
+        let (mut entries, keys) = (Vec::new(), selection.keys());
         for peer in self.peers()?.iter().filter(|peer| is_meant(peer)) {
-            match peer.endpoints(hash) {
+            match peer.endpoints(keys.as_deref()) {
                 Ok(mut found) => {
-                    found.retain(|(endpoint, _)| topic.is_none_or(|topic| endpoint.topic == topic));
+                    found.retain(|(endpoint, _)| selection.has(endpoint));
                     entries.extend(found.into_iter().map(|(endpoint, copied)| ((peer.clone(), endpoint), copied)));
                 }
                 Err(error) => unreadable.push((peer.clone(), error.to_string())),
@@ -345,11 +356,6 @@ impl Domain {
         }
         let random = random_word().unwrap_or(u64::MAX / 2) as f64 / u64::MAX as f64;
         (2 * periods * PROBE_PERIOD).mul_f64(random)
-    }
-
-    /// The board's line for a topic.
-    pub(crate) fn topic(&self, topic: &str) -> TopicIndex {
-        self.board.topic(topic_hash(topic))
     }
 
     fn leave(&self) -> Result<()> {

@@ -20,17 +20,31 @@ const MIN_SHARES: usize = 8;
 /// The rounds of one thread.
 pub(crate) struct Pace {
     pause_until: Instant,
+    /// The beginning of the present round, and the CPU time of the thread then.
+    begin: (Instant, Duration),
 }
 
 impl Pace {
     pub(crate) fn new() -> Pace {
-        Pace { pause_until: Instant::now() }
+        let now = Instant::now();
+        Pace { pause_until: now, begin: (now, Duration::ZERO) }
     }
 
-    /// Calls `discover`; the CPU time that it takes determines the next pause.
+    /// A round that calls `discover`.
     pub(crate) fn round(&mut self, domain: &Domain, discover: impl FnOnce()) {
-        let (start, start_cpu) = (Instant::now(), thread_cpu_time());
+        self.begin();
         discover();
+        self.end(domain);
+    }
+
+    /// Begins a round.
+    pub(crate) fn begin(&mut self) {
+        self.begin = (Instant::now(), thread_cpu_time());
+    }
+
+    /// Ends it: its CPU time, with the look at each task, determines the next pause.
+    pub(crate) fn end(&mut self, domain: &Domain) {
+        let (start, start_cpu) = self.begin;
         let shares = domain.known_peers().max(MIN_SHARES) as u32;
         let pause = thread_cpu_time().saturating_sub(start_cpu) * shares;
         self.pause_until = start + pause.clamp(MIN_PAUSE, MAX_PAUSE);

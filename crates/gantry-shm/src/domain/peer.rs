@@ -13,7 +13,7 @@ use crate::{
 };
 use rustix::io::pread;
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
     mem::offset_of,
     sync::{
@@ -28,6 +28,9 @@ const READ_ATTEMPTS: usize = 100;
 
 /// A record, with the process that it lies in, which keeps it mapped.
 pub(crate) type PeerRecord = (InRegion<ReaderRecord>, Arc<Peer>);
+
+/// The hash of a topic, with a role of its endpoints; or that of a node's name, with 0.
+pub(crate) type EndpointKey = (u64, u64);
 
 /// A process of the domain.
 pub(crate) struct Peer {
@@ -55,22 +58,27 @@ struct Contents {
     changes: Option<u64>,
     /// The end of the blocks that were found; blocks are only added (P2).
     end: usize,
-    /// Offsets and sizes of endpoints' blocks.
-    endpoints: Vec<(usize, usize)>,
+    /// The sizes of endpoints' blocks, and the keys that each has in `by_key`, by their offsets.
+    endpoints: BTreeMap<usize, (usize, [Option<EndpointKey>; 2])>,
+    /// The offsets of the blocks with endpoints.
+    by_key: HashMap<EndpointKey, BTreeSet<usize>>,
     /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version of its block: with many
     /// endpoints on a topic, each of them looks at all others again and again.
     descriptions: HashMap<usize, (u64, Arc<EndpointDescription>)>,
     /// The definitions of their types, by the types' hashes: many endpoints have the same.
     definitions: HashMap<[u8; 32], Arc<str>>,
-    /// The blocks of records.
-    record_blocks: Vec<RecordBlock>,
+    /// The blocks of records, by their offsets.
+    record_blocks: BTreeMap<usize, RecordBlock>,
     /// The records that are in use, by the keys of their publishers. They lie in the peer's region.
     records: HashMap<u64, Vec<InRegion<ReaderRecord>>>,
+    /// Count of the blocks that were looked at because they changed.
+    #[cfg(test)]
+    looks: usize,
 }
 
 /// A block of records, as it was when it had a certain version.
+#[derive(Default)]
 struct RecordBlock {
-    offset: usize,
     version: Option<u64>,
     /// The keys of its records, 0 = free.
     keys: [u64; RECORDS_PER_BLOCK],
@@ -134,21 +142,24 @@ impl Peer {
         self.dead.load(Relaxed)
     }
 
-    /// Its endpoints, of one topic or of all, each with the number of samples that it copied.
-    pub(crate) fn endpoints(&self, topic_hash: Option<u64>) -> Result<Vec<(Arc<EndpointDescription>, u64)>> {
+    /// Its endpoints with any of these keys, or all, each with the number of samples that it copied. Others may be among them: two
+    /// names may have one hash, and a block may have another endpoint by now.
+    pub(crate) fn endpoints(&self, keys: Option<&[EndpointKey]>) -> Result<Vec<(Arc<EndpointDescription>, u64)>> {
         let mut found = Vec::new();
         let mut contents = self.contents()?;
-        let Contents { endpoints, descriptions, definitions, .. } = &mut *contents;
-        for &(offset, size_bytes) in &*endpoints {
+        let Contents { endpoints, by_key, descriptions, definitions, .. } = &mut *contents;
+        let offsets: Vec<usize> = match keys {
+            None => endpoints.keys().copied().collect(),
+            Some(keys) => keys.iter().filter_map(|key| by_key.get(key)).flatten().copied().collect(),
+        };
+        for offset in offsets {
+            let size_bytes = endpoints.get(&offset).map_or(0, |(size_bytes, _)| *size_bytes);
             let block: &BlockHeader = self.region.at(offset)?;
             let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
-            if topic_hash.is_some_and(|hash| hash != header.topic_hash.load(Relaxed)) {
-                continue; // the usual case, so before all others; `read_endpoint` looks again
-            }
             let version = acquire(&block.version);
             if let Some((_, known)) = descriptions.get(&offset).filter(|(of_known, _)| *of_known == version) {
                 found.push((known.clone(), header.copied_samples.load(Relaxed)));
-            } else if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes, topic_hash)? {
+            } else if let Some((bytes, copied_samples)) = self.read_endpoint(offset, size_bytes)? {
                 let mut description = EndpointDescription::from_bytes(&bytes, self.region.name())?;
                 let definition = &mut description.message_type.definition;
                 match definitions.get(&description.message_type.hash) {
@@ -169,27 +180,22 @@ impl Peer {
         Ok(found)
     }
 
-    /// The topics (hashes of their names) on which it has, or had, endpoints and may not have raised the generation; for its
+    /// The topics (hashes of their lines) on which it has, or had, endpoints and may not have raised the generation; for its
     /// reaper.
     pub(crate) fn topics(&self) -> Result<BTreeSet<u64>> {
         let mut topics = BTreeSet::new();
         // Read again: it may have died between an endpoint and the count of that change.
         self.contents.lock().unwrap_or_else(PoisonError::into_inner).changes = None;
-        for &(offset, _) in &self.contents()?.endpoints {
+        for offset in self.contents()?.endpoints.keys() {
             let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
-            topics.insert(header.topic_hash.load(Relaxed));
+            topics.insert(header.line_hash.load(Relaxed));
         }
-        topics.remove(&0); // of a block that was never written
+        topics.remove(&0); // of a node, and of a block that was never written
         Ok(topics)
     }
 
     /// The reader's side of `ProcessFile::write_endpoint`: the description, and the copied samples.
-    fn read_endpoint(
-        &self,
-        offset: usize,
-        size_bytes: usize,
-        topic_hash: Option<u64>,
-    ) -> Result<Option<(Vec<u8>, u64)>> {
+    fn read_endpoint(&self, offset: usize, size_bytes: usize) -> Result<Option<(Vec<u8>, u64)>> {
         let block: &BlockHeader = self.region.at(offset)?;
         let contents = offset + size_of::<BlockHeader>();
         let header: &EndpointHeader = self.region.at(contents)?;
@@ -202,7 +208,7 @@ impl Peer {
                 std::hint::spin_loop();
                 continue;
             }
-            if length_bytes == 0 || topic_hash.is_some_and(|hash| hash != header.topic_hash.load(Relaxed)) {
+            if length_bytes == 0 {
                 return Ok(None);
             }
             if length_bytes > capacity_bytes {
@@ -234,46 +240,82 @@ impl Peer {
     /// The contents of the file; reads what changed since the last call.
     fn contents(&self) -> Result<MutexGuard<'_, Contents>> {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
-        let changes = acquire(&self.region.at::<ProcessHeader>(0)?.changes); // before the contents
+        let header: &ProcessHeader = self.region.at(0)?;
+        let changes = acquire(&header.changes); // before the contents
         if contents.changes != Some(changes) {
-            contents.changes = None; // in case of an error
+            let changed = contents.changes.take().and_then(|seen| changed_blocks(header, seen, changes));
             self.find_blocks(&mut contents)?;
-            self.read_records(&mut contents)?;
-            contents.changes = Some(changes);
+            let all = || contents.endpoints.keys().chain(contents.record_blocks.keys()).copied().collect();
+            for offset in changed.unwrap_or_else(all) {
+                #[cfg(test)]
+                {
+                    contents.looks += 1;
+                }
+                self.read_keys(&mut contents, offset)?;
+                self.read_records(&mut contents, offset)?;
+            }
+            contents.changes = Some(changes); // `None` after an error: all is read again
         }
         Ok(contents)
     }
 
-    /// Reads the blocks of records that changed.
-    fn read_records(&self, contents: &mut Contents) -> Result<()> {
+    /// Reads by which keys the endpoint in a block is found.
+    fn read_keys(&self, contents: &mut Contents, offset: usize) -> Result<()> {
+        let Contents { endpoints, by_key, descriptions, .. } = contents;
+        let Some((_, keys)) = endpoints.get_mut(&offset) else { return Ok(()) };
+        let header: &EndpointHeader = self.region.at(offset + size_of::<BlockHeader>())?;
+        let now = if header.description_bytes.load(Relaxed) == 0 {
+            descriptions.remove(&offset);
+            [None; 2]
+        } else {
+            let node_hash = header.node_hash.load(Relaxed);
+            [
+                Some((header.topic_hash.load(Relaxed), header.role.load(Relaxed))),
+                Some((node_hash, 0)).filter(|_| node_hash != 0),
+            ]
+        };
+        for key in std::mem::replace(keys, now).into_iter().flatten() {
+            if let Some(of_key) = by_key.get_mut(&key) {
+                of_key.remove(&offset);
+                if of_key.is_empty() {
+                    by_key.remove(&key);
+                }
+            }
+        }
+        for key in now.into_iter().flatten() {
+            by_key.entry(key).or_default().insert(offset);
+        }
+        Ok(())
+    }
+
+    /// Reads a block of records, if it changed.
+    fn read_records(&self, contents: &mut Contents, offset: usize) -> Result<()> {
         let Contents { record_blocks, records, .. } = contents;
-        for block in record_blocks {
-            let version = acquire(&self.region.at::<BlockHeader>(block.offset)?.version); // before the keys
-            if block.version == Some(version) {
+        let Some(block) = record_blocks.get_mut(&offset) else { return Ok(()) };
+        let version = acquire(&self.region.at::<BlockHeader>(offset)?.version); // before the keys
+        if block.version == Some(version) {
+            return Ok(());
+        }
+        block.version = None; // in case of an error
+        let in_block = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
+        for (record, known_key) in in_block.iter().zip(&mut block.keys) {
+            let key = acquire(&record.key);
+            let before = std::mem::replace(known_key, key);
+            if before == key {
                 continue;
             }
-            block.version = None; // in case of an error
-            let in_block =
-                self.region.slice::<ReaderRecord>(block.offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
-            for (record, known_key) in in_block.iter().zip(&mut block.keys) {
-                let key = acquire(&record.key);
-                let before = std::mem::replace(known_key, key);
-                if before == key {
-                    continue;
-                }
-                if let Some(of_key) = records.get_mut(&before) {
-                    of_key.retain(|known| !std::ptr::eq(&**known, record));
-                    if of_key.is_empty() {
-                        records.remove(&before);
-                    }
-                }
-                if key != 0 {
-                    // SAFETY: it is handed out with the peer, which keeps the region.
-                    records.entry(key).or_default().push(unsafe { InRegion::new(record) });
+            if let Some(of_key) = records.get_mut(&before) {
+                of_key.retain(|known| !std::ptr::eq(&**known, record));
+                if of_key.is_empty() {
+                    records.remove(&before);
                 }
             }
-            block.version = Some(version);
+            if key != 0 {
+                // SAFETY: it is handed out with the peer, which keeps the region.
+                records.entry(key).or_default().push(unsafe { InRegion::new(record) });
+            }
         }
+        block.version = Some(version);
         Ok(())
     }
 
@@ -300,14 +342,25 @@ impl Peer {
             }
             match kind {
                 BLOCK_RECORDS => {
-                    contents.record_blocks.push(RecordBlock { offset, version: None, keys: [0; RECORDS_PER_BLOCK] });
+                    contents.record_blocks.insert(offset, RecordBlock::default());
                 }
-                _ => contents.endpoints.push((offset, size_bytes)),
+                _ => {
+                    contents.endpoints.insert(offset, (size_bytes, [None; 2]));
+                }
             }
             contents.end += size_bytes;
         }
         Ok(())
     }
+}
+
+/// The offsets of the blocks that changed after `seen` changes and until `changes`; `None` if the log has not all of them any more.
+fn changed_blocks(header: &ProcessHeader, seen: u64, changes: u64) -> Option<Vec<usize>> {
+    let numbers = seen..changes;
+    let entry = |change: u64| header.change_log[(change % LOGGED_CHANGES) as usize].load(Relaxed) as usize * LINE_BYTES;
+    let offsets = (changes.checked_sub(seen)? < LOGGED_CHANGES).then(|| numbers.map(entry).collect());
+    fence(Acquire); // the entries before the second load of the count: the next change may be in the place of an old one already
+    (header.changes.load(Relaxed).checked_sub(seen)? < LOGGED_CHANGES).then_some(offsets).flatten()
 }
 
 /// The records of the living processes for the publisher with that key. Processes that cannot be read are passed over.
@@ -329,5 +382,71 @@ impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let namespace = if self.is_elsewhere { " in another pid namespace" } else { "" };
         write!(f, "{} (pid {}{namespace})", self.name, self.pid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Participant, Qos, TypeDescription,
+        describe::description::Role,
+        domain::{endpoints::Selection, process_file::EndpointBlock},
+    };
+
+    fn add(participant: &Participant, role: Role, node: &str, topic: &str) -> EndpointBlock {
+        let domain = &participant.domain;
+        let endpoint = domain.describe(role, node, topic, TypeDescription::default(), Qos::default()).unwrap();
+        domain.process.add_endpoint(&domain.directory, &endpoint).unwrap()
+    }
+
+    fn count(peer: &Peer, selection: Selection<'_>) -> usize {
+        let found = peer.endpoints(selection.keys().as_deref()).unwrap();
+        found.iter().filter(|(endpoint, _)| selection.has(endpoint)).count()
+    }
+
+    /// Else n nodes that start would read n² descriptions, and look at n² blocks.
+    #[test]
+    fn a_look_reads_only_the_endpoints_that_it_looks_for() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let domain = &participant.domain;
+        let peer = Peer::open(&domain.directory, &domain.process.file_name()).unwrap();
+        let looks = |look: &mut dyn FnMut()| {
+            let before = peer.contents.lock().unwrap().looks;
+            look();
+            peer.contents.lock().unwrap().looks - before
+        };
+        for node in 0..200 {
+            let name = format!("/node_{node}");
+            add(&participant, Role::Node, &name, "");
+            add(&participant, Role::Publisher, &name, "/events");
+            let looks = looks(&mut || {
+                assert_eq!(count(&peer, Selection::Node(&name)), 1);
+                assert_eq!(count(&peer, Selection::Role("/events", Role::Subscription)), 0);
+            });
+            assert!(looks <= 2, "{looks} blocks were looked at for two that changed");
+        }
+        assert_eq!(peer.contents.lock().unwrap().descriptions.len(), 200, "of each node its own");
+        assert_eq!(count(&peer, Selection::Topic("/events")), 200);
+    }
+
+    /// The log of changes has the last 128.
+    #[test]
+    fn endpoints_are_found_whatever_changed_since_the_last_look() {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let domain = &participant.domain;
+        let peer = Peer::open(&domain.directory, &domain.process.file_name()).unwrap();
+        for changes in [1, LOGGED_CHANGES - 1, LOGGED_CHANGES, 1000] {
+            let blocks: Vec<_> =
+                (0..changes).map(|_| add(&participant, Role::Subscription, "/node", "/topic")).collect();
+            assert_eq!(count(&peer, Selection::Topic("/topic")) as u64, changes);
+            for block in blocks {
+                domain.process.remove_endpoint(block).unwrap();
+                domain.process.free_endpoint(block);
+            }
+            assert_eq!(count(&peer, Selection::All), 0);
+        }
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::{
     crash::{self, Point},
-    describe::description::EndpointDescription,
+    describe::description::{EndpointDescription, Role},
     error::{Error, Result},
     os::{
         directory::{Directory, PROCESS_SUFFIX},
@@ -19,9 +19,12 @@ use crate::{
     protocol::{layout::*, shared::InRegion},
 };
 use rustix::rand::{GetRandomFlags, getrandom};
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering::*, fence},
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::*, fence},
+    },
 };
 
 /// Address space for a process file: about four million records.
@@ -32,12 +35,15 @@ pub(crate) struct ProcessFile {
     region: Region,
     id: [u8; 16],
     free: Mutex<FreeParts>,
+    /// Held while a change is logged and counted.
+    change: Mutex<()>,
 }
 
 /// The free parts of the file; in private memory, so that no other process can damage them.
 struct FreeParts {
     records: Vec<OwnRecord>,
-    endpoints: Vec<EndpointBlock>,
+    /// By their capacities: each description gets the smallest block that fits, so that those which come and go by turns fill the same.
+    endpoints: BTreeMap<usize, Vec<EndpointBlock>>,
     endpoints_made: u32,
     /// As in the header, which others read.
     used_bytes: usize,
@@ -48,6 +54,7 @@ struct FreeParts {
 pub(crate) struct OwnRecord {
     pub(crate) record: InRegion<ReaderRecord>,
     block: InRegion<BlockHeader>,
+    block_offset: usize,
 }
 
 /// The block of an endpoint's description; its holder keeps the file.
@@ -96,10 +103,10 @@ impl ProcessFile {
         header.used_bytes.store(header.first_block, Relaxed); // the name publishes it
         crash::point(Point::ProcessWritten);
         let used_bytes = first_line * LINE_BYTES;
-        let free = FreeParts { records: Vec::new(), endpoints: Vec::new(), endpoints_made: 0, used_bytes };
+        let free = FreeParts { records: Vec::new(), endpoints: BTreeMap::new(), endpoints_made: 0, used_bytes };
         let named = region.publish_name(directory, &file_name);
         named.map_err(|e| Error::system(format!("name {directory}/{file_name}"), e))?;
-        Ok(ProcessFile { region, id, free: Mutex::new(free) })
+        Ok(ProcessFile { region, id, free: Mutex::new(free), change: Mutex::default() })
     }
 
     /// Whether processes that start now see it: it still has its name in `directory`.
@@ -127,9 +134,14 @@ impl ProcessFile {
 
     /// Called after each change of an endpoint or of a record's key, and before the generation of its topic is raised: a process that
     /// sees that generation sees this count, and that the contents which it knows are old.
-    fn count_change(&self) {
+    fn count_change(&self, block_offset: usize) {
+        let _change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(header) = self.header() {
-            header.changes.fetch_add(1, Release); // partner: `Peer::contents`
+            let change = header.changes.load(Relaxed); // the lock orders the changes
+            let entry = &header.change_log[(change % LOGGED_CHANGES) as usize];
+            // Release: a process that reads this entry sees the counts before it. Partner: `Peer::changed_blocks`.
+            entry.store((block_offset / LINE_BYTES) as u32, Release);
+            header.changes.store(change.wrapping_add(1), Release); // partner: `Peer::contents`
         }
     }
 
@@ -150,9 +162,9 @@ impl ProcessFile {
     ) -> Result<EndpointBlock> {
         let bytes = description.to_bytes();
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let fitting = free.endpoints.iter().position(|b| b.capacity_bytes >= bytes.len());
+        let fitting = free.endpoints.range_mut(bytes.len()..).find_map(|(_, blocks)| blocks.pop());
         let block = match fitting {
-            Some(index) => free.endpoints.swap_remove(index),
+            Some(block) => block,
             None => {
                 let contents_bytes = size_of::<EndpointHeader>() + bytes.len().next_multiple_of(LINE_BYTES);
                 let offset = self.add_block(&mut free, directory, BLOCK_ENDPOINT, contents_bytes)?;
@@ -161,7 +173,7 @@ impl ProcessFile {
                 EndpointBlock { offset, capacity_bytes: contents_bytes - size_of::<EndpointHeader>(), header }
             }
         };
-        self.write_endpoint(block, Some(topic_hash(&description.topic)), &bytes)?;
+        self.write_endpoint(block, Some(description), &bytes)?;
         Ok(block)
     }
 
@@ -173,30 +185,40 @@ impl ProcessFile {
 
     /// Lets the block of a removed endpoint be used for another.
     pub(crate) fn free_endpoint(&self, block: EndpointBlock) {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).endpoints.push(block);
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        free.endpoints.entry(block.capacity_bytes).or_default().push(block);
     }
 
     /// A sequence lock: readers (`Peer::endpoints`) copy the words and believe them if the version did not move.
-    fn write_endpoint(&self, block: EndpointBlock, topic_hash: Option<u64>, bytes: &[u8]) -> Result<()> {
+    fn write_endpoint(
+        &self,
+        block: EndpointBlock,
+        description: Option<&EndpointDescription>,
+        bytes: &[u8],
+    ) -> Result<()> {
         let block_header: &BlockHeader = self.region.at(block.offset)?;
         let header = block.header;
-        let description = block.offset + size_of::<BlockHeader>() + size_of::<EndpointHeader>();
+        let text_offset = block.offset + size_of::<BlockHeader>() + size_of::<EndpointHeader>();
         let version = block_header.version.load(Relaxed); // we are the only writer
         block_header.version.store(version.wrapping_add(1), Relaxed);
         fence(Release); // the odd version before the words
         header.description_bytes.store(bytes.len() as u64, Relaxed);
         crash::point(Point::EndpointOpened);
-        if let Some(topic_hash) = topic_hash {
-            header.topic_hash.store(topic_hash, Relaxed);
+        if let Some(EndpointDescription { role, topic, node, .. }) = description {
+            header.topic_hash.store(name_hash(topic), Relaxed);
+            // The graph's line is known without.
+            header.line_hash.store(if topic == GRAPH_TOPIC { 0 } else { line_hash(topic) }, Relaxed);
+            header.role.store(*role as u64, Relaxed);
+            header.node_hash.store(if *role == Role::Node { name_hash(node) } else { 0 }, Relaxed);
             header.copied_samples.store(0, Relaxed);
         }
         for (index, chunk) in bytes.chunks(8).enumerate() {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
-            self.region.at::<AtomicU64>(description + index * 8)?.store(u64::from_le_bytes(word), Relaxed);
+            self.region.at::<AtomicU64>(text_offset + index * 8)?.store(u64::from_le_bytes(word), Relaxed);
         }
         block_header.version.store(version.wrapping_add(2), Release); // the words before the even version
-        self.count_change();
+        self.count_change(block.offset);
         crash::point(Point::EndpointClosed);
         Ok(())
     }
@@ -213,7 +235,7 @@ impl ProcessFile {
             let records = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
             // SAFETY: as above.
             let records = records.iter().rev().map(|record| unsafe { InRegion::new(record) });
-            free.records.extend(records.map(|record| OwnRecord { record, block }));
+            free.records.extend(records.map(|record| OwnRecord { record, block, block_offset: offset }));
         }
         let Some(own) = free.records.pop() else {
             return Err(Error::corrupt(self.region.name(), "a block of records", "records", "none"));
@@ -240,7 +262,7 @@ impl ProcessFile {
     /// Called after each change of a record's key.
     fn count_record_change(&self, own: OwnRecord) {
         own.block.version.fetch_add(1, Release); // partner: `Peer::read_records`
-        self.count_change();
+        self.count_change(own.block_offset);
     }
 
     /// Adds a block and returns its offset (P2).
@@ -360,7 +382,7 @@ mod tests {
         let header = other.domain.process.header().unwrap();
         let changed = |used_bytes| {
             let before = header.used_bytes.swap(used_bytes, SeqCst);
-            other.domain.process.count_change();
+            other.domain.process.count_change(0);
             own.domain.board.topic_changed(own.domain.topic("/topic"), Side::Publishers);
             before
         };

@@ -28,6 +28,8 @@ pub(crate) struct PublisherMapping {
     entry_bytes: usize,
     /// The publisher's wall clock less its monotonic clock, to which the wall times of inline samples refer.
     pub(crate) wall_offset_ns: u64,
+    /// Hash of its topic's line, and the number of the line that it holds.
+    pub(crate) line: (u64, u64),
     /// Rings and slots lie behind this.
     memory_offset: usize,
     pub(crate) payload_bytes: usize,
@@ -42,7 +44,7 @@ impl PublisherMapping {
         // Each is read once into a local, then checked, then used.
         let (payload_bytes, memory_offset) = (header.payload_bytes as usize, header.memory_offset as usize);
         let (gid, found_key, wall_offset_ns) = (header.gid, header.key, header.wall_offset_ns);
-        let entry_bytes = header.entry_bytes as usize;
+        let (entry_bytes, line) = (header.entry_bytes as usize, (header.line_hash, header.topic_line));
         if !(LINE_BYTES..=crate::protocol::layout::entry_bytes(MAX_INLINE_BYTES)).contains(&entry_bytes)
             || !entry_bytes.is_multiple_of(LINE_BYTES)
         {
@@ -54,7 +56,17 @@ impl PublisherMapping {
         }
         // SAFETY: the mapping keeps the region.
         let header = unsafe { InRegion::new(header) };
-        Ok(PublisherMapping { region, header, key, gid, entry_bytes, wall_offset_ns, memory_offset, payload_bytes })
+        Ok(PublisherMapping {
+            region,
+            header,
+            key,
+            gid,
+            entry_bytes,
+            wall_offset_ns,
+            line,
+            memory_offset,
+            payload_bytes,
+        })
     }
 
     /// The ring that the publisher uses now.

@@ -12,7 +12,7 @@ use crate::{
     protocol::{
         layout::{WAITER_LINES, WAITER_PLAIN, WAITER_WORDS, WaiterLine},
         sleep::{SHARED_WAITER, WaiterIndex},
-        sync::Ordering::*,
+        sync::{Ordering::*, Site, full_fence},
     },
 };
 use std::{
@@ -74,15 +74,18 @@ impl Board {
         WaiterIndex(free)
     }
 
-    /// Frees a waiter's line of the process with that half of an id; the shared one stays.
+    /// Frees a waiter's line of the process with that half of an id, which withdrew it from all sets; the shared one stays, and so
+    /// does one of another owner: this one was taken for dead, and lost it.
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex, owner: u64) {
-        if waiter != SHARED_WAITER {
-            self.free(&[waiter], owner);
+        if waiter != SHARED_WAITER && owner != 0 {
+            // Release: after the bits are withdrawn. Partner: `take_waiter`.
+            let _ = self.waiters[waiter.0].owner.compare_exchange(owner, 0, Release, Relaxed);
+            crash::point(Point::WaiterFreed);
         }
     }
 
-    /// Removes the lines from the sets of every topic first: their next owners wait for nothing yet. A line of another owner stays:
-    /// this one was taken for dead, and lost it.
+    /// Frees the lines of a process that is dead or leaves. Removes them from the sets of every topic first, since their next owners
+    /// wait for nothing yet; so topic lines that only this process held become free.
     fn free(&self, waiters: &[WaiterIndex], owner: u64) {
         let is_owner = |waiter: &&WaiterIndex| self.waiters[waiter.0].owner.load(Relaxed) == owner;
         let waiters: Vec<&WaiterIndex> = waiters.iter().filter(is_owner).collect();
@@ -91,7 +94,9 @@ impl Board {
         }
         let mut bits = [0; WAITER_WORDS];
         waiters.iter().for_each(|waiter| bits[waiter.0 / 64] |= 1 << (waiter.0 % 64));
-        for line in self.topics.iter().filter(|line| line.name_hash.load(Relaxed) != 0) {
+        #[cfg(test)]
+        self.withdrawals.fetch_add(1, Relaxed);
+        for line in self.used_lines() {
             let sets = [&line.sleepers, &line.readers_watchers, &line.publishers_watchers];
             // Few of many words have them.
             let words = sets.into_iter().flat_map(|set| set.iter().zip(bits));
@@ -100,10 +105,9 @@ impl Board {
             });
         }
         crash::point(Point::WaitersWithdrawn);
-        for waiter in waiters {
-            let _ = self.waiters[waiter.0].owner.compare_exchange(owner, 0, Release, Relaxed); // partner: `take_waiter`
-            crash::point(Point::WaiterFreed);
-        }
+        full_fence(Site::ReleaseLineFence);
+        self.sweep_topics();
+        waiters.into_iter().for_each(|&waiter| self.free_waiter(waiter, owner));
     }
 }
 

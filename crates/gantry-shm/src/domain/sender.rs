@@ -55,7 +55,7 @@ impl Sender {
         let shared = Arc::<Shared>::default();
         let thread = std::thread::Builder::new().name("gantry-sender".to_owned()).stack_size(STACK_BYTES);
         let (its_domain, its_shared) = (domain.clone(), shared.clone());
-        let thread = signals::while_blocked(|| thread.spawn(move || run(&its_domain, &its_shared)))
+        let thread = signals::with_signals_blocked(|| thread.spawn(move || run(&its_domain, &its_shared)))
             .map_err(|e| Error::system("start the sender thread", e))?;
         Ok(Sender { domain, shared, thread: Some(thread) })
     }

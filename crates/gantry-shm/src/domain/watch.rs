@@ -2,7 +2,7 @@
 
 use crate::{
     describe::description::Role,
-    domain::{Domain, board::TopicIndex, control_tasks::ControlTask, participant::Participant},
+    domain::{Domain, control_tasks::ControlTask, participant::Participant, topics::HeldTopic},
     error::Result,
     protocol::{sleep::Side, sync::acquire},
 };
@@ -37,7 +37,7 @@ impl<W: Watcher> ControlTask for W {
 /// The generation of one end of a topic, which each join or leave there raises. It keeps the domain, not the participant.
 pub struct Generation {
     domain: Arc<Domain>,
-    topic: TopicIndex,
+    topic: HeldTopic,
     side: Side,
 }
 
@@ -48,14 +48,15 @@ impl Generation {
     /// The process forked.
     pub fn get(&self) -> Result<u64> {
         self.domain.epoch.check()?;
-        Ok(acquire(self.domain.board.line(self.topic).generation(self.side)))
+        Ok(acquire(self.domain.board.line(self.topic.index).generation(self.side)))
     }
 }
 
 impl Participant {
     /// Makes a watcher and has it updated, now and by the control thread, for as long as the caller keeps the `Arc`: whenever
-    /// endpoints of that role come to the topic or leave it, when it is due, and at other times. With [`Role::Node`] and the topic
-    /// "", it watches the graph. The thread asks for the due time after each of its rounds; a due time that is set between two
+    /// endpoints of that role come to the topic or leave it, when it is due, and at other times. That they come or go is noticed
+    /// for as long as the watcher keeps its [`Generation`], or this process has an endpoint of the topic. With [`Role::Node`] and the
+    /// topic "", it watches the graph. The thread asks for the due time after each of its rounds; a due time that is set between two
     /// rounds counts from the next round, after a second or more.
     ///
     /// # Errors
@@ -63,9 +64,12 @@ impl Participant {
     pub fn watch<W: Watcher>(&self, topic: &str, role: Role, make: impl FnOnce(Generation) -> W) -> Result<Arc<W>> {
         self.domain.epoch.check()?;
         let side = if role == Role::Publisher { Side::Publishers } else { Side::Readers };
-        let topic = self.domain.topic(topic);
+        // Until it is registered, which enters the line: a bit on a line that is not held would keep that from being freed.
+        let until_registered = self.domain.hold_topic(topic, side);
+        let (topic, index) = (self.domain.hold_topic(topic, side), until_registered.index);
         let watcher = Arc::new(make(Generation { domain: self.domain.clone(), topic, side }));
-        self.control.register(topic, side, &watcher);
+        self.control.register(index, side, &watcher);
+        drop(until_registered);
         if ControlTask::due_ns(&*watcher).is_some() {
             self.control.wake(); // its sleep does not end at the due time of a new task
         }

@@ -5,6 +5,7 @@
 use crate::{
     describe::description::{NO_PUBLISHER, Role},
     domain::{
+        endpoints::Selection,
         participant::Participant,
         peer::{Peer, readable_records},
         process_file::publisher_file_name,
@@ -61,7 +62,7 @@ impl Participant {
     /// As [`Participant::graph`].
     pub fn connections(&self, topic: &str) -> Result<Vec<EndpointPair>> {
         let of_role = |role| move |(_, entry): &&(Arc<Peer>, GraphEntry)| entry.description.role == role;
-        let (entries, peers) = (self.entries(Some(topic))?, self.domain.peers()?);
+        let (entries, peers) = (self.entries(Selection::Topic(topic))?, self.domain.peers()?);
         let mut pairs = Vec::new();
         for (home, publisher) in entries.iter().filter(of_role(Role::Publisher)) {
             let records = readable_records(&peers, publisher.description.key);

@@ -9,7 +9,13 @@ use crate::{
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{endpoints::PeerEndpoint, participant::Participant, peer::Peer, process_file::EndpointBlock},
+    domain::{
+        board::GRAPH,
+        endpoints::{PeerEndpoint, Selection},
+        participant::Participant,
+        peer::Peer,
+        process_file::EndpointBlock,
+    },
     error::Result,
     protocol::{layout::GRAPH_TOPIC, sleep::Side, sync::acquire},
     wait::{interrupt::is_interrupted, waiter::Waiter},
@@ -38,7 +44,7 @@ impl Participant {
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.
     pub fn graph(&self) -> Result<Vec<GraphEntry>> {
-        Ok(self.entries(None)?.into_iter().map(|(_, entry)| entry).collect())
+        Ok(self.entries(Selection::All)?.into_iter().map(|(_, entry)| entry).collect())
     }
 
     /// The endpoints of one topic; the nodes are on the topic without a name.
@@ -46,13 +52,21 @@ impl Participant {
     /// # Errors
     /// As [`Participant::graph`].
     pub fn endpoints_of(&self, topic: &str) -> Result<Vec<GraphEntry>> {
-        Ok(self.entries(Some(topic))?.into_iter().map(|(_, entry)| entry).collect())
+        Ok(self.entries(Selection::Topic(topic))?.into_iter().map(|(_, entry)| entry).collect())
     }
 
-    /// The same, each with its process; of one topic or of all.
-    pub(crate) fn entries(&self, topic: Option<&str>) -> Result<Vec<(Arc<Peer>, GraphEntry)>> {
+    /// The nodes of that full name. Other nodes are not looked at.
+    ///
+    /// # Errors
+    /// As [`Participant::graph`].
+    pub fn nodes_of_name(&self, node: &str) -> Result<Vec<GraphEntry>> {
+        Ok(self.entries(Selection::Node(node))?.into_iter().map(|(_, entry)| entry).collect())
+    }
+
+    /// Those that are selected, each with its process.
+    pub(crate) fn entries(&self, selection: Selection<'_>) -> Result<Vec<(Arc<Peer>, GraphEntry)>> {
         self.domain.epoch.check()?;
-        let entries = self.domain.entries(topic, &mut Vec::new(), Peer::is_alive)?.into_iter();
+        let entries = self.domain.entries(selection, &mut Vec::new(), Peer::is_alive)?.into_iter();
         let entry = |((peer, description), copied_samples): (PeerEndpoint, _)| {
             let process = peer.to_string();
             (peer, GraphEntry { description, process, copied_samples })
@@ -66,7 +80,7 @@ impl Participant {
     /// The process forked.
     pub fn graph_generation(&self) -> Result<u64> {
         self.domain.epoch.check()?;
-        Ok(acquire(&self.domain.board.line(self.domain.board.graph()).readers_generation))
+        Ok(acquire(&self.domain.board.line(GRAPH).readers_generation))
     }
 
     /// Waits until [`Participant::graph_generation`] differs from `seen`; `false` if it does not within `timeout`. The death of a
@@ -78,7 +92,7 @@ impl Participant {
         self.domain.epoch.check()?;
         let deadline = Instant::now().checked_add(timeout);
         let mut waiter = Waiter::new(self.domain.clone());
-        let graph = self.domain.board.line(self.domain.board.graph());
+        let graph = self.domain.board.line(GRAPH);
         let is_changed = || acquire(&graph.readers_generation) != seen;
         while !is_changed() {
             if is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {

@@ -17,7 +17,7 @@ use crate::{
     observe::report::{DomainReport, ProcessReport, PublisherReport, PublisherState, ReaderReport},
     os::directory::{Directory, PROCESS_SUFFIX, PUBLISHER_SUFFIX, default_root},
     protocol::{
-        layout::{READER_ACTIVE, READER_GATING, topic_hash},
+        layout::{READER_ACTIVE, READER_GATING, line_hash},
         sync::Ordering::Relaxed,
     },
 };
@@ -99,9 +99,10 @@ impl Inspection<'_> {
         self.find_leftovers(&files);
         let topics = self.topics(&processes);
         let registry_holder = self.board.and_then(Board::holder);
+        let topic_lines = self.board.map_or(0, Board::topic_lines);
         let directory = self.directory.path().to_owned();
         let Inspection { leftovers, problems, .. } = self;
-        Ok(DomainReport { directory, used_bytes, registry_holder, processes, topics, leftovers, problems })
+        Ok(DomainReport { directory, used_bytes, registry_holder, topic_lines, processes, topics, leftovers, problems })
     }
 
     fn process(&mut self, peer: &Arc<Peer>) -> ProcessReport {
@@ -136,7 +137,7 @@ impl Inspection<'_> {
     fn publisher(&mut self, peer: &Peer, description: EndpointDescription) -> PublisherReport {
         let records = readable_records(self.peers, description.key);
         let file_name = publisher_file_name(&peer.id, description.number);
-        let line = self.board.and_then(|board| board.line_of(topic_hash(&description.topic)));
+        let line = self.board.and_then(|board| Some(board.line(board.find(line_hash(&description.topic))?)));
         let generation = line.map_or(0, |line| line.readers_generation.load(Relaxed));
         let read = PublisherMapping::open(self.directory, &file_name, description.key).and_then(|mapping| {
             let (ring, newest_sequence) = mapping.newest()?;
@@ -222,7 +223,7 @@ impl Inspection<'_> {
 
     /// The processes that sleep on a topic.
     fn sleepers(&self, topic: &str) -> Vec<String> {
-        let owners = self.board.map_or(Vec::new(), |board| board.sleepers(topic_hash(topic)));
+        let owners = self.board.map_or(Vec::new(), |board| board.sleepers(line_hash(topic)));
         let owner = |id: u64| self.peers.iter().find(|peer| waiter_owner(&peer.id) == id);
         let name = |id| match id {
             0 => "the waiters of the shared line".to_owned(),

@@ -13,6 +13,9 @@ pub struct DomainReport {
     pub used_bytes: u64,
     /// The pid of the process that holds the registry lock now, as far as it wrote it down.
     pub registry_holder: Option<u32>,
+    /// Lines of its board that are in use for topics, of 4096: one for each topic that has endpoints or is watched, and one for the
+    /// replies of each service.
+    pub topic_lines: usize,
     /// Its processes, in the order of their files' names, including dead ones that were not removed yet.
     pub processes: Vec<ProcessReport>,
     /// The topics of its endpoints, each with the processes that sleep until there is a sample, as errors name them.

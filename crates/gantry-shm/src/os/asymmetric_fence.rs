@@ -8,39 +8,70 @@
 //!   it before its load of B, it loads what was stored before the call; if after, its store of A, which is earlier in its
 //!   program, is visible when the call returns. So `light` only keeps the compiler from changing the order of store and load.
 //! - Mixed: a light thread leaves out its fence only after a registration, so the kernel has the call and `heavy` makes it.
+//! - A program may forbid itself the call after that (seccomp). `heavy` returns `false` then, `light` is a fence from there on for
+//!   good, and the caller looks once more later: a light thread may have left out its fence a moment ago.
 
 use rustix::thread::{MembarrierCommand, membarrier};
 use std::sync::atomic::{AtomicBool, Ordering::*, compiler_fence, fence};
 
-/// The kernel makes [`heavy`] a barrier on the other threads. It says nothing about other words, so all its orderings are Relaxed.
-static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+/// Its words say nothing about other memory, so most of their orderings are Relaxed.
+struct Barrier {
+    /// The kernel makes `heavy` a barrier on the other threads.
+    is_registered: AtomicBool,
+    /// It did, and then refused.
+    was_refused: AtomicBool,
+}
 
-/// Makes [`light`] cheap from now on; returns whether the kernel can. Takes tens of milliseconds in a process with several threads.
-pub(crate) fn register() -> bool {
-    let is_registered = membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok();
-    IS_REGISTERED.fetch_or(is_registered, Relaxed);
-    is_registered
+static BARRIER: Barrier = Barrier::new();
+
+impl Barrier {
+    const fn new() -> Barrier {
+        Barrier { is_registered: AtomicBool::new(false), was_refused: AtomicBool::new(false) }
+    }
+
+    fn register(&self) -> bool {
+        let may_register = !self.was_refused.load(Relaxed);
+        let is_registered = may_register && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok();
+        self.is_registered.fetch_or(is_registered, Relaxed);
+        is_registered
+    }
+
+    fn heavy(&self) -> bool {
+        let is_passed = || membarrier(MembarrierCommand::PrivateExpedited).is_ok();
+        if is_passed() || self.register() && is_passed() {
+            return true;
+        }
+        // In this order: a thread that is refused at the same time and finds no registration any more finds the refusal.
+        self.was_refused.fetch_or(self.is_registered.load(Acquire), Relaxed);
+        self.is_registered.store(false, Release);
+        fence(SeqCst);
+        !self.was_refused.load(Relaxed)
+    }
+}
+
+/// Makes [`light`] cheap from now on, if the kernel can. Takes tens of milliseconds in a process with several threads.
+pub(crate) fn register() {
+    BARRIER.register();
 }
 
 /// The fence of the data path.
 #[inline(always)]
 pub(crate) fn light() {
-    if IS_REGISTERED.load(Relaxed) { compiler_fence(SeqCst) } else { fence(SeqCst) }
+    if BARRIER.is_registered.load(Relaxed) { compiler_fence(SeqCst) } else { fence(SeqCst) }
 }
 
-/// The fence of the control path: system calls.
-pub(crate) fn heavy() {
-    let is_passed = || membarrier(MembarrierCommand::PrivateExpedited).is_ok();
-    let has_fenced = is_passed() || register() && is_passed();
-    if !has_fenced {
-        fence(SeqCst);
-    }
+/// The fence of the control path: system calls. `false`: the kernel refuses now what it did before, so a thread in [`light`] may have
+/// missed this one.
+#[must_use]
+pub(crate) fn heavy() -> bool {
+    BARRIER.heavy()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;
+    use test_support::trap;
 
     #[derive(Default)]
     #[repr(align(128))]
@@ -76,10 +107,30 @@ mod tests {
         };
         let (light, heavy) = std::thread::scope(|scope| {
             let light = scope.spawn(|| run(0, light));
-            let heavy = run(1, heavy);
+            let heavy = run(1, || _ = heavy());
             (light.join().unwrap(), heavy)
         });
         let misses = light.iter().zip(&heavy).filter(|seen| *seen == (&0, &0)).count();
         assert_eq!(misses, 0, "rounds in which each missed the other's store");
+    }
+
+    #[test]
+    fn a_program_that_forbids_itself_the_barrier_falls_back_to_fences() {
+        if let Some(why) = trap::why_not() {
+            eprintln!("ignored: {why}");
+            return;
+        }
+        let run = || {
+            let barrier = Barrier::new();
+            if !barrier.register() {
+                return; // this kernel has no such call
+            }
+            assert!(barrier.heavy() && barrier.is_registered.load(Relaxed));
+            trap::refuse(libc::SYS_membarrier).unwrap();
+            assert!(!barrier.heavy(), "a light thread may have left out its fence");
+            assert!(!barrier.is_registered.load(Relaxed), "later ones do not");
+            assert!(!barrier.register() && !barrier.heavy());
+        };
+        std::thread::spawn(run).join().unwrap(); // the filter is the thread's
     }
 }

@@ -69,6 +69,7 @@ impl Directory {
     pub(crate) fn of_user(root: &Path) -> Result<Directory> {
         let root = open_root(root)?;
         check_tmpfs(&root)?;
+        check_sticky(&root)?;
         root.make(&name_of_user())
     }
 
@@ -213,6 +214,17 @@ fn check_tmpfs(root: &Directory) -> Result<()> {
     let known = FILE_SYSTEMS.iter().find(|(magic, _)| *magic == found);
     let file_system = known.map_or_else(|| format!("a file system of type {found:#x}"), |(_, name)| (*name).to_owned());
     Err(Error::NotTmpfs { root: root.path.clone(), file_system })
+}
+
+/// In a root that others may write, the sticky bit keeps them from renaming this user's directory.
+fn check_sticky(root: &Directory) -> Result<()> {
+    let mode = fstat(root).map_err(|e| Error::system(format!("read the mode of {root}"), e))?.st_mode & 0o7777;
+    if mode & 0o1002 != 0o0002 {
+        return Ok(());
+    }
+    let why =
+        format!("every user may write it (mode {mode:o}), and without the sticky bit rename what is in it (chmod +t)");
+    Err(Error::ForeignDirectory { path: root.path.clone(), why })
 }
 
 /// By the user outside of a user namespace (one level of them): a rootless container is no other user for its files.

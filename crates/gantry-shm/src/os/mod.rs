@@ -9,6 +9,7 @@ pub(crate) mod fork;
 pub(crate) mod lock;
 pub(crate) mod mapping;
 pub(crate) mod page_probe;
+pub(crate) mod pages;
 pub(crate) mod region;
 pub(crate) mod schedule;
 pub(crate) mod signals;

@@ -12,7 +12,7 @@
 use crate::{
     crash::{self, Point},
     error::{Error, Result},
-    os::{directory::Directory, file::SharedFile, mapping::Mapping, page_probe},
+    os::{directory::Directory, file::SharedFile, mapping::Mapping, page_probe, pages},
     protocol::{
         layout::{FORMAT_VERSION, FileHeader, LAYOUT_HASH, PAGE_BYTES},
         ring::{Descriptor, Ring},
@@ -258,22 +258,26 @@ impl Region {
     /// Populates the pages from `start` to `end`, the file's length at most, which are allocated. Best effort: with kernels before
     /// 5.14, each page is touched instead.
     fn populate(&self, start: usize, end: usize) {
-        let start = start & !(PAGE_BYTES - 1);
-        let advice = if self.writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
-        // SAFETY: `start < length`.
-        let first = unsafe { self.address(start) };
-        // SAFETY: the range is inside the mapping (R1); populating changes no contents.
-        let populated = unsafe { madvise(first.as_ptr().cast(), end - start, advice) };
-        if populated == Err(Errno::INVAL) {
-            self.touch(start, end); // a kernel without this advice
+        if start < end && self.advise(start, end, pages::page_bytes()) == Err(Errno::INVAL) {
+            self.touch(start, end, pages::page_bytes()); // a kernel without this advice: the range is one of whole pages
         }
     }
 
-    /// [`Region::populate`] for kernels before 5.14.
-    fn touch(&self, start: usize, end: usize) {
-        for page in (start..end).step_by(PAGE_BYTES) {
-            // SAFETY: `page < length`.
-            let byte = unsafe { self.address(page) };
+    /// Asks the kernel to populate the pages of `page_bytes` in which that range lies, which is not empty.
+    fn advise(&self, start: usize, end: usize, page_bytes: usize) -> std::result::Result<(), Errno> {
+        let advice = if self.writable { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
+        let pages = pages::whole_pages(start..end, page_bytes);
+        // SAFETY: `pages.start < length`.
+        let first = unsafe { self.address(pages.start) };
+        // SAFETY: the range is inside the mapping (R1), which the kernel made of whole pages; populating changes no contents.
+        unsafe { madvise(first.as_ptr().cast(), pages.len(), advice) }
+    }
+
+    /// [`Region::populate`] for kernels before 5.14, with pages of `page_bytes`. No byte before `start` is touched.
+    fn touch(&self, start: usize, end: usize, page_bytes: usize) {
+        for offset in pages::first_bytes(start..end, page_bytes) {
+            // SAFETY: `offset < length`.
+            let byte = unsafe { self.address(offset) };
             // SAFETY: inside the mapping (R1), and its page was there a moment ago (R2); volatile, so that the load is made.
             unsafe { byte.read_volatile() };
         }
@@ -358,8 +362,19 @@ mod tests {
         assert_eq!(reader.refresh_length().unwrap(), 64 * PAGE_BYTES);
         // Both ways of prefaulting: the kernel's, and the one for old kernels.
         reader.prefault_new(&directory);
-        reader.touch(0, 64 * PAGE_BYTES);
+        reader.touch(0, 64 * PAGE_BYTES, pages::page_bytes());
         assert_eq!(reader.at::<AtomicU64>(63 * PAGE_BYTES).unwrap().load(Relaxed), 42);
         assert!(reader.at::<AtomicU64>(3).is_err(), "not aligned");
+        // Larger pages, as those of other kernels: the file grew in the middle of one.
+        let advised = |region: &Region, page_bytes| region.advise(5 * PAGE_BYTES, 18 * PAGE_BYTES, page_bytes);
+        for page_bytes in [pages::page_bytes(), 16 << 10, 64 << 10] {
+            assert_eq!(
+                advised(&owner, page_bytes),
+                advised(&owner, pages::page_bytes()),
+                "pages of {page_bytes} bytes"
+            );
+            assert_eq!(advised(&reader, page_bytes), advised(&reader, pages::page_bytes()));
+            reader.touch(5 * PAGE_BYTES, 18 * PAGE_BYTES, page_bytes);
+        }
     }
 }

@@ -1,7 +1,13 @@
-//! Signal masks of the engine's threads: the program's signal handlers do not run on threads that it did not start.
+//! Signal masks of a library's threads: the program's signal handlers do not run on threads that it did not start.
 
-/// Runs `start` with all signals blocked, which a thread that is started in it inherits.
-pub(crate) fn while_blocked<T>(start: impl FnOnce() -> T) -> T {
+/// Runs `start` with all signals blocked on this thread. A thread that is started in it inherits the mask, so that it never runs a
+/// signal handler of the program. For libraries that start threads; two system calls.
+///
+/// ```
+/// let thread = gantry_shm::with_signals_blocked(|| std::thread::spawn(|| 42));
+/// assert_eq!(thread.join().ok(), Some(42));
+/// ```
+pub fn with_signals_blocked<T>(start: impl FnOnce() -> T) -> T {
     // SAFETY: an all-zero set is a value of the type; `sigfillset` then writes it whole.
     let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: as above.

@@ -2,13 +2,15 @@
 //!
 //! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). Of a sample in a slot, the upper half is
 //! the slot's offset / 64. Of an *inline* sample, whose payload follows in the entry, it is, from the top: 1, the payload's length
-//! (11 bits), and its wall time (20 bits, as [`InlineInfo::wall_shift_ns`]).
+//! (11 bits), and its wall time (as [`InlineInfo::wall_shift_ns`]): whether the header's renewed shift is added (1 bit), and the rest
+//! (19 bits).
 
-use crate::protocol::layout::{LENGTH_SHIFT, LINE_BYTES, WALL_BITS, WALL_SHIFT};
+use crate::protocol::layout::{LENGTH_SHIFT, LINE_BYTES, RENEWED_SHIFT, WALL_BITS, WALL_SHIFT};
 
 const DEAD: u64 = 1 << 31;
 const SEQUENCE_MASK: u64 = DEAD - 1;
 const INLINE: u64 = 1 << 63;
+const RENEWED: u64 = 1 << RENEWED_SHIFT;
 const LENGTH_MASK: u64 = 0x7ff;
 /// Every entry of a ring that was replaced. No inline payload is so long.
 pub(crate) const MOVED: u64 = u64::MAX;
@@ -38,8 +40,10 @@ pub(crate) struct InlineInfo {
     pub(crate) length_bytes: usize,
     /// CLOCK_MONOTONIC.
     pub(crate) time_ns: u64,
-    /// CLOCK_REALTIME less CLOCK_MONOTONIC, less that of the publisher's header: as a rule some ns.
+    /// CLOCK_REALTIME less CLOCK_MONOTONIC, less that of the publisher's header: some ns, until the wall clock is set.
     pub(crate) wall_shift_ns: u64,
+    /// The part of it that is in the header, since the wall clock was set; 0: all of it is in the word.
+    pub(crate) renewed_ns: u64,
 }
 
 /// The word of a living sample in a slot. `offset` is a multiple of 64 below 2^37.
@@ -88,8 +92,16 @@ impl InlineWord {
     /// The word of a living inline sample.
     #[inline]
     pub(crate) fn new(info: &InlineInfo, sequence: u64) -> InlineWord {
-        let wall = info.wall_shift_ns & ((1 << WALL_BITS) - 1);
-        InlineWord(INLINE | (info.length_bytes as u64) << LENGTH_SHIFT | wall << WALL_SHIFT | sequence & SEQUENCE_MASK)
+        let wall = info.wall_shift_ns.wrapping_sub(info.renewed_ns) & ((1 << WALL_BITS) - 1);
+        let renewed = u64::from(info.renewed_ns != 0) << RENEWED_SHIFT;
+        let place = INLINE | (info.length_bytes as u64) << LENGTH_SHIFT | renewed | wall << WALL_SHIFT;
+        InlineWord(place | sequence & SEQUENCE_MASK)
+    }
+
+    /// Whether the header has a part of its wall time.
+    #[inline]
+    pub(crate) fn is_renewed(self) -> bool {
+        self.0 & RENEWED != 0
     }
 
     /// The payload's length.
@@ -98,7 +110,7 @@ impl InlineWord {
         (self.0 >> LENGTH_SHIFT & LENGTH_MASK) as usize
     }
 
-    /// [`InlineInfo::wall_shift_ns`].
+    /// [`InlineInfo::wall_shift_ns`], without the part in the header.
     #[inline]
     pub(crate) fn wall_shift_ns(self) -> u64 {
         let unused = u64::BITS - WALL_BITS;
@@ -107,11 +119,11 @@ impl InlineWord {
 }
 
 impl InlineInfo {
-    /// Whether the word has room for it. Not if the clocks differ by half a millisecond more or less than they did when the
-    /// publisher was made: the wall clock was stepped, or the caller's times are others.
+    /// Whether the word has room for it. Not if the clocks differ by a quarter of a millisecond more or less than they did when the
+    /// publisher was made, or when it renewed its shift: the wall clock was stepped, or the caller's times are others.
     #[inline]
     pub(crate) fn fits(&self) -> bool {
-        self.wall_shift_ns.wrapping_add(1 << (WALL_BITS - 1)) < 1 << WALL_BITS
+        self.wall_shift_ns.wrapping_sub(self.renewed_ns).wrapping_add(1 << (WALL_BITS - 1)) < 1 << WALL_BITS
     }
 }
 
@@ -159,6 +171,11 @@ mod tests {
                 let word = InlineWord::new(&info, 1 << 40 | 77);
                 assert_eq!(classify(word.0, 77), Entry::Inline(word));
                 assert_eq!((word.length_bytes(), info.fits()), (length_bytes, fits));
+                assert!(!fits || word.wall_shift_ns() == shift_ns, "{shift_ns:x}");
+                let renewed_ns = 3_600_000_000_000;
+                let info = InlineInfo { wall_shift_ns: shift_ns.wrapping_add(renewed_ns), renewed_ns, ..info };
+                let word = InlineWord::new(&info, 77);
+                assert_eq!((word.length_bytes(), info.fits(), word.is_renewed()), (length_bytes, fits, true));
                 assert!(!fits || word.wall_shift_ns() == shift_ns, "{shift_ns:x}");
             }
         }

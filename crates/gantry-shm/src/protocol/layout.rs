@@ -12,7 +12,7 @@ use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Version of the format; counts changes that the layout hash cannot see (a changed meaning).
-pub(crate) const FORMAT_VERSION: u32 = 1;
+pub(crate) const FORMAT_VERSION: u32 = 2;
 /// First eight bytes of a board.
 pub(crate) const BOARD_MAGIC: u64 = u64::from_le_bytes(*b"GNTRboar");
 /// First eight bytes of a process file.
@@ -22,10 +22,15 @@ pub(crate) const PUBLISHER_MAGIC: u64 = u64::from_le_bytes(*b"GNTRpubl");
 
 /// One cache line.
 pub(crate) const LINE_BYTES: usize = 64;
-/// One page: the unit of `fallocate` and of prefaulting.
+/// The unit of the files' lengths: a page, or the part of one where the kernel's pages have 16 or 64 KiB (`os::pages`).
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// Topic lines on a board; when all are claimed, topics share lines, which costs spurious wake-ups only.
-pub(crate) const TOPIC_LINES: usize = 4096;
+/// Topic lines of a bucket, to which a topic's hash leads. The last is shared by the topics for which no other was free, which costs
+/// spurious wake-ups only.
+pub(crate) const BUCKET_LINES: usize = 64;
+/// Topic lines that topics find by their hashes.
+pub(crate) const NAMED_LINES: usize = 64 * BUCKET_LINES;
+/// Topic lines on a board; the last is the graph's.
+pub(crate) const TOPIC_LINES: usize = NAMED_LINES + 1;
 /// Waiter lines on a board; the last is shared by all waiters that come when the others are taken.
 pub(crate) const WAITER_LINES: usize = if cfg!(loom) { 3 } else { 512 };
 /// Words of a bit set with one bit for each waiter.
@@ -102,19 +107,19 @@ shared_structs! {
     /// A topic's wake-up state on the board.
     #[cfg_attr(loom, derive(Default))]
     TopicLine: 256 bytes, align 64 {
-        /// Hash of the topic's name, 0 = free. W: the process that claims the line, by compare-and-swap. R: every process.
-        name_hash: AtomicU64 = 0,
-        /// Count of joins and leaves of readers. W: a reader that joins or leaves. R: publishers. Partner: `seen_generation`.
-        readers_generation: AtomicU64 = 8,
+        /// Count of joins and leaves of readers; it goes on when the line has another name. W: a reader that joins or leaves. R:
+        /// publishers. Partner: `seen_generation`.
+        readers_generation: AtomicU64 = 0,
         /// Count of joins and leaves of publishers. W: a publisher that joins or leaves. R: subscriptions.
-        publishers_generation: AtomicU64 = 16,
+        publishers_generation: AtomicU64 = 8,
         /// Count of the growths of publishers' files. W: a publisher whose file has grown. R: the control threads of subscriptions.
-        growths: AtomicU64 = 24,
-        reserved: [u64; 4] = 32,
+        growths: AtomicU64 = 16,
+        reserved: [u64; 5] = 24,
         /// The waiters that sleep until there is a sample, a bit each. W: each waiter its bit (a reaper the bits of the dead,
         /// publishers the bit that many share). R: publishers and their senders.
         sleepers: [AtomicU64; 8] = 64,
-        /// The waiters that are woken when readers join or leave, a bit each. W: as `sleepers`. R: a reader that joins or leaves.
+        /// The waiters that are woken when readers join or leave, a bit each; with the next set, the processes that hold the line.
+        /// W: as `sleepers`. R: a reader that joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,
         /// The same of publishers.
         publishers_watchers: [AtomicU64; 8] = 192,
@@ -137,7 +142,7 @@ shared_structs! {
     }
 
     /// Start of a process file. W: the process. R: every process in the domain.
-    ProcessHeader: 256 bytes, align 64 {
+    ProcessHeader: 768 bytes, align 64 {
         file: FileHeader = 0,
         /// The 128 random bits of the file's name.
         id: [u8; 16] = 40,
@@ -161,6 +166,9 @@ shared_structs! {
         /// Count of the changes of endpoints and of records' keys. Partner: `Peer::contents`.
         changes: AtomicU64 = 200,
         reserved_dynamic: [u64; 6] = 208,
+        /// The last changes: at the number of a change modulo 128, the offset / 64 of the block that it changed. Written before `changes`
+        /// counts it.
+        change_log: [AtomicU32; 128] = 256,
     }
 
     /// Start of a block in a process file; blocks follow each other without gaps.
@@ -180,11 +188,17 @@ shared_structs! {
     EndpointHeader: 64 bytes, align 64 {
         /// Length of the description, 0 = no endpoint here now.
         description_bytes: AtomicU64 = 0,
-        /// Hash of the topic's name, by which other processes skip endpoints of other topics.
+        /// Hash of the topic's name, by which other processes find the endpoints of a topic.
         topic_hash: AtomicU64 = 8,
         /// Samples that the endpoint copied into its slots, or out of another's. W: the endpoint. R: queries of connections.
         copied_samples: AtomicU64 = 16,
-        reserved: [u64; 5] = 24,
+        /// Hash by which the topic's line on the board is found. W: the process. R: its reaper.
+        line_hash: AtomicU64 = 24,
+        /// The role that the description has. W: the process. R: other processes, which look for endpoints of one role.
+        role: AtomicU64 = 32,
+        /// Of a node: hash of its full name, by which other processes find namesakes. Else 0.
+        node_hash: AtomicU64 = 40,
+        reserved: [u64; 2] = 48,
     }
 
     /// The reader record of one subscription for one publisher, in the subscription's process file.
@@ -198,8 +212,8 @@ shared_structs! {
         state: AtomicU32 = 16,
         /// Samples that the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
         depth: AtomicU32 = 20,
-        /// Sequences that must not be overwritten, 0 = none, all ones = of a sample that was copied. W: subscription. R: the publisher. Partners: the entry's
-        /// dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it reclaims.
+        /// Sequences that must not be overwritten, 0 = none. W: subscription. R: the publisher. Partners: the entry's dead bit
+        /// (SeqCst fences on both sides) and, for the release, the publisher's acquire before it reclaims.
         pins: [AtomicU64; 5] = 24,
     }
 
@@ -224,7 +238,13 @@ shared_structs! {
         /// CLOCK_REALTIME less CLOCK_MONOTONIC when the publisher was made: the wall times of inline samples are stored as
         /// differences from it.
         wall_offset_ns: u64 = 96,
-        reserved_static: [u64; 3] = 104,
+        /// Sum to add to `wall_offset_ns` for the inline samples whose entries say so: the wall clock was set since. W: the
+        /// publisher, when no entry refers to the last one. R: subscriptions, between two looks at the entry.
+        renewed_wall_shift_ns: AtomicU64 = 104,
+        /// Hash by which the topic's line on the board is found, and the line that the publisher holds: readers check that they hold
+        /// the same one, at whose generation both sides meet.
+        line_hash: u64 = 112,
+        topic_line: u64 = 120,
         /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
         ring: AtomicU64 = 128,
         /// The last generation of the topic whose records the publisher honours. Partner: `TopicLine::readers_generation`.
@@ -357,7 +377,9 @@ pub(crate) const PUBLISHER_LEFT: u32 = 2;
 pub(crate) const LENGTH_SHIFT: u32 = 52;
 /// Place of its wall time, and the bits of that.
 pub(crate) const WALL_SHIFT: u32 = 32;
-pub(crate) const WALL_BITS: u32 = 20;
+pub(crate) const WALL_BITS: u32 = 19;
+/// Place of the bit that says that the wall time is a difference from the renewed offset.
+pub(crate) const RENEWED_SHIFT: u32 = 51;
 /// Where an inline payload begins in its entry.
 pub(crate) const INLINE_OFFSET: usize = size_of::<RingEntry>();
 /// The largest payload that an entry may hold.
@@ -389,9 +411,11 @@ const _: () = {
 /// these four bytes stand before them.
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 
-// The board: header, then topic lines, then waiter lines.
+// The board: header, then the names of topic lines, then these, then waiter lines.
+/// Where the names of topic lines start on a board: a word for each line that has one (`protocol::names`).
+pub(crate) const BOARD_NAMES_OFFSET: usize = PAGE_BYTES;
 /// Where the topic lines start on a board.
-pub(crate) const BOARD_TOPICS_OFFSET: usize = PAGE_BYTES;
+pub(crate) const BOARD_TOPICS_OFFSET: usize = BOARD_NAMES_OFFSET + NAMED_LINES * size_of::<u64>();
 /// Where the waiter lines start on a board.
 pub(crate) const BOARD_WAITERS_OFFSET: usize = BOARD_TOPICS_OFFSET + TOPIC_LINES * size_of::<TopicLine>();
 /// Size of a board.
@@ -410,6 +434,7 @@ pub(crate) const LAYOUT_HASH: u64 = {
 /// Numbers that are part of the format besides the structs.
 const CONSTANTS: &[u64] = &[
     TOPIC_LINES as u64,
+    BUCKET_LINES as u64,
     WAITER_LINES as u64,
     RECORDS_PER_BLOCK as u64,
     PAYLOAD_OFFSET as u64,
@@ -426,6 +451,7 @@ const CONSTANTS: &[u64] = &[
     LENGTH_SHIFT as u64,
     WALL_SHIFT as u64,
     WALL_BITS as u64,
+    RENEWED_SHIFT as u64,
     ROLE_PUBLISHER as u64,
     ROLE_SUBSCRIPTION as u64,
     ROLE_NODE as u64,
@@ -443,18 +469,18 @@ const fn fnv1a(mut hash: u64, bytes: &[u8]) -> u64 {
     hash
 }
 
-/// The lines on the board of all topics whose names differ only behind a `#`.
-const SHARED_TOPIC_LINES: u64 = 16;
+/// The changes in [`ProcessHeader::change_log`].
+pub(crate) const LOGGED_CHANGES: u64 = 128;
 
-/// The hash by which a topic finds its line on the board; never 0. A line is never given back, so topics that come and go under
-/// ever new names share a few: those whose names differ only behind a `#`.
-pub(crate) fn topic_hash(topic: &str) -> u64 {
-    let hash = |text: &str| fnv1a(FNV_OFFSET, text.as_bytes());
-    let hash = match topic.split_once('#') {
-        None => hash(topic),
-        Some((shared, own)) => fnv1a(hash(shared), &[(hash(own) % SHARED_TOPIC_LINES) as u8]),
-    };
-    hash.max(1)
+/// The hash of the name of a topic or a node, by which processes find endpoints; never 0.
+pub(crate) fn name_hash(name: &str) -> u64 {
+    fnv1a(FNV_OFFSET, name.as_bytes()).max(1)
+}
+
+/// The hash by which a topic finds its line on the board; never 0. Topics whose names differ only behind a `#` have one line: they
+/// come and go with the clients of a service.
+pub(crate) fn line_hash(topic: &str) -> u64 {
+    name_hash(topic.split_once('#').map_or(topic, |(shared, _)| shared))
 }
 
 /// The layout as text, for the golden file.
@@ -463,9 +489,10 @@ pub fn describe() -> String {
     format!(
         "format version {FORMAT_VERSION}, layout hash {LAYOUT_HASH:016x}\n{LAYOUT}\n\
          board: topics at {BOARD_TOPICS_OFFSET} x {TOPIC_LINES}, waiters at {BOARD_WAITERS_OFFSET} x {WAITER_LINES}, \
-         {BOARD_BYTES} bytes\nslot: payload at {PAYLOAD_OFFSET}\nblock: {RECORDS_PER_BLOCK} records of {PINS_PER_RECORD} pins\n\
+         names at {BOARD_NAMES_OFFSET} x {NAMED_LINES}, {BOARD_BYTES} bytes\nslot: payload at {PAYLOAD_OFFSET}\nblock: {RECORDS_PER_BLOCK} records of {PINS_PER_RECORD} pins\n\
          entry: dead << 31 | sequence & 0x7fffffff, with offset / {LINE_BYTES} << 32 of the slot, or\n\
-         inline << 63 | length << 52 | (wall time - time - wall_offset_ns, 20 bits) << 32\n"
+         inline << 63 | length << 52 | renewed << 51 | (wall time - time - offset, {WALL_BITS} bits) << 32\n\
+         offset: wall_offset_ns + renewed * renewed_wall_shift_ns\n"
     )
 }
 
@@ -475,11 +502,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn topics_that_come_and_go_with_clients_share_lines() {
+    fn topics_that_come_and_go_with_clients_share_a_line() {
         let hashes =
-            |name: &str| (0..1000).map(|client| topic_hash(&format!("{name}{client}"))).collect::<BTreeSet<_>>();
+            |name: &str| (0..1000).map(|client| line_hash(&format!("{name}{client}"))).collect::<BTreeSet<_>>();
         let of_clients = hashes("rr/addReply#");
-        assert_eq!(of_clients.len() as u64, SHARED_TOPIC_LINES);
+        assert_eq!(of_clients.len(), 1);
         assert!(of_clients.is_disjoint(&hashes("rr/subReply#")));
         assert_eq!(hashes("/topic").len(), 1000);
     }

@@ -3,7 +3,9 @@
 //!
 //! - `ring`: which slot holds which sequence, or the sample itself; `entry` has the words of its entries.
 //! - `writer`: publish, retire, reclaim; its books are in `history`, the records of its readers in `roster`.
-//! - `reader`: take, release.
+//! - `reader`: take, release. `place`: the private memory of a sample that was taken.
+//! - `listing`: which processes a publisher must see before it reclaims, a case table.
+//! - `names`: which line of the board a topic has.
 //! - `sleep`: wait, wake. `collect`: wait for many topics. `send`: a thread that wakes readers for publishers.
 //!
 //! # Pairs
@@ -23,7 +25,8 @@
 //!    is blocked; the publisher sets that word, fences (SeqCst), then reads the cursors.
 //! 7. The other words of an entry (a length, or an inline sample) are written after the dead mark of the entry's last sample and a
 //!    release fence; a reader looks at the entry, loads them, fences (Acquire) and looks again: if the entry is unchanged, they
-//!    are its own.
+//!    are its own. So is the renewed shift of wall times in the header, which is written when all entries that refer to it were
+//!    overwritten.
 //! 8. A waiter that collects stays among the sleepers (3). A thread with news fences (SeqCst) before it reads the waiter's bits;
 //!    if the topic's bit is not set, it sets the bit and fences (SeqCst); then it reads whether the waiter sleeps, and rings if
 //!    so. The waiter takes the bits, fences (SeqCst), then looks at the topics; before it sleeps it reads its bell, stores that
@@ -32,17 +35,25 @@
 //!    Several threads may collect for one waiter, under a lock. They sleep without it, and a ring wakes one. A thread stores
 //!    that it is awake before it takes the bits. One that goes on to other work while another one sleeps stores that again for
 //!    the other, fences (SeqCst), and looks at the bits: it rings if there are any.
-//! 9. Within a process: the drop of a sample releases its pin, fences, then reads whether the record is an orphan; the drop of a
-//!    connection says so, fences, then reads the pins. So one of them finds that nobody keeps the record. The fences are SeqCst,
-//!    or a pair of which the first costs nothing (`os::asymmetric_fence`).
+//! 9. Within a process: the drop of a sample releases its pin, or the place of its copy, fences, then reads whether the record, or the
+//!    places, are an orphan; the drop of their last owner says so, fences, then reads pins or places. So one of them finds that
+//!    nothing else keeps them. The fences are SeqCst, or a pair of which the first costs nothing (`os::asymmetric_fence`).
+//! 10. Within a process: the drop of a sample ends the use of its place after its last read (Release); the thread that takes looks
+//!     at the place (Acquire) before it writes the next sample there, and so does the thread that frees the places.
+//! 11. A process sets its bit among the watchers of a topic's line, fences (SeqCst), then looks whether the line's word is unchanged; a
+//!     thread that frees the line changes the word, fences (SeqCst), then looks at the bits. A thread that claims a line for a name
+//!     changes that line's word, fences (SeqCst), then looks at the other words. So all holders of a topic hold the same line.
 
 pub(crate) mod collect;
 pub(crate) mod entry;
 pub(crate) mod history;
 pub(crate) mod layout;
 pub(crate) mod line;
+pub(crate) mod listing;
 #[cfg(all(test, loom))]
 mod models;
+pub(crate) mod names;
+pub(crate) mod place;
 pub(crate) mod prefetch;
 pub(crate) mod reader;
 pub(crate) mod ring;

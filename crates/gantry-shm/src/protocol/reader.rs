@@ -32,7 +32,7 @@ pub(crate) enum Taken {
         /// Its length; `None` if it is only in the slot's header.
         length_bytes: Option<u64>,
     },
-    /// An inline sample, which was copied; its sequence is `next - 1`, its pin is [`COPIED`].
+    /// An inline sample, which was copied; its sequence is `next - 1`, the pin is not set.
     Inline(InlineInfo),
     /// Nothing now; the pin is not set.
     Nothing,
@@ -58,13 +58,11 @@ impl Taken {
     }
 }
 
-/// A pin that protects no slot: its sample is a private copy. No sequence is so large.
-pub(crate) const COPIED: u64 = u64::MAX;
-
-/// The first sample of a subscription.
+/// The first sample of a subscription. It is never one that has left the history: of these, those in slots are dead, and the
+/// inline ones stay in the ring for a while, so that a reader would begin with some of them and miss the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// The sample with this sequence.
+    /// The sample with this sequence, or the oldest one after it that is there.
     At(u64),
     /// The oldest of up to so many samples that are there already.
     History(u64),
@@ -96,14 +94,13 @@ impl Reader {
     ) -> Reader {
         let inline_bytes = inline_bytes.try_into().unwrap_or(u32::MAX);
         let reader = Reader { header, ring, record, next: 1, depth, inline_bytes, empty_looks: 0 };
-        let next = match start {
+        // The caller checked the head, but read it before this; a hostile publisher may have changed it.
+        let head = reader.newest().min(MAX_SEQUENCE);
+        let wanted = match start {
             Start::At(sequence) => sequence,
-            Start::History(samples) => {
-                // The caller checked the head, but read it before this; a hostile publisher may have changed it.
-                let head = reader.newest().min(MAX_SEQUENCE);
-                head.saturating_add(1).saturating_sub(samples).max(reader.oldest(head))
-            }
+            Start::History(samples) => head.saturating_add(1).saturating_sub(samples),
         };
+        let next = wanted.max(reader.oldest(head));
         record.cursor.store(next, Release);
         crash::point(Point::StartChosen);
         Reader { next, ..reader }
@@ -139,6 +136,26 @@ impl Reader {
         newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // replaced: the next look finds MOVED
     }
 
+    /// Sequence of the newest sample, or of the last one before `next`. `known` is a former answer. `None`: the ring was replaced.
+    #[inline]
+    pub(crate) fn newest_since(&mut self, known: u64) -> Option<u64> {
+        let known = known.max(self.next - 1);
+        let entry = if known < self.next { self.look() } else { Some(self.ring.look(known + 1)) };
+        match entry {
+            None => Some(known),
+            Some(Entry::NotYet) if known >= self.next => Some(known),
+            Some(Entry::Moved) => None,
+            // A hostile publisher may claim any; the next take finds out.
+            Some(_) => Some(newest(&self.header, &self.ring)?.min(MAX_SEQUENCE).max(known + 1)),
+        }
+    }
+
+    /// Number of samples from `next` up to `newest`; some may be lost.
+    #[inline]
+    pub(crate) fn untaken(&self, newest: u64) -> u64 {
+        newest.saturating_add(1).saturating_sub(self.next)
+    }
+
     /// Whether there is something to take in `ring`, which is `self.ring` or the one that replaced it; `None` if it was replaced,
     /// too. Sound to call after a SeqCst fence before sleeping (3).
     #[inline]
@@ -171,14 +188,14 @@ impl Reader {
     }
 
     /// The next sample, if it is the inline one that [`Reader::look`] found, this reader keeps up, and the publisher does not
-    /// overwrite the entry meanwhile; else [`Reader::take`] has an answer. `pin` is 0 and the caller's alone.
+    /// overwrite the entry meanwhile; else [`Reader::take`] has an answer. The copy needs no pin.
     #[inline(always)]
-    pub(crate) fn take_inline(&mut self, word: InlineWord, pin: &AtomicU64, payload: &mut [u64]) -> Option<InlineInfo> {
+    pub(crate) fn take_inline(&mut self, word: InlineWord, payload: &mut [u64]) -> Option<InlineInfo> {
         if self.has_fallen_behind() || word.length_bytes() > self.inline_bytes as usize {
             return None;
         }
-        let info = self.ring.copy(self.next, word, payload).filter(|_| !self.is_lapped())?;
-        pin.store(COPIED, release(Site::PinStore)); // (4) as in `pin`
+        let info = self.ring.copy(self.next, word, &self.header.renewed_wall_shift_ns, payload);
+        let info = info.filter(|_| !self.is_lapped())?;
         self.advance();
         Some(info)
     }
@@ -190,13 +207,39 @@ impl Reader {
         if is_weakened(Site::CursorAfterHold) {
             self.record.cursor.store(self.next + 1, Release);
         }
-        let taken = self.take_held(first, pin, payload);
+        let header = self.header;
+        let taken = self
+            .hold(first, pin, |ring, sequence, word| ring.copy(sequence, word, &header.renewed_wall_shift_ns, payload));
         if taken.is_sample() {
             self.advance();
-        } else if pin.load(Relaxed) != 0 {
+        }
+        // An attempt before it may have pinned a sample that was dead.
+        if !matches!(taken, Taken::Slot { .. }) && pin.load(Relaxed) != 0 {
             unpin(pin);
         }
         taken
+    }
+
+    /// The same without taking it: `next` advances past lost samples alone, and the payload of one that is inline is not copied. The
+    /// caller unpins one in a slot.
+    pub(crate) fn peek(&mut self, first: Entry, pin: &AtomicU64) -> Taken {
+        let before = self.next;
+        let header = self.header;
+        let found = self
+            .hold(first, pin, |ring, sequence, word| ring.inline_info(sequence, word, &header.renewed_wall_shift_ns));
+        if self.next != before {
+            self.skip_to(self.next);
+        }
+        if !matches!(found, Taken::Slot { .. }) && pin.load(Relaxed) != 0 {
+            unpin(pin);
+        }
+        found
+    }
+
+    /// The next sample is the one with that sequence, which is not before `next`.
+    pub(crate) fn skip_to(&mut self, sequence: u64) {
+        self.next = sequence;
+        self.record.cursor.store(sequence, Release); // as in `advance`
     }
 
     /// Undoes the take of a sample in a slot whose memory cannot be mapped: the next take finds it again, or counts it as lost.
@@ -220,7 +263,12 @@ impl Reader {
     /// behind is checked once: a sample that was new enough when take was called is good enough, or a fast publisher could
     /// prevent every take.
     #[inline(always)]
-    fn take_held(&mut self, first: Entry, pin: &AtomicU64, payload: &mut [u64]) -> Taken {
+    fn hold(
+        &mut self,
+        first: Entry,
+        pin: &AtomicU64,
+        mut copy: impl FnMut(&Ring, u64, InlineWord) -> Option<InlineInfo>,
+    ) -> Taken {
         let mut entry = first;
         if matches!(entry, Entry::Slot(_) | Entry::Inline(_)) && self.has_fallen_behind() {
             entry = Entry::Gone;
@@ -237,11 +285,8 @@ impl Reader {
                 Entry::Inline(word) if word.length_bytes() > self.inline_bytes as usize => {
                     return Taken::TooLong { length_bytes: word.length_bytes() };
                 }
-                Entry::Inline(word) => match self.ring.copy(self.next, word, payload) {
-                    Some(info) if !self.is_lapped() => {
-                        pin.store(COPIED, release(Site::PinStore)); // (4) as in `pin`
-                        return Taken::Inline(info);
-                    }
+                Entry::Inline(word) => match copy(&self.ring, self.next, word) {
+                    Some(info) if !self.is_lapped() => return Taken::Inline(info),
                     _ if self.ring.look(self.next) == Entry::Moved => return Taken::Moved,
                     _ => {}
                 },
@@ -330,16 +375,16 @@ pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
     record.pins.iter().all(|pin| pin.load(Acquire) == 0)
 }
 
-/// Releases the pin of a sample, which keeps its record; returns whether the record may be an orphan, so that the caller looks for
-/// other pins. `light_fence` is that of (9).
+/// Called after a sample released its pin, or the place of its copy: whether the record or the places that it kept may be an orphan,
+/// so that the caller looks for other samples. `light_fence` is that of (9).
 #[inline]
-pub(crate) fn release_sample(pin: &AtomicU64, is_orphan: &AtomicU64, light_fence: impl FnOnce()) -> bool {
-    unpin(pin);
+pub(crate) fn may_be_orphan(is_orphan: &AtomicU64, light_fence: impl FnOnce()) -> bool {
     light_fence();
     is_orphan.load(Relaxed) != 0
 }
 
-/// Tells the samples of a record that nobody else keeps it; the caller then looks for pins. `heavy_fence` is that of (9).
+/// Tells the samples of a record, or of places, that nothing else keeps it; the caller then looks for samples. `heavy_fence` is that
+/// of (9).
 pub(crate) fn make_orphan(is_orphan: &AtomicU64, heavy_fence: impl FnOnce()) {
     is_orphan.store(1, Relaxed);
     heavy_fence();

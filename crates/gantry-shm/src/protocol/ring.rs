@@ -103,23 +103,38 @@ impl Ring {
         is_unchanged.then_some(length_bytes)
     }
 
-    /// Reader: copies a living inline sample; `payload` gets its words, and those behind them to the end of a line. `None`: the
-    /// publisher went on meanwhile, or there is no room.
+    /// Reader: copies a living inline sample; `payload` gets its words, and those behind them to the end of a line. `renewed_ns` is
+    /// in the header. `None`: the publisher went on meanwhile, or there is no room.
     #[inline(always)]
-    pub(crate) fn copy(&self, sequence: u64, word: InlineWord, payload: &mut [u64]) -> Option<InlineInfo> {
-        let ([first, detail], from) = self.entry(sequence);
+    pub(crate) fn copy(
+        &self,
+        sequence: u64,
+        word: InlineWord,
+        renewed_ns: &AtomicU64,
+        payload: &mut [u64],
+    ) -> Option<InlineInfo> {
+        let (_, from) = self.entry(sequence);
         let lines = more_lines(word.length_bytes());
         let (from, from_lines) = from.split_first_chunk::<FIRST_WORDS>()?;
         let (to, to_lines) = payload.split_first_chunk_mut::<FIRST_WORDS>()?;
         let from_lines = from_lines.as_chunks::<LINE_WORDS>().0.get(..lines)?;
         let to_lines = to_lines.as_chunks_mut::<LINE_WORDS>().0.get_mut(..lines)?;
-        let time_ns = detail.load(Relaxed);
         line::load(from, to);
         to_lines.iter_mut().zip(from_lines).for_each(|(to, from)| line::load(from, to));
+        self.inline_info(sequence, word, renewed_ns)
+    }
+
+    /// Reader: the properties of a living inline sample, whose payload was loaded before if it is wanted. `None`: the publisher went
+    /// on meanwhile. `renewed_ns` is the header's.
+    #[inline(always)]
+    pub(crate) fn inline_info(&self, sequence: u64, word: InlineWord, renewed_ns: &AtomicU64) -> Option<InlineInfo> {
+        let [first, detail] = self.entry(sequence).0;
+        let time_ns = detail.load(Relaxed);
+        let renewed_ns = if word.is_renewed() { renewed_ns.load(Relaxed) } else { 0 };
         acquire_fence(Site::RecheckFence); // (7)
         let is_unchanged = first.load(Relaxed) == word.0 || is_weakened(Site::Recheck);
-        let (length_bytes, wall_shift_ns) = (word.length_bytes(), word.wall_shift_ns());
-        is_unchanged.then_some(InlineInfo { length_bytes, time_ns, wall_shift_ns })
+        let (length_bytes, wall_shift_ns) = (word.length_bytes(), word.wall_shift_ns().wrapping_add(renewed_ns));
+        is_unchanged.then_some(InlineInfo { length_bytes, time_ns, wall_shift_ns, renewed_ns })
     }
 
     /// Length of a sample in a slot that may have been retired, but not so long ago that its entry was used again.
@@ -238,7 +253,8 @@ mod tests {
             let (old, new) = (ring(4), ring(16));
             let tail = head.saturating_sub(2).max(1);
             for sequence in head.saturating_sub(3).max(1)..=head {
-                let info = InlineInfo { length_bytes: 16, time_ns: sequence, wall_shift_ns: 5 };
+                let info =
+                    InlineInfo { length_bytes: 16, time_ns: sequence, wall_shift_ns: 5, ..InlineInfo::default() };
                 match sequence % 2 {
                     0 => old.publish(sequence, sequence as usize % 1000 * 64, 7),
                     _ => old.publish_inline(sequence, &[sequence, 2 * sequence, 0, 0, 0, 0], &info),
@@ -256,7 +272,7 @@ mod tests {
                         assert!(sequence.is_multiple_of(2));
                     }
                     Entry::Inline(word) => {
-                        let info = new.copy(sequence, word, &mut payload).unwrap();
+                        let info = new.copy(sequence, word, &AtomicU64::new(0), &mut payload).unwrap();
                         assert_eq!((info.length_bytes, info.time_ns, info.wall_shift_ns), (16, sequence, 5));
                         assert_eq!(payload, [sequence, 2 * sequence, 0, 0, 0, 0]);
                     }
@@ -275,16 +291,17 @@ mod tests {
         let (ring, info) = (ring(4), InlineInfo { length_bytes: 48, ..InlineInfo::default() });
         ring.publish_inline(1, &[1; 6], &info);
         let Entry::Inline(word) = ring.look(1) else { panic!("{:?}", ring.look(1)) };
-        assert_eq!(ring.copy(1, word, &mut [0; 6]), Some(info));
-        assert_eq!(ring.copy(1, word, &mut [0; 5]), None, "no room");
+        let copy = |payload: &mut [u64]| ring.copy(1, word, &AtomicU64::new(0), payload);
+        assert_eq!(copy(&mut [0; 6]), Some(info));
+        assert_eq!(copy(&mut [0; 5]), None, "no room");
         ring.overwrite(5, &ring.entry(5).0[0]);
-        assert_eq!(ring.copy(1, word, &mut [0; 6]), None);
+        assert_eq!(copy(&mut [0; 6]), None);
         assert_eq!((ring.look(1), ring.look(5)), (Entry::Gone, Entry::NotYet));
     }
 
     #[test]
     fn a_word_that_makes_no_sense_is_not_copied() {
         let (ring, info) = (ring(4), InlineInfo { length_bytes: 49, ..InlineInfo::default() });
-        assert_eq!(ring.copy(1, InlineWord::new(&info, 1), &mut [0; 200]), None);
+        assert_eq!(ring.copy(1, InlineWord::new(&info, 1), &AtomicU64::new(0), &mut [0; 200]), None);
     }
 }

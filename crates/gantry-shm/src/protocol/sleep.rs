@@ -23,11 +23,14 @@ pub(crate) type Waiters = [AtomicU64; 8];
 
 /// Adds a waiter to sets, and fences (3): the caller may look for news at once.
 pub(crate) fn enter<'a>(sets: impl Iterator<Item = &'a Waiters>, waiter: WaiterIndex) {
-    for waiters in sets {
-        waiters[waiter.0 / 64].fetch_or(1 << (waiter.0 % 64), Relaxed);
-        crash::point(Point::SleeperEntered);
-    }
+    sets.for_each(|waiters| set(waiters, waiter));
     full_fence(Site::SleepFence);
+}
+
+/// Adds a waiter to a set.
+pub(crate) fn set(waiters: &Waiters, waiter: WaiterIndex) {
+    waiters[waiter.0 / 64].fetch_or(1 << (waiter.0 % 64), Relaxed);
+    crash::point(Point::SleeperEntered);
 }
 
 /// Takes a waiter out; the shared one stays, since others may sleep there.
@@ -150,9 +153,25 @@ pub(crate) fn sleep<'a>(
     look: impl FnOnce() -> bool,
 ) {
     enter(sets.clone(), waiter);
+    let _entered = Entered { sets, waiter };
     if !look() {
         let rings = if is_weakened(Site::RingsBeforeLook) { bell.rings() } else { rings };
         bell.sleep(rings, limit);
     }
-    sets.for_each(|waiters| leave(waiters, waiter));
+}
+
+/// Takes a waiter out of sets when it is dropped, also if the look panics: its line may be freed after that.
+struct Entered<'a, S: Iterator<Item = &'a Waiters> + Clone> {
+    sets: S,
+    waiter: WaiterIndex,
+}
+
+impl<'a, S: Iterator<Item = &'a Waiters> + Clone> Drop for Entered<'a, S> {
+    fn drop(&mut self) {
+        // A model that failed has ended: its atomics are no more.
+        if cfg!(loom) && std::thread::panicking() {
+            return;
+        }
+        self.sets.clone().for_each(|waiters| leave(waiters, self.waiter));
+    }
 }

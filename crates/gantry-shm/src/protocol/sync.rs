@@ -70,6 +70,8 @@ pub(crate) enum Site {
     RecheckFence,
     /// (7) not an ordering: that second look.
     Recheck,
+    /// (7) not an ordering: no entry refers to the header's shift of wall times when it is renewed.
+    RenewedUnused,
     /// (6) a gating subscription's cursor.
     CursorStore,
     /// (6) not an ordering: the cursor advances after the sample is held.
@@ -80,12 +82,30 @@ pub(crate) enum Site {
     BlockFence,
     /// (6) after the publisher's look at the cursors.
     GateLook,
+    /// (10) the end of a place's use.
+    PlaceEnd,
+    /// (10) the look at a place before it is written.
+    PlaceLook,
     /// (9) between a sample's release and its look at the flag.
     #[cfg(loom)]
     ReleaseFence,
     /// (9) between the flag and the look at the pins.
     #[cfg(loom)]
     OrphanFence,
+    /// (11) between a holder's bit and the look at the line's word.
+    HoldFence,
+    /// (11) between the end of a hold and the look at the other holders.
+    ReleaseLineFence,
+    /// (11) between the end of a line and the look at its holders.
+    EndFence,
+    /// (11) not an ordering: that look.
+    EndLook,
+    /// (11) between a claim of a line and the look at the other lines.
+    ClaimFence,
+    /// (11) not an ordering: the look at the shared line after a claim.
+    OpenLook,
+    /// (11) between the look at the shared line and the looks at the others.
+    OpenFence,
 }
 
 #[cfg(loom)]
@@ -112,6 +132,12 @@ pub(crate) const fn is_weakened(_: Site) -> bool {
 #[inline(always)]
 pub(crate) fn release(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Release }
+}
+
+/// `Acquire`, for private memory ([`acquire`] is for that of others).
+#[inline(always)]
+pub(crate) fn acquire_order(site: Site) -> Ordering {
+    if is_weakened(site) { Ordering::Relaxed } else { Ordering::Acquire }
 }
 
 /// This thread passed a SeqCst fence. A function that takes this loads words whose news the caller stored before that fence. It

@@ -66,6 +66,16 @@ pub(crate) struct Writer<K> {
     grow_at: usize,
     /// The oldest sequence that a gating reader has not taken yet, as of the last look.
     gating_sequence: u64,
+    renewed: RenewedShift,
+}
+
+/// The wall clock's step since the publisher was made, for inline samples.
+#[derive(Default)]
+struct RenewedShift {
+    /// As in the header; 0: none yet.
+    shift_ns: u64,
+    /// The last sample whose entry refers to it.
+    newest: u64,
 }
 
 /// Slots are retired.
@@ -116,6 +126,7 @@ impl<K> Writer<K> {
             batch: 0,
             grow_at: usize::MAX,
             gating_sequence,
+            renewed: RenewedShift::default(),
         };
         writer.fit_to_ring();
         writer
@@ -135,6 +146,25 @@ impl<K> Writer<K> {
         let sequence = self.history.retain_inline();
         self.ring.publish_inline(sequence, payload, info);
         self.announce(sequence, self.history.retained() > self.horizon + self.batch)
+    }
+
+    /// Whether the entry of the next sample, whose wall time does not fit as it is, has room for it as a difference from the header's
+    /// renewed shift, which is renewed once more if the ring has no entry that refers to it. That entry was overwritten then: a
+    /// reader that copied it while the shift is stored finds it changed (7).
+    #[inline(never)]
+    pub(crate) fn renew_wall_shift(&mut self, info: &mut InlineInfo) -> bool {
+        let RenewedShift { shift_ns, newest } = self.renewed;
+        let (head, step_ns) = (self.history.head(), info.wall_shift_ns);
+        info.renewed_ns = shift_ns;
+        if shift_ns == 0 || !info.fits() {
+            if shift_ns != 0 && head < newest + self.ring.capacity() as u64 && !is_weakened(Site::RenewedUnused) {
+                return false;
+            }
+            self.header.renewed_wall_shift_ns.store(step_ns, Relaxed); // the entry publishes it (1)
+            (info.renewed_ns, self.renewed.shift_ns) = (step_ns, step_ns); // not 0: it does not fit in the word
+        }
+        self.renewed.newest = head + 1;
+        true
     }
 
     /// The steps after the entry of `sequence` is stored.

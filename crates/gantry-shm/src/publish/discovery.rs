@@ -32,7 +32,7 @@ pub(crate) type Readers = Roster<Arc<Peer>>;
 pub(crate) struct ReaderDiscovery {
     topic: TopicIndex,
     key: u64,
-    /// The processes that had no name before the publisher could be found: they join no publisher, so they need not be seen.
+    /// The processes that had no name before the publisher could be found (`protocol::listing`).
     unlisted_before: Vec<u64>,
     pub(crate) discovered: Mutex<Discovered>,
 }

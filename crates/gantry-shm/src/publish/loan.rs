@@ -37,6 +37,11 @@ impl Loan {
         Ok(Loan { file, place: ((slot.offset / LINE_BYTES) as u64) << 32 }.again(length_bytes))
     }
 
+    /// The topic of its publisher.
+    pub(crate) fn topic(&self) -> &str {
+        &self.file.topic
+    }
+
     /// A loan that was published inline, for another message.
     #[inline(always)]
     pub(crate) fn again(mut self, length_bytes: usize) -> Loan {

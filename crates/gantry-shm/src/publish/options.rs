@@ -53,10 +53,15 @@ pub struct PublisherOptions {
     /// and 64 held samples of the largest size, if that is more. It is address space until it is used; memory that was used stays
     /// until the publisher is dropped.
     pub max_memory_bytes: Option<usize>,
+    /// Whether a loan of a KEEP_LAST publisher takes the place of the oldest samples when all memory is in use, instead of an error:
+    /// also of samples that the depth guarantees, which readers that have not taken them count as overwritten. `false`; the servers of
+    /// services do it, so that no client stops them.
+    pub loses_oldest_at_limit: bool,
     /// Messages of up to so many bytes travel *inline*, in the entries of the publisher's ring: a subscription copies them out
     /// instead of pinning them, which is faster for small messages. 256; 1024 at most. Each entry has room for the largest of
-    /// them. Responses to requests travel in slots, and so does each message whose wall time is not what the clocks said when the
-    /// publisher was made, to half a millisecond: after the wall clock was set, a new publisher is faster.
+    /// them. Responses to requests travel in slots, and so do messages whose wall time is not what the clocks said when the
+    /// publisher was made, to a quarter of a millisecond. Once the wall clock was set, the publisher sends messages inline by the new
+    /// time, from the first one on; if it is set again, after as many messages as its ring has entries.
     pub max_inline_bytes: usize,
 }
 
@@ -68,6 +73,7 @@ impl Default for PublisherOptions {
             max_kept_samples: 1024,
             max_kept_bytes: 64 << 20,
             max_memory_bytes: None,
+            loses_oldest_at_limit: false,
             max_inline_bytes: 256,
         }
     }

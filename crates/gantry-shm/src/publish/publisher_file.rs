@@ -22,11 +22,13 @@ pub(crate) struct PublisherFile {
     pub(crate) epoch: Epoch,
     /// Slots of loans that were dropped unpublished; the publisher takes them when it is short of slots.
     pub(crate) returned_slots: ReturnedSlots,
+    /// For errors.
+    pub(crate) topic: Box<str>,
 }
 
 impl PublisherFile {
     /// Makes the file without a name, with a ring of 2^`log2_capacity` entries of `entry_bytes` and no slots; it may grow to
-    /// `limit_bytes`.
+    /// `limit_bytes`. The publisher holds its topic.
     pub(crate) fn create(
         domain: &Domain,
         description: &EndpointDescription,
@@ -49,6 +51,8 @@ impl PublisherFile {
         header.payload_bytes = description.message_type.payload_bytes as u64;
         header.memory_offset = ring_offset as u64;
         header.entry_bytes = entry_bytes as u32;
+        header.line_hash = line_hash(&description.topic);
+        header.topic_line = domain.topic(&description.topic).number();
         header.wall_offset_ns = realtime_ns().wrapping_sub(monotonic_ns());
         header.ring.store(Descriptor { offset: ring_offset, log2_capacity }.to_word(), Relaxed);
         header.state.store(PUBLISHER_LIVE, Relaxed);
@@ -57,7 +61,8 @@ impl PublisherFile {
         // SAFETY: `text.len()` bytes inside the mapping (`pointer`), not overlapping the vector, not yet visible.
         unsafe { target.copy_from_nonoverlapping(NonNull::from(text.as_slice()).cast(), text.len()) };
         crash::point(Point::PublisherWritten);
-        Ok(PublisherFile { region, epoch: domain.epoch, returned_slots: ReturnedSlots::new() })
+        let topic = description.topic.as_str().into();
+        Ok(PublisherFile { region, epoch: domain.epoch, returned_slots: ReturnedSlots::new(), topic })
     }
 
     /// Gives the file its name: from now on other processes can open it, and its descriptor is closed.

@@ -202,6 +202,16 @@ impl Collector {
     }
 }
 
+impl Drop for Collector {
+    /// Withdraws its line from the sets in which it is, so that the line can be freed without a look at all topics.
+    fn drop(&mut self) {
+        if self.domain.epoch.is_current() {
+            let board = &self.domain.board;
+            self.topics.keys().for_each(|topic| sleep::leave(&board.line(*topic).sleepers, self.line.index));
+        }
+    }
+}
+
 impl Attachment {
     /// Its topic's bit, less than [`Collector::BITS`].
     #[must_use]

@@ -7,7 +7,7 @@ use crate::{
     os::asymmetric_fence,
     protocol::{
         layout::{LINE_BYTES, PAYLOAD_OFFSET, SlotHeader},
-        reader::{COPIED, release_sample},
+        reader::{may_be_orphan, unpin},
         sync::{AtomicU64, Ordering::Relaxed},
     },
     subscribe::owned_record::places::Place,
@@ -42,15 +42,16 @@ pub struct SampleInfo {
 /// A taken sample: in place, or a private copy of an inline one.
 ///
 /// # Real-time
-/// Reading and dropping it are on the data path. Exceptions: if its subscription dropped the publisher (or was dropped), the drop
-/// takes a lock; the last sample of a publisher that is gone unmaps its memory, and the last one of a participant that is gone
-/// leaves the domain (system calls).
+/// Reading and dropping it are on the data path. Exceptions: if its subscription was dropped, or it is in place and its publisher was,
+/// the drop takes a lock; the last sample in place of a publisher that is gone unmaps its memory, and the last one of a participant
+/// that is gone leaves the domain (system calls). A private copy keeps neither, and costs memory of its subscription alone.
 pub struct Sample {
-    /// Says where it lies; this sample's alone (L1), and kept while its pin is set (O1 of `owned_record`).
+    /// Says where it lies; this sample's alone (L1), and kept while its pin is set or, if it is a copy, by its use (O1 of
+    /// `owned_record`).
     place: NonNull<Place>,
 }
 
-// SAFETY: place and payload are memory that does not change while the pin is set, wherever the sample goes.
+// SAFETY: place and payload are memory that does not change while the pin is set or the place is used, wherever the sample goes.
 unsafe impl Send for Sample {}
 // SAFETY: as above.
 unsafe impl Sync for Sample {}
@@ -65,15 +66,14 @@ impl Sample {
 
     #[inline]
     fn place(&self) -> &Place {
-        // SAFETY: this sample's pin is set, so the record keeps the place (O1), which is not written; in a forked child the
-        //   record stays.
+        // SAFETY: this sample uses the place, which stays (O1), and is not written (L1); in a forked child places and records stay.
         unsafe { self.place.as_ref() }
     }
 
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Place::copy`), there as long as the record stays; not
-        //   written while the pin is set (I4).
+        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Place::copy`), there as long as the record or the place stays; not
+        //   written while the pin is set (I4) or the place used (L1).
         unsafe { self.place().slot.as_ref() }
     }
 
@@ -89,7 +89,7 @@ impl Sample {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: in bounds (`Sample::new`); not written while the pin is set (I4).
+        // SAFETY: in bounds (`Sample::new`); not written while the pin is set (I4) or the place used (L1).
         unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.place().length_bytes) }
     }
 
@@ -141,7 +141,7 @@ impl Sample {
     #[inline]
     #[must_use]
     pub fn is_inline(&self) -> bool {
-        self.place().pin.load(Relaxed) == COPIED
+        self.place().pin.is_none()
     }
 
     /// The properties besides the payload.
@@ -154,8 +154,11 @@ impl Sample {
             sequence: header.sequence,
             source_time_ns: header.source_time_ns,
             source_wall_time_ns: header.source_wall_time_ns,
-            // SAFETY: the pin is set, so the record keeps the mapping (O1).
-            publisher_gid: Gid(unsafe { self.place().mapping.as_ref() }.gid),
+            publisher_gid: Gid(match self.is_inline() {
+                true => header.request_gid,
+                // SAFETY: the pin is set, so the record keeps the mapping (O1).
+                false => unsafe { self.place().mapping.as_ref() }.gid,
+            }),
             length_bytes: self.place().length_bytes,
             request: (header.request_valid_for == header.sequence).then_some(request),
         }
@@ -168,9 +171,12 @@ impl Drop for Sample {
         let &Place { pin, epoch, cell, .. } = self.place();
         if epoch.is_current() {
             crash::point(Point::SampleDrops);
-            // SAFETY: the place is not used after this: another sample may have it (L1), or it is gone with the record (O3).
+            // SAFETY: the place is not used after this: another sample may have it (L1), or it is gone with its last owner (O3).
             unsafe { Place::end(self.place) };
-            if release_sample(&pin, &cell.flag, asymmetric_fence::light) {
+            if let Some(pin) = pin {
+                unpin(&pin);
+            }
+            if may_be_orphan(&cell.flag, asymmetric_fence::light) {
                 cell.free_orphan();
             }
         }

@@ -36,7 +36,7 @@ impl Others {
 
     /// The QoS of all endpoints.
     pub fn qos(self) -> Qos {
-        if self == Others::Gating { Qos::default().keep_all() } else { Qos::default().keep_last(12) }
+        if self == Others::Gating { Qos::default().keep_all() } else { Qos::default().keep_last(24) }
     }
 
     /// The options of the survivors' publisher.

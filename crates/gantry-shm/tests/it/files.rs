@@ -8,6 +8,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
 tests![
     the_layout_is_the_golden_one,
     a_foreign_directory_is_refused,
+    a_root_that_all_may_write_must_be_sticky,
     a_symbolic_link_is_refused,
     a_missing_root_is_named,
     a_root_that_is_no_tmpfs_is_refused,
@@ -53,6 +54,18 @@ fn a_foreign_directory_is_refused() {
     std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o755)).unwrap();
     let error = Participant::join_under(root.path(), 0).unwrap_err();
     assert!(matches!(error, Error::ForeignDirectory { .. }) && error.to_string().contains("755"), "{error}");
+}
+
+fn a_root_that_all_may_write_must_be_sticky() {
+    let root = Root::new();
+    let permit = |mode| std::fs::set_permissions(root.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+    permit(0o777);
+    let error = Participant::join_under(root.path(), 0).unwrap_err().to_string();
+    assert!(error.contains("mode 777") && error.contains("chmod +t") && error.contains("GANTRY_SHM_DIR"), "{error}");
+    for mode in [0o1777, 0o755] {
+        permit(mode);
+        Participant::join_under(root.path(), 0).unwrap();
+    }
 }
 
 fn a_symbolic_link_is_refused() {

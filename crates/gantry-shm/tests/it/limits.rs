@@ -131,14 +131,15 @@ pub fn fill_a_small_file_system(participant: &Arc<Participant>) {
 /// Role of a child process: a reader that cannot hold more samples, since there is no room for pins, stays matched.
 pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participant>) {
     let qos = Qos::default().keep_last(4);
-    let mut publisher = publisher(participant, 64, qos);
-    let mut subscription = subscription(participant, 64, qos);
+    let bytes = 512; // not inline: copies need no pins
+    let mut publisher = publisher(participant, bytes, qos);
+    let mut subscription = subscription(participant, bytes, qos);
     match_up(&mut publisher, &mut subscription);
     // There are enough slots, so that the reader is the first to need more room.
-    drop((0..3000).map(|_| publisher.loan(64).unwrap()).collect::<Vec<_>>());
+    drop((0..3000).map(|_| publisher.loan(bytes).unwrap()).collect::<Vec<_>>());
     let mut held = Vec::new();
     let mut hold_next = |number| {
-        send(&mut publisher, 64, number);
+        send(&mut publisher, bytes, number);
         subscription.take().map(|sample| held.extend(sample))
     };
     (1..=200).for_each(|number| hold_next(number).unwrap());
@@ -151,7 +152,7 @@ pub fn hold_more_than_there_is_room_for(root: &Path, participant: &Arc<Participa
     filler.set_len(0).unwrap();
     held.clear();
     let mut drained = drain(&mut subscription);
-    send(&mut publisher, 64, 5000);
+    send(&mut publisher, bytes, 5000);
     drained.extend(drain(&mut subscription));
     assert_eq!(drained.last(), Some(&5000), "the subscription lost its publisher over a full file system");
     say("still matched");

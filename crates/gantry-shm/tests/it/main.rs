@@ -8,6 +8,7 @@ mod answers;
 mod asynchronous;
 mod behaviour;
 mod child;
+mod clock;
 mod collector;
 mod control;
 mod death;
@@ -18,9 +19,11 @@ mod fork;
 mod gating;
 mod graph;
 mod growth;
+mod held;
 mod history;
 mod inspect;
 mod keep_all;
+mod left;
 mod limits;
 mod many;
 mod mapping;
@@ -49,6 +52,7 @@ fn main() -> std::process::ExitCode {
         answers::TESTS,
         asynchronous::TESTS,
         behaviour::TESTS,
+        clock::TESTS,
         collector::TESTS,
         control::TESTS,
         death::TESTS,
@@ -58,9 +62,11 @@ fn main() -> std::process::ExitCode {
         gating::TESTS,
         graph::TESTS,
         growth::TESTS,
+        held::TESTS,
         history::TESTS,
         inspect::TESTS,
         keep_all::TESTS,
+        left::TESTS,
         many::TESTS,
         mapping::TESTS,
         memory::TESTS,

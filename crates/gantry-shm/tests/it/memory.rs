@@ -107,7 +107,7 @@ fn the_first_samples_of_many_publishers_are_taken_without_allocation() {
     const PUBLISHERS: usize = 20;
     let root = Root::new();
     let participant = root.join();
-    let mut subscription = subscription(&participant, 64, Qos::default());
+    let mut subscription = subscription(&participant, 64, Qos::default().keep_last(PUBLISHERS as u32));
     let mut publishers: Vec<_> = (0..PUBLISHERS).map(|_| publisher(&participant, 64, Qos::default())).collect();
     assert_eq!(subscription.publisher_count().unwrap(), PUBLISHERS);
     for publisher in &mut publishers {

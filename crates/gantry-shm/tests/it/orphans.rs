@@ -1,17 +1,21 @@
 //! Samples that outlive their subscription, their publisher or their participant: the last one frees what they kept.
 
 use crate::support::*;
+use allocations::count;
 use gantry_shm::{Publisher, Qos, Sample, Subscription};
 use std::{sync::Barrier, thread};
 
 tests![
     samples_are_dropped_at_once_with_their_subscription,
     the_last_sample_of_a_publisher_that_left_unmaps_it,
+    copies_keep_their_own_memory_alone,
     samples_of_a_participant_that_left_are_dropped_at_once,
     records_of_dropped_samples_are_used_again,
 ];
 
-const BYTES: usize = 64;
+/// One message travels inline, so that its samples are copies, the other in a slot.
+const SIZES_BYTES: [usize; 2] = [64, 512];
+const SLOT_BYTES: usize = SIZES_BYTES[1];
 const THREADS: usize = 2;
 /// More than the pins of two records.
 const MANY: usize = 12;
@@ -34,10 +38,11 @@ fn deep() -> Qos {
 
 fn take(publisher: &mut Publisher, subscription: &mut Subscription, count: usize) -> Vec<Sample> {
     match_up(publisher, subscription);
+    let bytes = publisher.description().message_type.payload_bytes;
     let numbers = 1..=count as u64;
     numbers
         .map(|number| {
-            send(publisher, BYTES, number);
+            send(publisher, bytes, number);
             subscription.take().unwrap().unwrap()
         })
         .collect()
@@ -62,26 +67,28 @@ fn drop_at_once<T>(owner: T, mut samples: Vec<Sample>) {
 }
 
 fn samples_are_dropped_at_once_with_their_subscription() {
-    let root = Root::new();
-    let participant = root.join();
-    let mut publisher = publisher(&participant, BYTES, deep());
-    let mut random = Random::new();
-    for round in 0..500 {
-        let mut subscription = subscription(&participant, BYTES, deep());
-        let count = 1 + random.below(MANY as u64) as usize;
-        let samples = take(&mut publisher, &mut subscription, count);
-        drop_at_once(subscription, samples);
-        unmapped(&root, &format!("after {count} samples in round {round}"));
+    for bytes in SIZES_BYTES {
+        let root = Root::new();
+        let participant = root.join();
+        let mut publisher = publisher(&participant, bytes, deep());
+        let mut random = Random::new();
+        for round in 0..300 {
+            let mut subscription = subscription(&participant, bytes, deep());
+            let count = 1 + random.below(MANY as u64) as usize;
+            let samples = take(&mut publisher, &mut subscription, count);
+            drop_at_once(subscription, samples);
+            unmapped(&root, &format!("after {count} samples in round {round}"));
+        }
+        drop((publisher, participant));
+        root.assert_empty();
     }
-    drop((publisher, participant));
-    root.assert_empty();
 }
 
 fn the_last_sample_of_a_publisher_that_left_unmaps_it() {
     let root = Root::new();
     let participant = root.join();
-    let mut publisher = publisher(&participant, BYTES, deep());
-    let mut subscription = subscription(&participant, BYTES, deep());
+    let mut publisher = publisher(&participant, SLOT_BYTES, deep());
+    let mut subscription = subscription(&participant, SLOT_BYTES, deep());
     let samples = take(&mut publisher, &mut subscription, MANY);
     drop(publisher);
     assert!(subscription.take().unwrap().is_none());
@@ -99,12 +106,37 @@ fn the_last_sample_of_a_publisher_that_left_unmaps_it() {
     root.assert_empty();
 }
 
+fn copies_keep_their_own_memory_alone() {
+    const BYTES: usize = SIZES_BYTES[0];
+    let root = Root::new();
+    let participant = root.join();
+    let mut publisher = publisher(&participant, BYTES, deep());
+    let mut subscription = subscription(&participant, BYTES, deep());
+    let mut samples = take(&mut publisher, &mut subscription, MANY);
+    let gid = publisher.description().gid;
+    drop((publisher, subscription, participant));
+    root.assert_empty();
+    unmapped(&root, "while copies are held");
+    let last = samples.pop().unwrap();
+    let mut freed_bytes = 0;
+    for (index, sample) in samples.into_iter().enumerate() {
+        let info = sample.info();
+        assert!(sample.is_inline() && info.request.is_none());
+        assert_eq!((info.publisher_gid, info.sequence), (gid, 1 + index as u64));
+        assert_eq!(check(sample.bytes()), 1 + index as u64);
+        freed_bytes += count(|| drop(sample)).freed_bytes;
+    }
+    assert_eq!(check(last.bytes()), MANY as u64);
+    freed_bytes += count(|| drop(last)).freed_bytes;
+    assert!(freed_bytes >= (MANY * BYTES) as u64, "{freed_bytes} bytes");
+}
+
 fn samples_of_a_participant_that_left_are_dropped_at_once() {
     let root = Root::new();
-    for _ in 0..50 {
-        let participant = root.join();
-        let mut publisher = publisher(&participant, BYTES, deep());
-        let mut subscription = subscription(&participant, BYTES, deep());
+    for round in 0..50 {
+        let (participant, bytes) = (root.join(), SIZES_BYTES[round % 2]);
+        let mut publisher = publisher(&participant, bytes, deep());
+        let mut subscription = subscription(&participant, bytes, deep());
         let samples = take(&mut publisher, &mut subscription, MANY);
         drop_at_once((publisher, subscription, participant), samples);
         root.assert_empty();
@@ -115,14 +147,14 @@ fn samples_of_a_participant_that_left_are_dropped_at_once() {
 fn records_of_dropped_samples_are_used_again() {
     let root = Root::new();
     let participant = root.join();
-    let mut publisher = publisher(&participant, BYTES, deep());
+    let mut publisher = publisher(&participant, SLOT_BYTES, deep());
     let process_bytes = || {
         let process = root.files().into_iter().find(|path| path.extension().is_some_and(|ending| ending == "process"));
         process.unwrap().metadata().unwrap().len()
     };
     let mut bytes = 0;
     for round in 0..100 {
-        let mut subscription = subscription(&participant, BYTES, deep());
+        let mut subscription = subscription(&participant, SLOT_BYTES, deep());
         let mut samples = take(&mut publisher, &mut subscription, MANY);
         if round % 2 == 0 {
             samples.reverse();

@@ -99,7 +99,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
     /// A session that begins now.
     pub fn new(peer: Peer, mut link: Link<O, I, A, B>, now: Instant) -> Self {
         link.reset(peer.is_extended);
-        let mut core = Core { peer, ask_at: now, unanswered: 0, answer: None, stamp: None };
+        let mut core = Core { peer, ask_at: now, unanswered: 0, is_asking: false, answer: None, stamp: None };
         core.heard(now);
         Self { link, core }
     }
@@ -140,7 +140,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         }
     }
 
-    /// Answers a request.
+    /// Answers a request. eProsima's clients wait for one status at a time and forget others that come with it, so each has a message
+    /// of its own, unless both sides speak Gantry's extensions.
     ///
     /// # Errors
     /// [`Refused`]: the stream is full.
@@ -151,7 +152,12 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         result: ResultStatus,
     ) -> core::result::Result<(), Refused> {
         let stream = if stream.is_reliable() { StreamId::RELIABLE } else { StreamId::BEST_EFFORT };
-        self.link.add(stream, Flags::NONE, &Status { reply: ObjectReply { related, result } }, STATUS_BYTES)
+        let reply = ObjectReply { related, result };
+        self.link.add(stream, Flags::NONE, &Status { reply }, STATUS_BYTES)?;
+        if !self.link.is_extended() {
+            self.link.end_message(stream);
+        }
+        Ok(())
     }
 
     /// Sends data of an object to the client: `identity`, which requesters and repliers have, and a message in CDR without its
@@ -172,6 +178,25 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         self.link.write(stream, &[&header, identity, message])
     }
 
+    /// Sends data that is longer than all slots of the reliable stream, as much as has room. `sent` is 0 first, and then what the last call
+    /// returned, with the same data; `None` is returned once all of it is in the stream, which takes nothing else before.
+    ///
+    /// # Errors
+    /// [`Refused`]: the stream is amid other data, or this is longer than 65531 bytes.
+    pub fn send_part(
+        &mut self,
+        request: ObjectRequest,
+        identity: &[u8],
+        message: &[u8],
+        sent: usize,
+    ) -> core::result::Result<Option<usize>, Refused> {
+        let length = identity.len() + message.len();
+        check_length(length)?;
+        let header = data_header(SubmessageId::DATA, request, length);
+        let sent = self.link.write_part(&[&header, identity, message], sent)?;
+        Ok(Some(sent).filter(|&sent| sent < header.len() + length))
+    }
+
     /// Room for `length` bytes of data for the client, which the caller fills in place.
     ///
     /// # Errors
@@ -185,6 +210,11 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         check_length(length)?;
         let slot = self.link.begin(stream, DATA_HEADER_BYTES + length)?;
         Ok(DataSlot::new(slot, SubmessageId::DATA, request))
+    }
+
+    /// Asks the client for a sign of life with the next messages.
+    pub fn ask(&mut self) {
+        self.core.is_asking = true;
     }
 
     /// Whether the client was silent for too long and is taken to be gone.
@@ -205,8 +235,11 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
             let reply = ObjectReply { related, result };
             return link.control(&header, &Info { reply, info: agent_info() }).ok();
         }
-        if now >= core.ask_at && core.unanswered < MAX_UNANSWERED {
-            core.ask(now);
+        let is_due = now >= core.ask_at && core.unanswered < MAX_UNANSWERED;
+        if core::mem::take(&mut core.is_asking) || is_due {
+            if is_due {
+                core.ask(now);
+            }
             let request = ObjectRequest { request: PING, object: ObjectId::CLIENT };
             return link.control(&header, &GetInfo { request, mask: InfoMask::ACTIVITY }).ok();
         }
@@ -240,6 +273,8 @@ struct Core {
     /// The client is asked then whether it is alive, unless it speaks before.
     ask_at: Instant,
     unanswered: u8,
+    /// The client is asked with the next messages, without a count.
+    is_asking: bool,
     /// The client's question about the agent.
     answer: Option<ObjectRequest>,
     /// The agent's and the client's time of a request for a time stamp.

@@ -19,6 +19,9 @@ const MAX_TAIL_BYTES: usize = 12;
 /// The limits of the delay of an acknowledgement: a quarter of the round trip between them.
 const MIN_DELAY_US: u32 = 500;
 const MAX_DELAY_US: u32 = 5_000;
+/// A peer that reads no acknowledgement behind data waits for each one, but on a slow line the data that answers it goes first: the
+/// acknowledgement is a frame of its own, which would hold it up for longer.
+const PLAIN_DELAY_US: u32 = 200;
 /// On a line with a shorter round trip, the bytes of an acknowledgement behind a message delay it by little. On a slower one they cost a
 /// millisecond (at 115200 bit/s), so that an acknowledgement that can wait does, and uses the line while it is idle.
 const FAST_ROUND_TRIP_US: u32 = 1_000;
@@ -97,7 +100,7 @@ pub struct Link<O, I, A, B> {
     is_extended: bool,
     /// A delayed acknowledgement is sent by then.
     acknowledge_at: Option<Instant>,
-    /// A message had no room for an acknowledgement that was due, which is sent before the next one.
+    /// A message took no acknowledgement along that was due, which is sent before the next one.
     is_overdue: bool,
     malformed: u32,
     unknown_stream: u32,
@@ -135,6 +138,11 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         self.reliable_output.unanswered()
     }
 
+    /// The messages of the reliable output stream that are not acknowledged.
+    pub fn unacknowledged(&self) -> u8 {
+        self.reliable_output.unacknowledged()
+    }
+
     /// Whether both sides speak Gantry's extensions.
     pub fn is_extended(&self) -> bool {
         self.is_extended
@@ -169,6 +177,15 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         if stream.is_reliable() { self.reliable_output.write(parts) } else { self.best_effort_output.write(parts) }
     }
 
+    /// Copies the parts of a submessage that is longer than all slots of the reliable stream, from its byte `copied` on, into the slots that
+    /// are free. Returns the number of bytes that are copied then. Does not block.
+    ///
+    /// # Errors
+    /// [`Refused`]: the stream is amid another such message.
+    pub fn write_part(&mut self, parts: &[&[u8]], copied: usize) -> core::result::Result<usize, Refused> {
+        self.reliable_output.write_part(parts, copied)
+    }
+
     /// Adds a submessage of at most `max_bytes`, its header included. Does not block.
     ///
     /// # Errors
@@ -188,6 +205,11 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         let length = builder.bytes();
         slot.commit(length);
         Ok(())
+    }
+
+    /// The next submessage goes into a message of its own.
+    pub fn end_message(&mut self, stream: StreamId) {
+        if stream.is_reliable() { self.reliable_output.end_message() } else { self.best_effort_output.end_message() }
     }
 
     /// A message of one submessage outside of streams.
@@ -254,7 +276,12 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
     fn delay_acknowledgement(&mut self, now: Instant) {
         if self.reliable_input.acknowledgement_due() == Due::Soon && self.acknowledge_at.is_none() {
             let round_trip_us = self.reliable_output.round_trip().smoothed_us().unwrap_or(0);
-            self.acknowledge_at = Some(now.after_us((round_trip_us / 4).clamp(MIN_DELAY_US, MAX_DELAY_US)));
+            let delay_us = match self.is_extended {
+                true => (round_trip_us / 4).clamp(MIN_DELAY_US, MAX_DELAY_US),
+                false if round_trip_us < FAST_ROUND_TRIP_US => 0,
+                false => PLAIN_DELAY_US,
+            };
+            self.acknowledge_at = Some(now.after_us(delay_us));
         }
     }
 
@@ -267,8 +294,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
             Due::No => false,
             Due::Now => true,
             Due::Soon => {
-                !self.is_extended
-                    || self.reliable_input.unacknowledged() >= MAX_UNACKNOWLEDGED
+                self.reliable_input.unacknowledged() >= MAX_UNACKNOWLEDGED
                     || self.acknowledge_at.is_some_and(|at| at <= now)
             }
         }
@@ -280,7 +306,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         let has_message = has_reliable || self.best_effort_output.is_ready();
         let must_acknowledge = self.must_acknowledge(now);
         let is_welcome = self.is_fast() && self.reliable_input.acknowledgement_due() != Due::No;
-        if must_acknowledge && (!self.is_extended || !has_message || self.is_overdue) {
+        if must_acknowledge && (!has_message || self.is_overdue) {
             let acknowledgement = acknowledgement(&mut self.reliable_input);
             (self.acknowledge_at, self.is_overdue) = (None, false);
             return self.control(&outside_streams(header), &acknowledgement).ok();
@@ -301,12 +327,11 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
             let (sequence, message) = self.best_effort_output.next_to_send(now)?;
             (Header { stream: StreamId::BEST_EFFORT, sequence: sequence.0, ..*header }, message)
         };
-        let has_room = message.free_bytes() >= MAX_TAIL_BYTES;
-        let is_due = self.is_extended && (must_acknowledge || is_welcome);
+        let has_room = self.is_extended && message.free_bytes() >= MAX_TAIL_BYTES;
         let (memory, mut length) = message.into_memory(header.bytes());
         header.write(&mut Writer::new(memory, ByteOrder::Little));
         self.is_overdue = must_acknowledge && !has_room;
-        if is_due && has_room {
+        if has_room && (must_acknowledge || is_welcome) {
             self.acknowledge_at = None;
             let mut builder = MessageBuilder::resume(memory, length, 0, ByteOrder::Little);
             builder.add(Flags::NONE, &acknowledgement(&mut self.reliable_input)).ok()?;

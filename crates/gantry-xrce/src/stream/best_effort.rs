@@ -29,6 +29,11 @@ impl<S: Storage> BestEffortOutput<S> {
         self.queue.begin(self.storage.slots(), length)
     }
 
+    /// The newest message takes no more submessages.
+    pub fn end_message(&mut self) {
+        self.queue.close();
+    }
+
     /// Copies the parts of one submessage, its header included.
     ///
     /// # Errors

@@ -66,6 +66,11 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.begin(self.storage.slots(), length)
     }
 
+    /// The newest message takes no more submessages.
+    pub fn end_message(&mut self) {
+        self.core.queue.close();
+    }
+
     /// Copies the parts of one submessage, its header included, and divides it into fragments if it is longer than a
     /// slot. All of it is kept, or nothing.
     ///
@@ -73,6 +78,15 @@ impl<S: Storage> ReliableOutput<S> {
     /// [`Refused`]: as many slots are not free, or all together are too few.
     pub fn write(&mut self, parts: &[&[u8]]) -> Result<(), Refused> {
         self.core.queue.write(self.storage.slots(), parts)
+    }
+
+    /// Copies the parts of one submessage from its byte `copied` on, in fragments, into the slots that are free: for one that is longer than
+    /// all slots. Returns the number of bytes that are copied then. Until they are all, the stream takes nothing else.
+    ///
+    /// # Errors
+    /// [`Refused`]: the last fragment of another message is missing.
+    pub fn write_part(&mut self, parts: &[&[u8]], copied: usize) -> Result<usize, Refused> {
+        self.core.queue.write_part(self.storage.slots(), parts, copied)
     }
 
     /// Room for `length` bytes of a submessage that is sent in fragments one after the other, for one that is longer

@@ -71,7 +71,7 @@ impl Queue {
         self.is_open &= self.used > 0;
     }
 
-    /// The newest message was sent: the next one goes into a slot of its own.
+    /// The newest message was sent, or is to stay as it is: the next submessage goes into a slot of its own.
     pub fn close(&mut self) {
         self.is_open = false;
     }
@@ -120,7 +120,7 @@ impl Queue {
     }
 
     /// Copies a submessage, in fragments if it is longer than a slot. All of it is kept, or nothing.
-    pub fn write(&mut self, mut slots: Slots<'_>, parts: &[&[u8]]) -> Result<(), Refused> {
+    pub fn write(&mut self, slots: Slots<'_>, parts: &[&[u8]]) -> Result<(), Refused> {
         let length = total(parts);
         if length <= slots.capacity() {
             return self.write_whole(slots, parts);
@@ -137,14 +137,27 @@ impl Queue {
         if needed > u16::from(free) {
             return Err(Refused::Full { needed, free });
         }
-        let mut source = Source { parts, rest: &[] };
-        let mut rest = length;
-        while rest > 0 {
-            let now = rest.min(piece);
-            rest -= now;
-            self.begin_fragment(slots.reborrow(), now, rest == 0)?.fill(&mut source);
+        self.write_part(slots, parts, 0).map(|_| ())
+    }
+
+    /// Copies a submessage that is longer than a slot from its byte `copied` on, in fragments, into the slots that are free. Returns
+    /// the number of bytes that are copied then.
+    pub fn write_part(&mut self, mut slots: Slots<'_>, parts: &[&[u8]], mut copied: usize) -> Result<usize, Refused> {
+        let (length, piece) = (total(parts), fragment_capacity(&slots));
+        if copied == 0 && self.is_fragmenting {
+            return Err(Refused::Fragmenting);
         }
-        Ok(())
+        if piece == 0 {
+            return Err(Refused::TooLong { length, max: 0 });
+        }
+        let mut source = Source { parts, rest: &[] };
+        source.skip(copied);
+        while copied < length && self.free(&slots) > 0 {
+            let now = piece.min(length - copied);
+            copied += now;
+            self.begin_fragment(slots.reborrow(), now, copied == length)?.fill(&mut source);
+        }
+        Ok(copied)
     }
 
     fn writer_of_new<'a>(&'a mut self, slots: Slots<'a>, place: Place) -> Result<SlotWriter<'a>, Refused> {
@@ -239,6 +252,15 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// Passes over the next bytes.
+    fn skip(&mut self, mut length: usize) {
+        while let Some((part, parts)) = self.parts.split_first().filter(|_| length > 0) {
+            let now = length.min(part.len());
+            (self.rest, self.parts) = (part.split_at(now).1, parts);
+            length -= now;
+        }
+    }
+
     /// Copies the next bytes, until the room is full or the bytes end.
     fn copy_to(&mut self, mut room: &mut [u8]) {
         loop {

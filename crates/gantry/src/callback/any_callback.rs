@@ -22,15 +22,6 @@ pub(crate) enum RunOutcome {
     Failed,
 }
 
-/// The order in which the values of one source are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TakeOrder {
-    /// The publishers of a topic take turns.
-    Turns,
-    /// The oldest value of all publishers comes first.
-    Time,
-}
-
 /// The place of a kept value in an executor's order: its time, CLOCK_MONOTONIC in ns, and a number that no other value
 /// of the executor has.
 pub(crate) type EventKey = (u64, u64);
@@ -52,7 +43,7 @@ pub(crate) trait AnyCallback: Send {
     /// Whether there is a value to call the closure with.
     fn has_work(&mut self) -> bool;
     /// Takes one value and calls the closure with it.
-    fn run(&mut self, order: TakeOrder, runs: &RunState) -> Result<RunOutcome>;
+    fn run(&mut self, runs: &RunState) -> Result<RunOutcome>;
     /// Takes the oldest value and keeps it under its time and `number`; `None` if there is none.
     fn enqueue(&mut self, number: u64) -> Result<Option<KeptEvent>>;
     /// Calls the closure with that kept value, if it is still valid.
@@ -82,7 +73,7 @@ impl AnyCallback for RemovedCallback {
         false
     }
 
-    fn run(&mut self, _: TakeOrder, _: &RunState) -> Result<RunOutcome> {
+    fn run(&mut self, _: &RunState) -> Result<RunOutcome> {
         Ok(RunOutcome::Nothing)
     }
 

@@ -63,7 +63,8 @@ impl CallbackHandle {
     /// its source is no `W`.
     ///
     /// Blocks while the callback runs, and keeps it from running. So do not call it in that callback, which has the source
-    /// as an argument: it would wait for itself.
+    /// as an argument: it would wait for itself. Two callbacks that may run at once and call it for each other wait for each other:
+    /// put them into one mutually exclusive group, whose callbacks never run at once, or call it in one direction only.
     ///
     /// # Real-time
     /// It takes a lock, which no other thread has while the callback does not run.

@@ -10,7 +10,7 @@ mod kept_order;
 mod run_state;
 mod typed_callback;
 
-pub(crate) use any_callback::{EventKey, KeptEvent, RunOutcome, TakeOrder};
+pub(crate) use any_callback::{EventKey, KeptEvent, RunOutcome};
 pub use callbacks::CallbackHandle;
 pub(crate) use callbacks::Callbacks;
 pub use group::CallbackGroupType;
@@ -18,7 +18,7 @@ pub(crate) use group::Group;
 
 use crate::{
     error::Error,
-    log,
+    log::{self, Nth, is_logged},
     wait::{lock, try_lock},
 };
 use any_callback::{AnyCallback, RemovedCallback};
@@ -27,7 +27,7 @@ use std::{
     mem::{Discriminant, discriminant},
     sync::{
         Arc, Mutex, MutexGuard, Weak,
-        atomic::{AtomicBool, AtomicUsize, Ordering::*},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::*},
     },
 };
 
@@ -47,6 +47,8 @@ pub(crate) struct Callback {
     /// A slow run was said.
     is_known_slow: AtomicBool,
     is_failing: AtomicBool,
+    /// The malformed samples of its source.
+    malformed: AtomicU64,
     /// The kinds of errors of its source that were logged since it last worked.
     failures: Mutex<Vec<Failure>>,
     inner: Mutex<Box<dyn AnyCallback>>,
@@ -68,6 +70,7 @@ impl Callback {
             runs: RunState::default(),
             is_known_slow: AtomicBool::new(false),
             is_failing: AtomicBool::new(false),
+            malformed: AtomicU64::new(0),
             failures: Mutex::default(),
             inner: Mutex::new(inner),
         }
@@ -84,8 +87,8 @@ impl Callback {
     }
 
     /// Runs the callback for one value, if there is one.
-    pub(crate) fn run(&self, order: TakeOrder) -> RunOutcome {
-        match self.running(|inner| inner.run(order, &self.runs)) {
+    pub(crate) fn run(&self) -> RunOutcome {
+        match self.running(|inner| inner.run(&self.runs)) {
             Ok(outcome) => {
                 self.forget_failures();
                 outcome
@@ -145,11 +148,15 @@ impl Callback {
         std::ptr::eq(self.node.as_ptr(), Arc::as_ptr(node))
     }
 
-    /// Logs an error of the source: no caller can receive it. One that lasts is logged once, though it is tried again.
+    /// Logs an error of the source: no caller can receive it. One that lasts is logged once, though it is tried again; of malformed
+    /// samples, the first, the tenth, the hundredth … are.
     fn log_error(&self, error: &Error) -> RunOutcome {
-        let say = || log::error(&self.node_name(), format_args!("a callback got nothing: {error}"));
+        let say = |nth| log::error(&self.node_name(), format_args!("a callback got nothing: {error}{}", Nth(nth)));
         if matches!(error, Error::Malformed { .. }) {
-            say();
+            let count = self.malformed.fetch_add(1, Relaxed) + 1; // a number of its own
+            if is_logged(count) {
+                say(count);
+            }
             return RunOutcome::Skipped;
         }
         let engine = if let Error::Engine(error) = error { Some(discriminant(error)) } else { None };
@@ -157,7 +164,7 @@ impl Callback {
         if !failures.contains(&failure) {
             failures.push(failure);
             drop(failures); // the log may be anyone's code
-            say();
+            say(1);
         }
         self.is_failing.store(true, Relaxed);
         RunOutcome::Failed

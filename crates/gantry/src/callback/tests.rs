@@ -36,7 +36,7 @@ fn a_removal_at_the_end_of_a_run_drops_the_closure() {
     let ((start, starts), (end, ends)) = (channel::<Arc<Callback>>(), channel());
     thread::spawn(move || {
         for callback in starts {
-            while callback.run(TakeOrder::Turns) == RunOutcome::More {}
+            while callback.run() == RunOutcome::More {}
             end.send(callback).unwrap();
         }
     });
@@ -69,6 +69,6 @@ fn a_callback_that_removes_itself_and_panics_is_dropped() {
     });
     own_handle.set(handle).unwrap();
     let callback = callbacks.of_node().pop().unwrap();
-    catch_unwind(AssertUnwindSafe(|| callback.run(TakeOrder::Turns))).unwrap_err();
+    catch_unwind(AssertUnwindSafe(|| callback.run())).unwrap_err();
     assert_eq!(Arc::strong_count(&mark), 1, "the callback is still there, without its closure");
 }

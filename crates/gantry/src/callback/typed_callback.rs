@@ -3,7 +3,7 @@
 //! A program has this code for each type of messages, so it holds only what depends on the type.
 
 use super::{
-    any_callback::{AnyCallback, EventKey, KeptEvent, RunOutcome, TakeOrder},
+    any_callback::{AnyCallback, EventKey, KeptEvent, RunOutcome},
     kept_order::KeptOrder,
     run_state::RunState,
 };
@@ -29,7 +29,7 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
 
     /// The next value. `is_ready` joins new publishers, which `take_next` does not wait for and no bell announces; it
     /// is also cheap where several topics share a bit of the collector.
-    fn take(&mut self, order: TakeOrder) -> Result<Option<W::Taken>> {
+    fn take(&mut self) -> Result<Option<W::Taken>> {
         while let Some(place) = self.kept.pop_returned() {
             if let Some(taken) = self.value(place).filter(|taken| self.waitable.is_current(taken)) {
                 return Ok(Some(taken));
@@ -38,10 +38,7 @@ impl<W: TakeSource, F> TypedCallback<W, F> {
         if !self.waitable.is_ready()? {
             return Ok(None);
         }
-        match order {
-            TakeOrder::Turns => self.waitable.take_next(),
-            TakeOrder::Time => self.waitable.take_oldest(),
-        }
+        self.waitable.take_next()
     }
 
     fn value(&mut self, place: usize) -> Option<W::Taken> {
@@ -83,13 +80,13 @@ where
         !self.kept.is_empty() || self.waitable.is_ready().unwrap_or(false)
     }
 
-    fn run(&mut self, order: TakeOrder, runs: &RunState) -> Result<RunOutcome> {
-        let Some(taken) = self.take(order)? else { return Ok(RunOutcome::Nothing) };
+    fn run(&mut self, runs: &RunState) -> Result<RunOutcome> {
+        let Some(taken) = self.take()? else { return Ok(RunOutcome::Nothing) };
         Ok(self.call(taken, runs))
     }
 
     fn enqueue(&mut self, number: u64) -> Result<Option<KeptEvent>> {
-        let Some(taken) = self.take(TakeOrder::Time)? else { return Ok(None) };
+        let Some(taken) = self.take()? else { return Ok(None) };
         let time_ns = self.waitable.time_ns(&taken).unwrap_or_else(monotonic_ns);
         let (key, size_bytes) = ((time_ns, number), self.waitable.size_bytes(&taken));
         let place = self.kept.insert(key);

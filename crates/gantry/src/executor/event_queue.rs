@@ -8,7 +8,7 @@ use super::{
     ready_queue::{ReadyQueue, Running, Work},
 };
 use crate::{
-    callback::{CallbackGroupType, EventKey, KeptEvent, RunOutcome, TakeOrder},
+    callback::{CallbackGroupType, EventKey, KeptEvent, RunOutcome},
     time::monotonic_ns,
 };
 use gantry_shm::MAX_DEPTH;
@@ -199,7 +199,7 @@ impl EventQueue {
     /// Runs the next event on this thread.
     pub(super) fn step(&mut self) -> bool {
         if let Some(index) = self.only.take() {
-            return self.ready_queue.run(index, |callback| callback.run(TakeOrder::Time));
+            return self.ready_queue.run(index, |callback| callback.run());
         }
         while let Some((&key, _)) = self.events.first_key_value()
             && let Some(Event { index, is_lossy, .. }) = self.remove(&key)

@@ -10,7 +10,7 @@ use super::{
     order::Order,
     ready_queue::{ReadyQueue, Running, Work},
 };
-use crate::callback::{CallbackGroupType, RunOutcome, TakeOrder};
+use crate::callback::{CallbackGroupType, RunOutcome};
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::atomic::Ordering::Relaxed,
@@ -50,7 +50,7 @@ impl Lanes {
     pub(super) fn step(&mut self) -> bool {
         while let Some(index) = self.take_next() {
             self.enter(self.ready_queue.registered(index).lane);
-            if self.ready_queue.run(index, |callback| callback.run(TakeOrder::Turns)) {
+            if self.ready_queue.run(index, |callback| callback.run()) {
                 return true;
             }
         }
@@ -88,7 +88,7 @@ impl Order for Lanes {
 
     fn start(&mut self) -> Option<Running> {
         let index = self.take_next()?;
-        let running = self.ready_queue.start(index, Work::Take(TakeOrder::Turns));
+        let running = self.ready_queue.start(index, Work::Take);
         let group = &running.callback.group;
         group.is_busy.store(group.kind == CallbackGroupType::MutuallyExclusive, Relaxed);
         Some(running)
@@ -179,7 +179,7 @@ mod tests {
             setting.publish("a");
             setting.lanes.gather();
             let running = setting.lanes.start().unwrap();
-            assert_eq!(running.callback.run(TakeOrder::Turns), RunOutcome::Last);
+            assert_eq!(running.callback.run(), RunOutcome::Last);
             for name in ["a", "b"] {
                 (0..2).for_each(|_| {
                     setting.publish(name);

@@ -133,9 +133,11 @@ impl Members {
         }
         log::debug(&member.node().fully_qualified_name(), "an executor has this node");
         list.participant = Some(participant.clone());
+        let node = member.node().clone();
         list.members.push(member);
         self.version.fetch_add(1, Release);
         drop(list);
+        node.warn_of_misspelt_parameters();
         signal.wake_executor();
         Ok(())
     }

@@ -2,7 +2,6 @@
 //! next round. Each priority has rounds of its own; a round of a higher priority goes first.
 
 use super::{Executor, ready_queue::ReadyQueue, steps::ExecutorSteps};
-use crate::callback::TakeOrder;
 use std::collections::VecDeque;
 
 /// Runs callbacks one after the other on the thread that spins it, in rounds. In each round every callback that has
@@ -50,7 +49,7 @@ impl ExecutorSteps for SingleThreadedExecutor {
 
     fn step(&mut self) -> bool {
         while let Some(index) = self.rounds.iter_mut().find_map(VecDeque::pop_front) {
-            if self.ready_queue.run(index, |callback| callback.run(TakeOrder::Turns)) {
+            if self.ready_queue.run(index, |callback| callback.run()) {
                 return true;
             }
         }

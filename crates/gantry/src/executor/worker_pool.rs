@@ -9,6 +9,21 @@
 //!   the one that it woke.
 //! - While a thread sleeps, one of the sleeping threads wakes at the next due time.
 //!
+//! A thread has nothing left to run: it gathered, and then
+//!
+//! | asleep | the thread | the next news | the next due time |
+//! | --- | --- | --- | --- |
+//! | 0 or 1 threads | sleeps until the next due time | rings one of the sleeping threads, which gathers | ends its sleep |
+//! | 2 threads | hands over, waits in reserve | as above | ends the sleep of one, if it is no earlier than the earliest of them, else `hand_over` wakes one, which sleeps until then |
+//!
+//! A thread begins to run a callback, and hands over. Of the others,
+//!
+//! | asleep | in reserve | is woken |
+//! | --- | --- | --- |
+//! | some | any | one sleeping thread, if more callbacks can run, or one is due before the earliest sleep ends; else the next news rings |
+//! | none | some | one in reserve, which gathers and sleeps |
+//! | none | none | none: all run callbacks, and gather after that |
+//!
 //! A spin with a condition has one more thread, the one that called it: it checks the condition after each run.
 
 use super::{
@@ -59,7 +74,8 @@ struct PoolState<O> {
     end: PoolEnd<O>,
     /// The number of gatherings since the last check of the condition.
     turns: usize,
-    /// The times until which the threads sleep that sleep, or are about to, CLOCK_MONOTONIC.
+    /// The times until which the threads sleep that sleep, or are about to, CLOCK_MONOTONIC. Only their number and the earliest are
+    /// used, so a thread that wakes removes any that equals its own: those of two threads that sleep equally long are the same.
     asleep: Vec<u64>,
     /// The number of threads that wait for `has_work`.
     in_reserve: usize,
@@ -242,6 +258,7 @@ impl<O: Order> WorkerPool<O> {
         drop(state);
         sleeper.sleep(sleep, until, || self.signal.should_wake());
         let mut state = lock(&self.state);
+        // Its own time, or an equal one of another thread.
         if let Some(index) = state.asleep.iter().position(|other_ns| *other_ns == until_ns) {
             state.asleep.swap_remove(index);
         }

@@ -16,7 +16,7 @@ use crate::{
     error::Result,
     node::{Node, RmwNodes},
 };
-use gantry_shm::{EndpointDescription, Role};
+use gantry_shm::{EndpointDescription, Qos, Role};
 use names_and_types::{NamesAndTypes, by_name, service, topic};
 use std::time::Duration;
 
@@ -89,6 +89,30 @@ impl Node {
     /// As [`Node::publishers_info_by_topic`].
     pub fn subscriptions_info_by_topic(&self, topic: &str) -> Result<Vec<TopicEndpointInfo>> {
         self.endpoints_info(topic, EndpointType::Subscription)
+    }
+
+    /// The QoS for a subscription to a topic whose publishers are not known beforehand, such as that of a recorder: `qos` with the
+    /// best reliability, durability, liveliness, deadline and lease that all publishers of the topic offer now, so it matches each
+    /// of them ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE). History and depth are those of `qos`. Without a publisher it has
+    /// the best that there is, which a later publisher may not offer: wait for one first ([`Node::wait_for_graph_change`]).
+    ///
+    /// ```
+    /// # fn main() -> gantry::Result<()> {
+    /// # use gantry::Qos;
+    /// # use gantry_msgs::std_msgs::msg::String as Text;
+    /// # let node = gantry::Node::builder("best_example").domain_id(88).build()?;
+    /// # let publisher = node.create_publisher::<Text>("map", Qos::default().transient_local())?;
+    /// let qos = node.best_available_qos("map", Qos::default().keep_last(100))?;
+    /// let subscription = node.create_subscription::<Text>("map", qos)?;
+    /// # assert_eq!(qos, Qos::default().keep_last(100).transient_local());
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Node::publishers_info_by_topic`].
+    pub fn best_available_qos(&self, topic: &str, qos: impl Into<Qos>) -> Result<Qos> {
+        let publishers = self.publishers_info_by_topic(topic)?;
+        Ok(qos.into().best_offered_by(publishers.iter().map(|publisher| publisher.qos_profile)))
     }
 
     /// The number of publishers of a topic, matched or not.

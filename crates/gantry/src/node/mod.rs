@@ -6,6 +6,7 @@ mod init;
 mod names;
 mod node_callbacks;
 mod presence;
+mod private_domain;
 mod remap;
 mod rmw_nodes;
 
@@ -17,6 +18,8 @@ pub(crate) use names::{
     ServiceTopic, check_native_topic, client_reply_topic, reply_topic, request_topic, service_topic,
 };
 pub(crate) use presence::Presence;
+pub(crate) use private_domain::is_private;
+pub use private_domain::private_domain_id;
 pub(crate) use rmw_nodes::{RmwNodes, node_and_process};
 
 use crate::{
@@ -202,7 +205,7 @@ impl NodeBuilder {
         NodeBuilder { namespace: namespace.to_owned(), ..self }
     }
 
-    /// Puts the node in a domain, instead of that of `ROS_DOMAIN_ID`.
+    /// Puts the node in a domain, instead of that of `ROS_DOMAIN_ID`: 0 to 232, or a [private](crate::private_domain_id) one.
     #[must_use]
     pub fn domain_id(self, domain_id: u32) -> Self {
         NodeBuilder { domain_id: Some(domain_id), ..self }
@@ -263,9 +266,9 @@ impl NodeBuilder {
         let rules = [&self.remappings[..], &own.remappings, &global.remappings].concat();
         let names = Remapped::new(&self.name, &self.namespace, &rules)?;
         let domain_id = match self.domain_id {
-            Some(id) if id <= MAX_DOMAIN_ID => id,
+            Some(id) if id <= MAX_DOMAIN_ID || is_private(id) => id,
             Some(id) => return Err(Error::InvalidDomain { origin: "the domain", value: id.to_string() }),
-            None => domain_of_environment()?,
+            None => default_domain_id()?,
         };
         let mut overrides = global.parameters.of_node(&names.fully_qualified_name());
         overrides.extend(own.parameters.of_node(&names.fully_qualified_name()));
@@ -279,7 +282,11 @@ impl NodeBuilder {
     }
 }
 
-fn domain_of_environment() -> Result<u32> {
+/// The domain of `ROS_DOMAIN_ID`, which nodes have unless their builder names another; 0 if it is unset.
+///
+/// # Errors
+/// The value of `ROS_DOMAIN_ID` is no domain.
+pub fn default_domain_id() -> Result<u32> {
     let value = std::env::var_os(DOMAIN_VARIABLE).unwrap_or_default();
     let value = value.to_string_lossy();
     match value.trim() {

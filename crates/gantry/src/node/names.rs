@@ -75,11 +75,13 @@ pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str
     Ok(full)
 }
 
-/// Checks the name of a topic that avoids ROS 2's conventions: any text that is not the name of a service's topic.
+/// Checks the name of a topic that avoids ROS 2's conventions: any text that is not the name of a service's topic, without
+/// control characters, because names are printed on terminals.
 pub(crate) fn check_native_topic(topic: &str) -> Result<()> {
     let broken = match topic.len() {
         0 => Err("it is empty"),
         length if length > MAX_TOPIC_BYTES => Err("it has more than 247 characters"),
+        _ if topic.contains(char::is_control) => Err("it has control characters"),
         _ if service_topic(topic).is_some() => Err("it is the name of a service's topic"),
         _ => Ok(()),
     };
@@ -98,7 +100,7 @@ pub(crate) fn reply_topic(service: &str) -> String {
 }
 
 /// The topic of the replies to one client, which is named by its publisher of requests. Topics whose names differ only
-/// behind a `#` share lines on the engine's board.
+/// behind a `#` share a line on the engine's board.
 pub(crate) fn client_reply_topic(service: &str, client: Gid) -> String {
     let digits: String = client.0.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("rr{service}Reply#{digits}")
@@ -305,6 +307,22 @@ mod tests {
         for topic in ["/rq/addRequest", "rq/add", "rr/addRequest", "rqRequest", "rq", ""] {
             assert_eq!(service_topic(topic), None, "{topic}");
         }
+    }
+
+    #[test]
+    fn names_with_control_characters_are_refused_and_escaped() {
+        for (topic, escaped) in [
+            ("\u{1b}]0;owned\u{7}", r"\u{1b}]0;owned\u{7}"),
+            ("/rosout\n/fake", r"/rosout\n/fake"),
+            ("a\0b", r"a\0b"),
+            ("\u{9b}2J", r"\u{9b}2J"),
+        ] {
+            let sentence = check_native_topic(topic).unwrap_err().to_string();
+            assert_eq!(sentence, format!("topic name \"{escaped}\" is not allowed: it has control characters"));
+            let sentence = why(topic);
+            assert!(sentence.contains(escaped) && !sentence.contains(char::is_control), "{sentence:?}");
+        }
+        assert!(check_native_topic("größe 2").is_ok());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A node's record in the graph.
 
 use crate::{error::Result, log};
-use gantry_shm::{GraphRecord, NodeDetails, Participant, Role};
+use gantry_shm::{GraphRecord, NodeDetails, Participant};
 use std::{
     sync::{
         Arc,
@@ -48,11 +48,10 @@ impl Presence {
 /// Warns if another node has that full name. It is looked for after this one was added, so one of two that start at the same
 /// time finds the other.
 fn warn_of_namesake(participant: &Participant, node: &str) {
-    // Nodes have the topic without a name.
-    let Ok(nodes) = participant.endpoints_of("") else { return };
-    let namesakes = nodes.iter().filter(|entry| entry.description.role == Role::Node && entry.description.node == node);
-    if namesakes.clone().count() > 1 {
-        let processes: std::collections::BTreeSet<&str> = namesakes.map(|entry| entry.process.as_str()).collect();
+    let Ok(namesakes) = participant.nodes_of_name(node) else { return };
+    if namesakes.len() > 1 {
+        let processes: std::collections::BTreeSet<&str> =
+            namesakes.iter().map(|entry| entry.process.as_str()).collect();
         let processes = processes.into_iter().collect::<Vec<_>>().join(" and ");
         let domain_id = participant.domain_id();
         log::warn(

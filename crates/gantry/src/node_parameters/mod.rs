@@ -8,6 +8,7 @@ mod sim_time;
 
 use crate::{
     error::{Error, Result},
+    log,
     node::Node,
     parameter::{Parameter, ParameterCallbackHandle, ParameterType, ParameterValue, ParameterVariant},
 };
@@ -195,6 +196,20 @@ impl Node {
         callback: impl FnMut(&[Parameter]) + Send + 'static,
     ) -> Result<ParameterCallbackHandle> {
         self.parameters().add_post_set_callback(Box::new(callback))
+    }
+
+    /// Warns of values of the command line that no declaration has taken, if a similar name is declared. Called when an executor gets
+    /// the node: most nodes have declared their parameters then, and a later declaration still takes its value.
+    pub(crate) fn warn_of_misspelt_parameters(&self) {
+        let node = self.fully_qualified_name();
+        for (given, declared) in self.parameters().misspelt_overrides() {
+            log::warn(
+                &node,
+                format_args!(
+                    "the parameter {given} was given a value, and {node} has not declared it so far; did you mean {declared}?"
+                ),
+            );
+        }
     }
 
     /// Starts the parameter services before the first declaration or change.

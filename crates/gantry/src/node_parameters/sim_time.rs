@@ -14,7 +14,7 @@ use crate::{
     wait::{GuardCondition, Waitable},
 };
 use gantry_msgs::{rcl_interfaces::msg::ParameterDescriptor, rosgraph_msgs};
-use gantry_shm::Qos;
+use gantry_shm::{Qos, with_signals_blocked};
 use std::{
     sync::Arc,
     task::{Wake, Waker},
@@ -76,7 +76,8 @@ impl ClockFollower {
                 log::error(&name, format_args!("the topic {TOPIC} is no longer followed: {error}"));
             }
         };
-        let thread = thread::Builder::new().name("gantry-clock".to_owned()).spawn(work);
+        let thread = thread::Builder::new().name("gantry-clock".to_owned());
+        let thread = with_signals_blocked(|| thread.spawn(work));
         let action = || "start the thread that follows /clock".to_owned();
         let thread = thread.map_err(|source| gantry_shm::Error::System { action: action(), source })?;
         Ok(ClockFollower { stop, thread: Some(thread) })
@@ -107,7 +108,7 @@ fn follow(
             return Ok(());
         }
         let mut newest = None;
-        while let Some(message) = subscription.take()? {
+        while let Some(message) = subscription.take_valid()? {
             let (sec, nanosec) = (message.clock.sec, message.clock.nanosec);
             newest = Some(Duration::new(u64::try_from(sec).unwrap_or(0), nanosec));
         }

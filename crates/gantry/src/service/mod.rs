@@ -57,8 +57,14 @@ fn kept_requests(depth: u32) -> u32 {
     (4 * depth.clamp(1, MAX_DEPTH)).max(MIN_KEPT_REQUESTS)
 }
 
-/// The replies that are kept for a client of that depth, at both ends. So many that a server may answer all requests that it
-/// left at once, and nothing that the client waits for is overwritten.
+/// The replies to a client of that depth that a server keeps whatever their size, unless all memory is in use; the others up to
+/// `PublisherOptions::max_kept_bytes`.
+fn guaranteed_replies(depth: u32) -> u32 {
+    2 * depth.clamp(1, MAX_DEPTH)
+}
+
+/// The replies that are kept for a client of that depth, at both ends, as far as there is room. So many that a server may
+/// answer all requests that it left at once, and nothing that the client waits for is overwritten.
 fn kept_replies(depth: u32) -> u32 {
-    kept_requests(depth) + 2 * depth.clamp(1, MAX_DEPTH)
+    kept_requests(depth) + guaranteed_replies(depth)
 }

@@ -43,7 +43,8 @@ pub(crate) struct Jump {
 
 /// A timer, which must follow the jumps of its clock.
 pub(crate) trait JumpListener: std::fmt::Debug + Send + Sync {
-    fn time_jumped(&self, jump: Jump);
+    /// Follows the jump; returns the wakers that are to be called.
+    fn time_jumped(&self, jump: Jump) -> Vec<Waker>;
 }
 
 #[derive(Debug, Default)]
@@ -98,13 +99,16 @@ impl Clock {
     pub(crate) fn simulate(&self, on: bool) {
         let Kind::Ros(ros) = &self.0 else { return };
         let listeners = lock(&ros.listeners);
-        if on != ros.is_simulated.load(Acquire) {
-            let old_ns = self.now_ns();
-            ros.simulated.now_ns.store(0, Release);
-            let new_ns = if on { 0 } else { monotonic_ns() };
-            let jump = Jump { old_ns, new_ns, is_other_source: true };
-            ros.jump(&listeners, jump, || ros.is_simulated.store(on, Release));
+        if on == ros.is_simulated.load(Acquire) {
+            return;
         }
+        let old_ns = self.now_ns();
+        ros.simulated.now_ns.store(0, Release);
+        let new_ns = if on { 0 } else { monotonic_ns() };
+        let jump = Jump { old_ns, new_ns, is_other_source: true };
+        let wakers = ros.jump(&listeners, jump, || ros.is_simulated.store(on, Release));
+        drop(listeners); // a waker may make a timer
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Sets the simulated time of a node's clock, and wakes what waits for it.
@@ -113,10 +117,14 @@ impl Clock {
         let listeners = lock(&ros.listeners);
         let (old_ns, new_ns) = (ros.simulated.now_ns.load(Acquire), in_ns(now));
         let jump = Jump { old_ns, new_ns, is_other_source: old_ns == 0 };
+        let mut wakers = Vec::new();
         if ros.is_simulated.load(Acquire) && (jump.is_other_source || new_ns < old_ns) {
-            ros.jump(&listeners, jump, || ros.simulated.now_ns.store(new_ns, Release));
+            wakers = ros.jump(&listeners, jump, || ros.simulated.now_ns.store(new_ns, Release));
         }
-        ros.simulated.set(new_ns);
+        ros.simulated.now_ns.store(new_ns, Release);
+        drop(listeners); // a waker may make a timer
+        wakers.into_iter().for_each(Waker::wake);
+        ros.simulated.wake();
     }
 
     /// Tells a timer of the jumps of a node's clock.
@@ -131,7 +139,8 @@ impl Clock {
     /// set.
     pub fn set(&self, now: Duration) -> bool {
         let Kind::Manual(manual) = &self.0 else { return false };
-        manual.set(in_ns(now));
+        manual.now_ns.store(in_ns(now), Release);
+        manual.wake();
         true
     }
 
@@ -171,23 +180,26 @@ impl Clock {
 }
 
 impl Manual {
-    fn set(&self, now_ns: u64) {
-        self.now_ns.store(now_ns, Release);
+    /// Wakes what waits for the clock, which was set.
+    fn wake(&self) {
         let waiting = std::mem::take(&mut *lock(&self.waiting));
         waiting.into_iter().for_each(Waker::wake);
     }
 }
 
 impl RosTime {
-    /// Makes a jump and tells the timers. Meanwhile none of them is due by mistake: a time that grows is set last.
-    fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) {
-        let tell = || listeners.iter().filter_map(Weak::upgrade).for_each(|listener| listener.time_jumped(jump));
+    /// Makes a jump and tells the timers, whose wakers are to be called when nothing is locked. Meanwhile none of them is due by
+    /// mistake: a time that grows is set last.
+    fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) -> Vec<Waker> {
+        let tell =
+            || listeners.iter().filter_map(Weak::upgrade).flat_map(|listener| listener.time_jumped(jump)).collect();
         if jump.new_ns < jump.old_ns {
             set();
-            tell();
+            tell()
         } else {
-            tell();
+            let wakers = tell();
             set();
+            wakers
         }
     }
 }

@@ -103,6 +103,12 @@ impl GenericPublisher {
         self.loan_of_type(length_bytes)
     }
 
+    /// Bytes of the publisher's shared memory, which grows as samples need it, and never shrinks.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.engine.memory_bytes()
+    }
+
     /// As [`GenericPublisher::loan`], for a length that a message of the type has.
     #[inline]
     pub(super) fn loan_of_type(&mut self, length_bytes: usize) -> Result<GenericLoan> {

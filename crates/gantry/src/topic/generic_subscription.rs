@@ -3,16 +3,17 @@
 //! Recorders, bridges, bindings and tools use it; the typed [`Subscription`](crate::Subscription) is a layer over it.
 //! The bytes come from another process and are not checked.
 
-use super::other_domains::UnmatchedSubscription;
+use super::{malformed_samples::MalformedSamples, other_domains::UnmatchedSubscription};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     events::{Events, SubscriptionEventSource, SubscriptionEvents},
+    log::{self, Nth, is_logged},
     node::Presence,
     topic::message_info::MessageInfo,
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{Gid, Role, SampleInfo};
-use std::{os::fd::BorrowedFd, sync::Arc, time::Duration};
+use std::{fmt::Display, os::fd::BorrowedFd, sync::Arc, time::Duration};
 
 /// Takes messages as bytes; belongs to one thread at a time.
 ///
@@ -30,6 +31,7 @@ pub struct GenericSubscription {
     presence: Arc<Presence>,
     /// Its look at other domains.
     _unmatched: Option<Arc<UnmatchedSubscription>>,
+    malformed: MalformedSamples,
 }
 
 /// A taken message, in place. It owns its pin: keep it, send it to another thread, drop it in any order.
@@ -41,7 +43,7 @@ pub struct GenericSample(gantry_shm::Sample);
 
 impl GenericSubscription {
     pub(crate) fn new(engine: gantry_shm::Subscription, presence: Arc<Presence>) -> GenericSubscription {
-        GenericSubscription { engine, presence, _unmatched: None }
+        GenericSubscription { engine, presence, _unmatched: None, malformed: MalformedSamples::default() }
     }
 
     /// Has a warning logged if its publisher is in another domain.
@@ -50,8 +52,9 @@ impl GenericSubscription {
         Ok(self)
     }
 
-    /// The next message, in place; `None` if there is none now. Publishers take turns. Samples older than their
-    /// publisher's lifespan are skipped.
+    /// The next message, in place; `None` if there is none now. Of several publishers the oldest comes first. If more wait than the
+    /// depth of a KEEP_LAST subscription, the oldest are skipped, which [`GenericSubscription::overwritten`] counts. Samples older than
+    /// their publisher's lifespan are skipped.
     ///
     /// # Errors
     /// A publisher whose memory is invalid, which is then excluded for good; as many samples are held as may be
@@ -121,7 +124,8 @@ impl GenericSubscription {
     /// Sets the most samples of one publisher that may be held at once (kept, or queued by an executor); the default is
     /// no limit. A take beyond it fails with [`EngineError::TooManyHeld`](crate::EngineError::TooManyHeld), and the
     /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are.
-    /// Small messages are copied by a take (`PublisherOptions::max_inline_bytes`) and do not count.
+    /// Small messages are copied by a take (`PublisherOptions::max_inline_bytes`, 256 bytes by default) and do not count: with a limit
+    /// of 2, any number of a small message is held without an error.
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.engine.set_max_held_samples(limit);
     }
@@ -187,6 +191,45 @@ impl GenericSubscription {
         self.engine.losses().expired
     }
 
+    /// The number of samples that were taken and were no messages of the topic's type, as the typed
+    /// [`Subscription`](crate::Subscription) finds: those that came with an error, and those that were skipped.
+    #[must_use]
+    pub fn malformed(&self) -> u64 {
+        self.malformed.count
+    }
+
+    /// Counts a sample that was taken as [malformed](GenericSubscription::malformed), and logs the first, the tenth, the hundredth …
+    /// with its publisher and the reason. For bindings, which read messages themselves and go on without an error, so that one
+    /// publisher ends no program of others.
+    ///
+    /// # Real-time
+    /// A line of the log costs a look at the graph.
+    pub fn skip_malformed(&mut self, sample: &GenericSample, why: impl Display) {
+        let (participant, subscription) = (self.presence.participant(), self.engine.description());
+        self.malformed.skip(participant, subscription, sample.message_info().publisher_gid, &why);
+    }
+
+    /// The error of a sample that is no message of its type.
+    #[cold]
+    pub(super) fn malformed_sample(
+        &mut self,
+        publisher: Gid,
+        type_name: &'static str,
+        error: gantry_cdr::Error,
+    ) -> Error {
+        let (participant, topic) = (self.presence.participant(), &self.engine.description().topic);
+        self.malformed.error(participant, topic, publisher, (type_name, error))
+    }
+
+    /// Logs the error of the newest malformed sample, if it is the first, the tenth, the hundredth …
+    #[cold]
+    pub(super) fn log_malformed(&self, error: &Error) {
+        let count = self.malformed.count;
+        if is_logged(count) {
+            log::warn(&self.engine.description().node, format_args!("{error}{}", Nth(count)));
+        }
+    }
+
     /// A sentence for each publisher of this topic that is not matched: another type, incompatible QoS, or a failure to
     /// open or map it. Each is logged, too, when it is found.
     #[must_use]
@@ -218,10 +261,6 @@ impl TakeSource for GenericSubscription {
 
     fn take_next(&mut self) -> Result<Option<GenericSample>> {
         self.take()
-    }
-
-    fn take_oldest(&mut self) -> Result<Option<GenericSample>> {
-        Ok(self.engine.take_oldest_first()?.map(GenericSample))
     }
 
     fn size_bytes(&self, sample: &GenericSample) -> usize {

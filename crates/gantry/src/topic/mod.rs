@@ -3,6 +3,7 @@
 mod fixed_size;
 mod generic_publisher;
 mod generic_subscription;
+mod malformed_samples;
 mod message_info;
 mod node_topics;
 mod other_domains;
@@ -12,6 +13,7 @@ mod subscription;
 
 pub use generic_publisher::{GenericLoan, GenericPublisher, PublishError};
 pub use generic_subscription::{GenericSample, GenericSubscription};
+pub(crate) use malformed_samples::{MalformedSamples, publisher_name};
 pub use message_info::MessageInfo;
 pub(crate) use node_topics::type_description;
 pub use publisher::{Loan, Publisher};

@@ -160,13 +160,22 @@ impl Node {
     /// # Errors
     /// A name that ROS 2 does not allow; the domain cannot be read.
     pub fn topic_types(&self, topic: &str) -> Result<Vec<TypeDescription>> {
-        let endpoints = self
-            .participant()
-            .endpoints_of(&self.resolve_topic_name(topic)?)?
-            .into_iter()
-            .map(|entry| entry.description);
-        let publishers = endpoints.filter(|endpoint| endpoint.role == Role::Publisher);
-        let mut types: Vec<_> = publishers.map(|publisher| publisher.message_type.clone()).collect();
+        self.types_of(topic, |role| role == Role::Publisher)
+    }
+
+    /// As [`Node::topic_types`], with the types of the subscriptions: for a program that makes a publisher for them.
+    ///
+    /// # Errors
+    /// As [`Node::topic_types`].
+    pub fn endpoint_types(&self, topic: &str) -> Result<Vec<TypeDescription>> {
+        self.types_of(topic, |role| role != Role::Node)
+    }
+
+    fn types_of(&self, topic: &str, is_asked: impl Fn(Role) -> bool) -> Result<Vec<TypeDescription>> {
+        let endpoints = self.participant().endpoints_of(&self.resolve_topic_name(topic)?)?;
+        let endpoints = endpoints.into_iter().map(|entry| entry.description);
+        let asked = endpoints.filter(|endpoint| is_asked(endpoint.role));
+        let mut types: Vec<_> = asked.map(|endpoint| endpoint.message_type.clone()).collect();
         types.sort_unstable();
         types.dedup();
         Ok(types)

@@ -1,6 +1,6 @@
 //! Hints for endpoints that wait in vain: the other end of their topic is in another domain.
 
-use crate::{lock::lock, log, time::monotonic_ns};
+use crate::{lock::lock, log, node::is_private, time::monotonic_ns};
 use gantry_shm::{DomainReport, EndpointDescription, Participant, PublisherMatches, Role, Watcher};
 use std::{
     sync::{Arc, Mutex, Weak},
@@ -123,12 +123,12 @@ fn look(now_ns: u64) {
 
 /// Warns of each endpoint whose other end another domain has.
 fn warn(mut ends: Vec<Arc<EndpointDescription>>) {
-    ends.retain(|own| log::is_warn_enabled(&own.node));
+    ends.retain(|own| log::is_warn_enabled(&own.node) && !is_private(own.domain_id));
     if ends.is_empty() {
         return;
     }
     for domain_id in gantry_shm::domains().unwrap_or_default() {
-        if ends.iter().all(|own| own.domain_id == domain_id) {
+        if is_private(domain_id) || ends.iter().all(|own| own.domain_id == domain_id) {
             continue;
         }
         // A domain that cannot be read is none of these endpoints' affairs.

@@ -9,7 +9,7 @@ use crate::{
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_cdr::{ByteOrder, Message, View};
-use gantry_shm::SampleInfo;
+use gantry_shm::{Gid, SampleInfo};
 use std::{marker::PhantomData, ops::Deref, os::fd::BorrowedFd, time::Duration};
 
 /// Takes messages of type `T`; belongs to one thread at a time. It derefs to its [`GenericSubscription`], which has the
@@ -42,11 +42,33 @@ impl<T: Message> Subscription<T> {
     /// afterwards; see [`Subscription::take_copy`].
     ///
     /// # Errors
-    /// A sample that is no `T`, which is skipped; as [`GenericSubscription::take`].
+    /// A sample that is no `T`, which is skipped and [counted](GenericSubscription::malformed): the next take goes on. The error
+    /// names its publisher, for which the graph is read. As [`GenericSubscription::take`].
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
-        Sample::new(sample).map(Some).map_err(|error| self.malformed(error))
+        self.checked(sample)
+    }
+
+    #[inline]
+    fn checked(&mut self, sample: GenericSample) -> Result<Option<Sample<T>>> {
+        let publisher = sample.message_info().publisher_gid;
+        Sample::new(sample).map(Some).map_err(|error| self.malformed(publisher, error))
+    }
+
+    /// As [`Subscription::take`], for callers that an error would not help: passes over malformed samples, of which the log has the
+    /// first, the tenth, the hundredth … Not over more of them than waited at the first one, then it returns `None`: otherwise the
+    /// loop might never end if they come as fast as it passes over them.
+    pub(crate) fn take_valid(&mut self) -> Result<Option<Sample<T>>> {
+        let mut left = None;
+        while left != Some(0) {
+            match self.take() {
+                Err(error @ Error::Malformed { .. }) => self.generic.log_malformed(&error),
+                taken => return taken,
+            }
+            left = left.map_or_else(|| Some(self.generic.engine.untaken()), |left: u64| Some(left - 1));
+        }
+        Ok(None)
     }
 
     /// As [`Subscription::take`], with the time of the take.
@@ -117,7 +139,7 @@ impl<T: Message> Subscription<T> {
             None => {
                 sample.copy_into(&mut self.body);
                 let read = message.read_body(&self.body, ByteOrder::LittleEndian);
-                read.map_err(|error| self.malformed(error))?;
+                read.map_err(|error| self.malformed(sample.message_info().publisher_gid, error))?;
             }
         }
         self.generic.engine.count_copy();
@@ -125,8 +147,8 @@ impl<T: Message> Subscription<T> {
     }
 
     #[cold]
-    fn malformed(&self, error: gantry_cdr::Error) -> Error {
-        Error::Malformed { topic: self.topic().to_owned(), type_name: T::TYPE_NAME, error }
+    fn malformed(&mut self, publisher: Gid, error: gantry_cdr::Error) -> Error {
+        self.generic.malformed_sample(publisher, T::TYPE_NAME, error)
     }
 
     /// As [`GenericSubscription::wait`].
@@ -198,11 +220,6 @@ impl<T: Message> TakeSource for Subscription<T> {
 
     fn take_next(&mut self) -> Result<Option<Sample<T>>> {
         self.take()
-    }
-
-    fn take_oldest(&mut self) -> Result<Option<Sample<T>>> {
-        let Some(sample) = self.generic.take_oldest()? else { return Ok(None) };
-        Sample::new(sample).map(Some).map_err(|error| self.malformed(error))
     }
 
     fn size_bytes(&self, sample: &Sample<T>) -> usize {

@@ -60,14 +60,6 @@ pub trait TakeSource: Waitable {
     /// As the type's own method to take.
     fn take_next(&mut self) -> Result<Option<Self::Taken>>;
 
-    /// As [`TakeSource::take_next`], but the oldest value of all publishers, where publishers would take turns.
-    ///
-    /// # Errors
-    /// As there.
-    fn take_oldest(&mut self) -> Result<Option<Self::Taken>> {
-        self.take_next()
-    }
-
     /// The memory that the value occupies, as far as it is bounded where values are kept.
     fn size_bytes(&self, _taken: &Self::Taken) -> usize {
         0

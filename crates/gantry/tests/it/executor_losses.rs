@@ -5,16 +5,19 @@ use crate::{
     support::*,
 };
 use gantry::*;
+use gantry_msgs::std_msgs::msg::UInt64;
 use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering::*},
+        mpsc,
     },
     time::{Duration, Instant},
 };
 
 tests![
     news_that_comes_while_its_callback_finds_nothing_is_not_lost,
+    messages_of_publishers_that_leave_during_a_callback_are_not_lost,
     a_node_that_goes_between_two_steps_leaves_the_others,
     a_malformed_sample_holds_up_no_other,
     a_panic_is_passed_on_and_the_executor_can_go_on,
@@ -50,6 +53,42 @@ fn a_node_that_goes_between_two_steps_leaves_the_others() {
         ran.lock().unwrap().clear();
         assert!(executor.spin_once(PATIENCE).unwrap() && executor.spin_once(PATIENCE).unwrap(), "{name}");
         assert_eq!(*ran.lock().unwrap(), [2, 2], "{name}");
+    }
+}
+
+fn messages_of_publishers_that_leave_during_a_callback_are_not_lost() {
+    const WORKERS: u64 = 40;
+    let qos = Qos::default().keep_all();
+    for (name, mut executor) in executors() {
+        let (node, heard) = (node(), Arc::new(Mutex::new(Vec::new())));
+        let ((begun, begins), (go, goes)) = (mpsc::channel(), mpsc::channel::<()>());
+        let list = heard.clone();
+        let hear = move |done: Sample<UInt64>| {
+            list.lock().unwrap().push(done.data);
+            if done.data == 0 {
+                begun.send(()).unwrap();
+                goes.recv().unwrap();
+            }
+        };
+        node.create_subscription_with_callback("done", qos, hear).unwrap();
+        executor.add_node(&node).unwrap();
+        std::thread::scope(|scope| {
+            let workers = node.clone();
+            scope.spawn(move || {
+                for number in 0..=WORKERS {
+                    let mut worker = workers.create_publisher::<UInt64>("done", qos).unwrap();
+                    assert!(worker.wait_for_subscriptions(1, PATIENCE).unwrap());
+                    worker.publish_copy(&UInt64 { data: number }).unwrap();
+                    drop(worker);
+                    if number == 0 {
+                        begins.recv_timeout(PATIENCE).unwrap();
+                    }
+                }
+                go.send(()).unwrap();
+            });
+            executor.spin_until(PATIENCE, &mut || heard.lock().unwrap().len() > WORKERS as usize).unwrap();
+        });
+        assert_eq!(*heard.lock().unwrap(), Vec::from_iter(0..=WORKERS), "{name}");
     }
 }
 

@@ -89,6 +89,7 @@ fn a_typed_subscription_passes_over_bytes_of_another_length() {
     assert!(subscription.wait(PATIENCE).unwrap());
     let error = subscription.take().unwrap_err();
     assert!(matches!(error, Error::Malformed { .. }), "{error}");
+    assert_eq!(subscription.malformed(), 1);
     assert_eq!(*subscription.take().unwrap().unwrap(), Point { x: 0.0, y: 0.0 });
 }
 

@@ -6,6 +6,13 @@ use gantry_msgs::{
     example_interfaces::srv::AddTwoInts,
     std_srvs::srv::{SetBool, Trigger},
 };
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 tests![
     a_generic_client_calls_a_typed_server,
@@ -16,6 +23,10 @@ tests![
     the_types_of_servers_are_found_by_name,
     clients_and_servers_are_explained,
     another_definition_of_the_type_is_told,
+    requests_without_room_are_lost_and_counted,
+    a_malformed_request_ends_no_server,
+    a_flood_of_malformed_requests_holds_no_server,
+    a_malformed_response_ends_its_call_in_an_error,
 ];
 
 /// The body of a request to add two numbers.
@@ -25,6 +36,74 @@ fn body(a: i64, b: i64) -> Vec<u8> {
 
 fn add_two_ints() -> ServiceTypeDescription {
     ServiceTypeDescription::of::<AddTwoInts>()
+}
+
+/// The same type with messages of any length, as a program that breaks the protocol sends them.
+fn unchecked() -> ServiceTypeDescription {
+    let mut service_type = add_two_ints();
+    (service_type.request.payload_bytes, service_type.response.payload_bytes) = (usize::MAX, usize::MAX);
+    service_type
+}
+
+fn a_malformed_request_ends_no_server() {
+    let mut service = node().create_service::<AddTwoInts>("malformed_request").unwrap();
+    let mut client = node().create_generic_client("malformed_request", unchecked()).unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    for request in [&[1, 2, 3][..], &[], &body(40, 2)] {
+        client.send_request_copy(request).unwrap();
+    }
+    assert!(service.wait(PATIENCE).unwrap());
+    let request = service.take_request().unwrap().unwrap();
+    assert_eq!((request.a, request.b, request.id().sequence), (40, 2, 3));
+    assert_eq!(service.malformed_requests(), 2);
+    assert!(service.take_request().unwrap().is_none());
+}
+
+/// More than a client's publisher keeps for a server.
+const MOST_KEPT: u64 = 2000;
+
+fn a_flood_of_malformed_requests_holds_no_server() {
+    let mut service = node().create_service::<AddTwoInts>("malformed_flood").unwrap();
+    let mut client = node().create_generic_client("malformed_flood", unchecked()).unwrap();
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    let is_over = Arc::new(AtomicBool::new(false));
+    let ends = is_over.clone();
+    let flood = std::thread::spawn(move || {
+        while !ends.load(Relaxed) {
+            // An error: the server leaves no room for a while.
+            let sent = client.send_request_copy(&[1, 2, 3]);
+            sent.into_iter().for_each(|request| assert!(client.remove_pending_request(request)));
+        }
+    });
+    let mut passed = 0;
+    while passed < 20 * MOST_KEPT {
+        assert!(service.wait(PATIENCE).unwrap());
+        assert!(service.take_request().unwrap().is_none());
+        let in_one_call = service.malformed_requests() - passed;
+        assert!(in_one_call <= MOST_KEPT, "a call passed over {in_one_call}, while more came");
+        passed += in_one_call;
+    }
+    is_over.store(true, Relaxed);
+    flood.join().unwrap();
+}
+
+fn a_malformed_response_ends_its_call_in_an_error() {
+    let mut service = node().create_generic_service("malformed_response", unchecked()).unwrap();
+    let mut client = client::<AddTwoInts>("malformed_response");
+    for response in [&[1, 2, 3][..], &42i64.to_le_bytes()] {
+        ask(&mut client, 0);
+        assert!(service.wait(PATIENCE).unwrap());
+        let request = service.take_request().unwrap().unwrap();
+        service.send_response_copy(request.id(), response).unwrap();
+    }
+    assert!(client.wait(PATIENCE).unwrap());
+    let error = client.take_response().unwrap_err();
+    let this = format!("(pid {})", std::process::id());
+    assert!(matches!(&error, Error::Malformed { publisher, .. } if publisher.starts_with("/tester in ")), "{error}");
+    assert!(error.to_string().contains(&this), "{error}");
+    assert!(client.wait(PATIENCE).unwrap());
+    assert_eq!(client.take_response().unwrap().unwrap().sum, 42);
+    assert_eq!(client.pending_requests(), 0);
 }
 
 fn a_generic_client_calls_a_typed_server() {
@@ -123,7 +202,7 @@ fn another_definition_of_the_type_is_told() {
     eventually("the client finds the server", || !client.mismatches().unwrap().is_empty());
     let [said] = &client.mismatches().unwrap()[..] else { panic!("one server") };
     assert!(said.starts_with(why), "{said}");
-    assert!(matches!(client.wait_for_service(std::time::Duration::ZERO), Err(Error::ServiceTypeMismatch { .. })));
+    assert!(matches!(client.wait_for_service(Duration::ZERO), Err(Error::ServiceTypeMismatch { .. })));
     let [connection] = &node().explain_service("other_definition").unwrap()[..] else { panic!("one pair") };
     let said = connection.to_string();
     assert!(said.contains("/tester asks with another definition of that type"), "{said}");
@@ -150,6 +229,26 @@ fn a_client_that_requires_no_server_sends_to_nobody() {
     assert_eq!(service.take_request().unwrap().unwrap().id(), id);
     drop(service);
     assert!(client.take_response().unwrap().is_none(), "a server that left is no error");
+}
+
+fn requests_without_room_are_lost_and_counted() {
+    let mut service = node().create_generic_service("full", add_two_ints()).unwrap();
+    let mut client = free_client("full", 1);
+    assert!(client.wait_for_service(PATIENCE).unwrap());
+    client.set_max_blocking_time(Duration::from_millis(10));
+    let send = |client: &mut gantry::GenericClient| {
+        let loan = client.loan_request(16).unwrap();
+        client.send_or_lose_request(loan).unwrap().map(|id| id.sequence)
+    };
+    let sent: Vec<u64> = std::iter::from_fn(|| send(&mut client)).take(5000).collect();
+    assert!((960..5000).contains(&sent.len()), "{}", sent.len());
+    client.set_max_blocking_time(Duration::from_secs(3600)); // the next ones do not wait
+    assert_eq!([(); 20].map(|()| send(&mut client)), [None; 20]);
+    assert_eq!(client.lost_requests(), 21);
+    let taken: Vec<u64> = std::iter::from_fn(|| service.take_request().unwrap()).map(|it| it.id().sequence).collect();
+    assert_eq!(taken, sent, "those that were sent come");
+    assert_eq!(send(&mut client), Some(sent.len() as u64 + 1));
+    assert_eq!(service.take_request().unwrap().unwrap().id().sequence, sent.len() as u64 + 1);
 }
 
 fn a_client_that_requires_no_server_has_any_number_in_flight() {

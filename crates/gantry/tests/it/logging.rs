@@ -31,6 +31,7 @@ tests! {
     a_subscriber_of_tracing_gets_everything,
     an_error_that_main_returns_is_a_sentence,
     two_nodes_of_one_name_are_told_once,
+    a_misspelt_parameter_is_told_when_an_executor_gets_the_node,
     a_neighbour_in_another_domain_is_told,
     a_level_that_is_set_later_counts_for_the_hint_about_a_neighbour,
     a_program_that_ends_while_the_log_blocks_leaves_no_file,
@@ -58,6 +59,10 @@ pub fn play(role: &str, topic: &str) -> bool {
             let nodes: Vec<_> = (0..3).map(|_| Node::new(topic).unwrap()).collect();
             let _other = Node::builder(topic).namespace("/other").build().unwrap();
             return nodes.len() == 3;
+        }
+        "misspelt-parameter" => {
+            misspell_a_parameter();
+            return true;
         }
         "late-level" => {
             hint_before_and_after_the_level_is_set(topic);
@@ -94,6 +99,18 @@ fn make_mistakes(topic: &str) {
     let mut executor = SingleThreadedExecutor::new();
     executor.add_node(&listener).unwrap();
     executor.spin_some(PATIENCE).unwrap();
+}
+
+/// Gives values to a parameter under a wrong name, to another one that is declared late and is like one that has its value, and to
+/// one that no other name is like.
+fn misspell_a_parameter() {
+    let arguments = "--ros-args -p treshold:=0.3 -p gain_x:=1.0 -p gain_y:=2.0 -p of_another_node:=1";
+    let node = Node::builder("filter").ros_arguments(arguments.split(' ').map(str::to_owned)).build().unwrap();
+    node.declare_parameter("threshold", 0.5).unwrap();
+    node.declare_parameter("gain_x", 0.0).unwrap();
+    let mut executor = SingleThreadedExecutor::new();
+    executor.add_node(&node).unwrap();
+    assert_eq!(node.declare_parameter("gain_y", 0.0).unwrap(), 2.0);
 }
 
 /// Standard error of this program in a role, and its last line on standard output.
@@ -176,11 +193,19 @@ fn an_error_that_main_returns_is_a_sentence() {
     assert_eq!(format!("{error:?}"), error.to_string());
     assert_eq!(
         format!("{:?}", gantry::Error::from(error)),
-        "this loan belongs to another publisher (of topic /other_sentence); \
+        "this loan belongs to another publisher (of topic /sentence); \
          publish it there, or loan from this one"
     );
     let invalid = Node::new("my node").unwrap_err();
     assert!(format!("{invalid:?}").starts_with("node name \"my node\" is not allowed: "), "{invalid:?}");
+}
+
+fn a_misspelt_parameter_is_told_when_an_executor_gets_the_node() {
+    let (lines, _) = printed("misspelt-parameter", None);
+    let [line] = &lines[..] else { panic!("{lines:#?}") };
+    let sentence =
+        "the parameter treshold was given a value, and /filter has not declared it so far; did you mean threshold?";
+    assert!(line.ends_with(sentence), "{line}");
 }
 
 fn two_nodes_of_one_name_are_told_once() {

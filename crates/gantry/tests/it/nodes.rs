@@ -1,8 +1,11 @@
 //! Nodes: weak handles, waits for others, the program's ROS arguments.
 
 use crate::{child::say, support::*};
-use gantry::{Executor, Node, Qos, SingleThreadedExecutor};
-use gantry_msgs::std_msgs::msg::UInt64;
+use gantry::{Executor, Node, Qos, SingleThreadedExecutor, spin_some};
+use gantry_msgs::{
+    rcl_interfaces::srv::{ListParameters, ListParameters_Request},
+    std_msgs::msg::UInt64,
+};
 use std::{process::Command, thread, time::Duration};
 
 tests! {
@@ -13,6 +16,7 @@ tests! {
     names_with_repeated_underscores_work,
     nodes_heed_the_program_s_arguments,
     arguments_without_effect_are_named,
+    nodes_that_came_and_went_leave_nothing,
 }
 
 /// Plays a role of this file; `false` for another one.
@@ -132,4 +136,41 @@ fn names_with_repeated_underscores_work() {
     assert!(publisher.wait_for_subscriptions(1, PATIENCE).unwrap());
     publisher.publish_copy(&UInt64 { data: 1 }).unwrap();
     assert!(subscription.wait(PATIENCE).unwrap());
+}
+
+/// Topic lines, files, bytes of shared memory and mappings of a domain.
+fn remains(domain_id: u32) -> [usize; 4] {
+    let report = gantry_shm::inspect(domain_id).unwrap().unwrap();
+    let directory = report.directory.to_str().unwrap();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let mappings = maps.lines().filter(|line| line.contains(&format!("{directory}/"))).count();
+    [report.topic_lines, report.directory.read_dir().unwrap().count(), report.used_bytes as usize, mappings]
+}
+
+/// A domain that was used for long is as cheap as a new one.
+fn nodes_that_came_and_went_leave_nothing() {
+    const DOMAIN: u32 = 61;
+    let stays = Node::builder("stays").domain_id(DOMAIN).start_parameter_services(false).build().unwrap();
+    let mut first = None;
+    for _ in 0..4 {
+        let build = |number| Node::builder(&format!("goes_{number}")).domain_id(DOMAIN).start_parameter_services(true);
+        let nodes: Vec<Node> = (0..20).map(|number| build(number).build().unwrap()).collect();
+        for node in nodes.iter().step_by(5) {
+            let service = format!("/{}/list_parameters", node.name());
+            let mut client = stays.create_client::<ListParameters>(&service).unwrap();
+            assert!(client.wait_for_service(PATIENCE).unwrap());
+            client.send_request_copy(&ListParameters_Request::default()).unwrap();
+            eventually("the service answers", || {
+                spin_some(node).unwrap();
+                client.take_response().unwrap().is_some()
+            });
+        }
+        assert!(remains(DOMAIN)[0] > 20 * 6, "each service has a line");
+        drop(nodes);
+        eventually("no topic has a line", || remains(DOMAIN)[0] == 0);
+        let [_, files, bytes, mappings] = *first.get_or_insert_with(|| remains(DOMAIN));
+        // A block of the process's file more or less, as control threads were early or late.
+        let most = [0, files, bytes + (32 << 10), mappings];
+        eventually("no more is left than after the first round", || (0..4).all(|n| remains(DOMAIN)[n] <= most[n]));
+    }
 }

@@ -210,6 +210,13 @@ fn a_shape_above_a_bound_is_refused_with_field_and_bound() {
     assert_eq!(publisher.publish_copy(&too_long).unwrap_err().to_string(), expected);
 }
 
+/// The beginning of the sentence about a malformed sample.
+fn a_sample_of_this_process() -> String {
+    let program = std::env::current_exe().unwrap();
+    let name = program.file_name().unwrap().to_string_lossy();
+    format!("a sample of /tester in {name} (pid {})", std::process::id())
+}
+
 fn bytes_that_are_no_such_message_are_passed_over_and_named() {
     let (node, qos) = (node(), Qos::default().keep_last(8));
     let mut publisher = node.create_generic_publisher("noise", description::<JointState>(), qos).unwrap();
@@ -228,16 +235,21 @@ fn bytes_that_are_no_such_message_are_passed_over_and_named() {
     assert_eq!(
         error.to_string(),
         format!(
-            "a sample on /noise is no sensor_msgs/msg/JointState: `name[1]` at byte {}: 4294967295 bytes are needed and \
+            "{} on /noise is no sensor_msgs/msg/JointState: `name[1]` at byte {}: 4294967295 bytes are needed and \
              {left} are left; it was skipped",
+            a_sample_of_this_process(),
             at + 4
         )
     );
     assert_eq!(
         subscription.take().map(drop).unwrap_err().to_string(),
-        "a sample on /noise is no sensor_msgs/msg/JointState: `header.stamp` at byte 0: 8 bytes are needed and 0 are left; it \
-         was skipped"
+        format!(
+            "{} on /noise is no sensor_msgs/msg/JointState: `header.stamp` at byte 0: 8 bytes are needed and 0 are left; it was \
+             skipped",
+            a_sample_of_this_process()
+        )
     );
+    assert_eq!(subscription.malformed(), 2);
     let sample = subscription.take().unwrap().unwrap();
     assert!(sample.name().eq(NAMES));
     assert!(subscription.take().unwrap().is_none());
@@ -253,9 +265,12 @@ fn a_copy_is_checked_too() {
     assert!(subscription.wait(PATIENCE).unwrap());
     assert_eq!(
         subscription.take_copy().unwrap_err().to_string(),
-        "a sample on /copies is no std_srvs/srv/SetBool_Request: `data` at byte 0: a boolean is 2; it may be 0 or 1; it was \
-         skipped"
+        format!(
+            "{} on /copies is no std_srvs/srv/SetBool_Request: `data` at byte 0: a boolean is 2; it may be 0 or 1; it was skipped",
+            a_sample_of_this_process()
+        )
     );
+    assert_eq!(subscription.malformed(), 1);
     assert!(subscription.take_copy().unwrap().unwrap().0.data);
 }
 

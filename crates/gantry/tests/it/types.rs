@@ -103,6 +103,7 @@ fn the_types_of_a_topic_are_found_by_its_name() {
     // A subscription alone does not define a type.
     let _subscription = node.create_generic_subscription("discovered", path_of_float32(), Qos::default()).unwrap();
     assert_eq!(node.topic_types("discovered").unwrap(), []);
+    assert_eq!(node.endpoint_types("discovered").unwrap(), [path_of_float32()]);
     let talker = start_child("path-talker", "/discovered");
     let again = node.create_generic_publisher("discovered", path(), Qos::default()).unwrap();
     assert_eq!(node.topic_types("discovered").unwrap(), [path()]);

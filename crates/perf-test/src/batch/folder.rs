@@ -169,10 +169,12 @@ fn difference(before: &Conditions, now: &Conditions) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// A text as a part of a file name.
+/// A text as a part of a file name, or as the whole name of a file or folder: `..` is no way out of the folder.
 #[must_use]
 pub fn file_name(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.=".contains(c) { c } else { '_' }).collect()
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || "-=".contains(c) || c == '.' && text.chars().any(|c| c != '.');
+    text.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
 /// The command line of this program, as a shell reads it.

@@ -262,7 +262,10 @@ fn shortfall_of(outcome: &Outcome) -> Option<&Shortfall> {
 fn problem(summary: &Summary) -> Option<String> {
     let of_workers = summary.run_warnings.iter().filter(|warning| warning.kind == WarningKind::Worker);
     let fates = of_workers.map(|warning| warning.sentence.clone());
-    Some(std::iter::once(summary.failure()?).chain(fates).collect::<Vec<_>>().join("; "))
+    let of_logs = summary.run_warnings.iter().filter(|warning| warning.kind == WarningKind::Log);
+    let why =
+        summary.failure().or_else(|| of_logs.map(|log| log.sentence.clone()).reduce(|all, log| all + "; " + &log))?;
+    Some(std::iter::once(why).chain(fates).collect::<Vec<_>>().join("; "))
 }
 #[cfg(test)]
 mod tests;

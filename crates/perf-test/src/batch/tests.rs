@@ -35,6 +35,15 @@ fn a_refusal_is_an_outcome_and_is_told_in_the_folder() {
 }
 
 #[test]
+fn names_of_dots_do_not_leave_the_folder() {
+    for (text, name) in
+        [("..", "__"), (".", "_"), ("...", "___"), ("a/../b", "a_.._b"), ("1.5GHz", "1.5GHz"), ("a=b c", "a=b_c")]
+    {
+        assert_eq!(file_name(text), name);
+    }
+}
+
+#[test]
 fn runs_after_an_interrupt_are_not_done() {
     let interrupt = Interrupt::of_program();
     let batch = Batch::open(None, false, interrupt.clone()).unwrap();

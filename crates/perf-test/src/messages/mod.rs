@@ -56,8 +56,8 @@ use in_place;
 pub use catalogue::{MessageChoice, WithType, find, is_message, list, with_type};
 pub use idl::idl;
 
-/// The largest payload of a message of variable size, bytes.
-pub const MAX_UNBOUNDED_BYTES: u32 = 1 << 30;
+/// The largest payload of a message of variable size, bytes: with its ring it fits in the 1 GiB of a publisher.
+pub const MAX_UNBOUNDED_BYTES: u32 = (1 << 30) - (1 << 20);
 
 /// A message that carries its time of sending and its id. Its samples may be taken on any thread, as executors do.
 pub trait Benchmark: Message<View<GenericSample>: Send> {

@@ -8,9 +8,9 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::external_info::ExternalInfo;
+use super::{document::is_removed, external_info::ExternalInfo};
 use crate::row::Row;
 use perf_worker::choice::Choice;
 use perf_worker::measure::moments::Moments;
@@ -24,6 +24,7 @@ const SEPARATORS: (&str, &str) = (",\t", ",\t\t");
 #[derive(Debug)]
 pub struct CsvLog {
     file: File,
+    path: PathBuf,
     length_bytes: u64,
     layout: Layout,
 }
@@ -40,7 +41,7 @@ impl CsvLog {
         let header = header(path, spec, run_id, external);
         let text = format!("{header}\n---EXPERIMENT-START---\n{columns}\n");
         file.write_all(text.as_bytes())?;
-        Ok(CsvLog { file, length_bytes: text.len() as u64, layout })
+        Ok(CsvLog { file, path: path.to_owned(), length_bytes: text.len() as u64, layout })
     }
 
     /// Appends a row.
@@ -56,6 +57,12 @@ impl CsvLog {
         })?;
         self.length_bytes += line.len() as u64;
         Ok(())
+    }
+
+    /// The path, if the file has no name any more.
+    #[must_use]
+    pub fn removed(&self) -> Option<&Path> {
+        Some(self.path.as_path()).filter(|path| is_removed(&self.file, path))
     }
 }
 

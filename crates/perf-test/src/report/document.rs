@@ -7,8 +7,8 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -18,6 +18,7 @@ const ENDING: &str = "]}";
 #[derive(Debug)]
 pub struct Document {
     file: File,
+    path: PathBuf,
     /// The offset of the ending.
     ending_at: u64,
     empty: bool,
@@ -46,7 +47,7 @@ impl Document {
         let written = File::create_new(&unfinished).and_then(|file| {
             file.write_all_at(text.as_bytes(), 0)?;
             std::fs::rename(&unfinished, &path)?;
-            Ok(Document { file, ending_at, empty: true })
+            Ok(Document { file, path: path.clone(), ending_at, empty: true })
         });
         if written.is_err() {
             let _ = std::fs::remove_file(&unfinished);
@@ -75,6 +76,12 @@ impl Document {
         self.replace_ending("", &format!("],\n\"{name}\":{}}}", serde_json::to_string(value)?))
     }
 
+    /// The path, if the file has no name any more.
+    #[must_use]
+    pub fn removed(&self) -> Option<&Path> {
+        Some(self.path.as_path()).filter(|path| is_removed(&self.file, path))
+    }
+
     fn replace_ending(&self, text: &str, ending: &str) -> io::Result<()> {
         let end = self.ending_at + ENDING.len() as u64;
         let text = format!("{text}{ending}");
@@ -91,6 +98,11 @@ impl Document {
         }
         Ok(())
     }
+}
+
+/// Whether an open file has no name any more, because it or its folder was removed: its contents go with this process.
+pub fn is_removed(file: &File, path: &Path) -> bool {
+    file.metadata().is_ok_and(|found| found.is_file() && found.nlink() == 0) && !path.exists()
 }
 
 #[cfg(test)]
@@ -119,6 +131,17 @@ mod tests {
         document.finish("summary", &json!({"b": [2]})).unwrap();
         assert_eq!(read(&path), json!({"a": 1, "rows": rows, "summary": {"b": [2]}}));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "something else was left");
+    }
+
+    #[test]
+    fn a_document_whose_folder_was_removed_has_no_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.json");
+        let mut document = Document::create(&path, "id", &json!({"a": 1}), "rows").unwrap();
+        assert_eq!(document.removed(), None);
+        folder.close().unwrap();
+        document.push(&json!(1)).unwrap();
+        assert_eq!(document.removed(), Some(path.as_path()), "a write succeeds, and no reader will find it");
     }
 
     #[test]

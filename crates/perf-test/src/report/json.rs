@@ -42,6 +42,12 @@ impl JsonLog {
     pub fn row(&mut self, row: &Row) -> io::Result<()> {
         self.document.push(&fields(row, self.layout))
     }
+
+    /// The path, if the file has no name any more.
+    #[must_use]
+    pub fn removed(&self) -> Option<&Path> {
+        self.document.removed()
+    }
 }
 
 fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) -> Map<String, Value> {

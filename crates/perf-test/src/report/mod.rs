@@ -180,7 +180,22 @@ impl Reports {
         let unfinished = self.irobot.take().and_then(|files| files.finish(summary).err());
         let sentence = |error| format!("iRobot's files of the latencies are not complete: {error}");
         let irobot = unfinished.map(|error| Warning::new(WarningKind::Log, sentence(error), "Run again"));
-        irobot.into_iter().chain(self.finish_full(summary, requirements)).collect()
+        let removed = self.removed();
+        irobot.into_iter().chain(removed).chain(self.finish_full(summary, requirements)).collect()
+    }
+
+    /// A warning of each log that was removed during the run: a file without a name can be written, and is gone with this process.
+    fn removed(&self) -> Vec<Warning> {
+        let logs = [
+            ("CSV", self.csv.as_ref().and_then(csv::CsvLog::removed)),
+            ("JSON", self.json.as_ref().and_then(json::JsonLog::removed)),
+            ("full", self.full.as_ref().and_then(full::FullLog::removed)),
+        ];
+        let warning = |(kind, path): (&str, Option<&Path>)| {
+            let sentence = format!("the {kind} log {} was removed during the run", path?.display());
+            Some(Warning::new(WarningKind::Log, sentence, "Keep its folder and run again"))
+        };
+        logs.into_iter().filter_map(warning).collect()
     }
 
     fn finish_full(&mut self, summary: &Summary, requirements: Vec<Verdict>) -> Option<Warning> {

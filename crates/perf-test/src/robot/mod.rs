@@ -61,7 +61,7 @@ impl Robot {
 
     /// The end of the program after a run that has its figures.
     fn end(&self, summary: &Summary, verdicts: &[Verdict]) -> Result<(), Failure> {
-        if let Some(sentence) = summary.failure() {
+        if let Some(sentence) = summary.failure().or_else(|| summary.cut_logs()) {
             return Err(Failure::Measurement(sentence));
         }
         match verdicts.iter().filter(|verdict| !verdict.met).count() {

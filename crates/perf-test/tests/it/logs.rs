@@ -19,6 +19,7 @@ test_support::tests![
     the_full_log_has_everything_and_its_parts_agree,
     requirements_and_verdicts_are_in_the_full_log,
     the_full_log_fits_its_schema_after_every_row_and_after_the_coordinators_death,
+    logs_that_are_removed_during_the_run_are_a_failure,
     a_picture_is_drawn_beside_each_log,
 ];
 
@@ -358,6 +359,21 @@ fn the_full_log_fits_its_schema_after_every_row_and_after_the_coordinators_death
     assert!(fs::read_to_string(picture).unwrap().contains("no summary: the run was killed"));
     // The next run removes the files of the dead workers.
     memory.run("-r 10 --max-runtime 1").assert_good();
+    memory.assert_empty();
+}
+
+fn logs_that_are_removed_during_the_run_are_a_failure() {
+    let (memory, logs) = (Memory::new(), Logs::new());
+    let mut run = memory.start(&format!("-r 100 --max-runtime 2 {}", logs.options()));
+    run.wait_for("T_experiment |");
+    fs::remove_dir_all(logs.0.path()).unwrap();
+    let run = run.finish();
+    assert_eq!(run.status.code(), Some(1), "{}", run.everything());
+    for kind in ["CSV", "JSON", "full"] {
+        assert!(run.stdout.contains(&format!("the {kind} log ")), "{}", run.everything());
+    }
+    assert!(run.stdout.contains(" was removed during the run"), "{}", run.everything());
+    assert!(run.stderr.contains("3 logs are not complete"), "{}", run.everything());
     memory.assert_empty();
 }
 

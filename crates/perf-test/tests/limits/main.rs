@@ -55,9 +55,12 @@ fn log_on_a_full_disk(kind: &str, size_kib: u32) -> (String, String) {
     let log = format!("{}{}/log", disk.path().display(), "/.".repeat(1300));
     let memory = memory.path().display();
     let run = format!("GANTRY_SHM_DIR='{memory}' '{PROGRAM}' -r 100 --max-runtime 5 -o none --{kind}-logfile");
-    let output = in_tmpfs(disk.path(), &format!("{size_kib}k"), &format!("{run} '{log}' && cat '{log}'")).unwrap();
+    let output =
+        in_tmpfs(disk.path(), &format!("{size_kib}k"), &format!("{run} '{log}'; code=$?; cat '{log}'; exit $code"))
+            .unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{stderr}");
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("perf_test: a log is not complete: the warning above has the cause"), "{stderr}");
     (String::from_utf8(output.stdout).unwrap(), stderr)
 }
 

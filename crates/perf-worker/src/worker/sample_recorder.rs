@@ -45,8 +45,8 @@ pub struct SampleRecorder {
     clock: Option<OtherClock>,
     /// Not all times are of CLOCK_MONOTONIC.
     has_other_clocks: bool,
-    /// The first id that is due within the time of the statistics, if the schedule is known. A phase is less than a period, so it is
-    /// the same for all.
+    /// The first id within the time of the statistics, if the schedule is known: the one that is due first, or that of a publisher
+    /// which is behind. A phase is less than a period, so it is the same for all.
     first_id: Option<u64>,
     /// The limits of messages whose publisher has none of its own, or is not known.
     limits_ns: (u64, u64),
@@ -166,20 +166,19 @@ impl SampleRecorder {
         let (id, arrival) = self.sequences.arrived(taken.source, taken.id, passed_over);
         self.drain.arrived(taken.received_ns, taken.received_ns.saturating_sub(taken.time_ns));
         self.taken += u64::from(arrival != Arrival::Duplicate);
-        let Tally { received, latencies, responses, events, .. } = &mut *self.rows.open;
-        received.history += u64::from(taken.time_ns < self.start_ns);
+        self.rows.open.received.history += u64::from(taken.time_ns < self.start_ns);
         // The time of sending decides whether a sample counts, for subscriptions and publishers alike.
         let entering = !std::mem::replace(&mut self.in_scope, self.scope_ns.contains(&taken.time_ns));
         if !self.in_scope {
             return;
         }
-        // Samples that are missing before the first one that counts, count only if they were due within the time of the statistics.
-        let most = match self.first_id {
-            Some(first_id) => id.saturating_sub(first_id),
-            None if entering && self.scope_ns.start > self.start_ns => 0,
-            None => u64::MAX,
-        };
-        if let Arrival::New { missed } = arrival {
+        let (most, is_behind) = self.most_missing(id, entering);
+        let Tally { received, latencies, responses, events, .. } = &mut *self.rows.open;
+        // Those that left the history before the first one of a publisher that is behind count: a subscription has no more of them than
+        // it lost (`SubscriptionFigures::overwritten`), and the class of its losses would be wrong without them.
+        if let Arrival::New { missed } = arrival
+            && !is_behind
+        {
             passed_over = if missed > most { passed_over.min(most) } else { passed_over };
         }
         received.overwritten += passed_over;
@@ -229,6 +228,21 @@ impl SampleRecorder {
         if self.touch != Touch::Stamp {
             received.corrupt += u64::from(!payload::read(taken.payload, self.touch, id));
             received.read_ns.add((now_ns() - taken.received_ns) as f64);
+        }
+    }
+
+    /// The most missing samples before `id` that count: those that were due within the time of the statistics; and whether the publisher
+    /// is behind its schedule, so that it sends within that time what was due before.
+    #[inline]
+    fn most_missing(&mut self, id: u64, entering: bool) -> (u64, bool) {
+        match self.first_id {
+            Some(first_id) if id < first_id => {
+                self.first_id = Some(id);
+                (0, true)
+            }
+            Some(first_id) => (id - first_id, false),
+            None if entering && self.scope_ns.start > self.start_ns => (0, false),
+            None => (u64::MAX, false),
         }
     }
 
@@ -294,6 +308,7 @@ mod tests {
     use super::*;
     use crate::{
         endpoint::{Endpoint, EndpointPlan},
+        pacing::Pace,
         run_spec::tests::example,
         worker::{Flags, NOT_DRAINING, account::InstrumentAccount, placement::Placement},
     };
@@ -325,6 +340,30 @@ mod tests {
         recorder.record_delivered(&Taken { id: 8, time_ns: 2, received_ns: 3, ..Taken::default() });
         let received = recorder.rows.open.received;
         assert_eq!((recorder.sequences.before_matched(), received.history, received.missed), (4, 3, 0));
+    }
+
+    #[test]
+    fn samples_of_a_publisher_behind_its_schedule_leave_the_history_within_the_statistics() {
+        const AT_NS: i64 = SECOND_NS + 1;
+        let start = Start { start_ns: 0, sources: Vec::new(), early: Vec::new() };
+        let mut context = context();
+        Arc::get_mut(&mut context.spec).unwrap().warmup_s = 1;
+        context.plan.pace = Pace { messages: 1000, per_ns: SECOND_NS };
+        let recorder = || SampleRecorder::new(&context, &start, None, Early::default(), 0);
+        let due = recorder().first_id.unwrap();
+        assert!(due > 50, "the ids below were due in the warm-up");
+        let counts = |samples: &[(u64, i64, u64)]| {
+            let mut recorder = recorder();
+            for &(id, time_ns, overwritten) in samples {
+                let taken = Taken { id, time_ns, received_ns: time_ns + 1, overwritten, ..Taken::default() };
+                recorder.record_delivered(&taken);
+            }
+            let received = recorder.rows.open.received;
+            (received.samples, received.missed, received.overwritten)
+        };
+        assert_eq!(counts(&[(1, 1, 0), (10, AT_NS, 8), (20, AT_NS, 17), (30, AT_NS, 26)]), (3, 18, 26));
+        // One that keeps its schedule: what is missing before was due in the warm-up.
+        assert_eq!(counts(&[(1, 1, 0), (due, AT_NS, due - 2), (due + 3, AT_NS, due)]), (2, 2, 2));
     }
 
     #[test]

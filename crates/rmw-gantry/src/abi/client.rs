@@ -9,6 +9,7 @@ use crate::{
     messages::ServiceType,
     qos::qos_profile,
 };
+use gantry::GenericResponse;
 use std::ffi::{c_char, c_void};
 
 /// Requests and responses are reliable, whatever the QoS asks for.
@@ -96,9 +97,10 @@ pub unsafe extern "C" fn rmw_take_response(
         // SAFETY: as above.
         let mut taken = unsafe { output("taken", taken) }?;
         taken.set(false);
-        let Some(response) = client.take_response()? else { return Ok(()) };
         // SAFETY: as above: an initialized response of the client's type.
-        unsafe { client.service_type.response.read(response.bytes(), ros_response) }?;
+        let read =
+            |response: &GenericResponse| unsafe { client.service_type.response.read(response.bytes(), ros_response) };
+        let Some(response) = client.take_valid_response(read)? else { return Ok(()) };
         header.set(service_info(&response.message_info(), response.id()));
         taken.set(true);
         Ok(())

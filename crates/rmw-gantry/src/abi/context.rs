@@ -3,6 +3,7 @@
 use super::init_options::{DEFAULT_DOMAIN_ID, copy_options, free_options};
 use crate::{
     bindings::*,
+    distribution,
     entities::Context,
     failure::{Failure, Result, run},
     handle::{IDENTIFIER, argument, check_identifier, entity, in_out, text},
@@ -16,6 +17,7 @@ use std::sync::{Arc, atomic::Ordering::Relaxed};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_init(options: *const rmw_init_options_t, context: *mut rmw_context_t) -> rmw_ret_t {
     run(c"rmw_init", || {
+        distribution::check()?;
         // SAFETY: the contract of rmw.
         let options = unsafe { argument("options", options) }?;
         // SAFETY: as above.
@@ -37,7 +39,11 @@ pub unsafe extern "C" fn rmw_init(options: *const rmw_init_options_t, context: *
         // SAFETY: as above.
         let enclave = unsafe { text("enclave", options.enclave) }?;
         let domain_id = if options.domain_id == DEFAULT_DOMAIN_ID { 0 } else { options.domain_id };
-        let entity = Context::new(checked_domain(domain_id)?, enclave);
+        let mut joined_id = checked_domain(domain_id)?;
+        if options.discovery_options.automatic_discovery_range == RMW_AUTOMATIC_DISCOVERY_RANGE_OFF {
+            joined_id = gantry::private_domain_id()?; // its nodes meet each other alone
+        }
+        let entity = Context::new(joined_id, enclave);
         // SAFETY: as above; the options of a new context are zero.
         unsafe { copy_options(options, &mut context.options) }?;
         context.instance_id = options.instance_id;

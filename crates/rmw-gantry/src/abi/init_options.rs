@@ -3,6 +3,7 @@
 use crate::{
     allocator::Allocator,
     bindings::*,
+    distribution,
     failure::{Failure, Result, run},
     handle::{IDENTIFIER, argument, check_identifier, in_out},
 };
@@ -48,6 +49,7 @@ pub unsafe extern "C" fn rmw_init_options_init(
     allocator: rcutils_allocator_t,
 ) -> rmw_ret_t {
     run(c"rmw_init_options_init", || {
+        distribution::check()?;
         // SAFETY: the contract of rmw.
         let options = unsafe { in_out("init_options", init_options) }?;
         // SAFETY: an allocator, which the contract of rmw keeps valid.

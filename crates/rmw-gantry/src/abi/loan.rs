@@ -128,8 +128,8 @@ unsafe fn take_loan(
         let name = &subscription.message_type.description().name;
         return Err(Failure::unsupported(&format!("loans of {name}, whose messages have to be deserialised,")));
     }
-    let Some((sample, number)) = subscription.take()? else { return Ok(()) };
-    subscription.message_type.check_plain(sample.bytes())?;
+    let valid = subscription.take_valid(|sample| subscription.message_type.check_plain(sample.bytes()))?;
+    let Some((sample, number)) = valid else { return Ok(()) };
     if let Some(mut info) = info {
         info.set(message_info(&sample, number));
     }

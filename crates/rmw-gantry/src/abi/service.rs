@@ -9,7 +9,7 @@ use crate::{
     messages::ServiceType,
     qos::qos_profile,
 };
-use gantry::{Gid, RequestId, SampleInfo};
+use gantry::{GenericRequest, Gid, RequestId, SampleInfo};
 use std::ffi::{c_char, c_void};
 
 /// Requests and responses are reliable, whatever the QoS asks for.
@@ -75,9 +75,10 @@ pub unsafe extern "C" fn rmw_take_request(
         // SAFETY: as above.
         let mut taken = unsafe { output("taken", taken) }?;
         taken.set(false);
-        let Some(request) = service.take_request()? else { return Ok(()) };
         // SAFETY: as above: an initialized request of the service's type.
-        unsafe { service.service_type.request.read(request.bytes(), ros_request) }?;
+        let read =
+            |request: &GenericRequest| unsafe { service.service_type.request.read(request.bytes(), ros_request) };
+        let Some(request) = service.take_valid_request(read)? else { return Ok(()) };
         header.set(service_info(&request.message_info(), request.id()));
         taken.set(true);
         Ok(())

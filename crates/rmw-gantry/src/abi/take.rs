@@ -73,18 +73,13 @@ unsafe fn take_message(
     Ok(())
 }
 
-/// Takes the next sample and reads it into a message.
-///
-/// # Errors
-/// The bytes are no message of the type: the sample is gone, as one that was lost.
+/// Takes the next sample that is a message of the type, and reads it into a message.
 ///
 /// # Safety
 /// A message of the subscription's type that nobody else uses.
 unsafe fn take_into(subscription: &Subscription, message: *mut c_void) -> Result<Option<(GenericSample, u64)>> {
-    let Some((sample, number)) = subscription.take()? else { return Ok(None) };
     // SAFETY: the promise of the caller.
-    unsafe { subscription.message_type.read(sample.bytes(), message) }?;
-    Ok(Some((sample, number)))
+    subscription.take_valid(|sample| unsafe { subscription.message_type.read(sample.bytes(), message) })
 }
 
 /// The capacities must be `count` at least; the sizes become the number of messages that were taken.

@@ -1,6 +1,6 @@
 //! Clients: the ends that ask.
 
-use super::{context::Context, library::Close, node::Node, service::granted, source::Source};
+use super::{MAX_MALFORMED, context::Context, library::Close, node::Node, service::granted, source::Source};
 use crate::{
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
@@ -43,7 +43,9 @@ impl Client {
         Ok(Client { source, service_type, gid, qos, name, context, taken: AtomicU64::new(0) })
     }
 
-    /// Sends a request, serialised straight into shared memory; returns its sequence.
+    /// Sends a request, serialised straight into shared memory; returns its sequence. A request for which a server that takes none
+    /// leaves no room is lost, as by a KEEP_LAST writer of DDS: rclcpp and rclpy end a program whose request is an error. The first
+    /// one waits for the server; those after it do not, until one is sent again. Its future never ends, as over DDS.
     ///
     /// # Safety
     /// `request` is a request of the client's type, which no other thread writes meanwhile.
@@ -54,17 +56,28 @@ impl Client {
             let mut loan = library.loan_request(size_bytes)?;
             // SAFETY: as above.
             unsafe { self.service_type.request.write(request, loan.bytes_mut()) }?;
-            Ok(library.send_request(loan).map_err(Failure::error)?.sequence)
+            Ok(match library.send_or_lose_request(loan).map_err(Failure::error)? {
+                Some(id) => id.sequence,
+                None => i64::MAX.cast_unsigned() - library.lost_requests(), // no request that is sent has this number
+            })
         })
     }
 
-    /// The next response.
-    pub fn take_response(&self) -> Result<Option<GenericResponse>> {
-        let response = self.source.library.with(|library| Ok(library.take_response()?))?;
-        if response.is_some() {
+    /// The next response that `read` accepts. The others are no responses of the type: they are lost.
+    pub fn take_valid_response(
+        &self,
+        mut read: impl FnMut(&GenericResponse) -> Result<()>,
+    ) -> Result<Option<GenericResponse>> {
+        for _ in 0..MAX_MALFORMED {
+            let Some(response) = self.source.library.with(|library| Ok(library.take_response()?))? else { break };
             self.taken.fetch_add(1, Relaxed); // a number of its own
+            let Err(failure) = read(&response) else { return Ok(Some(response)) };
+            self.source.library.with(|library| {
+                library.skip_malformed(&response, failure.sentence);
+                Ok(())
+            })?;
         }
-        Ok(response)
+        Ok(None)
     }
 
     /// The number of responses that were available, and are not any more.

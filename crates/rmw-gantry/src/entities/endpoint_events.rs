@@ -65,16 +65,25 @@ impl<E: LibraryEvent> EndpointEvents<E> {
 
     /// Sorts the events that the library has.
     fn sort(&self) {
-        while let Some(event) = self.next() {
-            if let Some((kind, change)) = event.sorted() {
-                self.add(kind, &change);
-            }
+        while let Some(event) = self.count_next() {
+            event.notify();
         }
     }
 
-    /// The library's next event. If endpoints cannot be read now, it comes at the next change.
-    fn next(&self) -> Option<E> {
-        lock(&self.library).as_mut().and_then(|library| library.take().ok().flatten())
+    /// Counts the library's next event, in the order of the events: the newest has the current count. If endpoints cannot be read now,
+    /// the event comes at the next change.
+    fn count_next(&self) -> Option<&Event> {
+        let mut library = lock(&self.library); // until the event is counted: another thread may sort the next one
+        loop {
+            let (kind, change) = match library.as_mut()?.take().ok()??.sorted() {
+                Some(sorted) => sorted,
+                None => continue,
+            };
+            if let Some(event) = self.events.iter().find(|event| event.kind == kind) {
+                event.add(&change);
+                return Some(event);
+            }
+        }
     }
 }
 

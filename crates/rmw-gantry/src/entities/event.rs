@@ -25,7 +25,7 @@ struct Counts {
     /// Those that are not alive; of liveliness only.
     not_alive: u64,
     not_alive_change: i64,
-    last_policy: rmw_qos_policy_kind_t,
+    last_policy: Option<rmw_qos_policy_kind_t>,
     /// The number of events that no callback was told.
     untold: u64,
 }
@@ -63,7 +63,7 @@ impl Event {
             counts.not_alive = not_alive;
             counts.not_alive_change += difference;
         }
-        counts.last_policy = change.last_policy.unwrap_or(counts.last_policy);
+        counts.last_policy = change.last_policy.or(counts.last_policy);
         counts.untold += 1;
         self.flag.mark(); // under the lock, as in `take`: no take finds the flag without its counts
     }
@@ -132,7 +132,7 @@ impl Event {
                 unsafe { status.cast::<rmw_liveliness_changed_status_t>().write(changed) };
             }
             RMW_EVENT_REQUESTED_QOS_INCOMPATIBLE | RMW_EVENT_OFFERED_QOS_INCOMPATIBLE => {
-                let last_policy_kind = taken.last_policy;
+                let last_policy_kind = taken.last_policy.unwrap_or(RMW_QOS_POLICY_INVALID);
                 let incompatible =
                     rmw_qos_incompatible_event_status_t { total_count, total_count_change, last_policy_kind };
                 // SAFETY: the promise of the caller.

@@ -45,9 +45,9 @@ impl Listener {
             bell: collector.bell(),
         });
         let of_thread = shared.clone();
-        let thread = thread::Builder::new()
-            .name("rmw-listener".to_owned())
-            .spawn(move || Thread { shared: of_thread, collector, sources: BTreeMap::new() }.run())
+        let thread = thread::Builder::new().name("rmw-listener".to_owned());
+        let run = move || Thread { shared: of_thread, collector, sources: BTreeMap::new() }.run();
+        let thread = gantry::with_signals_blocked(|| thread.spawn(run))
             .map_err(|error| Failure::error(format_args!("no thread for the callbacks could be started: {error}")))?;
         Ok(Listener { shared, thread: Some(thread) })
     }

@@ -1,6 +1,6 @@
 //! Services: the ends that answer.
 
-use super::{context::Context, library::Close, node::Node, source::Source};
+use super::{MAX_MALFORMED, context::Context, library::Close, node::Node, source::Source};
 use crate::{
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
@@ -9,7 +9,7 @@ use crate::{
     names::check_full_name,
     qos::service_qos,
 };
-use gantry::{GenericRequest, GenericService, Qos, RequestId};
+use gantry::{EngineError, Error, GenericRequest, GenericService, Qos, RequestId};
 use std::{
     ffi::{CString, c_void},
     sync::{
@@ -52,13 +52,21 @@ impl Service {
         Ok(Service { source, service_type, qos, name, context, taken: AtomicU64::new(0) })
     }
 
-    /// The next request.
-    pub fn take_request(&self) -> Result<Option<GenericRequest>> {
-        let request = self.source.library.with(|library| Ok(library.take_request()?))?;
-        if request.is_some() {
+    /// The next request that `read` accepts. The others are no requests of the type, and get no answer.
+    pub fn take_valid_request(
+        &self,
+        mut read: impl FnMut(&GenericRequest) -> Result<()>,
+    ) -> Result<Option<GenericRequest>> {
+        for _ in 0..MAX_MALFORMED {
+            let Some(request) = self.source.library.with(|library| Ok(library.take_request()?))? else { break };
             self.taken.fetch_add(1, Relaxed); // a number of its own
+            let Err(failure) = read(&request) else { return Ok(Some(request)) };
+            self.source.library.with(|library| {
+                library.skip_malformed(&request, failure.sentence);
+                Ok(())
+            })?;
         }
-        Ok(request)
+        Ok(None)
     }
 
     /// The number of requests that were available, and are not any more.
@@ -67,7 +75,7 @@ impl Service {
     }
 
     /// Answers a request: the response is serialised straight into memory that the client reads. If the client is gone, nobody
-    /// gets it.
+    /// gets it. If the client holds all memory for its responses, it loses this one: an error would end the server, for all clients.
     ///
     /// # Safety
     /// `response` is a response of the service's type, which no other thread writes meanwhile.
@@ -75,7 +83,13 @@ impl Service {
         // SAFETY: the promise of the caller.
         let size_bytes = unsafe { self.service_type.response.size_bytes(response) }?;
         self.source.library.with(|library| {
-            let mut loan = library.loan_response(request, size_bytes)?;
+            let mut loan = match library.loan_response(request, size_bytes) {
+                Err(Error::Engine(EngineError::OutOfMemory { .. })) => {
+                    library.lose_response(request);
+                    return Ok(());
+                }
+                loan => loan?,
+            };
             // SAFETY: as above.
             unsafe { self.service_type.response.write(response, loan.bytes_mut()) }?;
             library.send_response(request, loan).map_err(Failure::error)

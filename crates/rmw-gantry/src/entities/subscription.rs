@@ -1,6 +1,8 @@
 //! Subscriptions.
 
-use super::{context::Context, endpoint_events::EndpointEvents, event::Change, library::Close, source::Source};
+use super::{
+    MAX_MALFORMED, context::Context, endpoint_events::EndpointEvents, event::Change, library::Close, source::Source,
+};
 use crate::{
     bindings::RMW_EVENT_MESSAGE_LOST,
     failure::{Failure, Result},
@@ -72,14 +74,37 @@ impl Subscription {
                 }
                 self.skipped.fetch_add(1, Relaxed);
             };
-            Ok((sample, library.overwritten()))
+            Ok((sample, lost(library)))
         })?;
+        self.tell_lost(lost);
+        Ok(sample.map(|sample| (sample, self.taken.fetch_add(1, Relaxed) + 1)))
+    }
+
+    /// The next sample that `read` accepts, and the number of its take. The others are no messages of the type: each is lost, as
+    /// one that was overwritten, so that no publisher ends the programs of others.
+    pub fn take_valid(
+        &self,
+        mut read: impl FnMut(&GenericSample) -> Result<()>,
+    ) -> Result<Option<(GenericSample, u64)>> {
+        for _ in 0..MAX_MALFORMED {
+            let Some((sample, number)) = self.take()? else { break };
+            let Err(failure) = read(&sample) else { return Ok(Some((sample, number))) };
+            let lost = self.source.library.with(|library| {
+                library.skip_malformed(&sample, failure.sentence);
+                Ok(lost(library))
+            })?;
+            self.tell_lost(lost);
+        }
+        Ok(None)
+    }
+
+    /// Tells the event of lost messages of those that it was not told.
+    fn tell_lost(&self, lost: u64) {
         let told = self.told_lost.load(Relaxed);
         // Relaxed, as all of these: each is a number of its own.
         if lost > told && self.told_lost.compare_exchange(told, lost, Relaxed, Relaxed).is_ok() {
             self.events.add(RMW_EVENT_MESSAGE_LOST, &Change::of_total(lost - told));
         }
-        Ok(sample.map(|sample| (sample, self.taken.fetch_add(1, Relaxed) + 1)))
     }
 
     /// The number of messages that were available, and are not any more: taken, overwritten or expired.
@@ -105,6 +130,11 @@ impl Subscription {
         held.swap_remove(index);
         Ok(())
     }
+}
+
+/// The number of messages that were lost: overwritten, or no messages of the type.
+fn lost(library: &GenericSubscription) -> u64 {
+    library.overwritten() + library.malformed()
 }
 
 impl Drop for Subscription {

@@ -121,6 +121,9 @@ impl Waiting {
             };
             self.sources.push(waited);
         }
+        // A source that was in the last wait twice is in this one once.
+        let left = kept.into_iter().filter_map(|waited| waited.attachment);
+        left.for_each(|attachment| self.collector.detach(attachment));
         Ok(())
     }
 

@@ -34,6 +34,7 @@ pub(crate) use service_type::ServiceType;
 
 use crate::{
     bindings::*,
+    distribution,
     failure::{Failure, Result},
 };
 use program::{Action, Program};
@@ -151,6 +152,7 @@ impl Codec {
     /// # Safety
     /// As [`MessageType::new`].
     pub unsafe fn new(type_support: *const rosidl_message_type_support_t) -> Result<Codec> {
+        distribution::check()?; // programs serialize without a context, too
         // SAFETY: as this function's.
         let (introspection, language) = unsafe { type_support::of_message(type_support) }?;
         // SAFETY: not null, and valid as the one that it is of.

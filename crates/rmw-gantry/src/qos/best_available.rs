@@ -3,8 +3,7 @@
 
 use super::{BEST_AVAILABLE, qos_profile, without_best_available};
 use crate::{bindings::*, failure::Result};
-use gantry::{Durability, Liveliness, Qos, Reliability};
-use std::time::Duration;
+use gantry::Qos;
 
 /// The QoS of a publisher of that topic: the best that the topic's subscriptions can use.
 ///
@@ -40,46 +39,14 @@ fn is_any_best_available(profile: &rmw_qos_profile_t) -> bool {
         || profile.liveliness_lease_duration == BEST_AVAILABLE
 }
 
-/// All subscriptions can use RELIABLE and TRANSIENT_LOCAL. Liveliness and durations are those of the strictest subscription.
+/// The rules are those of [`Qos::best_requested_by`].
 pub(super) fn choose_for_publisher(profile: &mut rmw_qos_profile_t, subscriptions: impl Iterator<Item = Qos> + Clone) {
-    let is_manual = |qos: Qos| qos.liveliness == Liveliness::ManualByTopic;
-    let strictest = |limit: fn(Qos) -> Option<Duration>| subscriptions.clone().filter_map(limit).min();
-    let chosen = Qos {
-        liveliness: liveliness(subscriptions.clone().any(is_manual)),
-        deadline: strictest(|qos| qos.deadline),
-        liveliness_lease_duration: strictest(|qos| qos.liveliness_lease_duration),
-        ..Qos::default().reliable().transient_local()
-    };
-    adopt(profile, &chosen);
+    adopt(profile, &Qos::default().best_requested_by(subscriptions));
 }
 
-/// The best that every publisher offers; of no publishers, the best that there is.
+/// The rules are those of [`Qos::best_offered_by`].
 pub(super) fn choose_for_subscription(profile: &mut rmw_qos_profile_t, publishers: impl Iterator<Item = Qos> + Clone) {
-    let all = |offers: fn(Qos) -> bool| publishers.clone().all(offers);
-    // The longest; none if a publisher has none.
-    let loosest = |limit: fn(Qos) -> Option<Duration>| {
-        let limits: Option<Vec<_>> = publishers.clone().map(limit).collect();
-        limits.and_then(|limits| limits.into_iter().max())
-    };
-    let chosen = Qos {
-        reliability: match all(|qos| qos.reliability == Reliability::Reliable) {
-            true => Reliability::Reliable,
-            false => Reliability::BestEffort,
-        },
-        durability: match all(|qos| qos.durability == Durability::TransientLocal) {
-            true => Durability::TransientLocal,
-            false => Durability::Volatile,
-        },
-        liveliness: liveliness(all(|qos| qos.liveliness == Liveliness::ManualByTopic)),
-        deadline: loosest(|qos| qos.deadline),
-        liveliness_lease_duration: loosest(|qos| qos.liveliness_lease_duration),
-        ..Qos::default()
-    };
-    adopt(profile, &chosen);
-}
-
-fn liveliness(is_manual: bool) -> Liveliness {
-    if is_manual { Liveliness::ManualByTopic } else { Liveliness::Automatic }
+    adopt(profile, &Qos::default().best_offered_by(publishers));
 }
 
 /// Replaces the policies that are best available.

@@ -8,6 +8,7 @@ use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
+use test_support::eventually;
 
 /// Counts the news of a callback.
 #[derive(Default)]
@@ -88,4 +89,28 @@ fn a_callback_of_an_event_is_told_of_a_match() {
     // SAFETY: as above.
     assert_eq!(unsafe { rmw_event_set_callback(&raw mut event, None, null()) }, RMW_RET_OK);
     ros.end(&[publisher], &[subscription]);
+}
+
+/// A signal handler of the program must not run on a thread that the program did not start.
+#[test]
+fn the_listener_takes_no_signal_of_the_program() {
+    let ros = Ros::new();
+    let subscription = ros.subscription(c"/signals", &DEFAULT_QOS);
+    let counter = Counter::default();
+    set(subscription, Some(count), &counter);
+    let mut listeners: Vec<String> = Vec::new();
+    eventually("the thread has its name", || {
+        let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+        let statuses = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+        listeners = statuses.filter(|status| status.starts_with("Name:\trmw-listener")).collect();
+        !listeners.is_empty()
+    });
+    for status in listeners {
+        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:\t"));
+        let blocked = blocked.and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
+        let is_blocked = |signal: i32| blocked & 1 << (signal - 1) != 0;
+        assert!([libc::SIGINT, libc::SIGTERM, libc::SIGALRM].into_iter().all(is_blocked), "{blocked:x}");
+    }
+    set(subscription, None, &counter);
+    ros.end(&[], &[subscription]);
 }

@@ -105,3 +105,23 @@ fn what_outlives_its_node_is_closed_and_can_still_be_destroyed() {
     assert_eq!(unsafe { rmw_destroy_wait_set(wait_set) }, RMW_RET_OK);
     ros.end(&[publisher], &[subscription]);
 }
+
+/// `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`.
+#[test]
+fn a_context_without_discovery_meets_no_other_one() {
+    const DOMAIN: usize = 99; // of this test
+    let others = Ros::in_domain(DOMAIN, RMW_AUTOMATIC_DISCOVERY_RANGE_SUBNET);
+    let contexts = [(); 2].map(|()| Ros::in_domain(DOMAIN, RMW_AUTOMATIC_DISCOVERY_RANGE_OFF));
+    let [alone, another] = contexts;
+    assert_eq!(alone.context.actual_domain_id, DOMAIN);
+    let publishers = [&others, &alone, &another].map(|ros| ros.publisher(c"/range", &DEFAULT_QOS));
+    let subscription = alone.subscription(c"/range", &DEFAULT_QOS);
+    for (number, publisher) in publishers.into_iter().enumerate() {
+        publish(publisher, Point { x: 0.0, number: number as u64 });
+    }
+    assert_eq!(take_numbers(subscription), [1], "its own message alone");
+    let [of_others, own, of_another] = publishers;
+    others.end(&[of_others], &[]);
+    alone.end(&[own], &[subscription]);
+    another.end(&[of_another], &[]);
+}

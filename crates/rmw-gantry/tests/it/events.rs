@@ -57,3 +57,19 @@ fn a_publisher_is_told_which_policy_is_incompatible() {
     assert_eq!((status.total_count, status.total_count_change, status.last_policy_kind), expected);
     ros.end(&[publisher], &[subscription]);
 }
+
+/// rcl takes a status whenever it is asked, also before an event.
+#[test]
+fn without_an_event_no_policy_is_named() {
+    let ros = Ros::new();
+    let publisher = ros.publisher(c"/eventless", &DEFAULT_QOS);
+    let incompatible = event(publisher, RMW_EVENT_OFFERED_QOS_INCOMPATIBLE);
+    // SAFETY: zeros are a status, of numbers only.
+    let mut status: rmw_qos_incompatible_event_status_t = unsafe { std::mem::zeroed() };
+    let mut taken = false;
+    // SAFETY: an event of this library and its status.
+    let code = unsafe { rmw_take_event(&raw const incompatible, (&raw mut status).cast(), &raw mut taken) };
+    assert_eq!((code, taken), (RMW_RET_OK, true));
+    assert_eq!((status.total_count, status.last_policy_kind), (0, RMW_QOS_POLICY_INVALID));
+    ros.end(&[publisher], &[]);
+}

@@ -75,6 +75,42 @@ unsafe extern "C" {
         callback: rmw_event_callback_t,
         user_data: *const c_void,
     ) -> rmw_ret_t;
+    pub fn rmw_create_service(
+        node: *const rmw_node_t,
+        type_support: *const rosidl_service_type_support_t,
+        service_name: *const c_char,
+        qos_profile: *const rmw_qos_profile_t,
+    ) -> *mut rmw_service_t;
+    pub fn rmw_destroy_service(node: *mut rmw_node_t, service: *mut rmw_service_t) -> rmw_ret_t;
+    pub fn rmw_take_request(
+        service: *const rmw_service_t,
+        request_header: *mut rmw_service_info_t,
+        ros_request: *mut c_void,
+        taken: *mut bool,
+    ) -> rmw_ret_t;
+    pub fn rmw_create_client(
+        node: *const rmw_node_t,
+        type_support: *const rosidl_service_type_support_t,
+        service_name: *const c_char,
+        qos_policies: *const rmw_qos_profile_t,
+    ) -> *mut rmw_client_t;
+    pub fn rmw_destroy_client(node: *mut rmw_node_t, client: *mut rmw_client_t) -> rmw_ret_t;
+    pub fn rmw_send_request(
+        client: *const rmw_client_t,
+        ros_request: *const c_void,
+        sequence_id: *mut i64,
+    ) -> rmw_ret_t;
+    pub fn rmw_take_response(
+        client: *const rmw_client_t,
+        request_header: *mut rmw_service_info_t,
+        ros_response: *mut c_void,
+        taken: *mut bool,
+    ) -> rmw_ret_t;
+    pub fn rmw_service_server_is_available(
+        node: *const rmw_node_t,
+        client: *const rmw_client_t,
+        is_available: *mut bool,
+    ) -> rmw_ret_t;
     pub fn rmw_create_guard_condition(context: *mut rmw_context_t) -> *mut rmw_guard_condition_t;
     pub fn rmw_destroy_guard_condition(guard_condition: *mut rmw_guard_condition_t) -> rmw_ret_t;
     pub fn rmw_trigger_guard_condition(guard_condition: *const rmw_guard_condition_t) -> rmw_ret_t;
@@ -92,6 +128,11 @@ unsafe extern "C" {
     pub fn rmw_publisher_event_init(
         rmw_event: *mut rmw_event_t,
         publisher: *const rmw_publisher_t,
+        event_type: rmw_event_type_t,
+    ) -> rmw_ret_t;
+    pub fn rmw_subscription_event_init(
+        rmw_event: *mut rmw_event_t,
+        subscription: *const rmw_subscription_t,
         event_type: rmw_event_type_t,
     ) -> rmw_ret_t;
     pub fn rmw_take_event(event_handle: *const rmw_event_t, event_info: *mut c_void, taken: *mut bool) -> rmw_ret_t;
@@ -179,6 +220,38 @@ pub fn point_type() -> *const rosidl_message_type_support_t {
     }))
 }
 
+/// The type support of a service that is asked by a [`Point`], and answers by one; it stays for ever.
+pub fn ask_type() -> *const rosidl_service_type_support_t {
+    unsafe extern "C" fn itself(
+        handle: *const rosidl_service_type_support_t,
+        identifier: *const c_char,
+    ) -> *const rosidl_service_type_support_t {
+        // SAFETY: the identifiers of type supports are strings that end with 0.
+        let is_asked = unsafe { CStr::from_ptr(identifier) } == c"rosidl_typesupport_introspection_c";
+        if is_asked { handle } else { null() }
+    }
+    let members = ServiceMembers {
+        service_namespace_: c"test_rmw__srv".as_ptr(),
+        service_name_: c"Ask".as_ptr(),
+        request_members_: null(),
+        response_members_: null(),
+        event_members_: null(),
+    };
+    Box::leak(Box::new(rosidl_service_type_support_t {
+        typesupport_identifier: c"rosidl_typesupport_introspection_c".as_ptr(),
+        data: std::ptr::from_ref(Box::leak(Box::new(members))).cast(),
+        func: Some(itself),
+        request_typesupport: point_type(),
+        response_typesupport: point_type(),
+        event_typesupport: null(),
+        event_message_create_handle_function: null(),
+        event_message_destroy_handle_function: null(),
+        get_type_hash_func: None,
+        get_type_description_func: null(),
+        get_type_description_sources_func: null(),
+    }))
+}
+
 /// A context with a node, in a domain of its own.
 pub struct Ros {
     pub context: Box<rmw_context_t>,
@@ -188,12 +261,18 @@ pub struct Ros {
 impl Ros {
     pub fn new() -> Ros {
         static DOMAIN: AtomicU32 = AtomicU32::new(100);
+        Ros::in_domain(DOMAIN.fetch_add(1, Relaxed) as usize, RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST)
+    }
+
+    /// In a domain that others may have.
+    pub fn in_domain(domain_id: usize, range: rmw_automatic_discovery_range_t) -> Ros {
         // SAFETY: zeros are options that are not initialized.
         let mut options: rmw_init_options_t = unsafe { std::mem::zeroed() };
         // SAFETY: likewise for a context.
         let mut context: Box<rmw_context_t> = Box::new(unsafe { std::mem::zeroed() });
         options.implementation_identifier = c"rmw_gantry".as_ptr();
-        options.domain_id = DOMAIN.fetch_add(1, Relaxed) as usize;
+        options.domain_id = domain_id;
+        options.discovery_options.automatic_discovery_range = range;
         options.enclave = c"/".as_ptr().cast_mut();
         options.allocator = malloc();
         options.discovery_options.allocator = malloc();
@@ -245,7 +324,7 @@ impl Ros {
 }
 
 /// `rcutils_get_default_allocator`.
-fn malloc() -> rcutils_allocator_t {
+pub fn malloc() -> rcutils_allocator_t {
     unsafe extern "C" fn allocate(size: usize, _: *mut c_void) -> *mut c_void {
         // SAFETY: malloc takes any size.
         unsafe { libc::malloc(size) }

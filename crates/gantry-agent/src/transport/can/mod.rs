@@ -13,6 +13,7 @@ use crate::{
     agent::Agent,
     error::{Error, Result},
     port::Port,
+    threads,
 };
 use gantry_xrce::framing::{
     can_fd,
@@ -31,7 +32,7 @@ use std::{
     os::fd::{AsFd, OwnedFd},
     path::Path,
     sync::Arc,
-    thread::{self, JoinHandle},
+    thread::JoinHandle,
 };
 
 /// The kernel raises it to its minimum, which holds about six frames: the agent is to keep the others until the bus takes them, and the
@@ -133,10 +134,7 @@ impl Can {
         let bus = Arc::new(Bus { stream, name, has_bit_rate_switch });
         let port = agent.attach(bus.clone());
         let (of_thread, its_port) = (bus.clone(), port.clone());
-        let thread = thread::Builder::new()
-            .name("can".to_owned())
-            .spawn(move || of_thread.receive(&its_port))
-            .map_err(failed)?;
+        let thread = threads::spawn("can", move || of_thread.receive(&its_port)).map_err(failed)?;
         Ok((Can { bus, thread: Some(thread), _simulated: None }, port))
     }
 }

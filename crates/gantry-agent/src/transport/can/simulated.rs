@@ -11,6 +11,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     port::Port,
+    threads,
 };
 use gantry_xrce::framing::socket_can::FRAME_BYTES;
 use rustix::{
@@ -24,7 +25,7 @@ use std::{
     num::NonZeroU64,
     os::fd::OwnedFd,
     sync::Arc,
-    thread::{self, JoinHandle},
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -91,15 +92,13 @@ impl SimulatedBus {
             takes_nodes_at: None,
         };
         let of_thread = wake.clone();
-        let thread = thread::Builder::new()
-            .name("can-bus".to_owned())
-            .spawn(move || {
-                let _ = set_current_timer_slack(NonZeroU64::new(1)); // else the bus is late more often
-                if let Err(error) = simulation.run(&of_thread) {
-                    simulation.port.failed(&error);
-                }
-            })
-            .map_err(failed)?;
+        let thread = threads::spawn("can-bus", move || {
+            let _ = set_current_timer_slack(NonZeroU64::new(1)); // else the bus is late more often
+            if let Err(error) = simulation.run(&of_thread) {
+                simulation.port.failed(&error);
+            }
+        })
+        .map_err(failed)?;
         Ok(Self { wake, thread: Some(thread) })
     }
 }

@@ -5,7 +5,7 @@ mod pipe;
 pub use pipe::{Faults, GOOD, pipe};
 
 use gantry::Node;
-use gantry_agent::{Agent, Config, Level, Udp};
+use gantry_agent::{Agent, Config, Level, Log, Udp};
 use gantry_xrce::{
     session::{ClientConfig, ClientEvent, ClientSession, Disconnected, Link, WriteError},
     stream::ArraySlots,
@@ -104,7 +104,7 @@ fn logged(config: Config) -> (Config, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::<Mutex<Vec<String>>>::default();
     let log = lines.clone();
     let write = move |level: Level, line: &str| log.lock().unwrap().push(format!("{level:?}: {line}"));
-    (Config { log: Arc::new(write), ..config }, lines)
+    (Config { log: Arc::new(Log::new(Level::Info, write)), ..config }, lines)
 }
 
 /// The host's node.
@@ -207,7 +207,7 @@ impl TestClient {
     #[track_caller]
     pub fn create_as(&mut self, flags: Flags, object: ObjectId, description: Object<'_>) -> StatusValue {
         let request = self.request(|session| {
-            session.request(StreamId::RELIABLE, flags, 200, |request| Create {
+            session.request(StreamId::RELIABLE, flags, MTU_BYTES - 4, |request| Create {
                 request: ObjectRequest { request, object },
                 object: description,
             })

@@ -4,6 +4,8 @@ mod serial;
 mod tcp;
 mod wires;
 
+pub use wires::{SerialWire, TcpWire};
+
 use crate::support::{TestClient, host};
 use gantry::Qos;
 use gantry_agent::{Agent, Can, Config, Serial, Tcp};
@@ -21,7 +23,7 @@ const STRING: &str = "std_msgs::msg::dds_::String_";
 const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 
 /// Samples go both ways, more than a line takes at once.
-fn exchange(client: &mut TestClient, topic: &str) {
+pub fn exchange(client: &mut TestClient, topic: &str) {
     let mut subscription = host().create_subscription::<UInt32>(topic, Qos::default()).unwrap();
     let mut publisher =
         host().create_publisher::<UInt32>(&format!("{topic}_back"), Qos::default().keep_last(50)).unwrap();

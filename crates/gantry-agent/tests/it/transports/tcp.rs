@@ -9,16 +9,20 @@ use gantry_xrce::wire::StreamId;
 use std::{
     io::{Read, Write},
     net::TcpStream,
-    time::Duration,
+    time::{Duration, Instant},
 };
-use test_support::eventually;
+use test_support::{PATIENCE, eventually};
 
 test_support::tests!(
     clients_connect_over_tcp,
     a_tcp_connection_that_ends_is_replaced,
     a_client_that_takes_nothing_is_gone,
-    a_connection_without_a_session_ends_whatever_comes_on_it
+    a_connection_without_a_session_ends_whatever_comes_on_it,
+    a_message_behind_its_length_is_not_held_back
 );
+
+/// Linux delays acknowledgements by this at least (`TCP_DELACK_MIN`).
+const DELAYED_ACKNOWLEDGEMENT: Duration = Duration::from_millis(40);
 
 fn clients_connect_over_tcp() {
     let (agent, _udp, _) = agent(Config::default());
@@ -66,4 +70,26 @@ fn a_connection_without_a_session_ends_whatever_comes_on_it() {
         let is_sent = connection.write_all(&[0]).is_ok();
         !is_sent || matches!(connection.read(&mut [0]), Ok(0))
     });
+}
+
+fn a_message_behind_its_length_is_not_held_back() {
+    let (agent, _udp, _) = agent(Config::default());
+    let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
+    let mut connection = TcpStream::connect(tcp.address()).unwrap();
+    connection.set_read_timeout(Some(PATIENCE)).unwrap();
+    // A ping, as eProsima's client writes it: two segments, with Nagle's algorithm.
+    let ping = [0x80, 0, 0, 0, 2, 1, 8, 0, 0, 0x0a, 0xff, 0xfd, 2, 0, 0, 0];
+    let mut took = Vec::new();
+    for _ in 0..40 {
+        let began = Instant::now();
+        connection.write_all(&[ping.len() as u8, 0]).unwrap();
+        connection.write_all(&ping).unwrap();
+        let mut length = [0; 2];
+        connection.read_exact(&mut length).unwrap();
+        connection.read_exact(&mut vec![0; usize::from(u16::from_le_bytes(length))]).unwrap();
+        took.push(began.elapsed());
+    }
+    // The system delays nothing at first.
+    let fastest = took.split_off(20).into_iter().min().unwrap();
+    assert!(fastest < DELAYED_ACKNOWLEDGEMENT, "{fastest:?}");
 }

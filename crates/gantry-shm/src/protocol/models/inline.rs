@@ -24,6 +24,35 @@ pub(super) const OVERWRITTEN: Model = Model {
     ],
 };
 
+/// The wall clock is set before samples 1 and 4, whose wall times need the header. It cannot have the second while the reader may copy
+/// the first.
+pub(super) const CLOCK_SET: Model = Model {
+    run: || {
+        let shift_ns = |sequence| match sequence {
+            1 => 1 << 40,
+            4 => 2 << 40,
+            _ => 0,
+        };
+        let world = World::new(&Arc::default(), 2, 2);
+        let mut publisher = Publisher::new(&world, keep_last(1));
+        publisher.publish_inline_after(shift_ns);
+        let mut subscription = Subscription::join(&world, READER_ACTIVE, 2, true);
+        publisher.discover();
+        thread::spawn(move || {
+            publisher.publish_inline();
+            publisher.publish_inline_after(|_| 2 << 40); // is not inline
+            publisher.publish_inline();
+            publisher.publish_inline_after(shift_ns);
+        });
+        if let Some(sample) = subscription.take() {
+            assert_eq!(sample.wall_shift_ns, shift_ns(sample.sequence), "another sample's wall time");
+            sample.read();
+        }
+    },
+    preemptions: Some(2),
+    needs: &[Site::RenewedUnused, Site::RecheckFence],
+};
+
 /// The same with samples in slots, which are written over inline ones.
 pub(super) const MIXED: Model = Model {
     run: || {

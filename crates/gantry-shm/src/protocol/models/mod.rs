@@ -17,7 +17,10 @@ mod check;
 mod growth;
 mod inline;
 mod join;
+mod listing;
+mod names;
 mod orphan;
+mod place;
 mod publisher;
 mod reclaim;
 mod subscription;
@@ -39,9 +42,11 @@ models! {
     line_is_reused_while_its_slot_is_held: &reclaim::LINE_REUSED;
     reclaim_in_loan: &reclaim::IN_LOAN;
     an_inline_sample_is_overwritten: &inline::OVERWRITTEN;
+    the_wall_clock_is_set_twice: &inline::CLOCK_SET;
     inline_samples_and_slots_take_turns: &inline::MIXED;
     ring_grows_under_inline_samples: &inline::GROWTH;
     reader_joins_meanwhile: &join::JOIN;
+    a_name_is_lost_while_a_reader_joins: &listing::NAME_LOST;
     ring_grows: &growth::GROWTH;
     reader_joins_while_ring_grows: &growth::JOIN;
     ring_grows_for_a_deeper_reader: &growth::DEEPER;
@@ -58,7 +63,11 @@ models! {
     a_publisher_wakes_a_collector_again: &wake::COLLECT_AGAIN;
     two_threads_share_a_collector: &wake::COLLECT_SHARED;
     the_end_reaches_all_that_share_a_collector: &wake::COLLECT_SHARED_END;
-    record_outlives_its_connection: &orphan::ORPHAN;
+    record_outlives_its_connection: &orphan::RECORD;
+    places_outlive_their_subscription: &orphan::PLACES;
+    place_is_used_again: &place::USED_AGAIN;
+    two_processes_hold_a_topic: &names::TWO;
+    a_full_bucket_gets_a_free_line: &names::FULL;
 }
 
 /// Every site, with the reason if no model can show that it is needed. A site that is not listed does not compile.
@@ -93,6 +102,7 @@ sites! {
     OverwriteFence,
     RecheckFence,
     Recheck,
+    RenewedUnused,
     DescriptorStore,
     MovedStore,
     MovedMark,
@@ -102,17 +112,35 @@ sites! {
     CursorAfterHold,
     CursorFence,
     BlockFence,
+    PlaceEnd,
+    PlaceLook,
     ReleaseFence,
     OrphanFence,
+    HoldFence,
+    ReleaseLineFence,
+    EndFence,
+    EndLook,
+    ClaimFence,
+    OpenLook,
+    OpenFence,
     GateLook: "The other side of CursorStore.",
+}
+
+fn fail(mistakes: &[(&str, fn())], preemptions: Option<usize>) {
+    for &(mistake, run) in mistakes {
+        let why = check::failure(run, preemptions);
+        assert!(why.is_some(), "the model passes although {mistake}");
+    }
 }
 
 #[test]
 fn mistakes_on_the_control_path_fail() {
-    for &(mistake, run) in join::MISTAKES {
-        let why = check::failure(run, join::JOIN.preemptions);
-        assert!(why.is_some(), "the model passes although {mistake}");
-    }
+    fail(join::MISTAKES, join::JOIN.preemptions);
+}
+
+#[test]
+fn mistakes_with_lost_names_fail() {
+    fail(listing::MISTAKES, listing::NAME_LOST.preemptions);
 }
 
 #[test]

@@ -1,64 +1,106 @@
-//! Model of a record that its connection and its samples keep. The steps are those of `subscribe::owned_record`; the memory that the
-//! record keeps mapped is a cell.
+//! Models of memory that an owner and its samples keep. The steps are those of `subscribe::owned_record`; the memory that the
+//! owner keeps is a cell.
 
 use super::check::Model;
 use crate::protocol::{
     layout::ReaderRecord,
-    reader::{is_unpinned, make_orphan, release_sample},
+    place::InUse,
+    reader::{is_unpinned, make_orphan, may_be_orphan, unpin},
     sync::{AtomicU64, Ordering::Relaxed, Site, full_fence},
 };
 use loom::{cell::UnsafeCell, sync::Mutex, thread};
 use std::sync::Arc;
 
-/// The connection and two samples are dropped at once.
-pub(super) const ORPHAN: Model =
-    Model { run, preemptions: None, needs: &[Site::ReleaseFence, Site::OrphanFence, Site::Unpin] };
+/// A connection and two samples of its record are dropped at once.
+pub(super) const RECORD: Model =
+    Model { run: run::<ReaderRecord>, preemptions: None, needs: &[Site::ReleaseFence, Site::OrphanFence, Site::Unpin] };
+
+/// A subscription and two samples that were copied to its places are dropped at once.
+pub(super) const PLACES: Model =
+    Model { run: run::<Places>, preemptions: None, needs: &[Site::ReleaseFence, Site::OrphanFence, Site::PlaceEnd] };
+
+/// The words by which samples hold memory.
+trait Holds: Default + 'static {
+    fn begin(&self, sample: usize);
+    fn end(&self, sample: usize);
+    fn is_released(&self) -> bool;
+}
+
+impl Holds for ReaderRecord {
+    fn begin(&self, sample: usize) {
+        self.pins[sample].store(1, Relaxed);
+    }
+
+    fn end(&self, sample: usize) {
+        unpin(&self.pins[sample]);
+    }
+
+    fn is_released(&self) -> bool {
+        is_unpinned(self)
+    }
+}
+
+type Places = [InUse; 2];
+
+impl Holds for Places {
+    fn begin(&self, sample: usize) {
+        self[sample].begin();
+    }
+
+    fn end(&self, sample: usize) {
+        self[sample].end();
+    }
+
+    fn is_released(&self) -> bool {
+        self.iter().all(InUse::is_over)
+    }
+}
 
 #[derive(Default)]
-struct Record {
-    words: ReaderRecord,
+struct Memory<W> {
+    words: W,
     flag: AtomicU64,
-    /// Whether the record is in its cell.
+    /// Whether the memory is in its cell.
     is_kept: Mutex<bool>,
-    is_unmapped: UnsafeCell<bool>,
+    is_freed: UnsafeCell<bool>,
 }
 
 // SAFETY: the cell is used as the protocol allows, or loom reports it.
-unsafe impl Sync for Record {}
+unsafe impl<W> Sync for Memory<W> {}
 // SAFETY: as above.
-unsafe impl Send for Record {}
+unsafe impl<W> Send for Memory<W> {}
 
-impl Record {
-    /// Fails if another thread may unmap meanwhile, or did.
+impl<W: Holds> Memory<W> {
+    /// Fails if another thread may free it meanwhile, or did.
     fn read(&self) {
         // SAFETY: loom reports any concurrent access.
-        assert!(!self.is_unmapped.with(|is_unmapped| unsafe { *is_unmapped }), "a read of memory that is not mapped");
+        assert!(!self.is_freed.with(|is_freed| unsafe { *is_freed }), "a read of memory that is gone");
     }
 
     fn free(&self) {
         self.read(); // once
         // SAFETY: as above.
-        self.is_unmapped.with_mut(|is_unmapped| unsafe { *is_unmapped = true });
+        self.is_freed.with_mut(|is_freed| unsafe { *is_freed = true });
     }
 
     fn free_orphan(&self) {
         let mut is_kept = self.is_kept.lock().unwrap();
-        if *is_kept && is_unpinned(&self.words) {
+        if *is_kept && self.words.is_released() {
             *is_kept = false;
             self.free();
         }
     }
 
-    fn drop_sample(&self, pin: usize) {
+    fn drop_sample(&self, sample: usize) {
         self.read();
-        let fence = || _ = full_fence(Site::ReleaseFence);
-        if release_sample(&self.words.pins[pin], &self.flag, fence) {
+        self.words.end(sample);
+        if may_be_orphan(&self.flag, || _ = full_fence(Site::ReleaseFence)) {
             self.free_orphan();
         }
     }
 
-    fn drop_connection(&self) {
-        if is_unpinned(&self.words) {
+    fn drop_owner(&self) {
+        if self.words.is_released() {
             return self.free();
         }
         *self.is_kept.lock().unwrap() = true;
@@ -67,15 +109,15 @@ impl Record {
     }
 }
 
-fn run() {
-    let record = Arc::new(Record::default());
-    let samples = [0, 1].map(|pin| {
-        record.words.pins[pin].store(1, Relaxed);
-        let record = record.clone();
-        thread::spawn(move || record.drop_sample(pin))
+fn run<W: Holds>() {
+    let memory = Arc::new(Memory::<W>::default());
+    let samples = [0, 1].map(|sample| {
+        memory.words.begin(sample);
+        let memory = memory.clone();
+        thread::spawn(move || memory.drop_sample(sample))
     });
-    record.drop_connection();
+    memory.drop_owner();
     samples.into_iter().for_each(|sample| sample.join().unwrap());
     // SAFETY: the other threads ended.
-    assert!(record.is_unmapped.with(|is_unmapped| unsafe { *is_unmapped }), "nobody freed the record");
+    assert!(memory.is_freed.with(|is_freed| unsafe { *is_freed }), "no thread freed the memory");
 }

@@ -6,6 +6,7 @@ use crate::protocol::{
     entry::InlineInfo,
     history::Slot,
     layout::{LINE_BYTES, ReaderRecord},
+    listing::may_have_joined,
     roster::Roster,
     send::Outbox,
     shared::InRegion,
@@ -13,6 +14,9 @@ use crate::protocol::{
     writer::{Retention, Writer},
 };
 use std::{sync::Arc, time::Duration};
+
+/// The process of the reader, which lives.
+pub(super) const READER_OWNER: u64 = 9;
 
 /// KEEP_LAST with this depth.
 pub(super) fn keep_last(samples: usize) -> Retention {
@@ -31,6 +35,8 @@ pub(super) struct Publisher {
     is_gated: bool,
     /// A mistake: records are read before the generation.
     pub(super) looks_early: bool,
+    /// The processes without a name that it need not see. `None`: a reader's name is never lost, but may come.
+    pub(super) unlisted_before: Option<Vec<u64>>,
 }
 
 impl Publisher {
@@ -49,7 +55,13 @@ impl Publisher {
             writer.history.add_slot(slot);
             writer.history.return_loan(slot.offset);
         }
-        Publisher { writer, world: world.clone(), is_gated: retention.is_gated, looks_early: false }
+        Publisher {
+            writer,
+            world: world.clone(),
+            is_gated: retention.is_gated,
+            looks_early: false,
+            unlisted_before: None,
+        }
     }
 
     /// Changes to the larger ring.
@@ -63,7 +75,7 @@ impl Publisher {
     pub(super) fn discover(&mut self) {
         let early_records = self.looks_early.then(|| self.records());
         let generation = acquire(&self.world.board.topic.readers_generation);
-        let records = early_records.unwrap_or_else(|| self.records());
+        let Some(records) = early_records.unwrap_or_else(|| self.records()) else { return };
         let change = self.writer.exchange_roster(&mut Roster::new(KEY, generation, records));
         if change.needed_ring.is_some() {
             self.grow_ring();
@@ -71,9 +83,17 @@ impl Publisher {
         self.writer.grant(change);
     }
 
-    fn records(&self) -> Vec<(InRegion<ReaderRecord>, ())> {
+    /// As `ReaderDiscovery::records`. `None`: a process that may have some cannot be listed.
+    fn records(&self) -> Option<Vec<(InRegion<ReaderRecord>, ())>> {
         let is_there = *self.world.directory.lock().unwrap();
-        is_there.then(|| (self.world.record(), ())).into_iter().collect()
+        let unlisted = if is_there { None } else { Some(READER_OWNER) };
+        if let Some(before) = &self.unlisted_before
+            && may_have_joined(unlisted.as_slice(), before).is_some()
+        {
+            return None;
+        }
+        let is_there = is_there && acquire(&self.world.record().key) == KEY;
+        Some(is_there.then(|| (self.world.record(), ())).into_iter().collect())
     }
 
     /// A free slot, reclaimed if need be, as `Publisher::make_room` does.
@@ -110,6 +130,12 @@ impl Publisher {
 
     /// As `Publisher::publish` of an inline message: its word is its sequence.
     pub(super) fn publish_inline(&mut self) {
+        self.publish_inline_after(|_| 0);
+    }
+
+    /// The same; `wall_shift_ns` of a sequence is how far the wall clock was set since the publisher was made. A message whose entry has
+    /// no room for that is not published.
+    pub(super) fn publish_inline_after(&mut self, wall_shift_ns: fn(u64) -> u64) {
         if self.is_gated && self.writer.may_be_outdated() {
             self.discover();
         }
@@ -117,8 +143,11 @@ impl Publisher {
             self.wait_for_room(0);
         }
         let sequence = self.writer.history.head() + 1;
-        let info = InlineInfo { length_bytes: 8, time_ns: sequence, ..InlineInfo::default() };
-        self.writer.publish_inline(&[sequence], &info);
+        let mut info = InlineInfo { length_bytes: 8, time_ns: sequence, ..InlineInfo::default() };
+        info.wall_shift_ns = wall_shift_ns(sequence);
+        if info.fits() || self.writer.renew_wall_shift(&mut info) {
+            self.writer.publish_inline(&[sequence], &info);
+        }
     }
 
     /// Sleeps on the futex itself: `sleep::sleep`, which `Publisher::wait_for_room` uses, has a fence of its own, and would

@@ -28,31 +28,37 @@ pub(super) struct Subscription {
 
 /// A sample that is held.
 pub(super) struct Sample {
-    pin: InRegion<AtomicU64>,
-    /// `None`: it was inline, and checked when it was taken.
-    offset: Option<usize>,
+    /// Its pin, and the offset of its slot. `None`: it was inline, and checked when it was taken.
+    slot: Option<(InRegion<AtomicU64>, usize)>,
     pub(super) sequence: u64,
+    /// Of an inline sample, else 0.
+    pub(super) wall_shift_ns: u64,
     world: Arc<World>,
 }
 
 impl Sample {
     /// Reads the payload, which must be this sample's, and releases the pin.
     pub(super) fn read(self) -> u64 {
-        if let Some(offset) = self.offset {
+        if let Some((pin, offset)) = self.slot {
             assert_eq!(self.world.read(offset), self.sequence, "another sample's payload");
+            unpin(&pin);
         }
-        unpin(&self.pin);
         self.sequence
     }
 }
 
 /// First step of joining: the record becomes visible.
 pub(super) fn publish_record(world: &Arc<World>, state: u32, depth: u32) {
+    fill_record(world, state, depth);
+    *world.directory.lock().unwrap() = true;
+}
+
+/// The same in a file that has its name, or lost it.
+pub(super) fn fill_record(world: &Arc<World>, state: u32, depth: u32) {
     let record = world.record();
     record.depth.store(depth, Relaxed);
     record.state.store(state, Relaxed);
-    record.key.store(KEY, Relaxed);
-    *world.directory.lock().unwrap() = true;
+    record.key.store(KEY, Release);
 }
 
 /// Second step of joining: publishers look for the record.
@@ -91,7 +97,7 @@ impl Subscription {
             let pin = &self.record.pins[free_pin(&self.record).unwrap()];
             let mut payload = [0];
             let inline = match entry {
-                Entry::Inline(word) => self.reader.take_inline(word, pin, &mut payload),
+                Entry::Inline(word) => self.reader.take_inline(word, &mut payload),
                 _ => None,
             };
             let taken = inline.map_or_else(|| self.reader.take(entry, pin, &mut payload), Taken::Inline);
@@ -102,11 +108,13 @@ impl Subscription {
                 Taken::Slot { offset, length_bytes } => {
                     let expected = u64::from(length_of(sequence));
                     assert_eq!(length_bytes.unwrap_or(expected), expected, "another sample's length");
-                    return Some(Sample { pin, offset: Some(offset), sequence, world: self.world.clone() });
+                    let (slot, world) = (Some((pin, offset)), self.world.clone());
+                    return Some(Sample { slot, sequence, wall_shift_ns: 0, world });
                 }
                 Taken::Inline(info) => {
                     assert_eq!((info.time_ns, payload), (sequence, [sequence]), "another sample's words");
-                    return Some(Sample { pin, offset: None, sequence, world: self.world.clone() });
+                    let (wall_shift_ns, world) = (info.wall_shift_ns, self.world.clone());
+                    return Some(Sample { slot: None, sequence, wall_shift_ns, world });
                 }
                 Taken::Nothing => return None,
                 Taken::Moved => self.reader.ring = self.world.ring(),

@@ -20,7 +20,7 @@ use crate::{
         qos::Qos,
         type_description::TypeDescription,
     },
-    domain::{Domain, board::TopicIndex, participant::Participant, process_file::EndpointBlock},
+    domain::{Domain, board::TopicIndex, participant::Participant, process_file::EndpointBlock, topics::HeldTopic},
     error::{Error, Result},
     os::fork::Epoch,
     protocol::{
@@ -68,6 +68,8 @@ pub struct Publisher {
     options: PublisherOptions,
     block: EndpointBlock,
     topic: TopicIndex,
+    /// Keeps the topic's line.
+    _held: HeldTopic,
     pub(crate) file: Arc<PublisherFile>,
     /// References to `file` of published loans: to move one costs nothing, to count one does.
     spare: Vec<Arc<PublisherFile>>,
@@ -90,6 +92,8 @@ pub struct Publisher {
     /// The matching subscriptions that were there before it and get its first samples; none once all of them joined.
     first_readers: BTreeSet<Gid>,
     first_mismatches: Vec<String>,
+    /// Samples that left the history for want of memory.
+    lost_samples: u64,
 }
 
 impl Publisher {
@@ -117,20 +121,14 @@ impl Publisher {
         let largest = log2_capacity(kept);
         let limit_bytes = options.memory_limit_bytes(1 << largest, entry_bytes << largest, &description)?;
         let log2_capacity = if retention.grows { log2_capacity(kept.min(FIRST_DEPTH)) } else { largest };
-        let removed = |e: Error| match e.is_not_found() {
-            true => Error::Removed {
-                file: domain.directory.path().to_owned(),
-                what: format!("a publisher of {}", description.topic),
-            },
-            false => e,
-        };
-        let ring = (log2_capacity, entry_bytes);
-        let mut file = PublisherFile::create(&domain, &description, ring, limit_bytes).map_err(removed)?;
+        let held = domain.hold_topic(topic, Side::Readers);
+        let (topic, ring) = (held.index, (log2_capacity, entry_bytes));
+        let mut file = PublisherFile::create(&domain, &description, ring, limit_bytes)
+            .map_err(|error| removed(error, &domain, &description.topic))?;
         let header = file.header()?;
         let ring = file.region.ring(Descriptor::from_word(header.ring.load(Relaxed)), entry_bytes)?;
         let records_activity = liveliness::begin(header, &qos);
         let wall_offset_ns = header.wall_offset_ns;
-        let topic = domain.topic(topic);
         let outbox = period.map(|period| participant.outbox(topic, period)).transpose()?;
         // SAFETY: the publisher keeps the file as long as the writer.
         let header = unsafe { InRegion::new(header) };
@@ -140,7 +138,7 @@ impl Publisher {
         let mut memory = Memory::new(file.region.length_bytes());
         slots::first_slots(&mut memory, &file, &domain, &description)?;
         let discovery = Arc::new(ReaderDiscovery::new(&domain, topic, description.key));
-        file.publish_name(&domain).map_err(removed)?;
+        file.publish_name(&domain).map_err(|error| removed(error, &domain, &description.topic))?;
         let file = Arc::new(file);
         let added = domain.process.add_endpoint(&domain.directory, &description);
         // After two errors, the first is the one to return.
@@ -155,6 +153,7 @@ impl Publisher {
             options,
             block,
             topic,
+            _held: held,
             file,
             spare: Vec::with_capacity(8),
             inline_loan: None,
@@ -170,6 +169,7 @@ impl Publisher {
             created: Instant::now(),
             first_readers: BTreeSet::new(),
             first_mismatches: Vec::new(),
+            lost_samples: 0,
         };
         publisher.domain.board.topic_changed(topic, Side::Publishers);
         publisher.domain.board.graph_changed();
@@ -177,6 +177,19 @@ impl Publisher {
         publisher.discover();
         publisher.find_first_readers()?;
         Ok(publisher)
+    }
+
+    /// The number of samples that left the history before their time since the last call, because all memory was in use
+    /// ([`PublisherOptions::loses_oldest_at_limit`]).
+    #[must_use]
+    pub fn take_lost_samples(&mut self) -> u64 {
+        std::mem::take(&mut self.lost_samples)
+    }
+
+    /// [`PublisherOptions::max_blocking_time`], as it was changed last.
+    #[must_use]
+    pub fn max_blocking_time(&self) -> Duration {
+        self.options.max_blocking_time
     }
 
     /// Changes [`PublisherOptions::max_blocking_time`].
@@ -209,12 +222,16 @@ impl Publisher {
     pub fn publish(&mut self, loan: Loan, time: SourceTime) -> Result<u64, PublishError> {
         self.writer.prefetch_entry();
         if !self.epoch.is_current() || !loan.is_of(&self.file) {
-            return Err(PublishError { loan, error: self.refused() });
+            let error = self.refused(&loan);
+            return Err(PublishError { loan, error });
         }
         let info = self.inline_info(&loan, time);
         // An inline message keeps no slot.
         let slot = if info.is_some() { Some(Slot::default()) } else { self.writer.history.on_loan(loan.offset()) };
-        let Some(slot) = slot else { return Err(PublishError { loan, error: self.refused() }) };
+        let Some(slot) = slot else {
+            let error = self.refused(&loan);
+            return Err(PublishError { loan, error });
+        };
         if let Err(error) = self.prepare(slot.bytes, time) {
             return Err(PublishError { loan, error });
         }
@@ -259,10 +276,12 @@ impl Publisher {
 
     /// The properties of a message that travels inline. `None`: it is too long, or an entry has no room for its properties.
     #[inline]
-    fn inline_info(&self, loan: &Loan, time: SourceTime) -> Option<InlineInfo> {
+    fn inline_info(&mut self, loan: &Loan, time: SourceTime) -> Option<InlineInfo> {
         let wall_shift_ns = time.wall_ns.wrapping_sub(time.monotonic_ns).wrapping_sub(self.wall_offset_ns);
-        let info = InlineInfo { length_bytes: loan.length_bytes(), time_ns: time.monotonic_ns, wall_shift_ns };
-        (self.is_inline(info.length_bytes) && info.fits() && !loan.is_response()).then_some(info)
+        let length_bytes = loan.length_bytes();
+        let mut info = InlineInfo { length_bytes, time_ns: time.monotonic_ns, wall_shift_ns, renewed_ns: 0 };
+        let may_be_inline = self.is_inline(length_bytes) && !loan.is_response();
+        (may_be_inline && (info.fits() || self.writer.renew_wall_shift(&mut info))).then_some(info)
     }
 
     /// Writes the header of the loan's slot, which is published next.
@@ -302,9 +321,17 @@ impl Publisher {
     }
 
     #[cold]
-    fn refused(&self) -> Box<Error> {
-        let foreign = || Error::ForeignLoan { topic: self.description.topic.clone() };
+    fn refused(&self, loan: &Loan) -> Box<Error> {
+        let foreign = || Error::ForeignLoan { topic: loan.topic().to_owned() };
         Box::new(self.epoch.check().err().unwrap_or_else(foreign))
+    }
+}
+
+/// An error of a publisher's creation: what is not found is the directory, which was removed.
+fn removed(error: Error, domain: &Domain, topic: &str) -> Error {
+    match error.is_not_found() {
+        true => Error::Removed { file: domain.directory.path().to_owned(), what: format!("a publisher of {topic}") },
+        false => error,
     }
 }
 

@@ -32,6 +32,30 @@ pub(super) const GROWTH_BYTES: usize = 256 << 10;
 /// Discoveries for one loan, if readers come or go during each. Each join and each leave stops one at most.
 const DISCOVERIES: usize = 100;
 
+/// A step by which a publisher without a free slot of the size may get one: a cause, and its answer.
+type Step = fn(&mut Publisher, usize) -> Result<Option<Slot>>;
+
+/// The steps, the cheapest first; the first slot that one grants is taken.
+///
+/// | step | grants a slot if | costs |
+/// | --- | --- | --- |
+/// | `returned` | a loan was dropped, or the last inline message's is of the size | a look at the returned slots |
+/// | `first` | the publisher has fewer slots than it begins with, and there is memory | new memory; no discovery, no pins |
+/// | `reclaimed` | readers took or lost samples that can be retired; or more slots are useful, and there is memory; or free slots of other sizes make room | a discovery if readers came or went, the pins of all readers |
+/// | `of_the_dead` | never by itself: it reclaims for the next steps what dead readers held | probes of all readers |
+/// | `extra` | samples are kept only for deep readers, beyond the publisher's own depth | these samples, a quarter at a time |
+/// | `replaced` | free slots of other sizes, or new memory, make room; an error of the system ends the loan | as above |
+/// | `oldest` | the oldest samples may be lost for it ([`loses_oldest_at_limit`](crate::PublisherOptions)) | these samples, of few of them first |
+const STEPS: [Step; 7] = [
+    |publisher, bytes| Ok(publisher.returned(bytes)),
+    |publisher, bytes| Ok(publisher.first(bytes)),
+    |publisher, bytes| Ok(publisher.reclaimed(bytes)),
+    |publisher, _| Ok(publisher.of_the_dead()),
+    |publisher, bytes| Ok(publisher.extra(bytes)),
+    |publisher, bytes| publisher.replaced(bytes),
+    |publisher, bytes| Ok(publisher.oldest(bytes)),
+];
+
 impl Publisher {
     /// A larger ring, for deeper or more readers.
     pub(super) fn grow_ring(&mut self, capacity: usize) -> Result<()> {
@@ -81,42 +105,45 @@ impl Publisher {
         next.saturating_sub(self.writer.roster.slowest_cursor().unwrap_or(next)) as usize
     }
 
-    /// A slot when none of the size is free, from the first of these that has one: returned loans, samples that can be retired,
-    /// free memory of other sizes, samples that dead readers held, new memory.
+    /// A slot when none of the size is free, by the first of [`STEPS`] that grants one.
     #[cold]
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<Slot> {
-        self.take_returned();
-        if let Some(slot) = self.writer.history.take_free(bytes) {
-            return Ok(slot);
+        for step in STEPS {
+            if let Some(slot) = step(self, bytes)? {
+                return Ok(slot);
+            }
         }
-        // The first slots cost no discovery and no look at pins.
+        Err(self.out_of_memory(bytes))
+    }
+
+    fn returned(&mut self, bytes: usize) -> Option<Slot> {
+        self.take_returned();
+        self.writer.history.take_free(bytes)
+    }
+
+    fn first(&mut self, bytes: usize) -> Option<Slot> {
         let first = match bytes {
             ..GROWTH_BYTES => WARM_SLOTS,
             GROWTH_BYTES..SINGLE_SLOT_BYTES => LARGE_SLOTS.min(self.writer.history.count() + 1),
             _ => 1,
         };
         self.add_slots(bytes, first);
-        if let Some(slot) = self.writer.history.take_free(bytes) {
-            return Ok(slot);
-        }
-        if let Some(slot) = self.reclaim_slot(bytes) {
-            return Ok(slot);
-        }
+        self.writer.history.take_free(bytes)
+    }
+
+    fn of_the_dead(&mut self) -> Option<Slot> {
         if drop_dead_readers(&mut self.writer.roster) {
             // Not needed for the slot; after an error the control thread tries again.
             let _ = self.domain.reap_dead();
             self.discover();
             self.writer.retire_and_reclaim(usize::MAX);
         }
-        if let Some(slot) = self.retire_extra(bytes) {
-            return Ok(slot);
-        }
-        self.replace_free(bytes)?.ok_or_else(|| self.out_of_memory(bytes))
+        None
     }
 
     /// A slot of samples that can be retired and reclaimed, or in free memory. Readers that come or go between a discovery and
     /// the reclaiming stop it, so it is tried again.
-    fn reclaim_slot(&mut self, bytes: usize) -> Option<Slot> {
+    fn reclaimed(&mut self, bytes: usize) -> Option<Slot> {
         for _ in 0..DISCOVERIES {
             if self.writer.may_be_outdated() {
                 self.discover(); // on this thread, since the loan needs them
@@ -124,7 +151,7 @@ impl Publisher {
             self.retire_unwanted();
             self.add_slots(bytes, self.useful_slots(bytes));
             let free = self.writer.history.take_free(bytes);
-            if let Some(slot) = free.or_else(|| self.replace_free(bytes).ok().flatten()) {
+            if let Some(slot) = free.or_else(|| self.replaced(bytes).ok().flatten()) {
                 return Some(slot);
             }
             if !self.writer.may_be_outdated() || self.discovery.discovered().mapping_error.is_some() {
@@ -143,7 +170,7 @@ impl Publisher {
     }
 
     /// A new slot, in the memory of free ones of other sizes or in new memory.
-    fn replace_free(&mut self, bytes: usize) -> Result<Option<Slot>> {
+    fn replaced(&mut self, bytes: usize) -> Result<Option<Slot>> {
         self.take_returned();
         self.writer.history.drain_free().for_each(|slot| self.memory.free(slot));
         self.allocate_slot(bytes)
@@ -151,17 +178,38 @@ impl Publisher {
 
     /// A slot in the memory of samples that are kept only for deep readers, which must not stop the publisher. Step by step, so
     /// that they do not lose all of them for one sample.
-    fn retire_extra(&mut self, bytes: usize) -> Option<Slot> {
+    fn extra(&mut self, bytes: usize) -> Option<Slot> {
         let guaranteed = self.writer.retention.guaranteed;
         let mut extra = self.writer.history.retained().saturating_sub(guaranteed);
         while extra > 0 {
             extra -= extra.div_ceil(4);
             self.writer.retire_and_reclaim(guaranteed + extra);
-            if let Ok(Some(slot)) = self.replace_free(bytes) {
+            if let Ok(Some(slot)) = self.replaced(bytes) {
                 return Some(slot);
             }
         }
         None
+    }
+
+    /// A slot in the memory of the oldest samples, if the publisher may lose them for readers that want them.
+    fn oldest(&mut self, bytes: usize) -> Option<Slot> {
+        if !self.options.loses_oldest_at_limit {
+            return None;
+        }
+        let mut count = 1;
+        loop {
+            let before = self.writer.history.retained();
+            self.writer.retire_and_reclaim(before.saturating_sub(count));
+            let retired = before - self.writer.history.retained();
+            self.lost_samples += retired as u64;
+            if retired == 0 {
+                return None; // the readers hold the memory, or gate it
+            }
+            if let Ok(Some(slot)) = self.replaced(bytes) {
+                return Some(slot);
+            }
+            count *= 2;
+        }
     }
 
     /// The number of slots with which enough are free, so that readers' pins are read once for several messages.

@@ -6,7 +6,8 @@ use std::num::NonZeroU64;
 /// Samples that a subscription lost or skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// Samples that left the history before they were taken, though the subscription was matched.
+    /// Samples that left the history before they were taken, though the subscription was matched; and those for which the depth
+    /// of a KEEP_LAST subscription, or the memory of publishers that left, has no room.
     pub overwritten: u64,
     /// Samples that left the history before the publisher had discovered the subscription.
     pub before_matched: u64,
@@ -14,7 +15,16 @@ pub struct Losses {
     pub expired: u64,
 }
 
+impl Losses {
+    pub(crate) fn add(&mut self, more: Losses) {
+        self.overwritten = self.overwritten.saturating_add(more.overwritten);
+        self.before_matched = self.before_matched.saturating_add(more.before_matched);
+        self.expired = self.expired.saturating_add(more.expired);
+    }
+}
+
 impl Connection {
+    /// Counts samples that the reader has passed, from `first` on.
     #[cold]
     pub(super) fn count_losses(&mut self, first: u64, passed: u64, losses: &mut Losses) {
         self.note_match(); // it may be new; samples that had left the history by then were lost before it

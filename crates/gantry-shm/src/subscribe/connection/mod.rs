@@ -2,13 +2,14 @@
 //! side of the protocol. The control path makes it (`pending`), the data path takes from it.
 
 mod losses;
+mod order;
 mod pending;
 mod records;
 mod uncommon;
 
 pub use losses::Losses;
+pub(crate) use order::Order;
 pub(crate) use pending::{PendingConnection, record_words};
-use records::FreePin;
 use uncommon::Uncommon;
 
 use crate::{
@@ -27,7 +28,7 @@ use crate::{
     subscribe::{
         owned_record::{
             OrphanCell, OwnedRecord,
-            places::{Place, Places},
+            places::{Hold, Place, Places},
         },
         sample::Sample,
     },
@@ -50,7 +51,7 @@ pub(crate) struct Connection {
     kept_from: Option<NonZeroU64>,
     /// The oldest sample that was available at the join.
     first: u64,
-    /// Samples that left the history before they were taken, without those before `kept_from`.
+    /// Samples that left the history before they were taken, without those before `kept_from`, and those that were skipped.
     pub(crate) lost: u64,
 }
 
@@ -64,7 +65,7 @@ impl Connection {
             Ok(ring) => self.reader.has_news_in(&ring).unwrap_or(true),
             Err(_) => true, // a take returns the error
         };
-        self.has_peeked() || self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
+        self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
     }
 
     /// The samples that became available since the join. It may decrease for a moment when the publisher replaces its ring.
@@ -72,21 +73,6 @@ impl Connection {
         // In the ring that is used now: the head alone, which is what a replaced ring leaves, is older.
         let newest = self.mapping.newest().map_or(0, |(_, newest)| newest); // a take returns the error
         newest.max(self.reader.next - 1).saturating_add(1).saturating_sub(self.first)
-    }
-
-    /// Time of the next sample, and the key of its publisher; the sample is taken for that, and kept for [`Connection::take`].
-    pub(crate) fn peek_time(
-        &mut self,
-        places: &mut Places,
-        losses: &mut Losses,
-    ) -> Result<Option<(u64, u64)>, Box<Error>> {
-        if !self.has_peeked()
-            && let Some(taken) = self.take(places, losses)?
-        {
-            self.uncommon_mut().peeked = Some(taken);
-        }
-        let peeked = self.uncommon.as_ref().and_then(|uncommon| uncommon.peeked.as_ref());
-        Ok(peeked.map(|sample| (sample.info().source_time_ns, self.mapping.key)))
     }
 
     /// The next sample, or `None` if there is none now. Skipped samples are counted in `losses`.
@@ -123,11 +109,6 @@ impl Connection {
     /// The next sample of any age.
     #[inline(always)]
     fn take_any(&mut self, places: &mut Places, losses: &mut Losses) -> Result<Option<Sample>, Box<Error>> {
-        if let Some(uncommon) = &mut self.uncommon
-            && let Some(peeked) = uncommon.peeked.take()
-        {
-            return Ok(Some(peeked));
-        }
         match self.reader.look() {
             None => Ok(None),
             Some(Entry::Inline(word)) => match self.take_inline(word, places) {
@@ -141,11 +122,11 @@ impl Connection {
     /// The inline sample that was found, as a rule; else [`Connection::take_entry`] has an answer.
     #[inline(always)]
     fn take_inline(&mut self, word: InlineWord, places: &mut Places) -> Option<Sample> {
-        let (pin, place) = (self.first_free_pin()?, places.unused());
+        let place = places.unused();
         // SAFETY: the place is this take's until its sample is made.
         let payload = unsafe { places.payload(place) };
-        let info = self.reader.take_inline(word, &pin.0, payload)?;
-        Some(self.copied(&info, places, pin, place))
+        let info = self.reader.take_inline(word, payload)?;
+        Some(self.copied(&info, places, place))
     }
 
     /// The next sample; `entry` is what [`Reader::look`] found.
@@ -163,10 +144,10 @@ impl Connection {
                 let length_bytes = self.reader.ring.length_hint(self.reader.next);
                 prefetch::message(self.mapping.hint(offset, length_bytes)?, length_bytes, prefetch::for_reading);
             }
-            let (first, pin, place) = (self.reader.next, self.free_pin(places)?, places.unused());
+            let (first, (pin, cell), place) = (self.reader.next, self.free_pin(places)?, places.unused());
             // SAFETY: as in `take_inline`.
             let payload = unsafe { places.payload(place) };
-            let taken = self.reader.take(entry, &pin.0, payload);
+            let taken = self.reader.take(entry, &pin, payload);
             let passed = self.reader.next - first - u64::from(taken.is_sample());
             if passed > 0 {
                 self.count_losses(first, passed, losses); // in a ring that was replaced meanwhile, too
@@ -174,16 +155,14 @@ impl Connection {
             match taken {
                 Taken::Slot { offset, length_bytes } => {
                     let slot = self.checked(offset, length_bytes);
-                    let slot = slot.inspect_err(|_| self.reader.untake(&pin.0))?;
-                    return Ok(Some(self.sample(places, pin, place, slot)));
+                    let slot = slot.inspect_err(|_| self.reader.untake(&pin))?;
+                    return Ok(Some(self.sample(places, (Some(pin), cell), place, slot)));
                 }
-                Taken::Inline(info) => return Ok(Some(self.copied(&info, places, pin, place))),
+                Taken::Inline(info) => return Ok(Some(self.copied(&info, places, place))),
                 Taken::Nothing => return Ok(None),
                 Taken::Moved => self.reader.ring = self.mapping.ring()?,
-                Taken::Nonsense { head } => return Err(self.nonsense(format!("head {head}"))),
-                Taken::TooLong { length_bytes } => {
-                    return Err(self.nonsense(format!("an inline sample of {length_bytes} bytes")));
-                }
+                Taken::Nonsense { head } => return Err(self.nonsense_head(head)),
+                Taken::TooLong { length_bytes } => return Err(self.too_long(length_bytes)),
             }
             let Some(in_new_ring) = self.reader.look() else { return Ok(None) };
             entry = in_new_ring;
@@ -192,6 +171,15 @@ impl Connection {
     }
 
     #[cold]
+    fn nonsense_head(&self, head: u64) -> Box<Error> {
+        self.nonsense(format!("head {head}"))
+    }
+
+    #[cold]
+    fn too_long(&self, length_bytes: usize) -> Box<Error> {
+        self.nonsense(format!("an inline sample of {length_bytes} bytes"))
+    }
+
     fn nonsense(&self, found: String) -> Box<Error> {
         let expected = format!("a head and entries that make sense for sequence {}", self.reader.next);
         Error::corrupt(self.mapping.region.name(), "the ring", expected, found).into()
@@ -199,14 +187,14 @@ impl Connection {
 
     /// The inline sample that was copied to its place.
     #[inline(always)]
-    fn copied(&mut self, info: &InlineInfo, places: &Places, pin: FreePin, place: NonNull<Place>) -> Sample {
+    fn copied(&mut self, info: &InlineInfo, places: &Places, place: NonNull<Place>) -> Sample {
         let mut slot = Place::copy(place);
         // SAFETY: the copy's header, in the place that is this take's until the sample is made.
         let header = unsafe { slot.as_mut() };
         let wall_time_ns = info.time_ns.wrapping_add(self.mapping.wall_offset_ns).wrapping_add(info.wall_shift_ns);
-        header.sequence = self.reader.next - 1;
+        (header.sequence, header.request_gid) = (self.reader.next - 1, self.mapping.gid);
         (header.source_time_ns, header.source_wall_time_ns) = (info.time_ns, wall_time_ns);
-        self.sample(places, pin, place, (slot, info.length_bytes))
+        self.sample(places, places.hold_of_copy(), place, (slot, info.length_bytes))
     }
 
     /// The sample that was taken.
@@ -214,13 +202,13 @@ impl Connection {
     fn sample(
         &mut self,
         places: &Places,
-        pin: FreePin,
+        hold: Hold,
         place: NonNull<Place>,
         slot: (NonNull<SlotHeader>, usize),
     ) -> Sample {
         self.note_take();
         // SAFETY: as in `copied`.
-        unsafe { places.begin(place, pin, &self.mapping, slot) };
+        unsafe { places.begin(place, hold, &self.mapping, slot) };
         Sample::new(place)
     }
 
@@ -276,8 +264,6 @@ impl Drop for Connection {
             records.for_each(|record| std::mem::forget(record.clone())); // samples in the child still refer to them
             return;
         }
-        let peeked = self.uncommon.as_mut().and_then(|uncommon| uncommon.peeked.take());
-        drop(peeked); // before it would be an orphan's
         for record in std::iter::once(&self.record).chain(self.extensions()) {
             record.record().state.store(READER_LEFT, Release); // samples that are still held stay pinned
             crash::point(Point::RecordLeft);

@@ -1,6 +1,6 @@
 //! A connection before its join: its record is there, but the publisher does not look for it yet. Control path.
 
-use super::Connection;
+use super::{Connection, Losses};
 use crate::{
     describe::{
         description::EndpointDescription,
@@ -67,17 +67,18 @@ impl PendingConnection {
         self.record.mapping.key
     }
 
-    /// Joins: chooses the first sample. `generation` was raised after [`PendingConnection::new`], so that a publisher that
-    /// reclaims from here on sees the record.
-    pub(crate) fn join(self, generation: u64) -> Result<Connection> {
+    /// Joins: chooses the first sample, and counts those that have left the history in `losses`. `generation` was raised after
+    /// [`PendingConnection::new`], so that a publisher that reclaims from here on sees the record.
+    pub(crate) fn join(self, generation: u64, losses: &mut Losses) -> Result<Connection> {
         let mapping = self.record.mapping.clone();
         let (ring, newest) = mapping.newest()?;
         let limits = (self.depth, mapping.inline_bytes().min(mapping.payload_bytes));
         let reader = Reader::new(mapping.header, ring, *self.record.record(), limits, self.start);
-        let oldest_kept = reader.oldest_kept();
+        let begin = reader.next;
+        if let Start::At(wanted) = self.start {
+            losses.before_matched = losses.before_matched.saturating_add(begin.saturating_sub(wanted));
+        }
         let of_depth = newest.saturating_add(1).saturating_sub(self.depth.into());
-        let first = reader.next.max(oldest_kept.min(newest.saturating_add(1))).max(of_depth);
-        let history_end = if matches!(self.start, Start::History(_)) { newest } else { 0 };
         let mut connection = Connection {
             mapping,
             reader,
@@ -85,18 +86,73 @@ impl PendingConnection {
             record: self.record,
             uncommon: None,
             joined_generation: generation,
-            kept_from: NonZeroU64::new(oldest_kept).filter(|_| !self.is_gating),
-            first,
+            kept_from: NonZeroU64::new(begin).filter(|_| !self.is_gating),
+            first: begin.max(of_depth),
             lost: 0,
         };
-        if self.is_gating || self.lifespan_ns < u64::MAX || history_end > 0 {
+        if self.is_gating || self.lifespan_ns < u64::MAX {
             let uncommon = connection.uncommon_mut();
             (uncommon.is_gating, uncommon.lifespan_ns) = (self.is_gating, self.lifespan_ns);
-            uncommon.history_end = history_end;
         }
         if self.is_gating {
             connection.ring_blocked_publisher(); // it may wait since it saw the cursor of 0
         }
         Ok(connection)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+mod tests {
+    use super::*;
+    use crate::{
+        Participant, Publisher, PublisherOptions, SourceTime, Subscription, TypeDescription,
+        describe::description::Role, subscribe::owned_record::places::Places,
+    };
+
+    const BYTES: usize = 4096;
+    /// Kept samples, and published ones: the ring has room for all of these.
+    const KEPT: usize = 4;
+    const SENT: u64 = 24;
+
+    /// A subscription that was there before the publisher joins it after samples were retired for others: those in slots are dead,
+    /// and the inline ones are still in the ring.
+    fn late_reader_of(qos: Qos) -> (Vec<u64>, Losses) {
+        let root = tempfile::tempdir_in("/dev/shm").unwrap();
+        let participant = Participant::join_under(root.path(), 0).unwrap();
+        let domain = &participant.domain;
+        let bytes =
+            || TypeDescription { name: "bytes".into(), hash: [0; 32], definition: "".into(), payload_bytes: BYTES };
+        let options = PublisherOptions { max_kept_samples: KEPT, ..PublisherOptions::default() };
+        let mut publisher =
+            Publisher::new(participant.clone(), "/tester", "/topic", bytes(), qos.keep_all(), options).unwrap();
+        let mut first = Subscription::new(participant.clone(), "/tester", "/topic", bytes(), qos.keep_all()).unwrap();
+        publisher.subscription_count().unwrap();
+        for number in 0..SENT {
+            let loan = publisher.loan([8, BYTES][number as usize % 2]).unwrap();
+            publisher.publish(loan, SourceTime::now()).unwrap();
+            assert!(first.take().unwrap().is_some());
+        }
+        let memory = Arc::new(PlaceMemory::new(domain.clone()));
+        let late = domain.describe(Role::Subscription, "/tester", "/topic", bytes(), qos).unwrap();
+        let pending =
+            PendingConnection::new(&memory, domain.process.id(), publisher.description(), &qos, false).unwrap();
+        let generation = domain.raise_for_joins(domain.topic("/topic"));
+        let (mut places, mut losses) = (Places::new(memory, Arc::new(late)), Losses::default());
+        let mut connection = pending.join(generation.number, &mut losses).unwrap();
+        places.prepare(1, connection.mapping.inline_bytes());
+        let take = || Some(connection.take(&mut places, &mut losses).unwrap()?.info().sequence);
+        (std::iter::from_fn(take).collect(), losses)
+    }
+
+    #[test]
+    fn a_reader_that_joins_late_begins_where_the_history_does() {
+        for qos in [Qos::default().keep_all(), Qos::default().keep_all().best_effort(), Qos::default().keep_last(100)] {
+            let (taken, losses) = late_reader_of(qos);
+            assert!((KEPT..SENT as usize).contains(&taken.len()), "{taken:?}");
+            let begin = SENT + 1 - taken.len() as u64;
+            assert_eq!(taken, Vec::from_iter(begin..=SENT), "{qos:?}");
+            assert_eq!(losses, Losses { before_matched: begin - 1, ..Losses::default() }, "{qos:?}");
+        }
     }
 }

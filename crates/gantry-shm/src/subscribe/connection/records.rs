@@ -1,11 +1,11 @@
 //! The reader records of a connection: the pins of samples that are held.
 
-use super::Connection;
+use super::{Connection, Uncommon};
 use crate::{
     error::{Error, Result},
     protocol::{
         layout::{READER_EXTENSION, ReaderRecord},
-        reader::{COPIED, free_pin},
+        reader::free_pin,
         shared::InRegion,
         sleep::Side,
         sync::{AtomicU64, Ordering::Relaxed},
@@ -14,11 +14,14 @@ use crate::{
 };
 use std::sync::Arc;
 
+/// A connection with so many records gets two at once, one with twice as many three.
+const EXTENSIONS_PER_NEW_ONE: usize = 4;
+
 /// A pin, and the cell of its record.
 pub(super) type FreePin = (InRegion<AtomicU64>, &'static OrphanCell);
 
 impl Connection {
-    /// An error if as many samples are held as may be. One that was copied does not count: its publisher can use its memory again.
+    /// An error if as many samples are held as may be. One that was copied has no pin: its publisher can use its memory again.
     #[inline]
     pub(super) fn check_held(&self, places: &Places) -> Result<(), Box<Error>> {
         let limit = places.max_held_samples;
@@ -29,7 +32,7 @@ impl Connection {
         let records = std::iter::once(self.reader.record()).chain(extensions);
         // Relaxed: a sample that is dropped on another thread meanwhile may count.
         let pins = records.flat_map(|record| record.pins.iter().map(|pin| pin.load(Relaxed)));
-        if pins.filter(|&pin| !matches!(pin, 0 | COPIED)).count() < limit {
+        if pins.filter(|&pin| pin != 0).count() < limit {
             return Ok(());
         }
         Err(Error::TooManyHeld { topic: places.description.topic.clone(), limit }.into())
@@ -41,28 +44,47 @@ impl Connection {
         Some((pin_of(self.reader.record(), free_pin(self.reader.record())?), self.cell))
     }
 
-    /// A free pin; one more record if all are in use.
+    /// A free pin; more records if all are in use, or nearly all of many.
     #[inline]
     pub(super) fn free_pin(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
-        let of_extension =
-            |owned: &Arc<OwnedRecord>| Some((pin_of(owned.record(), free_pin(owned.record())?), owned.cell));
-        match self.first_free_pin().or_else(|| self.extensions().iter().find_map(of_extension)) {
+        match self.first_free_pin().or_else(|| self.free_pin_of_extension()) {
             Some(free) => Ok(free),
-            None => self.add_record(places),
+            None => self.add_records(places),
         }
     }
 
-    /// Adds a record. Memory in which pins may appear is added like a join: the record, then the generation, then the pin.
-    #[cold]
-    fn add_record(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
-        let domain = &places.memory.domain;
-        let record = domain.process.take_record(&domain.directory, self.mapping.key, READER_EXTENSION, 0)?;
-        let owned = OwnedRecord::new(places.memory.clone(), self.mapping.clone(), record);
-        let pin = (pin_of(owned.record(), 0), owned.cell);
-        self.uncommon_mut().extensions.push(owned);
-        domain.board.topic_changed(domain.topic(&places.description.topic), Side::Readers);
-        Ok(pin)
+    /// A free pin of the other records, unless the search finds too few.
+    fn free_pin_of_extension(&mut self) -> Option<FreePin> {
+        let Uncommon { extensions, search, .. } = self.uncommon.as_deref_mut()?;
+        let pin_of = |index: usize| extensions.get(index).and_then(pin_of_extension);
+        pin_of(search.find(extensions.len(), |index| pin_of(index).is_some())?)
     }
+
+    /// Adds a record or, if there are many, more of them: each addition wakes the publishers of the topic. Memory in which pins may
+    /// appear is added like a join: the records, then the generation, then a pin.
+    #[cold]
+    fn add_records(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
+        let (domain, key) = (&places.memory.domain, self.mapping.key);
+        let before = self.extensions().len();
+        for added in 0..1 + before / EXTENSIONS_PER_NEW_ONE {
+            let record = match domain.process.take_record(&domain.directory, key, READER_EXTENSION, 0) {
+                Ok(record) => record,
+                Err(_) if added > 0 => break,
+                // A pin that the search did not find worth its looks.
+                Err(error) => return self.extensions().iter().find_map(pin_of_extension).ok_or(error.into()),
+            };
+            let owned = OwnedRecord::new(places.memory.clone(), self.mapping.clone(), record);
+            self.uncommon_mut().extensions.push(owned);
+        }
+        domain.board.topic_changed(domain.topic(&places.description.topic), Side::Readers);
+        let added = &self.extensions()[before];
+        Ok((pin_of(added.record(), 0), added.cell))
+    }
+}
+
+#[inline]
+fn pin_of_extension(owned: &Arc<OwnedRecord>) -> Option<FreePin> {
+    Some((pin_of(owned.record(), free_pin(owned.record())?), owned.cell))
 }
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! The state that few connections need. It is allocated apart: a process with many nodes has thousands of connections.
 
 use super::Connection;
-use crate::subscribe::{owned_record::OwnedRecord, sample::Sample};
+use crate::subscribe::owned_record::{FreeSearch, OwnedRecord};
 use std::sync::Arc;
 
 pub(super) struct Uncommon {
@@ -11,18 +11,16 @@ pub(super) struct Uncommon {
     is_gone: bool,
     /// Samples that are older are skipped; `u64::MAX`: none is.
     pub(super) lifespan_ns: u64,
-    /// The newest sample at the join: the samples up to it are history.
-    pub(super) history_end: u64,
-    /// The next sample, taken early to compare its time.
-    pub(super) peeked: Option<Sample>,
     /// They hold more pins when many samples are held.
     pub(super) extensions: Vec<Arc<OwnedRecord>>,
+    /// For the one of them that has a free pin.
+    pub(super) search: FreeSearch,
 }
 
 impl Default for Uncommon {
     fn default() -> Uncommon {
-        let (peeked, extensions) = (None, Vec::new());
-        Uncommon { is_gating: false, is_gone: false, lifespan_ns: u64::MAX, history_end: 0, peeked, extensions }
+        let (extensions, search) = (Vec::new(), FreeSearch::default());
+        Uncommon { is_gating: false, is_gone: false, lifespan_ns: u64::MAX, extensions, search }
     }
 }
 
@@ -34,14 +32,8 @@ impl Connection {
 
     /// The publisher waits for this reader.
     #[inline]
-    pub(super) fn is_gating(&self) -> bool {
+    pub(crate) fn is_gating(&self) -> bool {
         self.uncommon.as_ref().is_some_and(|uncommon| uncommon.is_gating)
-    }
-
-    /// A sample was taken early, and waits.
-    #[inline]
-    pub(super) fn has_peeked(&self) -> bool {
-        self.uncommon.as_ref().is_some_and(|uncommon| uncommon.peeked.is_some())
     }
 
     /// The records after the one with the cursor.
@@ -59,12 +51,5 @@ impl Connection {
         if is_gone != self.is_gone() {
             self.uncommon_mut().is_gone = is_gone;
         }
-    }
-
-    /// Whether there may be samples to take that were published before the join.
-    #[inline]
-    pub(crate) fn is_in_history(&self) -> bool {
-        let is_in_history = |end| self.has_peeked() || self.reader.next <= end;
-        self.uncommon.as_ref().is_some_and(|uncommon| is_in_history(uncommon.history_end))
     }
 }

@@ -1,6 +1,6 @@
 //! The result of a subscription's discovery: the publishers that were joined, and the reasons why others were not.
 
-use super::{MAX_GONE_CONNECTIONS, RETRY_AFTER_NS};
+use super::RETRY_AFTER_NS;
 use crate::{
     describe::description::Gid,
     domain::{endpoints::Endpoints, joining::JoinBatch, publisher_mapping::PublisherMapping},
@@ -12,8 +12,9 @@ use crate::{
         sync::{Ordering::Acquire, acquire},
     },
     subscribe::{
-        connection::{Connection, PendingConnection},
-        owned_record::OwnedRecord,
+        connection::{Connection, Losses, Order, PendingConnection},
+        gone::{MAX_GONE_BYTES, MAX_GONE_PUBLISHERS, drop_drained, drop_surplus},
+        owned_record::{OwnedRecord, places::Places},
     },
 };
 use std::{collections::HashSet, sync::Arc, task::Waker};
@@ -33,6 +34,9 @@ pub(crate) struct Discovered {
     pub(super) next_generation: Option<u64>,
     /// Joined, and not yet taken by the subscription.
     pub(crate) connections: Vec<Connection>,
+    /// Losses, and samples of connections that were dropped, that the subscription has not counted.
+    pub(crate) losses: Losses,
+    pub(crate) received: u64,
     /// The publishers that were joined and are there, those with corrupt memory too; and those that left and are not drained.
     pub(super) joined: Vec<Joined>,
     /// The reasons why publishers of the topic do not match, sentences.
@@ -90,19 +94,38 @@ impl Discovered {
         joined.chain(self.pending.iter().map(|(_, pending)| pending.key())).collect()
     }
 
-    /// Forgets publishers that are gone and have nothing to take any more, and the oldest of those that have if they are many and
-    /// the subscription does not look at them: it must not hold the memory of all publishers that ever came.
-    pub(super) fn forget_gone(&mut self) {
+    /// Forgets publishers that are gone and have nothing to take any more. Of those that the subscription has not looked at, skips
+    /// the samples for which it has no room: they could otherwise be the memory of all publishers that ever came.
+    pub(super) fn forget_gone(&mut self, places: &Places) {
         if !self.joined.iter().any(|joined| joined.is_gone) {
             return;
         }
-        self.joined.retain(|joined| !joined.is_gone || joined.has_news());
         let present = self.present_keys();
-        let gone = self.connections.iter().rev().filter(|connection| !present.contains(&connection.mapping.key));
-        let surplus: HashSet<u64> = gone.skip(MAX_GONE_CONNECTIONS).map(|connection| connection.mapping.key).collect();
-        self.joined.retain(|joined| !surplus.contains(&joined.record.mapping.key));
-        let joined: HashSet<u64> = self.joined.iter().map(|joined| joined.record.mapping.key).collect();
-        self.connections.retain(|own| joined.contains(&own.mapping.key));
+        let (mut gone, there): (Vec<_>, Vec<_>) = std::mem::take(&mut self.connections)
+            .into_iter()
+            .partition(|connection| !present.contains(&connection.mapping.key));
+        gone.iter_mut().for_each(|connection| connection.set_gone(true));
+        let mut order = Order::new(&places.description.qos);
+        order.reset(gone.len());
+        order.oldest(&mut gone, places, &mut self.losses);
+        self.received += drop_surplus(&mut gone, &mut self.losses) + drop_drained(&mut gone);
+        gone.extend(there);
+        self.connections = gone;
+        self.joined.retain(|joined| !joined.is_gone || joined.has_news());
+    }
+
+    /// The reason why no publisher is joined that would wait for this subscription: those that left, and that it waits to take from,
+    /// have as many mappings or as much memory as may be.
+    pub(super) fn why_full(&self) -> Option<String> {
+        let gone = self.joined.iter().filter(|joined| joined.is_gone && joined.has_news());
+        let sizes = gone.map(|joined| joined.record.mapping.region.length_bytes());
+        let (count, bytes) = sizes.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
+        (count >= MAX_GONE_PUBLISHERS || bytes >= MAX_GONE_BYTES).then(|| {
+            format!(
+                "{count} publishers left before this RELIABLE KEEP_ALL subscription took all of their samples, which have {bytes} \
+                 bytes of shared memory: it joins no publisher that would wait for it until it has taken some; take more often"
+            )
+        })
     }
 
     /// Leaves out a publisher that could not be joined.

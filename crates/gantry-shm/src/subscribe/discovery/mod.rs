@@ -15,8 +15,11 @@ use crate::{
     },
     error::Result,
     os::{clock::monotonic_ns, event_fd::EventFd},
-    protocol::{sleep::Side, sync::acquire},
-    subscribe::{connection::PendingConnection, owned_record::places::PlaceMemory},
+    protocol::{layout::READER_GATING, sleep::Side, sync::acquire},
+    subscribe::{
+        connection::{PendingConnection, record_words},
+        owned_record::places::{PlaceMemory, Places},
+    },
 };
 use std::{
     collections::HashSet,
@@ -29,9 +32,6 @@ use std::{
 
 /// Time until the next attempt to join a publisher that could not be joined.
 const RETRY_AFTER_NS: u64 = 1_000_000_000;
-
-/// Publishers that left before the subscription looked, and whose samples are kept for it.
-const MAX_GONE_CONNECTIONS: usize = 16;
 
 type MismatchListener = Box<dyn Fn(&str) + Send + Sync>;
 
@@ -74,6 +74,9 @@ impl PublisherDiscovery {
             None => (discovered.look_again(&there), 0),
         };
         let is_new = |key| key != NO_PUBLISHER && !known.contains(&key);
+        let why_full = discovered.why_full();
+        let waits =
+            |publisher: &EndpointDescription| record_words(&publisher.qos, &self.description.qos).0 == READER_GATING;
         for (peer, publisher) in there.from(first_new).iter().filter(|(_, publisher)| is_new(publisher.key)) {
             if let Some(why) = publisher.mismatch(&self.description) {
                 discovered.incompatible.push(why);
@@ -82,6 +85,8 @@ impl PublisherDiscovery {
                     "{peer} uses another board than this process, so its publisher is not joined: the board was removed while \
                      it was in use; restart the processes that started before that"
                 ));
+            } else if let Some(why) = why_full.as_ref().filter(|_| waits(publisher)) {
+                discovered.exclude(why.clone());
             } else {
                 let is_older = discovered.older_publishers.as_ref().is_some_and(|older| older.contains(&publisher.key));
                 let connection = domain.check_named(&self.description.topic).and_then(|()| {
@@ -114,7 +119,7 @@ impl PublisherDiscovery {
             return;
         }
         for (_, pending) in joining {
-            match pending.join(generation.number) {
+            match pending.join(generation.number, &mut discovered.losses) {
                 Ok(connection) => {
                     discovered.joined.push(Joined { record: connection.record.clone(), is_gone: false });
                     discovered.connections.push(connection);
@@ -163,7 +168,7 @@ impl PublisherDiscovery {
             // The subscription saw this generation already, and would not look again.
             domain.board.topic_changed(self.topic, Side::Publishers);
         }
-        discovered.forget_gone();
+        discovered.forget_gone(&Places::new(self.memory.clone(), self.description.clone()));
         let growths = acquire(&domain.board.line(self.topic).growths);
         let has_grown = std::mem::replace(&mut discovered.growths, growths) != growths;
         let grown: Vec<_> =

@@ -1,69 +1,27 @@
-//! A reader record of this process's file, kept by a connection and by the samples that were taken with its pins.
+//! The memory that samples need: a reader record of this process's file, with the publisher's mapping, for a sample in a slot; a
+//! place of the subscription, for each sample, and for one that was copied nothing else.
 //!
 //! Samples are not counted. Invariants:
-//! - O1: a record stays while its connection keeps it or any of its pins is set. Only the connection sets pins; each sample owns
-//!   one that is set.
-//! - O2: a record of which its connection lets go while a pin is set is an *orphan*: its cell keeps it, and the flag there is set
-//!   before the pins are read once more. The sample that releases the last pin finds the flag (pair 9 of `protocol`).
-//! - O3: a sample whose pin is released touches the cell alone, which is never freed. It may be another record's cell by then, so
-//!   the flag is a hint; the record in the cell is looked at under its lock, and taken out once.
+//! - O1: a record stays while its connection keeps it or any of its pins is set; it keeps the places. Places stay while their
+//!   subscription or a record keeps them, or any of them is used. Only the connection sets pins, and only the thread that takes uses
+//!   a place; a sample in a slot owns a pin and a place, a copied one a place.
+//! - O2: a record with a pin that is set, or places of which one is used, are an *orphan* when the last owner lets go: a cell keeps
+//!   them, and the flag there is set before pins or places are read once more. The sample that releases the last one finds the flag
+//!   (pair 9 of `protocol`).
+//! - O3: a sample that released its pin, or the place of its copy, touches the cell alone, which is never freed. It may be
+//!   another owner's cell by then, so the flag is a hint; the orphan in the cell is looked at under its lock, and taken out once.
 
+mod free_search;
+mod orphan;
 pub(crate) mod places;
 
-use self::places::PlaceMemory;
+pub(crate) use self::{free_search::FreeSearch, orphan::OrphanCell};
+use self::{orphan::Orphan, places::PlaceMemory};
 use crate::{
     domain::{process_file::OwnRecord, publisher_mapping::PublisherMapping},
-    os::{asymmetric_fence, fork},
-    protocol::{
-        layout::ReaderRecord,
-        reader::{is_unpinned, make_orphan},
-        shared::InRegion,
-        sync::{AtomicU64, Ordering::Relaxed},
-    },
+    protocol::{layout::ReaderRecord, shared::InRegion},
 };
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// The place of one orphan. Its flag is read at each release, and cells are written seldom, so they share cache lines.
-#[derive(Default)]
-pub(crate) struct OrphanCell {
-    /// Not 0: there may be an orphan.
-    pub(crate) flag: AtomicU64,
-    orphan: Mutex<Option<Arc<OwnedRecord>>>,
-}
-
-impl OrphanCell {
-    /// Frees the orphan if there is one and none of its pins is set.
-    #[cold]
-    pub(crate) fn free_orphan(&self) {
-        let orphan = lock(&self.orphan, |orphan| orphan.take_if(|orphan| is_unpinned(orphan.record())));
-        drop(orphan); // not under the lock: it may unmap, and leave the domain
-    }
-}
-
-/// Cells that are allocated together. Aligned: a publisher's own memory may lie beside them.
-#[repr(align(128))]
-struct CellBlock([OrphanCell; CELLS_PER_BLOCK]);
-
-/// They fill whole lines, 1.5 KiB.
-const CELLS_PER_BLOCK: usize = 64;
-
-static UNUSED_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
-
-/// A cell that no record uses.
-fn take_cell() -> &'static OrphanCell {
-    lock(&UNUSED_CELLS, |cells| {
-        if cells.is_empty() {
-            let block = CellBlock(std::array::from_fn(|_| OrphanCell::default()));
-            cells.extend(&Box::leak(Box::new(block)).0);
-        }
-        cells.pop().unwrap_or_else(|| Box::leak(Box::default()))
-    })
-}
-
-/// No child begins with the lock taken.
-fn lock<T, R>(mutex: &Mutex<T>, run: impl FnOnce(&mut T) -> R) -> R {
-    fork::without_fork(|_| run(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner)))
-}
+use std::sync::Arc;
 
 /// A record that is free again when this is dropped. A pin of 0 is free. Control path: takes and releases use what it keeps, but do
 /// not read it.
@@ -80,7 +38,7 @@ pub(crate) struct OwnedRecord {
 impl OwnedRecord {
     /// `own` was taken from the process file of the domain.
     pub(crate) fn new(memory: Arc<PlaceMemory>, mapping: Arc<PublisherMapping>, own: OwnRecord) -> Arc<OwnedRecord> {
-        Arc::new(OwnedRecord { mapping, own, cell: take_cell(), memory })
+        Arc::new(OwnedRecord { mapping, own, cell: OrphanCell::take(), memory })
     }
 
     /// The record, which is this connection's for as long as `self` is kept.
@@ -90,11 +48,7 @@ impl OwnedRecord {
 
     /// The connection is about to drop it: its last sample frees the record, or the connection does.
     pub(crate) fn leave(self: &Arc<OwnedRecord>) {
-        if !is_unpinned(self.record()) {
-            lock(&self.cell.orphan, |orphan| *orphan = Some(self.clone()));
-            make_orphan(&self.cell.flag, asymmetric_fence::heavy);
-            self.cell.free_orphan();
-        }
+        Orphan::Record(self.clone()).leave(self.cell);
     }
 }
 
@@ -103,8 +57,7 @@ impl Drop for OwnedRecord {
         // No pin is set (O1).
         if self.memory.domain.epoch.is_current() {
             self.memory.domain.process.free_record(self.own);
-            self.cell.flag.store(0, Relaxed); // the lock publishes it to the next record
-            lock(&UNUSED_CELLS, |cells| cells.push(self.cell));
+            self.cell.give_back();
         }
     }
 }

@@ -2,8 +2,8 @@
 //! says where its sample lies, and has room for the copy of an inline one, laid out as a slot, so that samples of both kinds
 //! are read in the same way.
 //!
-//! Invariant L1: a place is of one sample from the take that sets `is_used` to the drop that clears it, which is the last use
-//! of the place by that sample. Only the thread that takes sets it.
+//! Invariant L1: a place is of one sample from the take that begins its use to the drop that ends it, which is the last use of the
+//! place by that sample (pair 10 of `protocol`). Only the thread that takes begins one.
 
 use crate::{
     describe::description::EndpointDescription,
@@ -11,17 +11,15 @@ use crate::{
     os::fork::Epoch,
     protocol::{
         layout::{LINE_BYTES, PAYLOAD_OFFSET, PINS_PER_RECORD, SlotHeader},
+        place::InUse,
         shared::InRegion,
         sync::AtomicU64,
     },
-    subscribe::owned_record::OrphanCell,
+    subscribe::owned_record::{FreeSearch, Orphan, OrphanCell},
 };
 use std::{
     ptr::NonNull,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering::*},
-    },
+    sync::{Arc, Mutex, PoisonError},
 };
 
 /// A subscription has places for a sample of each of so many publishers before they publish. Topics with more publishers are those
@@ -35,31 +33,113 @@ struct Line([u64; LINE_BYTES / 8]);
 /// The beginning of a place: all that a sample needs to be read and released.
 #[repr(C, align(64))]
 pub(crate) struct Place {
-    /// In the record, which stays while the pin is set.
-    pub(crate) pin: InRegion<AtomicU64>,
+    /// In the record, which stays while the pin is set. `None`: the sample is the copy in this place.
+    pub(crate) pin: Option<InRegion<AtomicU64>>,
     pub(crate) epoch: Epoch,
+    /// Of the record or, if the sample is the copy, of the places.
     pub(crate) cell: &'static OrphanCell,
-    /// The record keeps it.
+    /// The record keeps it; a copy does not, so it is not followed then.
     pub(crate) mapping: NonNull<PublisherMapping>,
-    /// Of the sample that the pin holds.
+    /// Of the sample that the pin holds, or of the copy: its `request_gid` is the publisher's, since it answers no request.
     pub(crate) slot: NonNull<SlotHeader>,
     pub(crate) length_bytes: usize,
-    is_used: AtomicBool,
+    in_use: InUse,
 }
 
 const _: () = assert!(size_of::<Place>() == LINE_BYTES);
 
-/// The memory of a subscription's places. The subscription keeps it, and each of its records, and so each of its samples.
+/// A sample's pin, if it is in a slot, and the cell of what it needs.
+pub(crate) type Hold = (Option<InRegion<AtomicU64>>, &'static OrphanCell);
+
+/// The memory of a subscription's places. The subscription keeps it, and each of its records, and so each sample in a slot. When
+/// they are gone, samples that were copied keep the blocks (O2).
 pub(crate) struct PlaceMemory {
     pub(crate) domain: Arc<Domain>,
-    /// Vectors, not boxes: a box that is moved must be the only way to its lines, and the places point to them.
-    blocks: Mutex<Vec<Vec<Line>>>,
+    blocks: Mutex<Option<PlaceBlocks>>,
+    cell: &'static OrphanCell,
 }
 
 impl PlaceMemory {
     /// No place yet.
     pub(crate) fn new(domain: Arc<Domain>) -> PlaceMemory {
-        PlaceMemory { domain, blocks: Mutex::default() }
+        let cell = OrphanCell::take();
+        PlaceMemory { domain, blocks: Mutex::new(Some(PlaceBlocks { blocks: Vec::new(), unused: 0, cell })), cell }
+    }
+}
+
+impl Drop for PlaceMemory {
+    fn drop(&mut self) {
+        let blocks = self.blocks.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        match blocks {
+            Some(blocks) if self.domain.epoch.is_current() => Orphan::Places(blocks).leave(self.cell),
+            blocks => std::mem::forget(blocks), // samples in the child refer to them
+        }
+    }
+}
+
+/// Places that were allocated together.
+struct Block {
+    /// A vector, not a box: a box that is moved must be the only way to its lines, and the places point to them.
+    lines: Vec<Line>,
+    lines_per_place: usize,
+}
+
+impl Block {
+    fn places(&mut self) -> impl Iterator<Item = NonNull<Place>> + use<> {
+        let (count, lines_per_place) = (self.lines.len() / self.lines_per_place, self.lines_per_place);
+        let first = self.lines.as_mut_ptr(); // no reference: samples read some of them
+        // SAFETY: inside the lines, which stay where they are when the vector is moved.
+        (0..count).filter_map(move |index| NonNull::new(unsafe { first.add(index * lines_per_place) }.cast()))
+    }
+}
+
+/// The blocks of a subscription's places.
+pub(super) struct PlaceBlocks {
+    blocks: Vec<Block>,
+    /// So many places of the last block are known to be unused for good.
+    unused: usize,
+    cell: &'static OrphanCell,
+}
+
+impl PlaceBlocks {
+    /// Frees the blocks without a sample; whether none is left. No sample is taken any more, so a place that is unused stays so:
+    /// each is looked at once, and the first one that is used once more for each call.
+    pub(super) fn are_unused(&mut self) -> bool {
+        while let Some(block) = self.blocks.last_mut() {
+            let mut places = block.places().skip(self.unused);
+            if let Some(further) = places.position(|place| !Place::is_unused(place)) {
+                self.unused += further;
+                return false;
+            }
+            self.blocks.pop();
+            self.unused = 0;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+impl PlaceBlocks {
+    /// Blocks with one place, which a sample uses.
+    pub(super) fn with_a_used_place() -> (PlaceBlocks, NonNull<Place>) {
+        let lines = (0..2).map(|_| Line([0; LINE_BYTES / 8])).collect();
+        let mut block = Block { lines, lines_per_place: 2 };
+        let place = block.places().next().unwrap();
+        // SAFETY: inside the block.
+        let in_use = unsafe { &raw mut (*place.as_ptr()).in_use };
+        // SAFETY: as above; no other thread has the place.
+        unsafe { in_use.write(InUse::begun()) };
+        (PlaceBlocks { blocks: vec![block], unused: 0, cell: OrphanCell::take() }, place)
+    }
+
+    pub(super) fn cell(&self) -> &'static OrphanCell {
+        self.cell
+    }
+}
+
+impl Drop for PlaceBlocks {
+    fn drop(&mut self) {
+        self.cell.give_back();
     }
 }
 
@@ -71,10 +151,9 @@ pub(crate) struct Places {
     pub(crate) description: Arc<EndpointDescription>,
     /// Each has room for a payload of so many bytes.
     places: Vec<NonNull<Place>>,
-    /// The index of the place that was found last, but for the first place.
-    last: usize,
+    search: FreeSearch,
     inline_bytes: usize,
-    /// The most samples of one publisher's slots that may be held at once.
+    /// The most samples of one publisher's slots that may be held at once; those that were copied do not count.
     pub(crate) max_held_samples: usize,
 }
 
@@ -86,8 +165,14 @@ unsafe impl Sync for Places {}
 impl Places {
     /// No place yet, and no limit.
     pub(crate) fn new(memory: Arc<PlaceMemory>, description: Arc<EndpointDescription>) -> Places {
-        let (epoch, places) = (memory.domain.epoch, Vec::new());
-        Places { memory, epoch, description, places, last: 0, inline_bytes: 0, max_held_samples: usize::MAX }
+        let (epoch, places, search) = (memory.domain.epoch, Vec::new(), FreeSearch::default());
+        Places { memory, epoch, description, places, search, inline_bytes: 0, max_held_samples: usize::MAX }
+    }
+
+    /// That of a sample that is copied to its place.
+    #[inline(always)]
+    pub(crate) fn hold_of_copy(&self) -> Hold {
+        (None, self.memory.cell)
     }
 
     /// Makes places for so many publishers, with room for inline payloads of up to `inline_bytes`.
@@ -115,14 +200,10 @@ impl Places {
 
     #[inline(never)]
     fn unused_after_last(&mut self) -> NonNull<Place> {
-        let (before, after) = self.places.split_at(self.places.len().min(self.last + 1));
-        let find = |places: &[NonNull<Place>]| places.iter().position(|&place| Place::is_unused(place));
-        let found = find(after).map(|index| before.len() + index).or_else(|| find(before));
-        match found.and_then(|index| Some((index, self.places.get(index)?))) {
-            Some((index, &place)) => {
-                self.last = index;
-                place
-            }
+        let is_unused = |index: usize| self.places.get(index).is_some_and(|&place| Place::is_unused(place));
+        let found = self.search.find(self.places.len(), is_unused);
+        match found.and_then(|index| self.places.get(index)) {
+            Some(&place) => place,
             None => self.add(self.places.len().max(PINS_PER_RECORD)),
         }
     }
@@ -140,21 +221,21 @@ impl Places {
         unsafe { NonNull::slice_from_raw_parts(payload.cast(), self.inline_bytes / 8).as_mut() }
     }
 
-    /// Gives a place to a sample, which `pin` of the record with that cell holds, and which lies in `slot`.
+    /// Gives a place to a sample that lies in `slot`, which the pin holds, or the place itself.
     ///
     /// # Safety
-    /// [`Places::unused`] returned the place, and no sample was made since then. The record keeps `mapping`.
+    /// [`Places::unused`] returned the place, and no sample was made since then. The record of the pin keeps `mapping`.
     #[inline(always)]
     pub(crate) unsafe fn begin(
         &self,
         place: NonNull<Place>,
-        (pin, cell): (InRegion<AtomicU64>, &'static OrphanCell),
+        (pin, cell): Hold,
         mapping: &PublisherMapping,
         (slot, length_bytes): (NonNull<SlotHeader>, usize),
     ) {
-        let (epoch, mapping, is_used) = (self.epoch, NonNull::from(mapping), AtomicBool::new(true));
+        let (epoch, mapping, in_use) = (self.epoch, NonNull::from(mapping), InUse::begun());
         // SAFETY: the first line of a place, which is the caller's alone (L1).
-        unsafe { place.write(Place { pin, epoch, cell, mapping, slot, length_bytes, is_used }) };
+        unsafe { place.write(Place { pin, epoch, cell, mapping, slot, length_bytes, in_use }) };
     }
 
     /// Adds places, and returns the first of them.
@@ -162,14 +243,15 @@ impl Places {
     fn add(&mut self, count: usize) -> NonNull<Place> {
         let lines_per_place = 1 + (PAYLOAD_OFFSET + self.inline_bytes).div_ceil(LINE_BYTES);
         // Bytes of 0: none is used.
-        let mut block: Vec<Line> = (0..count * lines_per_place).map(|_| Line([0; LINE_BYTES / 8])).collect();
-        let first = NonNull::from(block.as_mut_slice()).cast::<Line>();
+        let lines = (0..count * lines_per_place).map(|_| Line([0; LINE_BYTES / 8])).collect();
+        let mut block = Block { lines, lines_per_place };
         self.places.reserve_exact(count);
-        // SAFETY: inside the block, which stays where it is when the vector is moved.
-        let place = |index: usize| unsafe { first.add(index * lines_per_place) }.cast();
-        self.places.extend((0..count).map(place));
-        self.memory.blocks.lock().unwrap_or_else(PoisonError::into_inner).push(block);
-        first.cast()
+        let first = self.places.len();
+        self.places.extend(block.places());
+        if let Some(blocks) = &mut *self.memory.blocks.lock().unwrap_or_else(PoisonError::into_inner) {
+            blocks.blocks.push(block);
+        }
+        self.places[first]
     }
 }
 
@@ -177,9 +259,8 @@ impl Place {
     /// No sample uses the place, and none reads it any more.
     #[inline(always)]
     fn is_unused(place: NonNull<Place>) -> bool {
-        // Acquire: the last sample's reads, on another thread, come before the next writes (L1). Partner: `Place::end`.
         // SAFETY: a place of a subscription's memory (private to this file). Of one that was never used only the flag is valid.
-        !unsafe { &(*place.as_ptr()).is_used }.load(Acquire)
+        unsafe { &(*place.as_ptr()).in_use }.is_over()
     }
 
     /// The header of the copy in a place; the payload follows.
@@ -195,7 +276,7 @@ impl Place {
     /// It did until now, and nothing refers to the place.
     #[inline]
     pub(crate) unsafe fn end(place: NonNull<Place>) {
-        // SAFETY: the sample's, and in memory that its record keeps.
-        unsafe { &(*place.as_ptr()).is_used }.store(false, Release); // partner: `Place::is_unused`
+        // SAFETY: the sample's, and in memory that its record keeps, or its use of the place.
+        unsafe { &(*place.as_ptr()).in_use }.end();
     }
 }

@@ -10,18 +10,20 @@ mod wait;
 use crate::{
     describe::{
         description::{EndpointDescription, Gid, Role},
-        qos::{Durability, Qos},
+        qos::Qos,
         type_description::TypeDescription,
     },
     domain::{
         Domain, board::TopicIndex, control_tasks::ControlTask, participant::Participant, process_file::EndpointBlock,
+        topics::HeldTopic,
     },
     error::{Error, Result},
     os::{event_fd::EventFd, fork::Epoch},
     protocol::{layout::TopicLine, shared::InRegion, sleep::Side, sync::Ordering::*},
     subscribe::{
-        connection::{Connection, Losses},
+        connection::{Connection, Losses, Order},
         discovery::{Discovered, PublisherDiscovery},
+        gone::{drop_drained, drop_surplus},
         owned_record::places::Places,
     },
     wait::waiter::Waiter,
@@ -43,6 +45,8 @@ pub struct Subscription {
     pub(crate) topic: TopicIndex,
     /// The topic's line on the board, which `domain` keeps.
     line: InRegion<TopicLine>,
+    /// Keeps it the topic's.
+    _held: HeldTopic,
     pub(crate) discovery: Arc<PublisherDiscovery>,
     /// Version of the discovery, and generation of the topic, to which `connections` belong.
     seen_version: u64,
@@ -50,10 +54,8 @@ pub struct Subscription {
     connections: Vec<Connection>,
     /// Counts changes of `connections`.
     connections_version: u64,
-    /// The connection from which the next take begins, so that no publisher starves another.
-    next_connection: usize,
-    /// A connection may have samples from before its join: these are taken oldest first.
-    may_have_history: bool,
+    /// Of `connections`.
+    order: Order,
     losses: Losses,
     /// The samples that became available from connections that are dropped.
     received_before: u64,
@@ -80,7 +82,8 @@ impl Subscription {
         let domain = participant.domain.clone();
         let description = domain.describe(Role::Subscription, node, topic, message_type, qos)?;
         let block = domain.process.add_endpoint(&domain.directory, &description)?;
-        let topic = domain.topic(topic);
+        let held = domain.hold_topic(topic, Side::Publishers);
+        let topic = held.index;
         // SAFETY: the subscription keeps the domain, which keeps the board.
         let line = unsafe { InRegion::new(domain.board.line(topic)) };
         let discovery = Arc::new(PublisherDiscovery::new(&domain, description, topic));
@@ -94,13 +97,13 @@ impl Subscription {
             block,
             topic,
             line,
+            _held: held,
             discovery,
             seen_version: 0,
             seen_generation: None,
             connections: Vec::new(),
             connections_version: 0,
-            next_connection: 0,
-            may_have_history: false,
+            order: Order::new(&qos),
             losses: Losses::default(),
             received_before: 0,
             received: 0,
@@ -171,8 +174,8 @@ impl Subscription {
         self.losses
     }
 
-    /// The samples of each of [`Subscription::publishers`] that left its history before they were taken. Those that had left it
-    /// when that publisher was joined do not count.
+    /// The samples of each of [`Subscription::publishers`] that left its history before they were taken, or for which the depth had no
+    /// room. Those that had left it when that publisher was joined do not count.
     pub fn lost_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
     }
@@ -190,6 +193,16 @@ impl Subscription {
         let present = self.connections.iter().map(Connection::received);
         self.received = self.received.max(present.fold(self.received_before, u64::saturating_add));
         Ok(self.received)
+    }
+
+    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked child. A look at each
+    /// publisher. No allocation, lock or system call, unless a publisher's file grew.
+    #[must_use]
+    pub fn untaken(&self) -> u64 {
+        if !self.epoch.is_current() {
+            return 0;
+        }
+        self.connections.iter().fold(0, |sum, connection| connection.untaken().saturating_add(sum))
     }
 
     /// The reasons why publishers of this topic are not matched, a sentence each; none in a forked child.
@@ -236,15 +249,22 @@ impl Subscription {
             let mut new = std::mem::take(&mut discovered.connections);
             self.connections.reserve_exact(new.len()); // they come seldom, and a topic may have many
             self.connections.append(&mut new);
-            self.connections_version += 1;
+            self.losses.add(std::mem::take(&mut discovered.losses));
+            self.received_before = self.received_before.saturating_add(std::mem::take(&mut discovered.received));
             let present = discovered.present_keys();
             for connection in &mut self.connections {
                 connection.set_gone(!present.contains(&connection.mapping.key));
             }
+            if self.connections.iter().any(Connection::is_gone) {
+                self.order.reset(self.connections.len());
+                // Skips samples, and so drains publishers, although none is taken.
+                self.order.oldest(&mut self.connections, &self.places, &mut self.losses);
+            }
+            let received = drop_surplus(&mut self.connections, &mut self.losses);
+            self.received_before = self.received_before.saturating_add(received);
+            self.connections_changed();
             let inline_bytes = self.connections.iter().map(|connection| connection.mapping.inline_bytes()).max();
             self.places.prepare(self.connections.len(), inline_bytes.unwrap_or(0));
-            let wants_history = self.discovery.description.qos.durability == Durability::TransientLocal;
-            self.may_have_history = wants_history && self.connections.iter().any(Connection::is_in_history);
         }
         let generation = self.line.publishers_generation.load(Relaxed);
         self.seen_generation = (discovered.generation == Some(generation)).then_some(generation);
@@ -253,18 +273,17 @@ impl Subscription {
 
     /// Unmaps publishers that are gone and have nothing left to take.
     fn drop_drained(&mut self) {
-        let (before, received) = (self.connections.len(), &mut self.received_before);
-        self.connections.retain(|connection| {
-            let stays = !connection.is_gone() || connection.has_news();
-            if !stays {
-                *received = received.saturating_add(connection.received());
-            }
-            stays
-        });
+        let before = self.connections.len();
+        let received = drop_drained(&mut self.connections);
         if self.connections.len() < before {
-            self.connections_version += 1;
-            self.next_connection = 0;
+            self.received_before = self.received_before.saturating_add(received);
+            self.connections_changed();
         }
+    }
+
+    fn connections_changed(&mut self) {
+        self.connections_version += 1;
+        self.order.reset(self.connections.len());
     }
 }
 

@@ -4,39 +4,29 @@ use super::Subscription;
 use crate::{
     domain::control,
     error::{Error, Result},
-    subscribe::{connection::Connection, sample::Sample},
+    subscribe::sample::Sample,
 };
 
 impl Subscription {
-    /// The next sample, in place; `None` if there is none now. Publishers take turns; but samples from before the join of a
-    /// TRANSIENT_LOCAL subscription come oldest first. Samples older than their publisher's lifespan are skipped and counted in
-    /// [`Losses::expired`](crate::Losses::expired).
+    /// The next sample, in place; `None` if there is none now. Of several publishers the oldest sample comes first. If more samples
+    /// wait than the depth of a KEEP_LAST subscription, the oldest are skipped and counted in
+    /// [`Losses::overwritten`](crate::Losses::overwritten), as if one publisher had overwritten them. Samples older than their
+    /// publisher's lifespan are skipped and counted in [`Losses::expired`](crate::Losses::expired). With more than one publisher
+    /// a take looks at each.
     ///
     /// # Errors
     /// The memory of a publisher is corrupt (it is then left out for good); as many samples are held as may be
     /// ([`Subscription::set_max_held_samples`]); no room for more pins; the process forked.
     ///
     /// # Real-time
-    /// When publishers came or went since the last call, or more samples are held than ever before, the lists of publishers,
-    /// pins and places grow or shrink here (allocation, and memory of publishers that are drained is unmapped); so does the list
-    /// of samples that wait for their turn, when a publisher's first one has to (history, [`Subscription::take_oldest_first`]). When
-    /// a publisher's file grew, one system call reads its length; one wakes a publisher that waits for this subscription.
+    /// When publishers came or went since the last call, or more samples are held than ever before (of many: nearly as many), the
+    /// lists of publishers, pins and places grow or shrink here (allocation, and memory of publishers that are drained is
+    /// unmapped). When a publisher's file grew, one system call reads its length; one wakes a publisher that waits for this
+    /// subscription.
     // Inlined with what it calls: a sample that is returned in memory is loaded again before its store is complete.
     #[inline(always)]
     pub fn take(&mut self) -> Result<Option<Sample>> {
         self.take_boxed().map_err(|error| *error)
-    }
-
-    /// As [`Subscription::take`], but of several publishers the oldest of their next samples: the others wait here, out of their
-    /// histories.
-    ///
-    /// # Errors
-    /// As [`Subscription::take`].
-    pub fn take_oldest_first(&mut self) -> Result<Option<Sample>> {
-        if self.connections.len() > 1 {
-            self.may_have_history = true; // as if all samples were history
-        }
-        self.take()
     }
 
     #[inline(always)]
@@ -47,18 +37,13 @@ impl Subscription {
         if self.generation_changed() {
             self.try_apply_discovered();
         }
-        if self.may_have_history {
-            return self.take_oldest();
+        if self.connections.len() > 1 {
+            return self.take_of_several();
         }
-        let count = self.connections.len();
-        for asked in 0..count {
-            let mut index = self.next_connection + asked;
-            if index >= count {
-                index -= count;
-            }
-            match self.connections[index].take(&mut self.places, &mut self.losses) {
+        if let Some(connection) = self.connections.first_mut() {
+            match connection.take(&mut self.places, &mut self.losses) {
                 Ok(None) => {}
-                taken => return self.taken_from(index, taken),
+                taken => return self.taken_from(0, taken),
             }
         }
         self.found_nothing();
@@ -71,7 +56,6 @@ impl Subscription {
         index: usize,
         taken: Result<Option<Sample>, Box<Error>>,
     ) -> Result<Option<Sample>, Box<Error>> {
-        self.next_connection = if index + 1 < self.connections.len() { index + 1 } else { 0 };
         if let Err(error) = &taken
             && matches!(**error, Error::Corrupt { .. })
         {
@@ -85,41 +69,41 @@ impl Subscription {
     fn exclude(&mut self, index: usize) {
         let received = self.connections.remove(index).received();
         self.received_before = self.received_before.saturating_add(received);
-        self.connections_version += 1;
-        self.next_connection = 0;
+        self.connections_changed();
     }
 
-    /// The oldest sample of several publishers' history; samples of the same time in the order of their publishers' keys.
+    /// The oldest sample of several publishers.
+    fn take_of_several(&mut self) -> Result<Option<Sample>, Box<Error>> {
+        // Bounded: a take that finds expired samples alone may find new ones, again and again.
+        for _ in 0..=self.connections.len() {
+            let oldest = self.order.oldest(&mut self.connections, &self.places, &mut self.losses);
+            let Some((_, index)) = oldest else { break };
+            match self.connections[index].take(&mut self.places, &mut self.losses) {
+                Ok(None) => {}
+                Err(error) if matches!(*error, Error::TooManyHeld { .. }) => return self.take_of_others(index, error),
+                taken => return self.taken_from(index, taken),
+            }
+        }
+        self.found_nothing();
+        Ok(None)
+    }
+
+    /// A sample of another publisher than `holder`, of which too many are held; `error` says so.
     #[cold]
-    fn take_oldest(&mut self) -> Result<Option<Sample>, Box<Error>> {
-        let (mut oldest, mut held) = (None::<((u64, u64), usize)>, None);
-        for index in 0..self.connections.len() {
-            let time = match self.connections[index].peek_time(&mut self.places, &mut self.losses) {
-                Ok(time) => time,
-                // The samples of other publishers can be taken.
-                Err(error) if matches!(*error, Error::TooManyHeld { .. }) => {
-                    held = Some(error);
-                    continue;
-                }
-                Err(error) => return self.taken_from(index, Err(error)),
-            };
-            oldest = time.map(|time| (time, index)).into_iter().chain(oldest).min();
+    fn take_of_others(&mut self, holder: usize, error: Box<Error>) -> Result<Option<Sample>, Box<Error>> {
+        for index in (0..self.connections.len()).filter(|&index| index != holder) {
+            match self.connections[index].take(&mut self.places, &mut self.losses) {
+                Ok(None) => {}
+                Err(error) if matches!(*error, Error::TooManyHeld { .. }) => {}
+                taken => return self.taken_from(index, taken),
+            }
         }
-        let taken = match (oldest, held) {
-            (Some((_, index)), _) => self.connections[index].take(&mut self.places, &mut self.losses),
-            (None, Some(error)) => return Err(error),
-            (None, None) => Ok(None),
-        };
-        self.may_have_history = self.connections.iter().any(Connection::is_in_history);
-        if oldest.is_none() {
-            self.found_nothing();
-        }
-        taken
+        Err(error)
     }
 
     /// Sets the most samples of one publisher that may be held at once; the default is no limit. A take beyond it fails, and the
     /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are. Samples that
-    /// travel inline are copies and do not count. No allocation, lock or system call.
+    /// travel inline are copies and do not count ([`Sample::is_inline`]). No allocation, lock or system call.
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.places.max_held_samples = limit;
     }

@@ -156,9 +156,6 @@ impl Subscription {
             Some(event_fd) => event_fd,
             None => {
                 let event_fd = EventFd::new()?;
-                if self.has_news() {
-                    event_fd.set(); // the control thread does not see a sample that was peeked
-                }
                 self.discovery.discovered().listener.event_fd = Some(event_fd.clone());
                 self.participant.control.wake();
                 event_fd

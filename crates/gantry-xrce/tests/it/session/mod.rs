@@ -8,7 +8,7 @@ use gantry_xrce::{
     session::{ClientEvent, Disconnected, WriteError},
     stream::Refused,
     time::Instant,
-    wire::{ObjectId, ObjectRequest, RequestId, StreamId, SubmessageId, Time},
+    wire::{ObjectId, ObjectRequest, RequestId, ResultStatus, StreamId, SubmessageId, Time, parse},
 };
 use test_support::xrce::streams::{Faults, Line};
 
@@ -185,10 +185,62 @@ fn acknowledgements_travel_behind_data_if_both_sides_agreed() {
 fn acknowledgements_do_not_delay_data_on_a_slow_line() {
     // 10 bits a byte at 115200 baud.
     const US_PER_BYTE: u64 = 87;
-    let (_, agreed_us) = echoes(0, US_PER_BYTE, false);
-    let (_, plain_us) = echoes(0, US_PER_BYTE, true);
-    // Without the agreement, each message waits for the acknowledgement of 13 bytes before it, on one way at least.
-    assert!(agreed_us + 10 * 13 * US_PER_BYTE <= plain_us, "{agreed_us} µs, without the agreement {plain_us} µs");
+    // A round trip of a WRITE_DATA and a DATA: headers of 4 bytes and of 8, and the data, without padding behind it.
+    let bytes: u64 = (11..=20).map(|number| 2 * (12 + data(7 * number + 1).len() as u64)).sum();
+    for is_plain in [false, true] {
+        let (_, us) = echoes(0, US_PER_BYTE, is_plain);
+        // An acknowledgement of 13 bytes on its own is sent while the line is idle.
+        assert!(us < (bytes + 10 * 13) * US_PER_BYTE, "plain {is_plain}: {us} µs for {bytes} bytes of data");
+    }
+}
+
+#[test]
+fn data_that_answers_at_once_goes_before_the_acknowledgement() {
+    let mut bench = Bench::new(0, Faults { us_per_byte: 87, ..GOOD }, 7);
+    (bench.is_plain, bench.echoes) = (true, true);
+    bench.connect();
+    bench.write(StreamId::RELIABLE, &data(1)); // the agent learns the round trip by the echo
+    assert!(bench.run(bench.now_us + 1_000_000, |bench| bench.told.contains(&Told::Data(data(1)))));
+    bench.run(bench.now_us + 100_000, |_| false);
+
+    for is_answered in [true, false] {
+        bench.client.write(StreamId::RELIABLE, ObjectId(0x0015), &[], &data(2)).unwrap();
+        let now = bench.now();
+        let message = bench.client.transmit(now).unwrap().to_vec();
+        let header = parse(&message).unwrap().0;
+        let agent = bench.agent.as_mut().unwrap();
+        agent.receive(&header, &message, now, Time::default(), &mut |_| {});
+        let mut sent = Vec::new();
+        for now_us in [now.as_us(), now.as_us() + 100, agent.deadline().as_us()] {
+            if is_answered && now_us == now.as_us() + 100 {
+                agent.send(StreamId::RELIABLE, REQUEST, &[], &data(3)).unwrap();
+            }
+            while let Some(message) = agent.transmit(Instant::from_us(now_us), Time::default()) {
+                sent.push(SubmessageId(message[4]));
+            }
+        }
+        let data = if is_answered { &[SubmessageId::DATA][..] } else { &[] };
+        assert_eq!(sent, [data, &[SubmessageId::ACKNACK]].concat());
+        bench.now_us += 2_000;
+    }
+}
+
+#[test]
+fn each_status_has_a_message_of_its_own_unless_both_sides_agreed() {
+    for (is_plain, expected) in [(true, 4), (false, 2)] {
+        let mut bench = Bench::new(ONE_WAY_US, GOOD, 7);
+        bench.is_plain = is_plain;
+        bench.connect();
+        let now = bench.now();
+        let agent = bench.agent.as_mut().unwrap();
+        for stream in [StreamId::RELIABLE, StreamId::BEST_EFFORT] {
+            for _ in 0..2 {
+                agent.status(stream, REQUEST, ResultStatus::OK).unwrap();
+            }
+        }
+        let messages = std::iter::from_fn(|| agent.transmit(now, Time::default()).map(|_| ())).count();
+        assert_eq!(messages, expected, "plain {is_plain}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::{
     ReadyQueue,
 };
 use crate::{
-    callback::{Callback, EventKey, RunOutcome, TakeOrder},
+    callback::{Callback, EventKey, RunOutcome},
     time::monotonic_ns,
 };
 use std::{mem::take, sync::Arc};
@@ -27,7 +27,7 @@ pub(crate) struct Running {
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     /// Takes a value, and calls the callback with it.
-    Take(TakeOrder),
+    Take,
     /// Calls the callback with a kept value. A lossy one was reported when it was queued.
     Queued { key: EventKey, is_lossy: bool },
 }
@@ -35,7 +35,7 @@ pub(crate) enum Work {
 impl Running {
     pub(crate) fn run(&self) -> RunOutcome {
         match self.work {
-            Work::Take(order) => self.callback.run(order),
+            Work::Take => self.callback.run(),
             Work::Queued { key, .. } => self.callback.run_queued(key),
         }
     }

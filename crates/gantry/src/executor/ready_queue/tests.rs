@@ -4,7 +4,7 @@ use super::{
     super::{members::Member, wake_signal::CallbackWaker},
     *,
 };
-use crate::{Clock, Node, Timer, callback::TakeOrder};
+use crate::{Clock, Node, Timer};
 use std::task::Wake;
 
 /// The cancel comes after the look whether there was one and before the gathering, which takes its notification.
@@ -30,15 +30,15 @@ fn news_that_is_gathered_during_a_run_that_finds_nothing_is_run() {
     let mut indices = Vec::new();
     queue.gather();
     queue.take_ready(&mut indices);
-    let running = queue.start(indices[0], Work::Take(TakeOrder::Turns));
-    while running.callback.run(TakeOrder::Turns) != RunOutcome::Nothing {}
+    let running = queue.start(indices[0], Work::Take);
+    while running.callback.run() != RunOutcome::Nothing {}
     let waker = CallbackWaker::new(&queue.signal, &running.callback);
     Arc::new(waker).wake();
     queue.gather();
     queue.finish(running, RunOutcome::Nothing);
     assert_eq!(queue.sleep_deadline(None), None);
-    let running = queue.start(indices[0], Work::Take(TakeOrder::Turns));
-    let outcome = running.callback.run(TakeOrder::Turns);
+    let running = queue.start(indices[0], Work::Take);
+    let outcome = running.callback.run();
     queue.finish(running, outcome);
     queue.take_ready(&mut indices);
     assert_eq!(indices, [0, 0], "as often as there was news");
@@ -58,7 +58,7 @@ fn the_next_due_time_is_that_of_the_first_timer() {
         queue.gather();
         queue.take_ready(&mut indices);
         indices.into_iter().for_each(|index| {
-            queue.run(index, |callback| callback.run(TakeOrder::Turns));
+            queue.run(index, |callback| callback.run());
         });
         Duration::from_nanos(queue.next_due_ns().saturating_sub(monotonic_ns()))
     };

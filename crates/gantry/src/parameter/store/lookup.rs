@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The separator of a name's parts.
 const SEPARATOR: &str = ".";
+/// The most letters in which two names differ that are similar.
+const MOST_DIFFERENCES: usize = 2;
 
 impl ParameterStore {
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -39,6 +41,20 @@ impl ParameterStore {
             }
             None => Err(Error::ParameterNotDeclared { name: name.to_owned() }),
         }
+    }
+
+    /// The overrides that no declaration has taken, each with the declared parameter without an override that it probably means;
+    /// an override without a similar name may be for another node.
+    pub(crate) fn misspelt_overrides(&self) -> Vec<(&str, String)> {
+        let declared = lock(&self.declared);
+        let untaken = self.overrides.keys().filter(|name| !declared.contains_key(*name));
+        let similar = |name: &str| {
+            let most = MOST_DIFFERENCES.min(name.len() / 3);
+            let free = declared.keys().filter(|candidate| !self.overrides.contains_key(*candidate));
+            let near = free.map(|candidate| (strsim::osa_distance(name, candidate), candidate));
+            near.filter(|(distance, _)| *distance <= most).min().map(|(_, candidate)| candidate.clone())
+        };
+        untaken.filter_map(|name| Some((name.as_str(), similar(name)?))).collect()
     }
 
     /// The parameters below the prefixes, or all without prefixes, up to `depth` parts below (0: any number).

@@ -8,14 +8,18 @@ use super::{
 };
 use crate::{
     context::ShutdownWaker,
-    error::Result,
+    error::{Error, Result},
+    log::{self, is_logged},
     node::Node,
     time::remaining,
     topic::{GenericLoan, GenericPublisher, PublishError},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
-use gantry_shm::{Gid, Qos, RequestId};
-use std::time::{Duration, Instant};
+use gantry_shm::{Error as EngineError, Gid, Qos, RequestId};
+use std::{
+    fmt::Display,
+    time::{Duration, Instant},
+};
 
 /// Calls a service with bytes, as [`Client`](crate::Client) does with messages; belongs to one thread at a time.
 ///
@@ -40,6 +44,10 @@ use std::time::{Duration, Instant};
 pub struct GenericClient {
     requests: GenericPublisher,
     tracker: RequestTracker,
+    /// The requests that were lost because a server left no room.
+    lost_requests: u64,
+    /// The last request was lost.
+    is_full: bool,
 }
 
 impl Node {
@@ -63,7 +71,7 @@ impl Node {
         qos: impl Into<Qos>,
     ) -> Result<GenericClient> {
         let (requests, tracker) = RequestTracker::new(self, name, service_type, qos.into())?;
-        Ok(GenericClient { requests, tracker })
+        Ok(GenericClient { requests, tracker, lost_requests: 0, is_full: false })
     }
 }
 
@@ -96,12 +104,62 @@ impl GenericClient {
         self.requests.loan(length_bytes)
     }
 
+    /// Bytes of the shared memory for requests, as [`GenericPublisher::memory_bytes`].
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.requests.memory_bytes()
+    }
+
     /// Sends a request, as [`Client::send_request`](crate::Client::send_request).
     ///
     /// # Errors
     /// As there.
     pub fn send_request(&mut self, request: GenericLoan) -> std::result::Result<RequestId, PublishError<GenericLoan>> {
         self.tracker.send(&mut self.requests, request)
+    }
+
+    /// As [`GenericClient::send_request`], for a binding whose programs end at an error: a request for which a server leaves no room
+    /// is lost, and `None` is returned. [`GenericClient::lost_requests`] counts it, and the log has the first, the tenth, the hundredth ….
+    /// The first such request waits for the server; those after it do not, until one is sent again.
+    ///
+    /// # Errors
+    /// As there, except for [`EngineError::PublishTimeout`](crate::EngineError::PublishTimeout).
+    pub fn send_or_lose_request(
+        &mut self,
+        request: GenericLoan,
+    ) -> std::result::Result<Option<RequestId>, PublishError<GenericLoan>> {
+        let engine = &mut self.requests.engine;
+        let limit = engine.max_blocking_time();
+        if self.is_full {
+            engine.set_max_blocking_time(Duration::ZERO);
+        }
+        let sent = self.tracker.send(&mut self.requests, request);
+        self.requests.engine.set_max_blocking_time(limit);
+        self.is_full = matches!(&sent, Err(PublishError { error, .. })
+            if matches!(**error, Error::Engine(EngineError::PublishTimeout { .. })));
+        match sent {
+            Err(PublishError { error, .. }) if self.is_full => {
+                self.lose_request(&error);
+                Ok(None)
+            }
+            sent => sent.map(Some),
+        }
+    }
+
+    /// The number of requests that [`GenericClient::send_or_lose_request`] lost.
+    #[must_use]
+    pub fn lost_requests(&self) -> u64 {
+        self.lost_requests
+    }
+
+    #[cold]
+    fn lose_request(&mut self, why: &Error) {
+        self.lost_requests += 1;
+        if is_logged(self.lost_requests) {
+            let (node, service) = (&self.tracker.responses.description().node, &self.tracker.name);
+            let nth = self.lost_requests;
+            log::warn(node, format_args!("request {nth} to {service} that no server has room for is lost: {why}"));
+        }
     }
 
     /// The copy path: as [`GenericClient::send_request`], with a copy of `request`.
@@ -170,6 +228,17 @@ impl GenericClient {
     /// As there.
     pub async fn take_response_async(&mut self) -> Result<GenericResponse> {
         TakeFuture::new(self).await?
+    }
+
+    /// Counts a response that was taken as malformed, and logs the first, the tenth, the hundredth …, as
+    /// [`GenericSubscription::skip_malformed`](crate::GenericSubscription::skip_malformed). Its request has ended.
+    ///
+    /// # Real-time
+    /// As there.
+    pub fn skip_malformed(&mut self, response: &GenericResponse, why: impl Display) {
+        let RequestTracker { presence, responses, malformed, .. } = &mut self.tracker;
+        let server = response.message_info().publisher_gid;
+        malformed.skip(presence.participant(), responses.description(), server, &why);
     }
 
     /// The id of this client: that of its publisher of requests, which [`RequestId::client_gid`] names. No system call.

@@ -28,7 +28,7 @@ use crate::{
 };
 use futures::ServiceFuture;
 use gantry_cdr::{FixedSize, Message, Service as ServiceType, Shape};
-use gantry_shm::{Qos, RequestId};
+use gantry_shm::{Gid, Qos, RequestId};
 use request_tracker::{Outcome, RequestTracker};
 use std::time::{Duration, Instant};
 
@@ -216,13 +216,16 @@ impl<S: ServiceType> Client<S> {
     }
 
     fn response(&self, (sequence, outcome): Outcome) -> Result<Response<S>> {
-        let sample = Sample::new(outcome?.into()).map_err(|error| self.malformed(error))?;
+        let sample = outcome?;
+        let server = sample.info().publisher_gid;
+        let sample = Sample::new(sample.into()).map_err(|error| self.malformed(server, error))?;
         Ok(Response::new(sample, RequestId { client_gid: self.tracker.gid, sequence }))
     }
 
     #[cold]
-    fn malformed(&self, error: gantry_cdr::Error) -> Error {
-        Error::Malformed { topic: self.tracker.name.clone(), type_name: S::Response::TYPE_NAME, error }
+    fn malformed(&self, server: Gid, error: gantry_cdr::Error) -> Error {
+        let (topic, publisher) = (self.tracker.name.clone(), self.tracker.server_name(server));
+        Error::Malformed { topic, publisher, type_name: S::Response::TYPE_NAME, error }
     }
 }
 

@@ -8,9 +8,9 @@ use super::{
 use crate::{
     error::{Error, Result},
     node::{ServiceTopic, client_reply_topic, request_topic, service_topic},
-    topic::GenericPublisher,
+    topic::{GenericPublisher, publisher_name},
 };
-use gantry_shm::Role;
+use gantry_shm::{Gid, Role};
 use std::time::Duration;
 
 /// The most letters in which two names differ that are similar.
@@ -54,6 +54,11 @@ impl RequestTracker {
                 Error::ServerGone { service, sequence, servers: request.server_count }
             }
         }
+    }
+
+    /// The node and the process of a server, by its publisher of responses.
+    pub(super) fn server_name(&self, server: Gid) -> String {
+        publisher_name(self.presence.participant(), &self.responses.description().topic, server)
     }
 
     /// The error of a request that a shutdown ends.

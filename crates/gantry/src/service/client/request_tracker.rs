@@ -15,9 +15,10 @@ use super::{
 use crate::{
     context,
     error::{Error, Result},
+    log,
     node::{Node, Presence, client_reply_topic, request_topic},
     time::remaining,
-    topic::{GenericLoan, GenericPublisher, PublishError},
+    topic::{GenericLoan, GenericPublisher, MalformedSamples, PublishError},
 };
 use gantry_shm::{Gid, PublisherOptions, Qos, RequestId};
 use std::{
@@ -55,6 +56,8 @@ pub(super) struct RequestTracker {
     pub(super) noted_losses: u64,
     noted_losses_of: Vec<(Gid, u64)>,
     pub(super) dropped_responses: u64,
+    /// Responses that are no messages of their type, as a binding finds.
+    pub(super) malformed: MalformedSamples,
 }
 
 impl RequestTracker {
@@ -75,7 +78,9 @@ impl RequestTracker {
         let (topic, request_type) = (request_topic(&name), service_type.request.clone());
         let requests = node.publisher_on(&topic, request_type, request_qos(depth), options)?;
         let gid = requests.engine.description().gid;
-        let (topic, qos) = (client_reply_topic(&name, gid), Qos::default().reliable().keep_last(kept_replies(depth)));
+        // Each server keeps `kept_replies` for this client. A depth would count those of all servers together, and the responses
+        // of one would push out those of another.
+        let (topic, qos) = (client_reply_topic(&name, gid), Qos::default().reliable().keep_all());
         let responses = node.subscription_on(&topic, service_type.response.clone(), qos)?.engine;
         let tracker = RequestTracker {
             name,
@@ -93,6 +98,7 @@ impl RequestTracker {
             noted_losses: 0,
             noted_losses_of: Vec::new(),
             dropped_responses: 0,
+            malformed: MalformedSamples::default(),
         };
         Ok((requests, tracker))
     }
@@ -277,7 +283,17 @@ impl RequestTracker {
 
     #[cold]
     fn note_losses_of_servers(&mut self) {
+        let before = self.noted_losses.checked_ilog10();
         self.noted_losses = self.losses();
+        if !self.is_tracking && self.noted_losses.checked_ilog10() != before {
+            let (node, service, lost) = (&self.responses.description().node, &self.name, self.noted_losses);
+            log::warn(
+                node,
+                format_args!(
+                    "{lost} responses of {service} were overwritten before this client took them: take responses sooner"
+                ),
+            );
+        }
         let noted = std::mem::take(&mut self.noted_losses_of);
         self.noted_losses_of = self.responses.lost_by_publisher().filter(|&(_, lost)| lost > 0).collect();
         self.noted_losses_of

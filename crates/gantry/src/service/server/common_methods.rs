@@ -23,6 +23,14 @@ macro_rules! common_methods {
             }
         }
 
+        /// The number of responses that clients lost because they did not take them, and all memory for them was in use. The log
+        /// has the first, the tenth, the hundredth … with the client. Those that a client leaves beyond its history are not among
+        /// them: the client counts them.
+        #[must_use]
+        pub fn lost_responses(&self) -> u64 {
+            self.replies.lost_responses
+        }
+
         /// The number of clients that are matched now.
         ///
         /// # Errors

@@ -4,11 +4,11 @@ use super::{super::DEFAULT_DEPTH, ReplyPublishers, ServiceTypeDescription};
 use crate::{
     error::{Error, Result},
     node::Node,
-    topic::{GenericLoan, GenericSample, GenericSubscription, PublishError},
+    topic::{GenericLoan, GenericPublisher, GenericSample, GenericSubscription, PublishError},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_shm::{Error as EngineError, Qos, RequestId, SampleInfo};
-use std::time::Duration;
+use std::{fmt::Display, time::Duration};
 
 /// Answers requests as bytes, as [`Service`](crate::Service) answers messages; belongs to one thread at a time.
 ///
@@ -78,6 +78,12 @@ impl GenericService {
         self.replies.of(request.client_gid)?.loan(length_bytes)
     }
 
+    /// Bytes of the shared memory for the responses to all clients, which grows as they need it; that for a client that left goes back.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.replies.memory_bytes()
+    }
+
     /// Answers a request, as [`Service::send_response`](crate::Service::send_response).
     ///
     /// # Errors
@@ -96,10 +102,23 @@ impl GenericService {
     /// # Errors
     /// As [`GenericService::loan_response`] and [`GenericService::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &[u8]) -> Result<()> {
-        match self.replies.of_present(request.client_gid) {
-            Some(publisher) => publisher.publish_copy_for(request, response).map(drop),
-            None => Ok(()),
-        }
+        let publish = |publisher: &mut GenericPublisher| publisher.publish_copy_for(request, response).map(drop);
+        self.replies.publish(request.client_gid, publish).unwrap_or(Ok(()))
+    }
+
+    /// Counts a response that is not sent as [lost](GenericService::lost_responses), and logs the first, the tenth, the hundredth …:
+    /// for a binding whose programs end at an error, when [`loan_response`](GenericService::loan_response) finds no memory.
+    pub fn lose_response(&mut self, request: RequestId) {
+        self.replies.count_lost(request.client_gid, 1);
+    }
+
+    /// Counts a request that was taken as malformed, and logs the first, the tenth, the hundredth …, as
+    /// [`GenericSubscription::skip_malformed`]. Its client gets no answer.
+    ///
+    /// # Real-time
+    /// As there.
+    pub fn skip_malformed(&mut self, request: &GenericRequest, why: impl Display) {
+        self.requests.skip_malformed(&request.sample, why);
     }
 
     /// The number of requests that came so far, as [`GenericSubscription::received`].

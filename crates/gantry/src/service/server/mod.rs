@@ -15,7 +15,7 @@ use crate::{
     callback::CallbackHandle,
     error::{Error, Result},
     node::{CallbackGroup, Node, request_topic},
-    topic::{GenericSubscription, Loan, PublishError, Sample, Subscription},
+    topic::{GenericPublisher, GenericSubscription, Loan, PublishError, Sample, Subscription},
     wait::{TakeFuture, TakeSource, WaitSource, Waitable},
 };
 use gantry_cdr::{FixedSize, Service as ServiceType, Shape};
@@ -146,25 +146,33 @@ impl CallbackGroup {
 }
 
 impl<S: ServiceType> Service<S> {
-    /// The next request, in place; `None` if there is none now. Clients take turns.
+    /// The next request, in place; `None` if there is none now. Of several clients the oldest comes first. A sample that is no such
+    /// request gets no answer and is passed over: [`Service::malformed_requests`] counts it, and the log names the first, the tenth, the
+    /// hundredth …
     ///
     /// # Errors
-    /// A sample that is no such request, which is skipped; a client whose memory is invalid, which is then excluded for
-    /// good; the process forked.
+    /// A client whose memory is invalid, which is then excluded for good; the process forked.
     ///
     /// # Real-time
     /// One system call if the client waits because this server did not keep up.
     #[inline]
     pub fn take_request(&mut self) -> Result<Option<Request<S>>> {
         self.replies.update();
-        Ok(self.requests.take()?.map(|sample| Request { sample }))
+        Ok(self.requests.take_valid()?.map(|sample| Request { sample }))
+    }
+
+    /// The number of requests that were no messages of the service's type.
+    #[must_use]
+    pub fn malformed_requests(&self) -> u64 {
+        self.requests.malformed()
     }
 
     /// Memory for the response to that request, of that shape, as [`Publisher::loan_with`](crate::Publisher::loan_with).
     /// It lies where the client of the request reads its responses.
     ///
     /// # Errors
-    /// As there: a client that holds or leaves too many responses uses up its memory, and not that of others.
+    /// As there: a client that holds too many responses uses up its memory, and not that of others. One that leaves them loses the
+    /// oldest ([`Service::lost_responses`]).
     pub fn loan_response_with(
         &mut self,
         request: RequestId,
@@ -191,9 +199,11 @@ impl<S: ServiceType> Service<S> {
     /// # Errors
     /// As [`Service::loan_response_with`] and [`Service::send_response`].
     pub fn send_response_copy(&mut self, request: RequestId, response: &S::Response) -> Result<()> {
-        let Some(publisher) = self.replies.of_present(request.client_gid) else { return Ok(()) };
-        let response = publisher.copy_message(response)?;
-        publisher.publish_copied(response.answering(request)).map(drop)
+        let publish = |publisher: &mut GenericPublisher| {
+            let response = publisher.copy_message(response)?;
+            publisher.publish_copied(response.answering(request)).map(drop)
+        };
+        self.replies.publish(request.client_gid, publish).unwrap_or(Ok(()))
     }
 
     common_methods!(Service);

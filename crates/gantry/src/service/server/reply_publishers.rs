@@ -10,8 +10,9 @@ use super::{
 };
 use crate::{
     error::Result,
+    log,
     node::{Node, Presence, reply_topic, request_topic},
-    topic::{GenericLoan, GenericPublisher, PublishError},
+    topic::{GenericLoan, GenericPublisher, PublishError, publisher_name},
 };
 use gantry_shm::{Gid, GraphRecord, RequestId, Role};
 use std::{
@@ -28,6 +29,8 @@ pub(super) struct ReplyPublishers {
     watcher: Arc<ReplyWatcher>,
     /// The count of changes to which `clients` belongs.
     seen_changes: u64,
+    /// Responses that clients lost because they did not take them.
+    pub(super) lost_responses: u64,
 }
 
 /// The publisher for replies to clients that left, which is made for the first of them.
@@ -63,6 +66,7 @@ impl ReplyPublishers {
             presence,
             watcher,
             seen_changes: 0,
+            lost_responses: 0,
         })
     }
 
@@ -79,10 +83,41 @@ impl ReplyPublishers {
         }
     }
 
-    /// The publisher for a client's replies; `None` if the client left.
-    pub(super) fn of_present(&mut self, client: Gid) -> Option<&mut GenericPublisher> {
+    /// Bytes of shared memory.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.clients.values().chain(self.unread.publisher.as_deref()).map(GenericPublisher::memory_bytes).sum()
+    }
+
+    /// Publishes by the publisher for a client's replies; `None` if the client left.
+    pub(super) fn publish<R>(&mut self, client: Gid, publish: impl FnOnce(&mut GenericPublisher) -> R) -> Option<R> {
         self.find(client);
-        self.clients.get_mut(&client)
+        let publisher = self.clients.get_mut(&client)?;
+        let published = publish(publisher);
+        let lost = publisher.engine.take_lost_samples();
+        if lost > 0 {
+            self.count_lost(client, lost);
+        }
+        Some(published)
+    }
+
+    /// Counts responses that a client lost, and logs the first, the tenth, the hundredth …
+    #[cold]
+    pub(super) fn count_lost(&mut self, client: Gid, count: u64) {
+        let before = self.lost_responses.checked_ilog10();
+        self.lost_responses += count;
+        if self.lost_responses.checked_ilog10() == before {
+            return;
+        }
+        let Maker { node, service, .. } = &self.watcher.maker;
+        let client = publisher_name(self.presence.participant(), &request_topic(service), client);
+        let lost = self.lost_responses;
+        log::warn(
+            node,
+            format_args!(
+                "{lost} responses of {service} are lost, the last of them to {client}: it does not take its responses, and all memory \
+                 for them is in use; let it take them, or send fewer requests"
+            ),
+        );
     }
 
     /// Sends a response, which no process reads if the client left.
@@ -91,10 +126,8 @@ impl ReplyPublishers {
         request: RequestId,
         response: GenericLoan,
     ) -> std::result::Result<(), PublishError<GenericLoan>> {
-        match self.of_present(request.client_gid) {
-            Some(publisher) => publisher.publish(response.answering(request)).map(drop),
-            None => Ok(()),
-        }
+        let publish = |publisher: &mut GenericPublisher| publisher.publish(response.answering(request)).map(drop);
+        self.publish(request.client_gid, publish).unwrap_or(Ok(()))
     }
 
     #[inline]
@@ -145,5 +178,56 @@ impl Unread {
 impl Drop for ReplyPublishers {
     fn drop(&mut self) {
         self.watcher.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        node::client_reply_topic,
+        service::{request_qos, server::reply_watcher::Maker},
+    };
+    use gantry_msgs::std_srvs::srv::Trigger;
+    use gantry_shm::{PublisherOptions, Qos, TypeDescription};
+
+    const CLIENT: Gid = Gid([7; 16]);
+    const RESPONSE_BYTES: usize = 64 << 10;
+    /// Of the client: more than this many responses are never in flight.
+    const DEPTH: u32 = 5;
+
+    /// In real life it is at the limit of memory after a gigabyte.
+    #[test]
+    fn a_client_that_takes_no_response_loses_the_oldest_and_stops_no_server() {
+        let node = Node::builder("reply_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
+        let of_any_size = TypeDescription { name: "response".into(), payload_bytes: usize::MAX, ..Default::default() };
+        let service_type =
+            ServiceTypeDescription { response: of_any_size.clone(), ..ServiceTypeDescription::of::<Trigger>() };
+        let requests = node.subscription_on(&request_topic("/map"), service_type.request.clone(), request_qos(DEPTH));
+        let requests = requests.unwrap();
+        let mut replies = ReplyPublishers::new(&node, "/map", service_type, &requests.engine).unwrap();
+        let topic = client_reply_topic("/map", CLIENT);
+        let options = PublisherOptions { max_memory_bytes: Some(8 * RESPONSE_BYTES), ..Maker::options(DEPTH) };
+        let publisher = node.publisher_on(&topic, of_any_size.clone(), Maker::qos(2 * DEPTH), options).unwrap();
+        let mut client = node.subscription_on(&topic, of_any_size, Qos::default().reliable().keep_last(1000)).unwrap();
+        assert_eq!(client.publisher_count().unwrap(), 1);
+        replies.clients.insert(CLIENT, publisher);
+        const SENT: u64 = 30;
+        for sequence in 1..=SENT {
+            let request = RequestId { client_gid: CLIENT, sequence };
+            let response = replies.of(CLIENT).unwrap().loan(RESPONSE_BYTES).unwrap();
+            replies.send(request, response).unwrap();
+        }
+        let taken: Vec<_> = std::iter::from_fn(|| client.take().unwrap()).collect();
+        let sequences: Vec<u64> = taken.iter().map(|sample| sample.message_info().sequence).collect();
+        assert!(sequences.len() >= 4, "as many as there is memory for: {sequences:?}");
+        assert_eq!(sequences, (SENT + 1 - sequences.len() as u64..=SENT).collect::<Vec<_>>(), "the newest are there");
+        assert_eq!(replies.lost_responses, SENT - sequences.len() as u64);
+        assert_eq!(client.overwritten(), replies.lost_responses, "the client counts them, too");
+        // A client that holds them leaves no memory, and then it is an error.
+        let held = std::iter::from_fn(|| replies.of(CLIENT).unwrap().loan(RESPONSE_BYTES).ok()).count();
+        assert!(held <= 2, "{held}");
+        drop(taken);
+        assert!(replies.of(CLIENT).unwrap().loan(RESPONSE_BYTES).is_ok());
     }
 }

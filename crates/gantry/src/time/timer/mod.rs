@@ -152,9 +152,9 @@ impl Timer {
 impl JumpListener for Mutex<Schedule> {
     /// As rcl does: after a change of the source, the rest of the period remains; after a jump back by more than a period, a whole
     /// one does.
-    fn time_jumped(&self, jump: Jump) {
+    fn time_jumped(&self, jump: Jump) -> Vec<Waker> {
         let mut schedule = lock(self);
-        let Some(next_ns) = schedule.next_ns else { return };
+        let Some(next_ns) = schedule.next_ns else { return Vec::new() };
         let remaining_ns = next_ns.saturating_sub(jump.old_ns);
         if jump.is_other_source {
             schedule.next_ns = Some(jump.new_ns.saturating_add(remaining_ns));
@@ -162,9 +162,7 @@ impl JumpListener for Mutex<Schedule> {
             schedule.next_ns = Some(jump.new_ns.saturating_add(schedule.period_ns));
         }
         schedule.changed_ns = None; // it was a time before the jump
-        let wakers = schedule.wakers.clone();
-        drop(schedule);
-        wakers.into_iter().for_each(|(_, waker)| waker.wake());
+        schedule.wakers.iter().map(|(_, waker)| waker.clone()).collect()
     }
 }
 

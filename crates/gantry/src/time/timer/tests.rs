@@ -87,3 +87,28 @@ fn a_period_of_zero_is_refused_and_a_long_one_never_ends() {
     timer.reset();
     assert!(!timer.is_canceled());
 }
+
+/// Makes a timer of its clock, as a runtime does that polls a task in its waker.
+struct MakesTimer(Clock, std::sync::mpsc::Sender<()>);
+
+impl std::task::Wake for MakesTimer {
+    fn wake(self: Arc<MakesTimer>) {
+        Timer::new(&self.0, ms(10)).unwrap();
+        self.1.send(()).unwrap();
+    }
+}
+
+#[test]
+fn a_waker_may_make_a_timer() {
+    let clock = Clock::of_node();
+    let (made, timers) = std::sync::mpsc::channel();
+    let mut timer = Timer::new(&clock, ms(10)).unwrap();
+    timer.set_waker(Some(Waker::from(Arc::new(MakesTimer(clock.clone(), made)))));
+    std::thread::spawn(move || {
+        clock.simulate(true);
+        clock.set_simulated(ms(1000)); // the first time is a jump, too
+    });
+    for _ in 0..2 {
+        timers.recv_timeout(Duration::from_secs(60)).unwrap();
+    }
+}

@@ -1,4 +1,4 @@
-//! Malformed samples: they are logged, and the other samples come. The unit tests of the crate test sources that fail.
+//! Malformed samples: the first is logged, and the other samples come. The unit tests of the crate test sources that fail.
 
 use super::*;
 use std::sync::Once;
@@ -23,11 +23,11 @@ fn a_sample_that_is_no_message_is_logged_and_the_rest_comes(case: &Case) {
         }
     });
     let (own, node) = (logged(&topic), format!("node={:?} ", listener.node.fully_qualified_name()));
-    assert_eq!(own.len(), 3, "{own:?}");
-    assert!(own.iter().all(|line| line.contains("a callback got nothing")
-        && line.contains(&node)
-        && line.contains("is no test_msgs/msg/Point")
-        && line.contains("it was skipped")));
+    assert_eq!(own.len(), 1, "one cause fills no log: {own:?}");
+    let what = format!(" on {topic} is no test_msgs/msg/Point"); // of a publisher that may be gone
+    for part in ["a callback got nothing", &node, &what, "it was skipped"] {
+        assert!(own[0].contains(part), "{part}: {own:?}");
+    }
 }
 
 /// The errors and warnings that were logged, by any thread.

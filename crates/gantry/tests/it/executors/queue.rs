@@ -157,7 +157,7 @@ fn two_publishers(case: &Case, listener: &Listener) -> [Publisher<Point>; 2] {
     publishers
 }
 
-/// The first publisher publishes 1 to 6, then the second one 7 and 8, where publishers would take turns.
+/// The first publisher publishes 1 to 6, then the second one 7 and 8.
 fn publish_in_runs(publishers: &mut [Publisher<Point>; 2]) {
     for number in 1..=8 {
         publishers[usize::from(number > 6)].publish_copy(&Point { x: f64::from(number), y: 0.0 }).unwrap();

@@ -21,7 +21,7 @@ pub struct MessageOptions {
     /// Lists the message types with their sizes in bytes, and exits
     #[arg(long, visible_alias = "topic-list")]
     pub msg_list: bool,
-    /// Payload size of message types of unbounded size, bytes, 0 to 1073741824 [default: 0]
+    /// Payload size of message types of unbounded size, bytes, 0 to 1072693248 [default: 0]
     ///
     /// Applies to UnboundedSequence, UnboundedString and StampedVector. Example: -m UnboundedSequence --unbounded-msg-size 65536
     #[arg(long, value_name = "BYTES", value_parser = within(0..=MAX_UNBOUNDED_BYTES), allow_hyphen_values = true)]

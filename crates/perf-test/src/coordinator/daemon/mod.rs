@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use gantry::printable;
 use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
 
 use super::fleet::how_it_exited;
@@ -191,7 +192,8 @@ impl Output {
         let mut said = BufReader::new(stream);
         let mut line = Vec::new();
         while said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-            let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+            let text = String::from_utf8_lossy(&line);
+            let text = printable(text.trim_end(), &['\t']).into_owned();
             if matches!(&self.ready, Readiness::Line(sign) if text.contains(sign.as_str())) {
                 self.has_ready_line.store(true, Ordering::Release);
             }

@@ -122,6 +122,12 @@ impl FullLog {
         self.0.push(&RowEntry::of(row))
     }
 
+    /// The path, if the file has no name any more.
+    #[must_use]
+    pub fn removed(&self) -> Option<&Path> {
+        self.0.removed()
+    }
+
     /// Adds the summary and the verdicts on the requirements, which ends the log.
     ///
     /// # Errors

@@ -45,7 +45,7 @@ fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times_ns: &Mom
     let times = [times_ns.mean, times_ns.variance().sqrt(), times_ns.min, times_ns.max].map(us);
     let last = match style.headers {
         Headers::New => format!("{kib_per_s:.3}"),
-        Headers::Old => format!("{measured_s:.3}"),
+        Headers::Old => format!("{measured_s:.0}"), // iRobot's scripts read a whole number
     };
     let values = names.into_iter().chain(counts.map(|count| count.to_string())).chain(times);
     style.line(&ALL, values.chain([format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0), last]))

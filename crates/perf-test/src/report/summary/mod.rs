@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::calibration::Calibrations;
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::overload::Overload;
-use crate::warning::Warning;
+use crate::warning::{Warning, WarningKind};
 use perf_worker::backend::DeviceMemory;
 use perf_worker::endpoint::Endpoint;
 use perf_worker::measure::cells::Cells;
@@ -238,6 +238,18 @@ impl Summary {
             return Some(format!("no subscription was matched on topic {topic} at any time"));
         }
         None
+    }
+
+    /// The reason why the logs are not all that a reader of them expects, though the measurement may be good; `None` if they are
+    /// complete. The warnings name each log with its cause.
+    #[must_use]
+    pub fn cut_logs(&self) -> Option<String> {
+        let logs = self.run_warnings.iter().filter(|warning| warning.kind == WarningKind::Log).count();
+        match logs {
+            0 => None,
+            1 => Some("a log is not complete: the warning above has the cause".to_owned()),
+            logs => Some(format!("{logs} logs are not complete: the warnings above have the causes")),
+        }
     }
 
     /// Messages per second of each publisher.

@@ -8,6 +8,7 @@ mod row_tables;
 
 use std::io::{self, IsTerminal, Write};
 
+use gantry::printable;
 use rustix::termios::{Winsize, tcgetwinsize};
 
 use crate::{report::outputs::Tables, row::Row};
@@ -53,7 +54,7 @@ impl Terminal {
     pub fn lines(&mut self, lines: &[String]) -> io::Result<()> {
         let mut text = up(self.drawn.progress);
         self.drawn = Drawn::default();
-        lines.iter().for_each(|line| text.extend([line, "\n"]));
+        text += &joined(lines);
         write(&text)
     }
 
@@ -88,7 +89,12 @@ fn up(lines: usize) -> String {
 /// # Errors
 /// If it cannot be written.
 pub fn write_lines(lines: &[String]) -> io::Result<()> {
-    write(&(lines.join("\n") + "\n"))
+    write(&joined(lines))
+}
+
+/// The lines as one text, without control characters: names come from topologies and from the command line.
+fn joined(lines: &[String]) -> String {
+    lines.iter().flat_map(|line| [printable(line, &['\n', '\t']), "\n".into()]).collect()
 }
 
 fn write(text: &str) -> io::Result<()> {

@@ -65,7 +65,7 @@ fn a_value_of_another_kind_is_refused() {
         (topic(r#""freq_hz": "100""#, ""), "nodes[0].publishers[0].freq_hz: ", "it is `\"100\"`, and must be a number"),
         (topic(r#""freq_hz": 1e999"#, ""), "nodes[0].publishers[0].freq_hz: ", "must be a number"),
         (topic(r#""freq_hz": 1, "msg_size": -5"#, ""), "nodes[0].publishers[0].msg_size: ", "it is `-5`"),
-        (topic(r#""freq_hz": 1, "msg_size": 1073741825"#, ""), "nodes[0].publishers[0].msg_size: ", "to 1073741824"),
+        (topic(r#""freq_hz": 1, "msg_size": 1073741824"#, ""), "nodes[0].publishers[0].msg_size: ", "to 1072693248"),
         (topic(r#""freq_hz": 1, "qos_depth": 0"#, ""), "nodes[0].publishers[0].qos_depth: ", "from 1 to 1000000"),
     ] {
         assert_refused(&text, place, words);

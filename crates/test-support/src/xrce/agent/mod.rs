@@ -4,7 +4,7 @@ mod steps;
 mod witness;
 
 use gantry::{LogLevel, Node};
-use gantry_agent::{Agent, Config, Limits, PeerAddress, Port, Transport, Types};
+use gantry_agent::{Agent, Config, DomainChoice, Limits, PeerAddress, Port, Transport, Types};
 use std::{
     collections::VecDeque,
     io,
@@ -17,8 +17,17 @@ use std::{
 use steps::Steps;
 use witness::Witness;
 
-const LIMITS: Limits =
-    Limits { clients: 6, domains: 1, objects: 24, message_bytes: 2048, requests: 4, writer_bytes: 1 << 20 };
+const LIMITS: Limits = Limits {
+    clients: 6,
+    clients_of_host: 2,
+    silence_ms: 10_000,
+    domains: 1,
+    objects: 24,
+    message_bytes: 2048,
+    requests: 4,
+    writer_bytes: 1 << 20,
+    all_writer_bytes: 4 << 20,
+};
 /// The addresses from which the input's messages come.
 const ADDRESSES: usize = 4;
 /// The longest step of time is shorter than the silence after which a client is gone.
@@ -33,7 +42,7 @@ pub fn agent(input: &[u8]) {
         gantry::set_log_level(LogLevel::Error);
         (Node::builder("fuzz").domain_id(0).build().unwrap(), Arc::new(Types::standard()))
     });
-    let config = Config { domain_id: Some(0), types: types.clone(), limits: LIMITS, ..Config::default() };
+    let config = Config { domain: DomainChoice::Always(0), types: types.clone(), limits: LIMITS, ..Config::default() };
     let agent = Agent::with_stopped_clock(config).unwrap();
     let lines = Arc::<Lines>::default();
     let port = agent.attach(lines.clone());

@@ -115,9 +115,12 @@ impl Witness {
                 object: Object::binary(entity, owner),
             };
             self.session.request(StreamId::RELIABLE, Flags::NONE, 200, create).unwrap();
-            self.spin(port, lines);
+            let before = self.told.statuses;
+            eventually("the witness has an object", || {
+                self.spin(port, lines);
+                self.told.statuses > before
+            });
         }
-        assert_eq!(self.told.statuses, objects.len());
         let delivery = Some(DeliveryControl {
             max_samples: DeliveryControl::UNLIMITED,
             max_elapsed_s: 0,

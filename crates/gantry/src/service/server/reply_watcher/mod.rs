@@ -4,7 +4,7 @@
 //! Invariant: a publisher that a client can map is in `Handover::made` or with its server, or its client is `Handover::making`.
 
 use super::super::{
-    kept_replies,
+    guaranteed_replies, kept_replies,
     service_type::{ServiceTypeDescription, type_mismatch},
 };
 use crate::{
@@ -89,12 +89,21 @@ struct Working {
 struct Making<'a>(&'a ReplyWatcher);
 
 impl Maker {
+    /// The publisher of the replies to a client of that depth. A client that does not take them loses the oldest.
     pub(super) fn publisher(&self, presence: &Arc<Presence>, topic: &str, depth: u32) -> Result<GenericPublisher> {
         let (participant, response_type) = (presence.participant().clone(), self.service_type.response.clone());
-        let qos = Maker::qos(depth);
-        let options = PublisherOptions { max_inline_bytes: 0, ..PublisherOptions::default() }; // responses travel in slots
+        let (qos, options) = (Maker::qos(guaranteed_replies(depth)), Maker::options(depth));
         let engine = gantry_shm::Publisher::new(participant, &self.node, topic, response_type, qos, options)?;
         Ok(GenericPublisher::new(engine, presence.clone()))
+    }
+
+    pub(super) fn options(depth: u32) -> PublisherOptions {
+        PublisherOptions {
+            max_kept_samples: kept_replies(depth) as usize,
+            loses_oldest_at_limit: true,
+            max_inline_bytes: 0, // responses travel in slots
+            ..PublisherOptions::default()
+        }
     }
 
     pub(super) fn qos(depth: u32) -> Qos {
@@ -197,7 +206,7 @@ impl ReplyWatcher {
     fn make(&self, presence: &Arc<Presence>, client: Gid, depth: u32) -> Result<()> {
         let making = Making::new(self, client);
         let topic = client_reply_topic(&self.maker.service, client);
-        let publisher = self.maker.publisher(presence, &topic, kept_replies(depth))?;
+        let publisher = self.maker.publisher(presence, &topic, depth)?;
         let mut handover = lock(&self.handover);
         let unwanted = match handover.is_closed {
             false => handover.made.insert(client, publisher),
@@ -275,6 +284,17 @@ impl Watcher for ReplyWatcher {
     /// Called by the control thread, and by a thread that makes a client in this process, which returns when the client has
     /// its publisher. It may be called again by a thread that it already runs on, since it makes publishers: that thread
     /// does not wait for the work of any server, since its holder may wait for this thread.
+    ///
+    /// Each call sets `is_due`, and returns after some thread began to work later than that, or is bound to:
+    ///
+    /// | thread | `work` | the call |
+    /// | --- | --- | --- |
+    /// | outside of any such work | free, or locked by another thread | waits for it, then works; it returns when its own change is seen |
+    /// | within the work of this server or of another one | free | works |
+    /// | as above | locked | leaves it to the holder, which looks at `is_due` once more after it unlocked |
+    ///
+    /// The last line needs the two fences. This call sets the flag, fences, and finds the lock taken; the holder unlocks, fences, and
+    /// loads the flag. If the lock was found taken before it was unlocked, the holder sees the flag, and works again.
     fn update(&self) {
         self.is_due.store(true, SeqCst);
         fence(SeqCst); // of an update that finds it locked and the end of that work, the latter sees the flag

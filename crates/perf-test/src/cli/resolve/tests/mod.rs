@@ -241,8 +241,8 @@ fn an_error_names_the_range() {
         ("--use-rt-cpus 1,3", "10 is CPUs 1 and 3"),
         ("--pin 1-3", "as 2,3"),
         ("--late 5", "as 25%,5ms"),
-        ("-m UnboundedString --unbounded-msg-size 1073741825", "from 0 to 1073741824"),
-        ("-m UnboundedString --unbounded-msg-size 1k", "from 0 to 1073741824"),
+        ("-m UnboundedString --unbounded-msg-size 1073741824", "from 0 to 1072693248"),
+        ("-m UnboundedString --unbounded-msg-size 1k", "from 0 to 1072693248"),
     ] {
         let sentence = refused(line);
         assert!(sentence.contains(range), "{line}: {sentence}");

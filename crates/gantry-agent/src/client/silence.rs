@@ -1,0 +1,78 @@
+//! Silence of a client: the data that it still gets, and the address that its session belongs to then.
+
+use gantry_xrce::time::Instant;
+
+/// Best-effort messages that are sent without a sign of life, their bytes, and the time. An address that never asked for them,
+/// and that another host wrote into a datagram, gets no more.
+const MAX_MESSAGES: u32 = 128;
+const MAX_BYTES: u64 = 128 << 10;
+const MAX_SILENCE_US: u32 = 2_000_000;
+/// A client that is to give a sign of life is asked so often.
+const QUESTION_PERIOD_US: u32 = 500_000;
+/// A client that is asked because another host has its key answers in that time.
+const CHALLENGE_US: u32 = 1_000_000;
+
+/// The time and the messages since something was heard of a client.
+#[derive(Debug)]
+pub struct Silence {
+    heard_at: Instant,
+    messages: u32,
+    bytes: u64,
+    /// It was asked then for a sign of life.
+    asked_at: Option<Instant>,
+    challenged_at: Option<Instant>,
+}
+
+impl Silence {
+    pub fn new(now: Instant) -> Self {
+        Self { heard_at: now, messages: 0, bytes: 0, asked_at: None, challenged_at: None }
+    }
+
+    /// A message of the client has come.
+    pub fn heard(&mut self, now: Instant) {
+        *self = Self { challenged_at: self.challenged_at, ..Self::new(now) };
+    }
+
+    /// Counts a best-effort message of `bytes` bytes.
+    pub fn sent(&mut self, bytes: u64) {
+        self.messages += 1;
+        self.bytes += bytes;
+    }
+
+    /// Whether best-effort messages wait for a sign of life.
+    pub fn stops_best_effort(&self, now: Instant) -> bool {
+        let is_long = self.messages > 0 && now >= self.heard_at.after_us(MAX_SILENCE_US);
+        self.messages >= MAX_MESSAGES || self.bytes >= MAX_BYTES || is_long
+    }
+
+    /// Whether the client is to be asked for a sign of life now, before best-effort messages wait for it.
+    pub fn asks(&mut self, now: Instant) -> bool {
+        let is_wanted = self.messages >= MAX_MESSAGES / 2
+            || self.bytes >= MAX_BYTES / 2
+            || self.messages > 0 && now >= self.heard_at.after_us(MAX_SILENCE_US / 2);
+        let asks = is_wanted && self.asked_at.is_none_or(|at| now >= at.after_us(QUESTION_PERIOD_US));
+        if asks {
+            self.asked_at = Some(now);
+        }
+        asks
+    }
+
+    /// The time of the next question.
+    pub fn deadline(&self) -> Option<Instant> {
+        let first = (self.messages > 0).then(|| self.heard_at.after_us(MAX_SILENCE_US / 2));
+        self.asked_at.map(|at| at.after_us(QUESTION_PERIOD_US)).or(first)
+    }
+
+    /// Another host has the client's key: whether the client has not answered a question, and whether it is to be asked now.
+    pub fn is_challenged(&mut self, now: Instant) -> (bool, bool) {
+        let is_over = |at: Instant| now >= at.after_us(CHALLENGE_US);
+        match self.challenged_at {
+            Some(at) if !is_over(at) => (false, false),
+            Some(at) if self.heard_at < at => (true, false),
+            _ => {
+                self.challenged_at = Some(now);
+                (false, true)
+            }
+        }
+    }
+}

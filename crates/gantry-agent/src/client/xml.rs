@@ -1,0 +1,158 @@
+//! Documents: the texts of a client's XML, each with the path of its element.
+
+use quick_xml::{Reader, escape::unescape, events::Event};
+use std::collections::BTreeMap;
+
+/// The longest document. PX4's has less than 512 bytes.
+const MAX_BYTES: usize = 16 << 10;
+/// The longest path, which limits the depth, too.
+const MAX_PATH_BYTES: usize = 128;
+/// Elements around an object, which say nothing about it.
+const WRAPPERS: [&str; 2] = ["dds", "profiles"];
+
+/// The texts of elements by their paths, as `data_writer/topic/name`, and attributes, as `requester@service_name`. The first of several
+/// with one path counts, because it is the first profile of a file.
+#[derive(Debug, Default)]
+pub struct Document(BTreeMap<String, String>);
+
+impl Document {
+    /// Reads a document, which may be empty. It is not checked against a schema; attributes without a space between them are read, because
+    /// eProsima's examples have them. Entities other than XML's own are errors.
+    ///
+    /// # Errors
+    /// The sentence says what is wrong.
+    pub fn read(xml: &str) -> Result<Document, String> {
+        if xml.len() > MAX_BYTES {
+            return Err(format!("its XML has {} bytes, and the agent reads {MAX_BYTES}", xml.len()));
+        }
+        let mut reader = Reader::from_str(xml);
+        reader.config_mut().expand_empty_elements = true;
+        let mut document = Document::default();
+        let mut path = Path::default();
+        let mut text = String::new();
+        loop {
+            let event = reader.read_event().map_err(|error| format!("its XML cannot be read: {error}"))?;
+            match event {
+                Event::Start(element) => {
+                    path.enter(element.local_name().as_ref())?;
+                    text.clear();
+                    // A value in another name space, or without its end, is none that is looked for.
+                    for attribute in element.attributes().with_checks(false).flatten() {
+                        let name = format!("{}@{}", path.text, attribute.key.local_name().as_ref());
+                        document.add(name, &unescaped(&attribute.value)?);
+                    }
+                }
+                Event::End(_) => {
+                    document.add(path.text.clone(), &text);
+                    path.leave();
+                    text.clear();
+                }
+                Event::Text(part) => text.push_str(&part),
+                Event::CData(part) => text.push_str(&part),
+                Event::GeneralRef(entity) => text.push_str(&unescaped(&format!("&{};", &*entity))?),
+                Event::Eof if path.ends.is_empty() => return Ok(document),
+                Event::Eof => return Err(format!("its XML ends amid <{}>", path.text)),
+                Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+                Event::Empty(_) => {} // it is a start and an end
+            }
+        }
+    }
+
+    fn add(&mut self, path: String, text: &str) {
+        let text = text.trim();
+        if !text.is_empty() {
+            self.0.entry(path).or_insert_with(|| text.to_owned());
+        }
+    }
+
+    /// The text of an element or an attribute. One without text is as good as none.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.0.get(path).map(String::as_str)
+    }
+
+    /// The paths below an element, without its own.
+    pub fn below<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.keys().filter_map(move |known| known.strip_prefix(path)?.strip_prefix('/'))
+    }
+}
+
+/// The path of an element, and the lengths of the paths around it.
+#[derive(Default)]
+struct Path {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Path {
+    fn enter(&mut self, name: &str) -> Result<(), String> {
+        self.ends.push(self.text.len());
+        if self.text.is_empty() && WRAPPERS.contains(&name) {
+            // An element that contains itself at any depth adds nothing to the path.
+            return if self.ends.len() <= MAX_PATH_BYTES { Ok(()) } else { Err(too_deep()) };
+        }
+        if !self.text.is_empty() {
+            self.text.push('/');
+        }
+        self.text.push_str(name);
+        if self.text.len() <= MAX_PATH_BYTES { Ok(()) } else { Err(too_deep()) }
+    }
+
+    fn leave(&mut self) {
+        self.text.truncate(self.ends.pop().unwrap_or(0));
+    }
+}
+
+fn too_deep() -> String {
+    format!("its XML has elements whose names are longer than {MAX_PATH_BYTES} bytes together")
+}
+
+fn unescaped(text: &str) -> Result<String, String> {
+    unescape(text).map(Into::into).map_err(|error| format!("its XML cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_and_attributes_have_paths() {
+        let xml = "<?xml version=\"1.0\"?><dds><profiles><!-- the first --><topic profile_name='one'>\n <name> a&amp;b </name>\
+                   <kind/><name>second</name><dataType><![CDATA[T<1>]]></dataType></topic></profiles></dds>";
+        let document = Document::read(xml).unwrap();
+        assert_eq!(document.text("topic/name"), Some("a&b"));
+        assert_eq!(document.text("topic/dataType"), Some("T<1>"));
+        assert_eq!(document.text("topic@profile_name"), Some("one"));
+        assert_eq!(document.text("topic/kind"), None);
+        assert_eq!(document.below("topic").collect::<Vec<_>>(), ["dataType", "name"]);
+        assert!(Document::read("").unwrap().0.is_empty());
+        // As eProsima's example RequestAdder.
+        let joined = Document::read("<dds><requester profile_name=\"r\"service_name=\"s\"></requester></dds>").unwrap();
+        assert_eq!(joined.text("requester@service_name"), Some("s"));
+    }
+
+    #[test]
+    fn defects_are_sentences() {
+        for (xml, expected) in [
+            ("<dds><topic>".to_owned(), "ends amid <topic>"),
+            ("<topic></publisher>".to_owned(), "cannot be read"),
+            ("<a>&lol;</a>".to_owned(), "cannot be read"),
+            ("<aa>".repeat(4000), "longer than 128 bytes"),
+            ("<dds>".repeat(3000), "longer than 128 bytes"),
+            (" ".repeat(20_000), "the agent reads 16384"),
+        ] {
+            let error = Document::read(&xml).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn any_text_is_stood() {
+        let pieces =
+            ["<", ">", "/", "a", "dds", "=", "\"", "'", "&", ";", "!", "--", "[CDATA[", "]]>", "?", " ", "#x41", "é"];
+        let mut random = fastrand::Rng::with_seed(7);
+        for _ in 0..20_000 {
+            let xml: String = std::iter::repeat_with(|| pieces[random.usize(..pieces.len())]).take(12).collect();
+            let _ = Document::read(&xml); // a result or a sentence, and no panic
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The types of the data that clients write, by which it is checked before it is published: a reader of a malformed message fails.
+
+use crate::lock::lock;
+use gantry::TypeDescription;
+use gantry_dynamic::MessageType;
+use gantry_idl::{Definitions, TypeName};
+use gantry_xrce::wire::ByteOrder;
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+/// The types of the data that came, by their hashes: each one's definition is read once.
+#[derive(Default)]
+pub struct MessageTypes(Mutex<BTreeMap<[u8; 32], Arc<MessageType>>>);
+
+impl MessageTypes {
+    /// The type of a description; `None` if it has no definition, as one that the agent has from other endpoints may.
+    ///
+    /// # Errors
+    /// A sentence: the definition cannot be read.
+    pub fn read(&self, described: &TypeDescription) -> Result<Option<Arc<MessageType>>, String> {
+        if described.definition.is_empty() {
+            return Ok(None);
+        }
+        let mut types = lock(&self.0);
+        if let Some(known) = types.get(&described.hash) {
+            return Ok(Some(known.clone()));
+        }
+        let name: TypeName = described.name.parse().map_err(|error| format!("{error}"))?;
+        let definitions = Definitions::from_text(&name, &described.definition).map_err(|error| error.to_string())?;
+        let read = Arc::new(MessageType::new(&definitions, &name).map_err(|error| error.to_string())?);
+        types.insert(described.hash, read.clone());
+        Ok(Some(read))
+    }
+}
+
+/// The data in little-endian CDR, as all of Gantry's messages are. Data of a type without a definition is not checked. Allocates for
+/// big-endian data only.
+///
+/// # Errors
+/// A sentence: the data is no message of the type; or it is big-endian, and the type has no definition.
+pub fn checked<'d>(
+    message_type: Option<&MessageType>,
+    order: ByteOrder,
+    data: &'d [u8],
+) -> Result<Cow<'d, [u8]>, String> {
+    let Some(message_type) = message_type else {
+        return match order {
+            ByteOrder::Little => Ok(Cow::Borrowed(data)),
+            ByteOrder::Big => Err("big-endian data of a type without a definition cannot be read".to_owned()),
+        };
+    };
+    let checked = match order {
+        ByteOrder::Little => message_type.view(data, gantry_cdr::ByteOrder::LittleEndian).map(|_| data.into()),
+        ByteOrder::Big => {
+            let mut turned = data.to_vec();
+            message_type.to_little_endian(&mut turned).map(|()| Cow::Owned(turned))
+        }
+    };
+    checked.map_err(|error| format!("the data is no {}: {error}", message_type.definition().name))
+}

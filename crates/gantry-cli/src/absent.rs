@@ -1,0 +1,63 @@
+//! Commands of `ros2` that `gantry` does not have: the sentence with the program that does the work.
+
+use clap::error::{ContextKind, ContextValue, Error};
+
+/// The commands, each with what is missing and what to use.
+const COMMANDS: [(&str, &str); 11] = [
+    ("action", "Gantry's nodes have no actions yet; `ros2 action` shows those of ROS 2 programs over rmw_gantry"),
+    (
+        "bag",
+        "it records and plays nothing; `ros2 bag` with RMW_IMPLEMENTATION=rmw_gantry does so with Gantry's topics, and \
+         `gantry topic echo --json` prints messages",
+    ),
+    ("component", "Gantry has no component containers; a program has as many nodes as it makes"),
+    ("daemon", "there is no daemon: each command reads the graph from shared memory"),
+    ("launch", "it starts no programs; a shell script can, and `ros2 launch` with its ExecuteProcess"),
+    (
+        "lifecycle",
+        "Gantry's nodes have no life cycle yet; `ros2 lifecycle` shows that of ROS 2 programs over rmw_gantry",
+    ),
+    ("multicast", "there is no network: `gantry doctor` looks at the shared memory"),
+    ("pkg", "programs of Gantry are no ROS packages; `cargo metadata` lists those of Rust"),
+    ("run", "it starts no programs; start the program itself, or by `cargo run`"),
+    ("security", "there are no enclaves to make; the permissions of the shared memory protect it from other users"),
+    ("wtf", "`gantry doctor` says what is wrong"),
+];
+
+/// The sentence about an error of the command line that names such a command; `None` for other errors. `commands` are the
+/// commands that there are, and `arguments` the arguments of the program.
+pub fn sentence(error: &Error, mut arguments: impl Iterator<Item = String>, commands: &[&str]) -> Option<String> {
+    let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    let (command, why) = COMMANDS.into_iter().find(|(command, _)| command == wrong)?;
+    // `gantry topic run` is an error of `topic`.
+    let first = arguments.find(|argument| argument == wrong || commands.contains(&argument.as_str()))?;
+    (first == *wrong).then(|| format!("`gantry` has no command `{command}`: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use clap::Parser;
+
+    fn said(line: &str) -> Option<String> {
+        let error = Cli::try_parse_from(line.split(' ')).expect_err(line);
+        sentence(&error, line.split(' ').map(str::to_owned), &["topic", "node", "doctor"])
+    }
+
+    #[test]
+    fn a_command_of_ros_2_that_is_missing_is_named_with_a_remedy() {
+        for (line, part) in [
+            ("gantry bag record -a", "`gantry` has no command `bag`: it records and plays nothing; `ros2 bag` with"),
+            ("gantry --domain-id 3 action list", "`gantry` has no command `action`: "),
+            ("gantry run demo talker", "start the program itself"),
+            ("gantry launch robot.py", "a shell script"),
+            ("gantry lifecycle nodes", "`ros2 lifecycle`"),
+        ] {
+            assert!(said(line).is_some_and(|sentence| sentence.contains(part)), "{line}");
+        }
+        for line in ["gantry topic run", "gantry topics", "gantry topic"] {
+            assert_eq!(said(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Model of a place: one thread takes samples into it, another one reads and drops them.
+
+use super::check::Model;
+use crate::protocol::{place::InUse, sync::Site};
+use loom::{cell::UnsafeCell, thread};
+use std::sync::Arc;
+
+/// The place is used again as soon as the sample in it is dropped.
+pub(super) const USED_AGAIN: Model = Model { run, preemptions: None, needs: &[Site::PlaceEnd, Site::PlaceLook] };
+
+/// Takes of a thread that finds the place used, or free.
+const TAKES: u64 = 2;
+
+#[derive(Default)]
+struct Place {
+    in_use: InUse,
+    copy: UnsafeCell<u64>,
+}
+
+// SAFETY: the cell is used as the protocol allows, or loom reports it.
+unsafe impl Sync for Place {}
+// SAFETY: as above.
+unsafe impl Send for Place {}
+
+impl Place {
+    /// As a take; fails if the last sample may be read meanwhile.
+    fn take(&self, sequence: u64) {
+        // SAFETY: loom reports any concurrent access.
+        self.copy.with_mut(|copy| unsafe { *copy = sequence });
+        self.in_use.begin();
+    }
+
+    /// As the drop of a sample after its last read.
+    fn drop_sample(&self, sequence: u64) {
+        // SAFETY: as above.
+        assert_eq!(self.copy.with(|copy| unsafe { *copy }), sequence, "another sample's copy");
+        self.in_use.end();
+    }
+}
+
+fn run() {
+    let place = Arc::new(Place::default());
+    for sequence in 1..=TAKES {
+        if place.in_use.is_over() {
+            place.take(sequence);
+            let place = place.clone();
+            thread::spawn(move || place.drop_sample(sequence));
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The names of topic lines: which line of the board a topic has, for as long as processes use it.
+//!
+//! A topic's hash chooses a bucket of lines. Each line has a word with its name and state. The last line of a bucket has no name: it is
+//! *open* while the bucket had no free line for a topic, and all topics without a line of their own share it. Invariants:
+//! - N1: a process that holds a topic's line has its control thread's bit among the line's watchers, since before it found the
+//!   line's word unchanged. A line with a bit is not freed.
+//! - N2: at most one line of a bucket has a name, and none while a process holds the open line for that name. So all holders of
+//!   a topic hold the same line, at whose generations and sets they meet.
+//! - N3: each change of a word counts, so a word that is found unchanged did not change (unless it changed four million times
+//!   between two instructions).
+//!
+//! Any thread finishes what a thread that died left: a claim, the end of a line. No step waits for another thread.
+
+use crate::{
+    crash::{self, Point},
+    protocol::{
+        layout::TopicLine,
+        sleep::{self, Side, WaiterIndex},
+        sync::{AtomicU64, Ordering::*, Site, full_fence, is_weakened},
+    },
+};
+
+/// The line has no name; the word of a bucket's last line: it is not open.
+const FREE: u64 = 0;
+/// A thread wants to give the line that name, and has not looked yet whether another line has it.
+const CLAIMED: u64 = 1;
+/// The line has that name; of a bucket's last line: it is open.
+const NAMED: u64 = 2;
+/// The same, and a thread looks whether the line is still held, to free it.
+const ENDING: u64 = 3;
+const STATE_BITS: u64 = 3;
+/// The count of changes stands between state and name.
+const CHANGE: u64 = 1 << 2;
+const CHANGE_BITS: u64 = (1 << NAME_SHIFT) - CHANGE;
+const NAME_SHIFT: u32 = 24;
+
+/// A topic's name on the board: 40 bits of its hash, not all of them 0. Topics of one name share a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Name(u64);
+
+impl Name {
+    pub(crate) fn of(hash: u64) -> Name {
+        Name((hash >> NAME_SHIFT).max(1))
+    }
+}
+
+const OPEN: Name = Name(0);
+
+fn state(word: u64) -> u64 {
+    word & STATE_BITS
+}
+
+fn name(word: u64) -> Name {
+    Name(word >> NAME_SHIFT)
+}
+
+/// The word that follows `word` (N3).
+fn next(word: u64, state: u64, name: Name) -> u64 {
+    name.0 << NAME_SHIFT | word.wrapping_add(CHANGE) & CHANGE_BITS | state
+}
+
+/// Some lines, with the words of their names. The last one is shared.
+#[derive(Clone, Copy)]
+pub(crate) struct Bucket<'a> {
+    pub(crate) names: &'a [AtomicU64],
+    pub(crate) lines: &'a [TopicLine],
+}
+
+impl Bucket<'_> {
+    /// The line that has the name, or the open one, for news to its holders. `None`: no process holds a line for that name.
+    pub(crate) fn find(&self, wanted: Name) -> Option<usize> {
+        let of_name = self.look(wanted).filter(|&(_, word)| state(word) != CLAIMED);
+        let open = || (state(self.word(self.last())) != FREE).then(|| self.last());
+        of_name.map(|(index, _)| index).or_else(open)
+    }
+
+    /// Finds the line for a name or claims one, and holds it for the waiter, whose bit is set on that side (N1). `start` spreads names
+    /// over the bucket; `is_held` says of a line whether the waiter's process holds it for another name.
+    pub(crate) fn hold(
+        &self,
+        wanted: Name,
+        start: usize,
+        (side, waiter): (Side, WaiterIndex),
+        is_held: impl Fn(usize) -> bool,
+    ) -> usize {
+        loop {
+            let (index, word) = self.find_or_claim(wanted, start);
+            let watchers = self.lines[index].watchers(side);
+            sleep::set(watchers, waiter);
+            full_fence(Site::HoldFence);
+            if self.is_still(index, word) {
+                if index != self.last() {
+                    self.end(self.last()); // this thread may have opened it, and then found another one
+                }
+                return index;
+            }
+            if !is_held(index) {
+                self.release(index, waiter);
+            }
+        }
+    }
+
+    /// Ends the waiter's hold of a line, and frees the line if it was the last one.
+    pub(crate) fn release(&self, index: usize, waiter: WaiterIndex) {
+        [Side::Readers, Side::Publishers].into_iter().for_each(|side| {
+            sleep::leave(self.lines[index].watchers(side), waiter);
+        });
+        full_fence(Site::ReleaseLineFence);
+        self.end(index);
+    }
+
+    /// Frees the lines that no process holds, and the claims that a process which died may have left.
+    pub(crate) fn sweep(&self) {
+        for (index, own) in self.names.iter().enumerate() {
+            let word = own.load(Relaxed);
+            match state(word) {
+                // Its thread claims again if it lives.
+                CLAIMED => self.change(index, word, FREE).map_or((), |_| ()),
+                FREE => {}
+                _ => self.end(index),
+            }
+        }
+    }
+
+    /// How many of its lines have a name or are open.
+    pub(crate) fn count(&self) -> usize {
+        self.names.iter().filter(|word| state(word.load(Relaxed)) != FREE).count()
+    }
+
+    fn last(&self) -> usize {
+        self.names.len() - 1
+    }
+
+    fn word(&self, index: usize) -> u64 {
+        // Relaxed, as all loads and changes of the words: they publish nothing but themselves, and fences order them.
+        self.names[index].load(Relaxed)
+    }
+
+    /// The next word, if the word of the line did not change.
+    fn change(&self, index: usize, word: u64, state: u64) -> Option<u64> {
+        let name = if state == FREE { Name(0) } else { name(word) };
+        self.change_to(index, word, next(word, state, name))
+    }
+
+    fn change_to(&self, index: usize, word: u64, next: u64) -> Option<u64> {
+        self.names[index].compare_exchange(word, next, Relaxed, Relaxed).is_ok().then_some(next)
+    }
+
+    /// The line that has the name; if there is none, one that is claimed for it.
+    fn look(&self, wanted: Name) -> Option<(usize, u64)> {
+        let mut claimed = None;
+        for index in 0..self.last() {
+            let word = self.word(index);
+            if state(word) != FREE && name(word) == wanted {
+                if state(word) != CLAIMED {
+                    return Some((index, word));
+                }
+                claimed = claimed.or(Some((index, word)));
+            }
+        }
+        claimed
+    }
+
+    /// A line that had the name, or the open one, and its word at that time.
+    fn find_or_claim(&self, wanted: Name, start: usize) -> (usize, u64) {
+        let last = self.last();
+        loop {
+            let shared = self.word(last);
+            full_fence(Site::OpenFence); // `shared` before the look: a name that is claimed after it meets the open line in `settle`
+            match self.look(wanted) {
+                Some((index, claim)) if state(claim) == CLAIMED => self.settle(index, claim),
+                Some(found) => return found,
+                None if state(shared) != FREE => return (last, shared),
+                None => self.claim(wanted, start, shared),
+            }
+        }
+    }
+
+    /// Claims a free line for the name; opens the shared one if there is none.
+    fn claim(&self, wanted: Name, start: usize, shared: u64) {
+        let last = self.last();
+        let free = (0..last).map(|probe| (start + probe) % last).map(|index| (index, self.word(index)));
+        match free.into_iter().find(|(_, word)| state(*word) == FREE) {
+            Some((index, word)) => {
+                if let Some(claim) = self.change_to(index, word, next(word, CLAIMED, wanted)) {
+                    crash::point(Point::TopicClaimed);
+                    self.settle(index, claim);
+                }
+            }
+            None => drop(self.change_to(last, shared, next(shared, NAMED, OPEN))),
+        }
+    }
+
+    /// Gives a claimed line its name, unless another line has it or was claimed for it before in the order of lines, or the shared
+    /// line is open. Of two claims, the later one to look sees the other (N2).
+    fn settle(&self, index: usize, claim: u64) {
+        full_fence(Site::ClaimFence);
+        let is_open = state(self.word(self.last())) != FREE && !is_weakened(Site::OpenLook);
+        let others = (0..self.last()).filter(|other| *other != index);
+        let wins = !is_open && others.into_iter().all(|other| !self.beats(other, index, name(claim)));
+        let settled = self.change(index, claim, if wins { NAMED } else { FREE });
+        if settled.is_some() {
+            crash::point(Point::TopicSettled);
+        }
+    }
+
+    /// Whether the line `other` keeps the line `index` from having the name; a claim that does not is withdrawn.
+    fn beats(&self, other: usize, index: usize, wanted: Name) -> bool {
+        loop {
+            let word = self.word(other);
+            match state(word) {
+                _ if name(word) != wanted => return false,
+                FREE => return false,
+                CLAIMED if other > index => {
+                    if self.change(other, word, FREE).is_some() {
+                        return false;
+                    }
+                }
+                _ => return true,
+            }
+        }
+    }
+
+    /// Whether the word of the line is the same as before the bit of its new holder was set. The end of a line that began before that
+    /// is taken back.
+    fn is_still(&self, index: usize, word: u64) -> bool {
+        match state(word) {
+            ENDING => self.change(index, word, NAMED).is_some(),
+            _ => self.word(index) == word,
+        }
+    }
+
+    /// Frees a line if no process holds it.
+    fn end(&self, index: usize) {
+        loop {
+            let word = self.word(index);
+            if !matches!(state(word), NAMED | ENDING) || self.is_watched(index) {
+                return;
+            }
+            // Also if another thread is about to: it may have looked before the last holder left.
+            let Some(ending) = self.change(index, word, ENDING) else { continue };
+            crash::point(Point::TopicEnding);
+            full_fence(Site::EndFence); // either the holder sees this state, or its bit is seen
+            let is_free = is_weakened(Site::EndLook) || !self.is_watched(index);
+            if self.change(index, ending, if is_free { FREE } else { NAMED }).is_some() {
+                crash::point(Point::TopicEnded);
+            }
+            return; // or the thread that changed it holds the line, or ends it
+        }
+    }
+
+    fn is_watched(&self, index: usize) -> bool {
+        let line = &self.lines[index];
+        line.readers_watchers.iter().chain(&line.publishers_watchers).any(|bits| bits.load(Relaxed) != 0)
+    }
+}

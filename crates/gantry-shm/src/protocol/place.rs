@@ -1,0 +1,35 @@
+//! Whether a sample uses a place of its subscription's private memory. The thread that takes looks, and writes a place that is not
+//! used; the thread that drops the sample ends the use (10).
+
+use crate::protocol::sync::{AtomicU64, Site, acquire_order, release};
+
+/// Not 0: a sample uses the place.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub(crate) struct InUse(AtomicU64);
+
+impl InUse {
+    /// Of a place that a sample uses from now on. It is written like the rest of the place: no other thread looks (L1).
+    #[inline(always)]
+    pub(crate) fn begun() -> InUse {
+        InUse(AtomicU64::new(1))
+    }
+
+    /// As [`InUse::begun`], in a place that is there: loom's atomics are not overwritten.
+    #[cfg(loom)]
+    pub(crate) fn begin(&self) {
+        self.0.store(1, crate::protocol::sync::Ordering::Relaxed);
+    }
+
+    /// No sample uses the place, and none reads it any more (10).
+    #[inline(always)]
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.load(acquire_order(Site::PlaceLook)) == 0
+    }
+
+    /// The sample's last use of the place (10).
+    #[inline(always)]
+    pub(crate) fn end(&self) {
+        self.0.store(0, release(Site::PlaceEnd));
+    }
+}

@@ -1,0 +1,170 @@
+//! The order of the samples of several publishers: the oldest comes first, and beyond the subscription's depth it is skipped.
+//!
+//! As in DDS, where a topic without a key is one instance: a KEEP_LAST reader has room for `depth` samples of all writers
+//! together. Nothing is taken early, so a sample that waits for its turn is in its publisher's history.
+
+use super::{Connection, Losses};
+use crate::{
+    describe::qos::{History, Qos},
+    domain::publisher_mapping::MAX_RING_CHANGES,
+    error::{Error, Result},
+    protocol::reader::{Taken, unpin},
+    subscribe::owned_record::places::Places,
+};
+
+/// The samples of a list of connections that wait, as of the last look.
+pub(crate) struct Order {
+    /// The most samples that wait.
+    depth: u64,
+    /// One for each connection, if there are several.
+    ahead: Vec<Ahead>,
+}
+
+/// The samples of one connection that wait.
+#[derive(Clone, Copy, Default)]
+struct Ahead {
+    /// The newest.
+    newest: u64,
+    count: u64,
+    /// The oldest one's time, and its sequence once the time was read.
+    time_ns: u64,
+    timed: u64,
+}
+
+impl Order {
+    /// Of a subscription with that QoS.
+    pub(crate) fn new(qos: &Qos) -> Order {
+        let depth = if qos.history == History::KeepLast { qos.depth.into() } else { u64::MAX };
+        Order { depth, ahead: Vec::new() }
+    }
+
+    /// Begins again for a list of so many connections.
+    pub(crate) fn reset(&mut self, connections: usize) {
+        self.ahead.clear();
+        if connections > 1 {
+            self.ahead.resize(connections, Ahead::default());
+        }
+    }
+
+    /// The index of the connection with the oldest sample, and its time; skips the samples for which there is no room. The time
+    /// is 0 if it is the only one, and if the take has an error to return. Two loads for each connection, and a look at the time
+    /// of the next sample of each if there are several. Samples with the same time come in the order of their publishers' keys.
+    pub(crate) fn oldest(
+        &mut self,
+        connections: &mut [Connection],
+        places: &Places,
+        losses: &mut Losses,
+    ) -> Option<(u64, usize)> {
+        let (mut with_news, mut found) = (0, None);
+        for (index, (connection, ahead)) in connections.iter_mut().zip(&mut self.ahead).enumerate() {
+            connection.look_ahead(ahead);
+            if ahead.count > 0 {
+                (with_news, found) = (with_news + 1, Some((0, index)));
+            }
+        }
+        if with_news < 2 {
+            return found;
+        }
+        loop {
+            let (mut waiting, mut oldest) = (0, None::<(u64, usize)>);
+            for (index, ahead) in self.ahead.iter_mut().enumerate().filter(|(_, ahead)| ahead.count > 0) {
+                if connections[index].read_time(ahead, places, losses).is_err() {
+                    return Some((0, index)); // its take returns the error
+                }
+                if ahead.count == 0 {
+                    continue;
+                }
+                waiting = ahead.count.saturating_add(waiting);
+                let is_older = |&(time_ns, other): &(u64, usize)| {
+                    let keys = || connections[index].mapping.key.cmp(&connections[other].mapping.key);
+                    ahead.time_ns.cmp(&time_ns).then_with(keys).is_lt()
+                };
+                if oldest.as_ref().is_none_or(is_older) {
+                    oldest = Some((ahead.time_ns, index));
+                }
+            }
+            let (_, index) = oldest?;
+            if waiting <= self.depth {
+                return oldest;
+            }
+            connections[index].skip(1, losses);
+            self.ahead[index].count -= 1;
+        }
+    }
+}
+
+impl Connection {
+    #[inline]
+    fn look_ahead(&mut self, ahead: &mut Ahead) {
+        ahead.newest = self.reader.newest_since(ahead.newest).unwrap_or_else(|| self.newest_in_new_ring());
+        ahead.count = self.reader.untaken(ahead.newest);
+    }
+
+    /// The newest sample after the ring was replaced. If there is none, the next: its take returns the error.
+    #[cold]
+    fn newest_in_new_ring(&mut self) -> u64 {
+        let Ok((ring, newest)) = self.mapping.newest() else { return self.reader.next };
+        self.reader.ring = ring;
+        newest
+    }
+
+    /// Reads the time of the next sample, after those that are lost.
+    #[inline]
+    fn read_time(&mut self, ahead: &mut Ahead, places: &Places, losses: &mut Losses) -> Result<(), Box<Error>> {
+        if ahead.timed != self.reader.next {
+            let time_ns = self.next_time(places, losses)?;
+            ahead.count = time_ns.map_or(0, |_| self.reader.untaken(ahead.newest.max(self.reader.next)));
+            (ahead.time_ns, ahead.timed) = time_ns.map_or((0, 0), |time_ns| (time_ns, self.reader.next));
+        }
+        Ok(())
+    }
+
+    /// Time of the next sample, if there is one.
+    pub(crate) fn next_time(&mut self, places: &Places, losses: &mut Losses) -> Result<Option<u64>, Box<Error>> {
+        let (pin, _) = self.free_pin(places)?;
+        for _ in 0..MAX_RING_CHANGES {
+            let Some(entry) = self.reader.look() else { return Ok(None) };
+            let first = self.reader.next;
+            let found = self.reader.peek(entry, &pin);
+            if self.reader.next > first {
+                self.count_losses(first, self.reader.next - first, losses);
+            }
+            match found {
+                Taken::Slot { offset, .. } => {
+                    // SAFETY: a header lies there, aligned (`PublisherMapping::slot`); it is not written while it is pinned (I4).
+                    let time_ns = self.mapping.slot(offset, 0).map(|slot| unsafe { slot.as_ref() }.source_time_ns);
+                    unpin(&pin);
+                    return Ok(Some(time_ns?));
+                }
+                Taken::Inline(info) => return Ok(Some(info.time_ns)),
+                Taken::Moved => self.reader.ring = self.mapping.ring()?,
+                Taken::Nothing => return Ok(None),
+                Taken::Nonsense { head } => return Err(self.nonsense_head(head)),
+                Taken::TooLong { length_bytes } => return Err(self.too_long(length_bytes)),
+            }
+        }
+        Err(self.mapping.always_moved().into())
+    }
+
+    /// Number of samples that wait; some may be lost.
+    pub(crate) fn untaken(&self) -> u64 {
+        self.mapping.newest().map_or(0, |(_, newest)| self.reader.untaken(newest)) // a ring that cannot be read has no samples
+    }
+
+    /// Passes over all samples.
+    pub(crate) fn skip_all(&mut self, losses: &mut Losses) {
+        self.skip(self.untaken(), losses);
+    }
+
+    /// Bytes of the publisher's file.
+    pub(crate) fn file_bytes(&self) -> usize {
+        self.mapping.region.length_bytes()
+    }
+
+    /// Passes over so many of the next samples, which are lost to the subscription.
+    pub(crate) fn skip(&mut self, count: u64, losses: &mut Losses) {
+        self.reader.skip_to(self.reader.next + count);
+        self.lost = self.lost.saturating_add(count);
+        losses.overwritten = losses.overwritten.saturating_add(count);
+    }
+}

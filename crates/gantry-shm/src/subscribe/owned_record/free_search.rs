@@ -1,0 +1,90 @@
+//! A search for a free one among many that are in use, as pins and places are, at a constant cost per search.
+
+/// Items that a round may look at in vain, whatever their number.
+const CHEAP_LOOKS: usize = 64;
+/// A round over more items is worth its looks if one of so many was free.
+const LOOKS_PER_FREE: usize = 8;
+
+/// The state of the search: it goes on where the last one ended, since items that were released long ago lie there.
+#[derive(Debug, Default)]
+pub(crate) struct FreeSearch {
+    /// The index of the item that is looked at next.
+    next: usize,
+    /// Free items that this round over all of them found.
+    found: usize,
+}
+
+impl FreeSearch {
+    /// The index of an item of `count` that is free. `None` if no item of a whole round was free, or so few that the round was not worth
+    /// its looks: the caller adds a share of `count` items behind them, which the next search finds.
+    #[inline]
+    pub(crate) fn find(&mut self, count: usize, is_free: impl Fn(usize) -> bool) -> Option<usize> {
+        loop {
+            while self.next < count {
+                if is_free(self.next) {
+                    self.found += 1;
+                    return Some(self.next);
+                }
+                self.next += 1;
+            }
+            let is_crowded = self.found == 0 || count > CHEAP_LOOKS + LOOKS_PER_FREE * self.found;
+            self.found = 0;
+            if is_crowded {
+                self.next = count;
+                return None;
+            }
+            self.next = 0;
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// Holds and releases items as `released` says; returns items and looks.
+    fn run(steps: usize, released: impl Fn(usize) -> Option<usize>) -> (usize, usize) {
+        let (mut search, mut items, mut held, looks) =
+            (FreeSearch::default(), Vec::<bool>::new(), Vec::new(), Cell::new(0));
+        for step in 0..steps {
+            let is_free = |index: usize| {
+                looks.set(looks.get() + 1);
+                !items[index]
+            };
+            let index = match search.find(items.len(), is_free) {
+                Some(index) => index,
+                None => {
+                    let before = items.len();
+                    items.resize(before + 1 + before / 4, false);
+                    before
+                }
+            };
+            items[index] = true;
+            held.push(index);
+            if let Some(which) = released(step) {
+                items[held.swap_remove(which % held.len())] = false;
+            }
+        }
+        (items.len(), looks.get())
+    }
+
+    #[test]
+    fn the_cost_does_not_grow_with_the_number_that_is_held() {
+        const HELD: usize = 2_000;
+        let (items, looks) = run(10 * HELD, |_| None);
+        assert!(items < 20 * HELD && looks < 100 * HELD, "{items} items, {looks} looks");
+        // From then on as many are released as are taken, in some order: also if hardly one more than these was there.
+        for held in HELD..HELD + 40 {
+            let released = |step: usize| (step >= held).then(|| step.wrapping_mul(2_654_435_761));
+            let (items, looks) = run(4 * held, released);
+            assert!(items < 2 * held && looks < 40 * held, "{held} held: {items} items, {looks} looks");
+        }
+    }
+
+    #[test]
+    fn few_items_are_all_used_before_more_are_added() {
+        let (items, _) = run(10_000, |step| (step >= 30).then_some(step * 7));
+        assert!(items <= 30 + 30 / 4 + 1, "{items}");
+    }
+}

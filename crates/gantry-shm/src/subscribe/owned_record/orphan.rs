@@ -1,0 +1,137 @@
+//! The last owner of memory that samples use: a cell that keeps what their connection or their subscription let go.
+
+use super::{OwnedRecord, places::PlaceBlocks};
+use crate::{
+    os::{asymmetric_fence, fork},
+    protocol::{
+        reader::{is_unpinned, make_orphan},
+        sync::{AtomicU64, Ordering::Relaxed},
+    },
+};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Memory that only samples need any more.
+pub(super) enum Orphan {
+    /// Until its last pin is released.
+    Record(Arc<OwnedRecord>),
+    /// Until its last place is not used.
+    Places(PlaceBlocks),
+}
+
+impl Orphan {
+    /// No sample needs it.
+    fn is_released(&mut self) -> bool {
+        match self {
+            Orphan::Record(record) => is_unpinned(record.record()),
+            Orphan::Places(places) => places.are_unused(),
+        }
+    }
+
+    /// Its owner lets it go: the last sample frees it, or this call does (O2).
+    pub(super) fn leave(mut self, cell: &'static OrphanCell) {
+        if !self.is_released() {
+            lock(&cell.orphan, |orphan| *orphan = Some(self));
+            let mut is_seen = true;
+            make_orphan(&cell.flag, || is_seen = asymmetric_fence::heavy());
+            cell.free_orphan();
+            look_again();
+            if !is_seen {
+                lock(&UNSEEN_CELLS, |cells| cells.push(cell));
+            }
+        }
+    }
+}
+
+/// The place of one orphan. Its flag is read at each release, and cells are written seldom, so they share cache lines.
+#[derive(Default)]
+pub(crate) struct OrphanCell {
+    /// Not 0: there may be an orphan.
+    pub(crate) flag: AtomicU64,
+    orphan: Mutex<Option<Orphan>>,
+}
+
+impl OrphanCell {
+    /// A cell that nothing uses.
+    pub(super) fn take() -> &'static OrphanCell {
+        look_again();
+        lock(&UNUSED_CELLS, |cells| {
+            if cells.is_empty() {
+                let block = CellBlock(std::array::from_fn(|_| OrphanCell::default()));
+                cells.extend(&Box::leak(Box::new(block)).0);
+            }
+            cells.pop().unwrap_or_else(|| Box::leak(Box::default()))
+        })
+    }
+
+    /// The owner of the cell is freed.
+    pub(super) fn give_back(&'static self) {
+        self.flag.store(0, Relaxed); // the lock publishes it to the next owner
+        lock(&UNUSED_CELLS, |cells| cells.push(self));
+    }
+
+    /// Frees the orphan if there is one and no sample needs it.
+    #[cold]
+    pub(crate) fn free_orphan(&self) {
+        let orphan = lock(&self.orphan, |orphan| orphan.take_if(Orphan::is_released));
+        drop(orphan); // not under the lock: it may unmap, and leave the domain
+    }
+}
+
+/// Cells that are allocated together. Aligned: a publisher's own memory may lie beside them.
+#[repr(align(128))]
+struct CellBlock([OrphanCell; CELLS_PER_BLOCK]);
+
+const CELLS_PER_BLOCK: usize = 64;
+
+static UNUSED_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
+/// Cells whose flag the last sample may have missed, since the kernel refused the heavy fence. A store is visible soon after, so
+/// they are looked at again when the next cell is taken, or left.
+static UNSEEN_CELLS: Mutex<Vec<&'static OrphanCell>> = Mutex::new(Vec::new());
+
+fn look_again() {
+    let mut cells = lock(&UNSEEN_CELLS, std::mem::take);
+    cells.retain(|cell| {
+        cell.free_orphan();
+        lock(&cell.orphan, |orphan| orphan.is_some())
+    });
+    if !cells.is_empty() {
+        lock(&UNSEEN_CELLS, |unseen| unseen.append(&mut cells));
+    }
+}
+
+/// No child begins with the lock taken.
+fn lock<T, R>(mutex: &Mutex<T>, run: impl FnOnce(&mut T) -> R) -> R {
+    fork::without_fork(|_| run(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subscribe::owned_record::places::Place;
+    use test_support::trap;
+
+    #[test]
+    fn memory_is_freed_though_its_last_sample_missed_the_flag() {
+        if let Some(why) = trap::why_not() {
+            eprintln!("ignored: {why}");
+            return;
+        }
+        let run = || {
+            asymmetric_fence::register();
+            trap::refuse(libc::SYS_membarrier).unwrap();
+            let (blocks, place) = PlaceBlocks::with_a_used_place();
+            let cell = blocks.cell();
+            Orphan::Places(blocks).leave(cell);
+            let is_kept = || lock(&cell.orphan, |orphan| orphan.is_some());
+            assert!(is_kept());
+            // SAFETY: as the drop of a sample that did not see the flag yet.
+            unsafe { Place::end(place) };
+            if asymmetric_fence::heavy() {
+                return cell.free_orphan(); // this kernel never had the call, so the sample saw it
+            }
+            OrphanCell::take().give_back();
+            assert!(!is_kept(), "the memory of dropped samples stays for good");
+        };
+        std::thread::spawn(run).join().unwrap(); // the filter is the thread's
+    }
+}

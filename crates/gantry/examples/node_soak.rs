@@ -1,0 +1,130 @@
+//! Nodes with parameter services that come and go: what they cost, and what they leave behind.
+//!
+//! Each round makes the nodes in this process, has a node that stays call one service of each, and drops them. The program fails if a
+//! round leaves more than the second one did: topic lines, files, bytes of shared memory, mappings.
+//!
+//! ```sh
+//! cargo run --release -p gantry --example node_soak -- --nodes 1000 --rounds 10
+//! ```
+
+#![expect(clippy::print_stdout, reason = "the figures are its result")]
+
+mod common;
+
+use clap::Parser;
+use gantry::{Client, Node, spin_some};
+use gantry_msgs::rcl_interfaces::srv::{ListParameters, ListParameters_Request};
+use rustix::time::{ClockId, clock_gettime};
+use std::{error::Error, fmt, fs, process::ExitCode, time::Duration};
+
+/// How long a node waits for a server and its answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Nodes that are called in each round.
+const CALLED: usize = 20;
+
+/// Makes and drops nodes with parameter services, round by round.
+#[derive(Parser)]
+struct Arguments {
+    /// Nodes of each round
+    #[arg(long, default_value_t = 1000)]
+    nodes: usize,
+    /// Number of rounds
+    #[arg(long, default_value_t = 10)]
+    rounds: usize,
+    /// Domain in which they are
+    #[arg(long, default_value_t = 90)]
+    domain: u32,
+}
+
+fn main() -> ExitCode {
+    common::report(run(&Arguments::parse()))
+}
+
+fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    let stays = Node::builder("stays").domain_id(arguments.domain).start_parameter_services(false).build()?;
+    println!("round  ms of CPU per node  with all nodes                    after them");
+    let mut settled = None;
+    for round in 1..=arguments.rounds {
+        let begin_ms = cpu_ms();
+        let nodes = (0..arguments.nodes)
+            .map(|number| {
+                let builder = Node::builder(&format!("node_{number}")).domain_id(arguments.domain);
+                builder.start_parameter_services(true).build()
+            })
+            .collect::<gantry::Result<Vec<Node>>>()?;
+        let cost_ms = (cpu_ms() - begin_ms) / arguments.nodes as f64;
+        nodes.iter().step_by(arguments.nodes.div_ceil(CALLED)).try_for_each(|node| call(&stays, node))?;
+        let most = Remains::of(arguments.domain)?;
+        drop(nodes);
+        let left = Remains::of(arguments.domain)?;
+        println!("{round:5}  {cost_ms:18.2}  {most}  {left}");
+        if round == 1 {
+            continue; // the allocator's arenas grow in the first round, and a little in the second
+        }
+        let settled = settled.get_or_insert_with(|| left.clone());
+        if left.grew_since(settled) {
+            return Err(format!("round {round} left {left}, round 2 {settled}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Calls the service of `node` that lists its parameters.
+fn call(caller: &Node, node: &Node) -> Result<(), Box<dyn Error>> {
+    let service = format!("/{}/list_parameters", node.name());
+    let mut client: Client<ListParameters> = caller.create_client(&service)?;
+    client.wait_for_service(PATIENCE)?;
+    client.send_request_copy(&ListParameters_Request::default())?;
+    while client.take_response()?.is_none() {
+        spin_some(node)?;
+    }
+    Ok(())
+}
+
+/// Time of all threads of this process on CPUs.
+fn cpu_ms() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
+
+/// The things of this process and its domain that nodes use.
+#[derive(Clone)]
+struct Remains {
+    lines: usize,
+    files: usize,
+    file_bytes: u64,
+    mappings: usize,
+    resident_bytes: usize,
+}
+
+impl Remains {
+    fn of(domain_id: u32) -> Result<Remains, Box<dyn Error>> {
+        let report = gantry_shm::inspect(domain_id)?.ok_or("there is no such domain")?;
+        let resident = fs::read_to_string("/proc/self/statm")?;
+        let resident_pages: usize = resident.split(' ').nth(1).ok_or("no resident pages")?.parse()?;
+        Ok(Remains {
+            lines: report.topic_lines,
+            files: fs::read_dir(&report.directory)?.count(),
+            file_bytes: report.used_bytes,
+            mappings: fs::read_to_string("/proc/self/maps")?.lines().count(),
+            resident_bytes: resident_pages * rustix::param::page_size(),
+        })
+    }
+
+    /// Whether more is there than in `first`; the allocator may keep what it had, a tenth more than that is a leak.
+    fn grew_since(&self, first: &Remains) -> bool {
+        self.lines > first.lines
+            || self.files > first.files
+            || self.file_bytes > first.file_bytes
+            || self.mappings > first.mappings + first.mappings / 10
+            || self.resident_bytes > first.resident_bytes + first.resident_bytes / 10
+    }
+}
+
+impl fmt::Display for Remains {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Remains { lines, files, mappings, .. } = self;
+        let (file_mb, resident_mb) = (self.file_bytes as f64 / 1e6, self.resident_bytes as f64 / 1e6);
+        write!(f, "{lines} lines, {files} files of {file_mb:.1} MB, {mappings} mappings, {resident_mb:.1} MB resident")
+    }
+}

@@ -1,0 +1,36 @@
+//! Domains that no other process finds.
+
+use crate::error::Result;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// The numbers of private domains begin here: `ROS_DOMAIN_ID` names none of them.
+const FIRST_ID: u32 = 1 << 31;
+
+/// A domain that no other process joins unless it is told the number, for [`NodeBuilder::domain_id`](crate::NodeBuilder::domain_id): nodes
+/// there meet each other, and no others, as ROS 2's programs with `ROS_AUTOMATIC_DISCOVERY_RANGE=OFF`. The number is drawn at random,
+/// and no domain has it yet.
+///
+/// ```
+/// # fn main() -> gantry::Result<()> {
+/// let node = gantry::Node::builder("alone").domain_id(gantry::private_domain_id()?).build()?;
+/// assert_eq!(node.node_names()?.len(), 1);
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+/// The user's directory of shared memory cannot be trusted or read.
+pub fn private_domain_id() -> Result<u32> {
+    let taken = gantry_shm::domains()?;
+    loop {
+        let random = RandomState::new().build_hasher().finish() as u32;
+        let id = random | FIRST_ID;
+        if taken.binary_search(&id).is_err() {
+            return Ok(id);
+        }
+    }
+}
+
+/// Whether a domain is private.
+pub(crate) fn is_private(id: u32) -> bool {
+    id >= FIRST_ID
+}

@@ -1,0 +1,26 @@
+//! Texts of other programs on terminals.
+
+use std::borrow::Cow;
+
+/// The text without control characters, except those that are `kept`: each is escaped as in Rust (`\u{1b}`, `\n`). A terminal
+/// obeys them, so a name that comes from another program or from a file could move its cursor or forge a line.
+///
+/// ```
+/// assert_eq!(gantry::printable("/a\u{1b}[2J\nb", &[]), "/a\\u{1b}[2J\\nb");
+/// assert_eq!(gantry::printable("a\n\tb\u{7}", &['\n', '\t']), "a\n\tb\\u{7}");
+/// ```
+#[must_use]
+pub fn printable<'a>(text: &'a str, kept: &[char]) -> Cow<'a, str> {
+    let is_escaped = |char: char| char.is_control() && !kept.contains(&char);
+    if !text.contains(is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for char in text.chars() {
+        match is_escaped(char) {
+            true => escaped.extend(char.escape_debug()),
+            false => escaped.push(char),
+        }
+    }
+    Cow::Owned(escaped)
+}

@@ -1,0 +1,61 @@
+//! The samples of a subscription that are no messages of its type: their count, and the lines of the log about them.
+
+use crate::{
+    error::Error,
+    log::{self, Nth, is_logged},
+};
+use gantry_shm::{EndpointDescription, Gid, Participant, Role};
+use std::fmt::Display;
+
+/// The count, and the name of the publisher of the last one: to find a name costs a look at the graph.
+#[derive(Debug, Default)]
+pub(crate) struct MalformedSamples {
+    pub(crate) count: u64,
+    publisher: Option<Box<(Gid, String)>>,
+}
+
+impl MalformedSamples {
+    /// Counts one for which no caller gets an error; the log names it.
+    pub(crate) fn skip(
+        &mut self,
+        participant: &Participant,
+        subscription: &EndpointDescription,
+        publisher: Gid,
+        why: &dyn Display,
+    ) {
+        self.count += 1;
+        if is_logged(self.count) {
+            let EndpointDescription { topic, message_type, node, .. } = subscription;
+            let (publisher, type_name) = (publisher_name(participant, topic, publisher), &message_type.name);
+            let sentence = format!("a sample of {publisher} on {topic} is no {type_name}: {why}; it was skipped");
+            log::warn(node, format_args!("{sentence}{}", Nth(self.count)));
+        }
+    }
+
+    /// Counts one for which the caller gets an error.
+    #[cold]
+    pub(crate) fn error(
+        &mut self,
+        participant: &Participant,
+        topic: &str,
+        publisher: Gid,
+        (type_name, error): (&'static str, gantry_cdr::Error),
+    ) -> Error {
+        self.count += 1;
+        let known = self.publisher.take().filter(|known| known.0 == publisher);
+        let known = known.unwrap_or_else(|| Box::new((publisher, publisher_name(participant, topic, publisher))));
+        let (topic, publisher) = (topic.to_owned(), known.1.clone());
+        self.publisher = Some(known);
+        Error::Malformed { topic, publisher, type_name, error }
+    }
+}
+
+/// The node and the process of a publisher, for a sentence: "/talker in talker (pid 7)". Reads the graph.
+pub(crate) fn publisher_name(participant: &Participant, topic: &str, publisher: Gid) -> String {
+    let mut entries = participant.endpoints_of(topic).unwrap_or_default().into_iter();
+    let is_it = |description: &EndpointDescription| description.role == Role::Publisher && description.gid == publisher;
+    match entries.find(|entry| is_it(&entry.description)) {
+        Some(entry) => format!("{} in {}", entry.description.node, entry.process),
+        None => "a publisher that is gone".to_owned(),
+    }
+}
