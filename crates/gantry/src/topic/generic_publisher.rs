@@ -195,6 +195,12 @@ impl GenericPublisher {
         self.publish_copied(loan)
     }
 
+    /// Whether `loan` is of this publisher.
+    #[inline]
+    pub(crate) fn owns(&self, loan: &GenericLoan) -> bool {
+        self.engine.owns(&loan.0)
+    }
+
     /// Memory for a message that is copied into it.
     pub(super) fn loan_for_copy(&mut self, length_bytes: usize) -> Result<GenericLoan> {
         Ok(GenericLoan(self.engine.loan_for_copy(length_bytes)?))

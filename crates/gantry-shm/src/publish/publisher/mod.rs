@@ -314,6 +314,12 @@ impl Publisher {
         &self.description
     }
 
+    /// Whether `loan` is of this publisher, which alone can publish it.
+    #[must_use]
+    pub fn owns(&self, loan: &Loan) -> bool {
+        loan.is_of(&self.file)
+    }
+
     /// Bytes of its shared memory, which grows as samples need it, and never shrinks.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {

@@ -120,14 +120,21 @@ impl ReplyPublishers {
         );
     }
 
-    /// Sends a response, which no process reads if the client left.
+    /// Sends a response, which no process reads if the client left. The client may have got its publisher since the loan: a
+    /// request arrives earlier if the client counts on another server. The response is copied then.
     pub(super) fn send(
         &mut self,
         request: RequestId,
         response: GenericLoan,
     ) -> std::result::Result<(), PublishError<GenericLoan>> {
-        let publish = |publisher: &mut GenericPublisher| publisher.publish(response.answering(request)).map(drop);
-        self.publish(request.client_gid, publish).unwrap_or(Ok(()))
+        let is_unread = self.unread.publisher.as_ref().is_some_and(|unread| unread.owns(&response));
+        let publish = |publisher: &mut GenericPublisher| match is_unread {
+            true => publisher
+                .publish_copy_for(request, response.bytes())
+                .map_err(|error| PublishError { loan: response, error: Box::new(error) }),
+            false => publisher.publish(response.answering(request)),
+        };
+        self.publish(request.client_gid, publish).map_or(Ok(()), |published| published.map(drop))
     }
 
     #[inline]
@@ -196,16 +203,43 @@ mod tests {
     /// Of the client: more than this many responses are never in flight.
     const DEPTH: u32 = 5;
 
-    /// In real life it is at the limit of memory after a gigabyte.
-    #[test]
-    fn a_client_that_takes_no_response_loses_the_oldest_and_stops_no_server() {
+    /// A tester with a server of that name whose responses have any size, and its type of responses.
+    fn server(name: &str) -> (Node, gantry_shm::Subscription, ReplyPublishers, TypeDescription) {
         let node = Node::builder("reply_tester").domain_id(crate::MAX_DOMAIN_ID).build().unwrap();
         let of_any_size = TypeDescription { name: "response".into(), payload_bytes: usize::MAX, ..Default::default() };
         let service_type =
             ServiceTypeDescription { response: of_any_size.clone(), ..ServiceTypeDescription::of::<Trigger>() };
-        let requests = node.subscription_on(&request_topic("/map"), service_type.request.clone(), request_qos(DEPTH));
-        let requests = requests.unwrap();
-        let mut replies = ReplyPublishers::new(&node, "/map", service_type, &requests.engine).unwrap();
+        let requests = node.subscription_on(&request_topic(name), service_type.request.clone(), request_qos(DEPTH));
+        let requests = requests.unwrap().engine;
+        let replies = ReplyPublishers::new(&node, name, service_type, &requests).unwrap();
+        (node, requests, replies, of_any_size)
+    }
+
+    #[test]
+    fn a_response_that_was_loaned_before_its_client_had_a_publisher_arrives() {
+        let (node, _requests, mut replies, response_type) = server("/early");
+        let request = RequestId { client_gid: CLIENT, sequence: 1 };
+        let mut early = replies.of(CLIENT).unwrap().loan(1).unwrap();
+        early.bytes_mut()[0] = 42;
+        let foreign = replies.of(CLIENT).unwrap().loan(1).unwrap();
+        let topic = client_reply_topic("/early", CLIENT);
+        let publisher =
+            node.publisher_on(&topic, response_type.clone(), Maker::qos(2 * DEPTH), Maker::options(DEPTH)).unwrap();
+        let mut client = node.subscription_on(&topic, response_type, Qos::default().reliable()).unwrap();
+        assert_eq!(client.publisher_count().unwrap(), 1);
+        replies.clients.insert(CLIENT, publisher);
+        replies.send(request, early).unwrap();
+        let response = client.take().unwrap().unwrap();
+        assert_eq!((response.bytes(), response.message_info().request), (&[42][..], Some(request)));
+        let (_node, _requests, mut other, _) = server("/other");
+        other.clients.append(&mut replies.clients);
+        assert!(other.send(request, foreign).is_err(), "it is another server's");
+    }
+
+    /// In real life it is at the limit of memory after a gigabyte.
+    #[test]
+    fn a_client_that_takes_no_response_loses_the_oldest_and_stops_no_server() {
+        let (node, _requests, mut replies, of_any_size) = server("/map");
         let topic = client_reply_topic("/map", CLIENT);
         let options = PublisherOptions { max_memory_bytes: Some(8 * RESPONSE_BYTES), ..Maker::options(DEPTH) };
         let publisher = node.publisher_on(&topic, of_any_size.clone(), Maker::qos(2 * DEPTH), options).unwrap();
