@@ -1,8 +1,8 @@
 //! A global allocator that counts the allocations and frees of each thread apart from those of all other threads.
 //!
-//! A program that links this crate has its allocator: the system's allocator, and four additions to words of the calling thread.
-//! Each call is passed on unchanged, so that zeroed memory stays untouched and the kernel moves memory that grows. So counting does
-//! not change the measured behaviour.
+//! A program that links this crate has its allocator: the system's allocator, and four additions to words of the
+//! calling thread. Each call is passed on unchanged, so that zeroed memory stays untouched and the kernel moves memory
+//! that grows. So counting does not change the measured behaviour.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -10,7 +10,8 @@ use std::{
 };
 
 thread_local! {
-    // Constant and without a destructor: the first access does not allocate, and the last one may be at the very end of the thread.
+    // Constant and without a destructor: the first access does not allocate, and the last one may be at the very end of
+    // the thread.
     static COUNTS: Cell<Counts> = const { Cell::new(Counts { allocations: 0, frees: 0, bytes: 0, freed_bytes: 0 }) };
 }
 
@@ -23,7 +24,8 @@ pub struct Counts {
     pub frees: u64,
     /// The number of allocated bytes in all.
     pub bytes: u64,
-    /// The number of freed bytes in all. Bytes that are allocated and not freed are live, unless another thread frees them.
+    /// The number of freed bytes in all. Bytes that are allocated and not freed are live, unless another thread frees
+    /// them.
     pub freed_bytes: u64,
 }
 

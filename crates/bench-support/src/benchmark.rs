@@ -33,7 +33,8 @@ pub struct Options {
 }
 
 impl Benchmark {
-    /// Measures with the command line's options, or plays the role that the command line of a [`Process`](crate::Process) names.
+    /// Measures with the command line's options, or plays the role that the command line of a
+    /// [`Process`](crate::Process) names.
     pub fn main(&self, play: fn(&[String]) -> Result<()>, measure: fn(&Options) -> Result<()>) -> ExitCode {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let outcome = match arguments.split_first() {
@@ -89,8 +90,8 @@ impl Benchmark {
 }
 
 impl Options {
-    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, at least `MIN_CYCLES` times; returns the number of
-    /// calls.
+    /// Calls `cycle` with 0, 1, 2, … until the measuring time is over, at least `MIN_CYCLES` times; returns the number
+    /// of calls.
     pub fn cycles(&self, mut cycle: impl FnMut(usize) -> Result<()>) -> Result<usize> {
         let (start, mut cycles) = (Instant::now(), 0);
         while cycles < MIN_CYCLES || start.elapsed() < Duration::from_secs_f64(self.seconds) {

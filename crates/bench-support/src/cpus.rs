@@ -1,7 +1,7 @@
 //! The CPUs that this process may use, and pinning to them.
 //!
-//! The first CPU is the benchmark's, the second its other side's. A contestant is built under the same affinity as it runs with, or
-//! a wider one.
+//! The first CPU is the benchmark's, the second its other side's. A contestant is built under the same affinity as it
+//! runs with, or a wider one.
 
 use crate::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

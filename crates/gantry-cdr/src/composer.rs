@@ -1,8 +1,8 @@
 //! A composer writes a message to memory, or only counts the bytes that the message needs.
 //!
-//! `Shape::compose` (building in place) and `Kind::write` (copy path) both write through it. Counting and writing are the same
-//! code, so they cannot disagree. The code of a field is always inlined, since a call costs more than a field: without, a
-//! `PointCloud2` takes 250 ns to build instead of 85.
+//! `Shape::compose` (building in place) and `Kind::write` (copy path) both write through it. Counting and writing are
+//! the same code, so they cannot disagree. The code of a field is always inlined, since a call costs more than a field:
+//! without, a `PointCloud2` takes 250 ns to build instead of 85.
 
 use crate::{
     MAX_DEFAULT_BYTES,
@@ -155,8 +155,8 @@ impl<'a> Composer<'a> {
         Ok(start)
     }
 
-    /// Lays out elements that fill `length_bytes`. They get their defaults, except in large arrays and sequences; booleans always
-    /// get theirs, since not every byte is one.
+    /// Lays out elements that fill `length_bytes`. They get their defaults, except in large arrays and sequences;
+    /// booleans always get theirs, since not every byte is one.
     #[inline(always)]
     pub(crate) fn elements<T: Element>(&mut self, length_bytes: usize, align: usize) -> Result<u32> {
         let start = self.reserve(length_bytes, align)?;
@@ -202,7 +202,8 @@ impl<'a> Composer<'a> {
         Ok(length as u32)
     }
 
-    /// Writes the length of a list at `start`, which was reserved before its elements were laid out, after checking its bound.
+    /// Writes the length of a list at `start`, which was reserved before its elements were laid out, after checking its
+    /// bound.
     #[inline]
     pub(crate) fn length_at(&mut self, start: u32, length: u32, bound: u32) -> Result<()> {
         let start = start as usize;

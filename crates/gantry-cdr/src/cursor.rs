@@ -1,5 +1,5 @@
-//! A cursor finds the fields of a message in its bytes and checks them, without copying. As in `composer`, what a field needs
-//! is always inlined.
+//! A cursor finds the fields of a message in its bytes and checks them, without copying. As in `composer`, what a field
+//! needs is always inlined.
 
 use crate::{
     error::{Error, Problem, Result},
@@ -27,8 +27,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A cursor at `offset` in a part of a body that has a view: its texts are not checked again, since [`Kind::get`] does not trust
-    /// them.
+    /// A cursor at `offset` in a part of a body that has a view: its texts are not checked again, since [`Kind::get`]
+    /// does not trust them.
     #[inline]
     pub(crate) fn of_checked(bytes: &'a [u8], offset: usize) -> Cursor<'a> {
         Cursor { bytes, offset, phase: phase(bytes), is_checked: true }

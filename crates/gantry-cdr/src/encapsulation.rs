@@ -1,7 +1,7 @@
 //! The encapsulation header: four bytes before a body that state its encoding.
 //!
-//! Inside Gantry a body is always little-endian CDR and its encapsulation header is part of the slot's header. Bags, bridges and
-//! DDS put header and body in one buffer. The values are from DDS-XTypes 1.3, table 60.
+//! Inside Gantry a body is always little-endian CDR and its encapsulation header is part of the slot's header. Bags,
+//! bridges and DDS put header and body in one buffer. The values are from DDS-XTypes 1.3, table 60.
 
 use crate::error::{Error, Problem, Result};
 

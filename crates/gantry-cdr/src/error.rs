@@ -69,7 +69,8 @@ pub enum Problem {
     TooLarge,
 }
 
-/// A problem with its field and offset. Without the feature `error-paths` an error does not name its field and allocates nothing.
+/// A problem with its field and offset. Without the feature `error-paths` an error does not name its field and
+/// allocates nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(#[cfg(feature = "error-paths")] Box<Details>, #[cfg(not(feature = "error-paths"))] Details);
 
@@ -111,8 +112,8 @@ impl Error {
         self.inside(&format!("[{index}]"))
     }
 
-    /// The path of the field, as `fields[2].name`; empty if the error concerns the whole message, and without the feature
-    /// `error-paths`.
+    /// The path of the field, as `fields[2].name`; empty if the error concerns the whole message, and without the
+    /// feature `error-paths`.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path

@@ -1,6 +1,7 @@
 //! An input reads a message from its bytes into an owned message: the copy path, in both byte orders.
 //!
-//! Each byte is copied once, and the copy is checked, so a writer that changes the bytes meanwhile cannot get past the checks.
+//! Each byte is copied once, and the copy is checked, so a writer that changes the bytes meanwhile cannot get past the
+//! checks.
 
 use crate::{
     element::Element,

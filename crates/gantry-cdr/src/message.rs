@@ -24,27 +24,29 @@ use alloc::{boxed::Box, vec, vec::Vec};
 pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     /// ROS 2's name of the type, as `sensor_msgs/msg/Image`.
     const TYPE_NAME: &'static str;
-    /// The definition that both ends must agree on: the `.msg` text without comments, then the texts of all nested types, each
-    /// after a line of 80 `=` and a line `MSG: package/Type`, as in rosbag2 and MCAP.
+    /// The definition that both ends must agree on: the `.msg` text without comments, then the texts of all nested
+    /// types, each after a line of 80 `=` and a line `MSG: package/Type`, as in rosbag2 and MCAP.
     const DEFINITION: &'static str;
     /// The RIHS01 hash of the definition; zeros if it is not known.
     const TYPE_HASH: [u8; 32];
     /// The length of the longest body; `usize::MAX` if it is unbounded.
     const MAX_BYTES: usize;
-    /// The message in memory `B`. The bytes must stay in place when `B` is moved (a slice, a `Vec`, shared memory; not an array).
+    /// The message in memory `B`. The bytes must stay in place when `B` is moved (a slice, a `Vec`, shared memory; not
+    /// an array).
     type View<B: AsRef<[u8]>>: View<B, Message = Self>;
 
     /// The view of a body that is known to have this layout. The bytes are not checked.
     fn in_memory<B: AsRef<[u8]>>(memory: B, layout: Self::Layout) -> Self::View<B>;
 
-    /// A message on the heap to copy another one into: zeros if the type is of fixed size, else the defaults. Arrays of more than
-    /// 4096 numbers are never on the stack; in a type of variable size, other arrays and large structs may pass over the stack.
+    /// A message on the heap to copy another one into: zeros if the type is of fixed size, else the defaults. Arrays of
+    /// more than 4096 numbers are never on the stack; in a type of variable size, other arrays and large structs may
+    /// pass over the stack.
     #[must_use]
     fn new_box() -> Box<Self>;
 
-    /// Makes a view of the message in `memory` and checks it. Takes time in the number of fields, texts and list elements, not
-    /// in the number of bytes of sequences of numbers; allocates nothing. Bytes after the message are passed over: ROS 2's
-    /// `serialize_message` leaves up to four for each empty sequence of 8-byte numbers.
+    /// Makes a view of the message in `memory` and checks it. Takes time in the number of fields, texts and list
+    /// elements, not in the number of bytes of sequences of numbers; allocates nothing. Bytes after the message are
+    /// passed over: ROS 2's `serialize_message` leaves up to four for each empty sequence of 8-byte numbers.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type; the error has the field and the offset.
@@ -69,8 +71,9 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
 
     /// Builds a message of this shape in `memory`, which has [`Message::shape_bytes`] bytes. Allocates nothing.
     ///
-    /// Texts are those of the shape. All other fields have the definition's defaults, or are zero, with one exception: an array or
-    /// a sequence of more than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keeps the bytes of the memory.
+    /// Texts are those of the shape. All other fields have the definition's defaults, or are zero, with one exception:
+    /// an array or a sequence of more than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keeps the bytes of the
+    /// memory.
     ///
     /// # Errors
     /// As [`Message::shape_bytes`]; the memory has another length or is not aligned.
@@ -79,8 +82,8 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         built::<Self, B>(memory, shape, Mode::Defaults)
     }
 
-    /// As [`Message::build`], for a caller that writes every number: numbers, and arrays and sequences of them, may hold the bytes of
-    /// the memory. Texts, lengths and booleans are set.
+    /// As [`Message::build`], for a caller that writes every number: numbers, and arrays and sequences of them, may
+    /// hold the bytes of the memory. Texts, lengths and booleans are set.
     ///
     /// # Errors
     /// As [`Message::build`].
@@ -113,9 +116,9 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
         None
     }
 
-    /// Reads a body into this message and reuses its allocations. Each byte is copied before it is checked, so a writer that
-    /// changes the bytes meanwhile cannot get past the checks. Bytes after the message are passed over, as by [`Message::view`].
-    /// After an error the message is a mixture of old and new values.
+    /// Reads a body into this message and reuses its allocations. Each byte is copied before it is checked, so a writer
+    /// that changes the bytes meanwhile cannot get past the checks. Bytes after the message are passed over, as by
+    /// [`Message::view`]. After an error the message is a mixture of old and new values.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type; the error has the field and the offset.
@@ -149,8 +152,8 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
     }
 }
 
-/// A message type whose messages all have the same length: it has no texts and no sequences, so it needs no shape. Implemented by
-/// generated code, and for every [`PlainMessage`](crate::PlainMessage).
+/// A message type whose messages all have the same length: it has no texts and no sequences, so it needs no shape.
+/// Implemented by generated code, and for every [`PlainMessage`](crate::PlainMessage).
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` has texts or sequences, which are fixed when it is loaned",
     label = "its length is not known without a shape",
@@ -192,8 +195,8 @@ pub(crate) fn aligned(body: &[u8]) -> Result<&[u8]> {
     }
 }
 
-/// The bytes of a hash in ROS 2's form, `RIHS01_` and 64 hexadecimal digits. In the constants of generated code, any other form is
-/// a compile-time error.
+/// The bytes of a hash in ROS 2's form, `RIHS01_` and 64 hexadecimal digits. In the constants of generated code, any
+/// other form is a compile-time error.
 #[must_use]
 pub const fn type_hash(text: &str) -> [u8; 32] {
     const PREFIX: usize = "RIHS01_".len();

@@ -12,11 +12,11 @@ use crate::{
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// A message whose memory is its CDR at any offset of a body ("plain" in DDS terms): a `#[repr(C)]` struct of numbers, arrays of
-/// them and other plain messages, without padding, that begins with a number of its largest alignment.
+/// A message whose memory is its CDR at any offset of a body ("plain" in DDS terms): a `#[repr(C)]` struct of numbers,
+/// arrays of them and other plain messages, without padding, that begins with a number of its largest alignment.
 ///
-/// The zerocopy derives check all of this except the beginning, which matters if the message is a field of another one. The trait is
-/// generated for plain messages of `.msg` files. Implement it for a struct that has no such file:
+/// The zerocopy derives check all of this except the beginning, which matters if the message is a field of another one.
+/// The trait is generated for plain messages of `.msg` files. Implement it for a struct that has no such file:
 ///
 /// ```
 /// use gantry_cdr::{PlainMessage, zerocopy::*};
@@ -53,7 +53,8 @@ pub trait PlainMessage: FromBytes + IntoBytes + KnownLayout + Immutable + Send +
     }
 
     /// Sets every field to its default, with which a message that is built in place starts; arrays of more than
-    /// [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keep their bytes. Not overridden: zeros, or nothing for a struct of more bytes.
+    /// [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keep their bytes. Not overridden: zeros, or nothing for a struct
+    /// of more bytes.
     #[inline]
     fn set_defaults(&mut self) {
         zero_small(self);

@@ -12,8 +12,9 @@ use crate::{
 use alloc::boxed::Box;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
-/// A struct whose memory is its CDR at the start of a body, though not at every offset: its first number may have a smaller alignment
-/// than its largest one, as `uint8[1008] array` before `uint64 id`. Generated; every [`PlainMessage`] is one.
+/// A struct whose memory is its CDR at the start of a body, though not at every offset: its first number may have a
+/// smaller alignment than its largest one, as `uint8[1008] array` before `uint64 id`. Generated; every [`PlainMessage`]
+/// is one.
 pub trait PlainBody: FromBytes + IntoBytes + KnownLayout + Immutable + Send + Sized + 'static {
     /// As [`PlainMessage::swap_bytes`].
     fn swap_bytes(&mut self) -> bool;

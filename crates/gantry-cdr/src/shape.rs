@@ -2,8 +2,8 @@
 
 use crate::{composer::Composer, error::Result, kind::Kind, message::FixedSize};
 
-/// A shape of a field of the kind `K`, or of a message of the type `K`: its texts and the lengths of its sequences, which
-/// fix its size before it is built in place.
+/// A shape of a field of the kind `K`, or of a message of the type `K`: its texts and the lengths of its sequences,
+/// which fix its size before it is built in place.
 ///
 /// | the field | its shape |
 /// | --- | --- |
@@ -13,11 +13,13 @@ use crate::{composer::Composer, error::Result, kind::Kind, message::FixedSize};
 /// | a list of texts, or of such messages | its elements' shapes: a slice, an array, or an iterator |
 /// | a field of fixed size | `()` |
 ///
-/// An iterator is `Clone`. It may yield shapes with iterators of their own, so that a list in a list needs no temporary `Vec`.
+/// An iterator is `Clone`. It may yield shapes with iterators of their own, so that a list in a list needs no temporary
+/// `Vec`.
 ///
-/// A shape is used twice, to count the bytes of the message and to build it, so it is cloned once. Of a list by reference, as
-/// `&shapes`, each element that is a message's shape is cloned at each use. The clone of a `Vec` or a `String` in a shape allocates;
-/// that of a reference or of an iterator over it does not, nor do texts in a list by reference.
+/// A shape is used twice, to count the bytes of the message and to build it, so it is cloned once. Of a list by
+/// reference, as `&shapes`, each element that is a message's shape is cloned at each use. The clone of a `Vec` or a
+/// `String` in a shape allocates; that of a reference or of an iterator over it does not, nor do texts in a list by
+/// reference.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of a `{K}`",
     note = "the shape of a message `Image` is an `ImageShape`, that of a sequence of numbers its length, that of a text a `&str`",

@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 
 /// A message in place, in memory `B`; made by [`Message::view`] and [`Message::build`].
 ///
-/// The getters and setters of the fields are methods of the generated type. The methods below are in a trait so that they take no
-/// names from fields: without the trait in scope only getters and setters are visible.
+/// The getters and setters of the fields are methods of the generated type. The methods below are in a trait so that
+/// they take no names from fields: without the trait in scope only getters and setters are visible.
 pub trait View<B> {
     /// The message's type.
     type Message: Message;
@@ -29,8 +29,8 @@ pub trait View<B> {
     fn to_message(&self) -> Result<Box<Self::Message>>;
 }
 
-/// Implements [`View`] and `Debug` for the two views of a generated message. Both views have the fields `memory` and `layout`; the
-/// layout has a field `start_`.
+/// Implements [`View`] and `Debug` for the two views of a generated message. Both views have the fields `memory` and
+/// `layout`; the layout has a field `start_`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! view {

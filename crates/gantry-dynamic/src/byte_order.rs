@@ -1,12 +1,13 @@
-//! The byte order of a body: a big-endian one becomes little-endian in place, since both have their fields at the same offsets.
+//! The byte order of a body: a big-endian one becomes little-endian in place, since both have their fields at the same
+//! offsets.
 
 use crate::message_type::MessageType;
 use gantry_cdr::{ByteOrder, Error, Problem, Result};
 use gantry_idl::{BaseType, Count, FieldType};
 
 impl MessageType {
-    /// Checks a big-endian message without an encapsulation header, and turns it into the little-endian one. Takes time in the number
-    /// of numbers and texts; allocates nothing.
+    /// Checks a big-endian message without an encapsulation header, and turns it into the little-endian one. Takes time
+    /// in the number of numbers and texts; allocates nothing.
     ///
     /// # Errors
     /// As [`MessageType::view`]; the body is then as it was.

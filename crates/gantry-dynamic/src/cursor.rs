@@ -1,7 +1,8 @@
 //! A cursor reads and checks the fields of a message, one after the other, in both byte orders.
 //!
-//! It checks the whole message when a view is made, and it finds the field of each access. Skipping a field and reading it are the
-//! same code, so they cannot disagree. The rules, and the errors with their offsets, are those of `gantry-cdr`'s kinds.
+//! It checks the whole message when a view is made, and it finds the field of each access. Skipping a field and reading
+//! it are the same code, so they cannot disagree. The rules, and the errors with their offsets, are those of
+//! `gantry-cdr`'s kinds.
 
 use crate::{
     list::{Element, List},
@@ -81,7 +82,8 @@ impl<'a> Cursor<'a> {
         Ok(message)
     }
 
-    /// Reads the elements of an array or sequence. Elements of equal size are skipped as a whole, and booleans are checked.
+    /// Reads the elements of an array or sequence. Elements of equal size are skipped as a whole, and booleans are
+    /// checked.
     fn list(&mut self, element: Element<'a>, count: usize) -> Result<Value<'a>> {
         let layout = element.layout(self.types);
         let mut first = *self;

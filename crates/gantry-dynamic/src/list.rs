@@ -110,7 +110,8 @@ impl<'a> List<'a> {
         Elements { next: self.first, element: self.element, left: self.count }
     }
 
-    /// The elements as a slice in place, if they are numbers of this type, little endian, and aligned in memory. Bytes always are.
+    /// The elements as a slice in place, if they are numbers of this type, little endian, and aligned in memory. Bytes
+    /// always are.
     pub fn as_slice<T: Number>(&self) -> Option<&'a [T]> {
         let BaseType::Primitive(primitive) = self.element.base else { return None };
         let native = self.first.order == ByteOrder::LittleEndian || size_of::<T>() == 1;

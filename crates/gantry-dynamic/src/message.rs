@@ -6,8 +6,8 @@ use std::fmt;
 
 /// A message in place; made by [`MessageType::view`](crate::MessageType::view).
 ///
-/// The bytes were checked when the view was made. If they change afterwards, for example through another process, fields may be
-/// missing or have other values, and nothing worse happens.
+/// The bytes were checked when the view was made. If they change afterwards, for example through another process,
+/// fields may be missing or have other values, and nothing worse happens.
 #[derive(Clone, Copy)]
 pub struct DynamicMessage<'a> {
     /// The cursor at the first field.

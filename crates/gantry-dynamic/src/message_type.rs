@@ -1,7 +1,7 @@
 //! A message type with its nested types resolved and their layouts computed, from which views are made.
 //!
-//! The bounds of this crate's work and recursion rest on guarantees of [`Definitions`]: nesting is bounded, and every message and
-//! every element takes at least a byte.
+//! The bounds of this crate's work and recursion rest on guarantees of [`Definitions`]: nesting is bounded, and every
+//! message and every element takes at least a byte.
 
 use crate::{cursor::Cursor, message::DynamicMessage};
 use gantry_cdr::ByteOrder;
@@ -63,9 +63,9 @@ impl MessageType {
         &self.structure(self.root_index()).definition
     }
 
-    /// Makes a view of a message without an encapsulation header and checks it. The bytes may have any alignment. Takes time in the
-    /// number of fields, texts and elements that are not plain; allocates nothing. Bytes after the message are passed over, as by
-    /// `gantry-cdr`.
+    /// Makes a view of a message without an encapsulation header and checks it. The bytes may have any alignment. Takes
+    /// time in the number of fields, texts and elements that are not plain; allocates nothing. Bytes after the message
+    /// are passed over, as by `gantry-cdr`.
     ///
     /// # Errors
     /// The bytes are not a valid message of this type; the error has the field and the offset.

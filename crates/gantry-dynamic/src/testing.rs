@@ -8,8 +8,9 @@ use gantry_idl::{BaseType, Count, FieldType, Primitive};
 /// Sequences beyond this length of a body are empty, so that nested sequences do not multiply.
 const LENGTH_LIMIT_BYTES: usize = 4096;
 
-/// The body (CDR without encapsulation header) of a random message. Lengths are within their bounds, padding is zero, and many values
-/// are at the ends of their ranges. It contains no NaN, which is not equal to itself, and no 0 in texts, which C strings cannot hold.
+/// The body (CDR without encapsulation header) of a random message. Lengths are within their bounds, padding is zero,
+/// and many values are at the ends of their ranges. It contains no NaN, which is not equal to itself, and no 0 in
+/// texts, which C strings cannot hold.
 pub fn random_body(message_type: &MessageType, rng: &mut Rng, order: ByteOrder) -> Vec<u8> {
     let mut writer = Writer { types: message_type, body: Vec::new(), rng, order };
     writer.message(message_type.root_index());

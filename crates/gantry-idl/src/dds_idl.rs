@@ -1,8 +1,9 @@
 //! OMG IDL 4.2 of messages, for the compilers of DDS implementations.
 //!
-//! Types have the names that ROS 2 gives them on the wire: `std_msgs/msg/String` is `std_msgs::msg::dds_::String_`. Fields and
-//! constants keep their names. ROS 2's rosidl_generator_dds_idl adds an underscore to these, too; `idlc` and `fastddsgen` then take a
-//! field `uuid_` and a type `UUID_` for the same. Structures are `@final`: XCDR1 of them is the CDR of ROS 2.
+//! Types have the names that ROS 2 gives them on the wire: `std_msgs/msg/String` is `std_msgs::msg::dds_::String_`.
+//! Fields and constants keep their names. ROS 2's rosidl_generator_dds_idl adds an underscore to these, too; `idlc` and
+//! `fastddsgen` then take a field `uuid_` and a type `UUID_` for the same. Structures are `@final`: XCDR1 of them is
+//! the CDR of ROS 2.
 
 use crate::{
     definitions::Definitions,
@@ -14,12 +15,12 @@ use std::{
     fmt::Write as _,
 };
 
-/// One text in OMG IDL 4.2 with all messages of `sets`, requests and responses among them, for Cyclone DDS's `idlc`, Fast DDS's
-/// `fastddsgen` and other IDL compilers. XCDR1 of a structure is the CDR of its message.
+/// One text in OMG IDL 4.2 with all messages of `sets`, requests and responses among them, for Cyclone DDS's `idlc`,
+/// Fast DDS's `fastddsgen` and other IDL compilers. XCDR1 of a structure is the CDR of its message.
 ///
-/// Each message stands once, after those that it contains; of several sets with a message, the first has its definition. A `wstring`
-/// becomes a sequence of `unsigned long`, because ROS 2 writes four bytes for each UTF-16 unit, and DDS two. Default values and
-/// comments are not written.
+/// Each message stands once, after those that it contains; of several sets with a message, the first has its
+/// definition. A `wstring` becomes a sequence of `unsigned long`, because ROS 2 writes four bytes for each UTF-16 unit,
+/// and DDS two. Default values and comments are not written.
 #[must_use]
 pub fn dds_idl<'a>(sets: impl IntoIterator<Item = &'a Definitions>) -> String {
     let mut all = Definitions::default();
@@ -46,8 +47,9 @@ pub fn dds_idl<'a>(sets: impl IntoIterator<Item = &'a Definitions>) -> String {
     text
 }
 
-/// The packages, each after those whose messages it contains, so that each is written in one piece: the Python generator of `idlc`
-/// cannot add a module to one that it has left. Packages that need each other stand in any order, and then in several pieces.
+/// The packages, each after those whose messages it contains, so that each is written in one piece: the Python
+/// generator of `idlc` cannot add a module to one that it has left. Packages that need each other stand in any order,
+/// and then in several pieces.
 fn packages_in_order(all: &Definitions) -> Vec<&str> {
     let mut remaining: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for message in all.messages() {
@@ -85,7 +87,8 @@ fn write_message(text: &mut String, message: &MessageDefinition) {
     text.push_str("  };\n");
 }
 
-/// Writes a constant, or a comment if no literal of IDL has its value: IDL has no infinities, and its compilers disagree on escapes.
+/// Writes a constant, or a comment if no literal of IDL has its value: IDL has no infinities, and its compilers
+/// disagree on escapes.
 fn write_constant(text: &mut String, constant: &Constant) {
     let (kind, name) = (base(&constant.primitive), identifier(&constant.name));
     let literal = match (&constant.primitive, &constant.value) {

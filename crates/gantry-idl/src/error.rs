@@ -1,7 +1,8 @@
 //! Errors in definitions: all of them at once, each with its location.
 //!
-//! `Display` of [`Error`] is one line, `path:line:column: sentence`. `Display` of [`Errors`] adds to each error its source line with
-//! carets below. Inside the crate a [`Problem`] is an error whose location is still only a range of a line.
+//! `Display` of [`Error`] is one line, `path:line:column: sentence`. `Display` of [`Errors`] adds to each error its
+//! source line with carets below. Inside the crate a [`Problem`] is an error whose location is still only a range of a
+//! line.
 
 use std::{fmt, ops::Range};
 
@@ -33,7 +34,8 @@ pub struct Location {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Errors(Vec<Error>);
 
-/// The greatest length of a shown line in bytes, and of a sentence in characters. Longer lines are omitted, longer sentences cut.
+/// The greatest length of a shown line in bytes, and of a sentence in characters. Longer lines are omitted, longer
+/// sentences cut.
 const LENGTH_LIMIT: usize = 500;
 
 /// An error in a line, and the range of its bytes.

@@ -69,7 +69,8 @@ fn message(token: Token<'_>, package: &str) -> Result<TypeName, Problem> {
     Ok(TypeName::message(package, name))
 }
 
-/// The error for a lower-case word. Names of messages begin with a capital letter, so a primitive type or a text was meant.
+/// The error for a lower-case word. Names of messages begin with a capital letter, so a primitive type or a text was
+/// meant.
 fn unknown_word(word: &str) -> String {
     let known = Primitive::ALL.iter().map(|(name, _)| *name).chain(["string", "wstring"]);
     let suggestion = match word {

@@ -1,7 +1,7 @@
 //! ROS 2's type hashes, RIHS01 (REP 2016): SHA-256 of a JSON text that describes the type and all types nested in it.
 //!
-//! The text has the format of Python's `json.dumps` with its default separators. It contains names and numbers only: no defaults,
-//! constants or comments, and no character that needs escaping. The numbers of types are those of
+//! The text has the format of Python's `json.dumps` with its default separators. It contains names and numbers only: no
+//! defaults, constants or comments, and no character that needs escaping. The numbers of types are those of
 //! `type_description_interfaces/msg/FieldType`.
 
 use crate::{
@@ -59,8 +59,8 @@ fn event(service: &ServiceDefinition) -> MessageDefinition {
     message(name, fields)
 }
 
-/// `service_msgs/msg/ServiceEventInfo` and the message nested in it: part of every service's hash, even if their packages were not
-/// read.
+/// `service_msgs/msg/ServiceEventInfo` and the message nested in it: part of every service's hash, even if their
+/// packages were not read.
 fn event_info() -> [MessageDefinition; 2] {
     let number = |name: &str, primitive, count| field(name, BaseType::Primitive(primitive), count);
     let time = TypeName::message("builtin_interfaces", "Time");
@@ -110,8 +110,8 @@ fn describe(field: &Field) -> String {
         Count::One => (0, 0),
         Count::Array(length) => (ARRAY_OFFSET, *length),
         Count::Sequence { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
-        // REP 2016 says otherwise, but ROS 2's rosidl_parser takes the bound of a wide string, unlike that of a string, for the bound
-        // of the sequence, and all of its hashes are made from that.
+        // REP 2016 says otherwise, but ROS 2's rosidl_parser takes the bound of a wide string, unlike that of a string,
+        // for the bound of the sequence, and all of its hashes are made from that.
         Count::Sequence { bound: None } => match base {
             BaseType::WString { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
             _ => (SEQUENCE_OFFSET, 0),

@@ -1,7 +1,8 @@
 //! Sizes and layouts of messages: the greatest serialised size, and the C struct of a plain message.
 //!
-//! Sizes are those of XCDR1: a number is aligned to its own size; a string is a length, its bytes and a zero; a wide string is a
-//! length and four bytes for each UTF-16 unit (as ROS 2 writes it); a sequence is a length and its elements.
+//! Sizes are those of XCDR1: a number is aligned to its own size; a string is a length, its bytes and a zero; a wide
+//! string is a length and four bytes for each UTF-16 unit (as ROS 2 writes it); a sequence is a length and its
+//! elements.
 
 use crate::{
     definitions::Definitions,
@@ -14,8 +15,8 @@ use std::collections::HashMap;
 /// The greatest alignment, and so the number of residues of an offset that matter.
 const ALIGNMENTS: usize = 8;
 
-/// The greatest length of a part of a message for each residue (offset modulo 8) of its end; `None` if it cannot end there. Padding
-/// depends on the residue only, so the greatest length for each residue suffices to continue exactly.
+/// The greatest length of a part of a message for each residue (offset modulo 8) of its end; `None` if it cannot end
+/// there. Padding depends on the residue only, so the greatest length for each residue suffices to continue exactly.
 type MaxLengths = [Option<u64>; ALIGNMENTS];
 /// `MaxLengths` for each residue of the offset at which the part can begin.
 type LengthTable = [MaxLengths; ALIGNMENTS];
@@ -27,14 +28,14 @@ pub struct PlainStruct {
     pub size_bytes: u64,
     /// The largest alignment of its numbers.
     pub alignment_bytes: u64,
-    /// Whether the struct is its CDR at every offset: its first number has the largest alignment, so the padding before the message
-    /// aligns all its numbers.
+    /// Whether the struct is its CDR at every offset: its first number has the largest alignment, so the padding before
+    /// the message aligns all its numbers.
     pub fits_anywhere: bool,
 }
 
 impl Definitions {
-    /// The greatest size of the message's serialised body in bytes (XCDR1, without the encapsulation header), exactly and with all
-    /// padding; `None` if it is unbounded or there is no such message.
+    /// The greatest size of the message's serialised body in bytes (XCDR1, without the encapsulation header), exactly
+    /// and with all padding; `None` if it is unbounded or there is no such message.
     pub fn max_size_bytes(&self, name: &TypeName) -> Option<usize> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();
@@ -47,8 +48,8 @@ impl Definitions {
         if *longest == u64::MAX { None } else { usize::try_from(*longest).ok() }
     }
 
-    /// Whether the message's bytes are those of a C struct with the same fields at every offset of a body: it consists of numbers, and
-    /// there is no padding in it, before it or at its end.
+    /// Whether the message's bytes are those of a C struct with the same fields at every offset of a body: it consists
+    /// of numbers, and there is no padding in it, before it or at its end.
     pub fn is_plain(&self, name: &TypeName) -> bool {
         self.plain(name).is_some_and(|plain| plain.fits_anywhere)
     }
@@ -62,8 +63,8 @@ impl Definitions {
         self.with_nested(name).ok()?.pop()?.1
     }
 
-    /// The message `name` and all messages nested in it, each once and after those that it contains, and each with its C struct if it
-    /// is plain.
+    /// The message `name` and all messages nested in it, each once and after those that it contains, and each with its
+    /// C struct if it is plain.
     ///
     /// # Errors
     /// The message is not among the definitions.
@@ -82,11 +83,12 @@ impl Definitions {
         Ok(messages)
     }
 
-    /// The offsets of the fields of a fixed-size message from its start. Padding depends on the start, so each field has eight
-    /// offsets, indexed by the start's offset in the CDR body modulo 8.
+    /// The offsets of the fields of a fixed-size message from its start. Padding depends on the start, so each field
+    /// has eight offsets, indexed by the start's offset in the CDR body modulo 8.
     ///
-    /// An offset includes the padding before a number, an array of numbers or a plain message. It excludes the padding before any
-    /// other nested message, which skips its own. `None` if the message contains a string or a sequence, or is too long for `u32`.
+    /// An offset includes the padding before a number, an array of numbers or a plain message. It excludes the padding
+    /// before any other nested message, which skips its own. `None` if the message contains a string or a sequence, or
+    /// is too long for `u32`.
     pub(crate) fn field_offsets(&self, name: &TypeName) -> Option<Vec<[u32; ALIGNMENTS]>> {
         let message = self.messages.get(name)?;
         let mut known = HashMap::new();

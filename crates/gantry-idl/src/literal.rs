@@ -1,8 +1,8 @@
-//! Values of constants and defaults as text: parsed as by ROS 2's `rosidl_adapter`, and written so that they parse to the same
-//! value.
+//! Values of constants and defaults as text: parsed as by ROS 2's `rosidl_adapter`, and written so that they parse to
+//! the same value.
 //!
-//! Quotes around a text are optional. The supported escapes are those that ROS 2 preserves in a message's default: `\\`, `\"`,
-//! `\'`, `\t`, `\n`, `\r` and `\x41`. Any other backslash is an ordinary character.
+//! Quotes around a text are optional. The supported escapes are those that ROS 2 preserves in a message's default:
+//! `\\`, `\"`, `\'`, `\t`, `\n`, `\r` and `\x41`. Any other backslash is an ordinary character.
 
 use crate::{
     error::Problem,

@@ -94,8 +94,8 @@ pub(crate) fn check_constant(name: &str) -> Result<(), String> {
     Err(format!("`{name}` cannot be a constant's name: {why}"))
 }
 
-/// The last part of a type's name: letters and digits, beginning with a capital letter. In the namespace `srv`, `_Request` or
-/// `_Response` may follow.
+/// The last part of a type's name: letters and digits, beginning with a capital letter. In the namespace `srv`,
+/// `_Request` or `_Response` may follow.
 pub(crate) fn check_interface(name: &str, namespace: Namespace) -> Result<(), String> {
     let stem = match namespace {
         Namespace::Msg => name,

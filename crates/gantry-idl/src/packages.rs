@@ -1,4 +1,5 @@
-//! Folders of packages: `<folder>/<package>/msg/<Name>.msg` and `<folder>/<package>/srv/<Name>.srv`. All other files are ignored.
+//! Folders of packages: `<folder>/<package>/msg/<Name>.msg` and `<folder>/<package>/srv/<Name>.srv`. All other files
+//! are ignored.
 
 use crate::{
     definitions::Definitions,
@@ -13,7 +14,8 @@ use std::{
 };
 
 impl Definitions {
-    /// Reads folders of packages: `<folder>/<package>/{msg,srv}/*.{msg,srv}`. A message in one folder may contain messages of another.
+    /// Reads folders of packages: `<folder>/<package>/{msg,srv}/*.{msg,srv}`. A message in one folder may contain
+    /// messages of another.
     ///
     /// # Errors
     /// All errors in all files.

@@ -7,7 +7,8 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The greatest depth of nested messages, so that code that visits a message may recurse. ROS 2's own messages nest five deep.
+/// The greatest depth of nested messages, so that code that visits a message may recurse. ROS 2's own messages nest
+/// five deep.
 const DEPTH_LIMIT: usize = 64;
 
 /// Reports every reference to a missing message, to the message itself, or nested too deep.

@@ -1,7 +1,7 @@
 //! Definitions as one text, the format of bags and MCAP files ("ros2msg"): a message, then all messages nested in it.
 //!
-//! The text is written in a canonical form: constants, then fields, one in each line, without comments, and nested types with their
-//! package. It is read with limits, because it may come from another process.
+//! The text is written in a canonical form: constants, then fields, one in each line, without comments, and nested
+//! types with their package. It is read with limits, because it may come from another process.
 
 use crate::{
     definitions::Definitions,
@@ -72,8 +72,8 @@ impl Definitions {
         report.into_result().map(|()| definitions)
     }
 
-    /// The definition of the message (or service) and of all messages nested in it, in the format of bags and MCAP files
-    /// ("ros2msg"); `None` if there is no such type.
+    /// The definition of the message (or service) and of all messages nested in it, in the format of bags and MCAP
+    /// files ("ros2msg"); `None` if there is no such type.
     pub fn definition_text(&self, name: &TypeName) -> Option<String> {
         let (mut text, roots) = match self.services.get(name) {
             Some(service) => {

@@ -1,12 +1,13 @@
 //! Code for tests that builds every message in place as a user does, field by field, and compares it field by field.
 //!
-//! It is no part of the library. Its traits are in `tests/support/by_field.rs`. It uses only the public names of the generated code:
-//! shapes, setters and getters.
+//! It is no part of the library. Its traits are in `tests/support/by_field.rs`. It uses only the public names of the
+//! generated code: shapes, setters and getters.
 
 use gantry_idl::{BaseType, Count, Definitions, EMPTY_MESSAGE_FIELD, Field, MessageDefinition, Primitive, TypeName};
 use std::fmt::Write as _;
 
-/// An `impl ByField` for every message, and the list `SERVICES`. Each root is a set of definitions and the path of its module.
+/// An `impl ByField` for every message, and the list `SERVICES`. Each root is a set of definitions and the path of its
+/// module.
 pub fn code(roots: &[(&Definitions, &str)]) -> String {
     let (mut code, mut services) = (String::new(), String::new());
     for (definitions, root) in roots {

@@ -1,10 +1,11 @@
 //! ROS 2's common interfaces and the benchmark messages, in place.
 //!
-//! Each package is a module with the modules `msg` and `srv`, as in ROS 2: `sensor_msgs::msg::Image`, `std_srvs::srv::SetBool`. Each
-//! message has these types, here for `Image`:
+//! Each package is a module with the modules `msg` and `srv`, as in ROS 2: `sensor_msgs::msg::Image`,
+//! `std_srvs::srv::SetBool`. Each message has these types, here for `Image`:
 //!
 //! - `Image`, the owned struct. A message of numbers only, such as `Point`, is this struct in place, too;
-//! - `ImageView`, the message in place, with a getter for each field, and with setters and `_mut` methods if its memory is writable;
+//! - `ImageView`, the message in place, with a getter for each field, and with setters and `_mut` methods if its memory
+//!   is writable;
 //! - `ImageShape`, the texts and lengths of sequences that are fixed when the message is built.
 //!
 //! ```
@@ -24,8 +25,8 @@
 //! ```
 //!
 //! The definitions are in `packages`. [`v1`] has performance_test's messages as they were before its version 1.5, from
-//! `packages-1.x`. `gantry-idl` writes all code at build time. A crate with messages of its own does the same with one call, see
-//! [`gantry_idl::compile`](https://docs.rs/gantry-idl).
+//! `packages-1.x`. `gantry-idl` writes all code at build time. A crate with messages of its own does the same with one
+//! call, see [`gantry_idl::compile`](https://docs.rs/gantry-idl).
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -41,7 +42,8 @@ pub use time::NegativeDuration;
 include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 include!(concat!(env!("OUT_DIR"), "/for_each_message.rs"));
 
-/// performance_test's messages before 1.5: as many bytes as the name states, then time and id; and messages that 1.5 removed.
+/// performance_test's messages before 1.5: as many bytes as the name states, then time and id; and messages that 1.5
+/// removed.
 pub mod v1 {
     include!(concat!(env!("OUT_DIR"), "/messages_v1.rs"));
 }

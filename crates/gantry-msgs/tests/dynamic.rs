@@ -1,5 +1,5 @@
-//! The generated and the dynamic view of each message agree: both read the same bytes, and both refuse the same bytes with the same
-//! field, offset and sentence.
+//! The generated and the dynamic view of each message agree: both read the same bytes, and both refuse the same bytes
+//! with the same field, offset and sentence.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -25,7 +25,8 @@ fn is_short<T: Message>() -> bool {
     T::MAX_BYTES <= MOST_BYTES || T::MAX_BYTES == usize::MAX
 }
 
-/// An owned message, read in either byte order, is written as the little-endian message, and the big-endian body becomes that one.
+/// An owned message, read in either byte order, is written as the little-endian message, and the big-endian body
+/// becomes that one.
 fn reads_random_values<T: Message>() {
     let message_type = message_type::<T>();
     for seed in 0..5 {

@@ -1,8 +1,8 @@
 //! A living domain with a process whose files are damaged while it runs.
 //!
-//! There are three participants: one publishes and one subscribes, both intact; the third does both, and its files and the board
-//! are damaged between (and during) all operations. The intact ones may lose samples of the third, never those of each other:
-//! held samples do not change, and no participant panics, hangs, or exceeds its memory limit.
+//! There are three participants: one publishes and one subscribes, both intact; the third does both, and its files and
+//! the board are damaged between (and during) all operations. The intact ones may lose samples of the third, never
+//! those of each other: held samples do not change, and no participant panics, hangs, or exceeds its memory limit.
 
 use super::{
     alias_of, bytes_type,
@@ -96,7 +96,8 @@ impl Actor {
     }
 }
 
-/// The errors that damage may cause: bytes of another process make no sense, or it holds samples or blocks for no reason.
+/// The errors that damage may cause: bytes of another process make no sense, or it holds samples or blocks for no
+/// reason.
 fn expected<T>(result: Result<T>) -> Option<T> {
     use Error::*;
     let may_occur = |error: &Error| {
@@ -156,8 +157,8 @@ pub fn scribble(bytes: &[u8]) {
             8 => files[0].poke(&mut input),
             9 => files[1].poke(&mut input),
             10 => {
-                // Damage there can keep a publisher from discovering a subscription, which notices that by the publisher's
-                // generation.
+                // Damage there can keep a publisher from discovering a subscription, which notices that by the
+                // publisher's generation.
                 board_is_whole = false;
                 files[2].poke(&mut input);
             }

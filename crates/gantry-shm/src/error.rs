@@ -221,7 +221,8 @@ pub enum Error {
         why: String,
     },
 
-    /// There is a publisher, or a process that may have one, which could not be opened, mapped or joined, and no other is matched.
+    /// There is a publisher, or a process that may have one, which could not be opened, mapped or joined, and no other
+    /// is matched.
     #[error("no publisher of topic {topic} is matched: {why}")]
     UnmatchedPublisher {
         /// The subscription's topic.

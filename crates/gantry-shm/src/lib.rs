@@ -1,23 +1,23 @@
 //! Gantry's shared-memory engine: publishers write samples into their own memory, subscriptions read them in place.
 //!
-//! The crate deals in bytes, sequences and memory; messages, nodes and executors are in `gantry`. It has two *paths*: the
-//! **data path** (loan, publish, take, release: no allocation, no lock, no system call except to wake a sleeping reader) and the
-//! **control path** (join, match, reap).
+//! The crate deals in bytes, sequences and memory; messages, nodes and executors are in `gantry`. It has two *paths*:
+//! the **data path** (loan, publish, take, release: no allocation, no lock, no system call except to wake a sleeping
+//! reader) and the **control path** (join, match, reap).
 //!
 //! # Invariants
 //! Every `SAFETY` comment names the invariants on which it rests; each file's header has those of its own.
 //!
-//! - **I1 one writer.** Every page is mapped writable by its owner alone (`region`, R3). The exception, the board, holds hints
-//!   and counters, no offsets (`board`, B1).
-//! - **I2 in bounds.** An address in a region is only made by `Region::pointer`, which checks it against the file's length;
-//!   bytes below that length have allocated pages (`region`, R2).
+//! - **I1 one writer.** Every page is mapped writable by its owner alone (`region`, R3). The exception, the board,
+//!   holds hints and counters, no offsets (`board`, B1).
+//! - **I2 in bounds.** An address in a region is only made by `Region::pointer`, which checks it against the file's
+//!   length; bytes below that length have allocated pages (`region`, R2).
 //! - **I3 checked once.** Numbers from another process are read into a local, checked, then used.
-//! - **I4 the pin.** A slot is written only while its publisher alone owns it: never published, or retired (marked dead), then
-//!   a SeqCst fence, then the generation, then all pins read, none of which names its sequence. A slot is read only under a
-//!   pin that was set before a SeqCst fence after which the entry was alive. A place for a copy is written only by the
-//!   thread that takes, while no sample uses it (`places`, L1).
-//! - **I5 death.** A process is dead if its lock is free, as seen through the descriptor that was kept (`peer`); only then are
-//!   its pins ignored.
+//! - **I4 the pin.** A slot is written only while its publisher alone owns it: never published, or retired (marked
+//!   dead), then a SeqCst fence, then the generation, then all pins read, none of which names its sequence. A slot is
+//!   read only under a pin that was set before a SeqCst fence after which the entry was alive. A place for a copy is
+//!   written only by the thread that takes, while no sample uses it (`places`, L1).
+//! - **I5 death.** A process is dead if its lock is free, as seen through the descriptor that was kept (`peer`); only
+//!   then are its pins ignored.
 //! - **I6 fork.** A handle does nothing in a child of the process that made it (`fork`).
 //!
 //! The pairs (1)–(11) of `protocol/mod.rs` say which atomics are partners.

@@ -1,4 +1,5 @@
-//! The storeys of this crate: no import goes up, no files import each other in a circle, and ARCHITECTURE.md draws the same.
+//! The storeys of this crate: no import goes up, no files import each other in a circle, and ARCHITECTURE.md draws the
+//! same.
 
 use test_support::storeys;
 

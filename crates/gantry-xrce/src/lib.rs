@@ -1,8 +1,8 @@
 //! DDS-XRCE without I/O, clock or heap: bytes and time in, bytes and events out.
 //!
-//! The storeys, from the bottom: [`wire`] reads and writes messages, [`framing`] carries them over byte streams and CAN-FD,
-//! [`stream`] puts them in order, [`session`] connects a client and an agent. None of them knows a later one. [`time`] is the
-//! caller's clock.
+//! The storeys, from the bottom: [`wire`] reads and writes messages, [`framing`] carries them over byte streams and
+//! CAN-FD, [`stream`] puts them in order, [`session`] connects a client and an agent. None of them knows a later one.
+//! [`time`] is the caller's clock.
 //!
 //! # Invariants
 //! - Bytes are not trusted: a defect is an error or a counted drop, never a panic.

@@ -1,9 +1,9 @@
 //! Several nodes in one process, under one executor of your choice. Run it with
 //! `cargo run --release -p gantry --example composition`.
 //!
-//! A camera publishes images, a light meter publishes the brightness of each image, and a third node prints it. The nodes
-//! would be the same in processes of their own: only topics join them, and no image is copied in either case. Each node has
-//! its own callback group, whose callbacks run one at a time, beside those of the other nodes.
+//! A camera publishes images, a light meter publishes the brightness of each image, and a third node prints it. The
+//! nodes would be the same in processes of their own: only topics join them, and no image is copied in either case.
+//! Each node has its own callback group, whose callbacks run one at a time, beside those of the other nodes.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 

@@ -1,7 +1,7 @@
 //! Nodes with parameter services that come and go: what they cost, and what they leave behind.
 //!
-//! Each round makes the nodes in this process, has a node that stays call one service of each, and drops them. The program fails if a
-//! round leaves more than the second one did: topic lines, files, bytes of shared memory, mappings.
+//! Each round makes the nodes in this process, has a node that stays call one service of each, and drops them. The
+//! program fails if a round leaves more than the second one did: topic lines, files, bytes of shared memory, mappings.
 //!
 //! ```sh
 //! cargo run --release -p gantry --example node_soak -- --nodes 1000 --rounds 10

@@ -1,10 +1,10 @@
-//! Executors whose callbacks are slower than their input: memory stays bounded, losses are counted, timers continue. Run it
-//! with `cargo run --release -p gantry --example overload`.
+//! Executors whose callbacks are slower than their input: memory stays bounded, losses are counted, timers continue.
+//! Run it with `cargo run --release -p gantry --example overload`.
 //!
-//! Each executor runs for a minute in a process of its own, all at the same time; the program exits with 1 and a sentence if
-//! one of them breaks these rules. Each of four topics has 2000 messages of 4 KiB per second; one topic is RELIABLE and
-//! KEEP_ALL, so that its publisher waits. Each callback sleeps for 2 ms. The output counts the messages that a full queue
-//! dropped, those that the history overwrote, and the ticks of a timer.
+//! Each executor runs for a minute in a process of its own, all at the same time; the program exits with 1 and a
+//! sentence if one of them breaks these rules. Each of four topics has 2000 messages of 4 KiB per second; one topic is
+//! RELIABLE and KEEP_ALL, so that its publisher waits. Each callback sleeps for 2 ms. The output counts the messages
+//! that a full queue dropped, those that the history overwrote, and the ticks of a timer.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 

@@ -1,7 +1,7 @@
 //! The log of the library: events of `tracing`, or lines on standard error in a program without a `tracing` subscriber.
 //!
-//! A line has the format of ROS 2's console: `[WARN] [1234.567890123] [ns.node]: message`. Each sentence is printed once
-//! per process, so a cause that lasts does not fill the terminal.
+//! A line has the format of ROS 2's console: `[WARN] [1234.567890123] [ns.node]: message`. Each sentence is printed
+//! once per process, so a cause that lasts does not fill the terminal.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -51,20 +51,20 @@ struct Levels {
     loggers: BTreeMap<String, LogLevel>,
 }
 
-/// Sets the level of all nodes that have none of their own ([`set_logger_level`]), as `--log-level LEVEL` does in ROS 2. It
-/// replaces `GANTRY_LOG`. A program with a `tracing` subscriber sets levels there: these are not used.
+/// Sets the level of all nodes that have none of their own ([`set_logger_level`]), as `--log-level LEVEL` does in ROS
+/// 2. It replaces `GANTRY_LOG`. A program with a `tracing` subscriber sets levels there: these are not used.
 pub fn set_log_level(level: LogLevel) {
     with_levels(|levels| levels.default = level);
 }
 
-/// Sets the level of one node, whose logger is its full name with dots (`ns.node`), as `--log-level ns.node:=LEVEL` does in
-/// ROS 2; `ns` stands for all nodes of the namespace that have no level of their own.
+/// Sets the level of one node, whose logger is its full name with dots (`ns.node`), as `--log-level ns.node:=LEVEL`
+/// does in ROS 2; `ns` stands for all nodes of the namespace that have no level of their own.
 pub fn set_logger_level(logger: &str, level: LogLevel) {
     with_levels(|levels| levels.loggers.insert(logger.to_owned(), level));
 }
 
-/// Has a logger no level of its own any more, or (`None`) all loggers the level of `GANTRY_LOG`, as the level `unset` does in
-/// ROS 2.
+/// Has a logger no level of its own any more, or (`None`) all loggers the level of `GANTRY_LOG`, as the level `unset`
+/// does in ROS 2.
 pub(crate) fn unset_log_level(logger: Option<&str>) {
     with_levels(|levels| match logger {
         Some(logger) => drop(levels.loggers.remove(logger)),
@@ -121,8 +121,8 @@ pub(crate) fn is_warn_enabled(node: &str) -> bool {
     if has_subscriber() { tracing::enabled!(target: LIBRARY, Level::WARN) } else { level_of(node) >= LogLevel::Warn }
 }
 
-/// Whether the log has a line for the `count`th event of one kind: the 1st, 10th, 100th … have one, so that a cause that lasts fills
-/// no log.
+/// Whether the log has a line for the `count`th event of one kind: the 1st, 10th, 100th … have one, so that a cause
+/// that lasts fills no log.
 pub(crate) fn is_logged(count: u64) -> bool {
     count.checked_ilog10().is_some_and(|power| 10_u64.pow(power) == count)
 }
@@ -222,8 +222,8 @@ fn level_of_environment() -> LogLevel {
 impl FromStr for LogLevel {
     type Err = &'static str;
 
-    /// Reads a level by its name in `GANTRY_LOG` or in ROS 2, in small or capital letters. `fatal` is `error`: the library
-    /// has no fatal events.
+    /// Reads a level by its name in `GANTRY_LOG` or in ROS 2, in small or capital letters. `fatal` is `error`: the
+    /// library has no fatal events.
     fn from_str(text: &str) -> Result<LogLevel, &'static str> {
         match text.to_ascii_lowercase().as_str() {
             "off" => Ok(LogLevel::Off),

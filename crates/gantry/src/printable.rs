@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The text without control characters, except those that are `kept`: each is escaped as in Rust (`\u{1b}`, `\n`). A terminal
-/// obeys them, so a name that comes from another program or from a file could move its cursor or forge a line.
+/// The text without control characters, except those that are `kept`: each is escaped as in Rust (`\u{1b}`, `\n`). A
+/// terminal obeys them, so a name that comes from another program or from a file could move its cursor or forge a line.
 ///
 /// ```
 /// assert_eq!(gantry::printable("/a\u{1b}[2J\nb", &[]), "/a\\u{1b}[2J\\nb");

@@ -26,11 +26,11 @@ thread_local! {
     static IS_PUBLISHING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A layer of `tracing` that publishes events on `/rosout`, where `gantry topic echo /rosout` finds them. Needs the feature `rosout`,
-/// which is on by default.
+/// A layer of `tracing` that publishes events on `/rosout`, where `gantry topic echo /rosout` finds them. Needs the
+/// feature `rosout`, which is on by default.
 ///
-/// The logger is the event's field `node`, which the library's own events have, else the layer's node. TRACE events are not
-/// published: ROS 2 has no such severity.
+/// The logger is the event's field `node`, which the library's own events have, else the layer's node. TRACE events are
+/// not published: ROS 2 has no such severity.
 ///
 /// ```
 /// use gantry::{Node, RosoutLayer};

@@ -40,7 +40,8 @@ pub fn typed_views(input: &[u8]) {
     }
 }
 
-/// The typed view, the dynamic view and the copy path accept the same bytes, and refuse all others with the same sentence.
+/// The typed view, the dynamic view and the copy path accept the same bytes, and refuse all others with the same
+/// sentence.
 fn typed_view<T: Message + Debug>(body: &[u8]) {
     let name = T::TYPE_NAME.parse().unwrap();
     let definitions = Definitions::from_text(&name, T::DEFINITION).unwrap();

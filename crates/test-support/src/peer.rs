@@ -1,7 +1,7 @@
 //! A child process of a test: the test program again, in a role that its command line names.
 //!
-//! The test writes lines to the child's standard input and reads lines from its standard output. The child ends when its standard
-//! input does.
+//! The test writes lines to the child's standard input and reads lines from its standard output. The child ends when
+//! its standard input does.
 
 use crate::PATIENCE;
 use rustix::process::Pid;
@@ -11,8 +11,8 @@ use std::{
     sync::mpsc::Receiver,
 };
 
-/// The words that start this program again. The first of them is the emulator's name, which `EMULATOR` holds where this program
-/// is built for another machine.
+/// The words that start this program again. The first of them is the emulator's name, which `EMULATOR` holds where this
+/// program is built for another machine.
 pub fn this_program() -> Vec<String> {
     let program = std::env::current_exe().unwrap().into_os_string().into_string().unwrap();
     std::env::var("EMULATOR").into_iter().chain([program]).collect()

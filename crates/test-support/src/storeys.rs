@@ -16,8 +16,8 @@ type Module = Vec<String>;
 
 /// Panics with a list of the imports that go up a storey and of the circles among the files of `<crate_directory>/src`.
 ///
-/// `storeys` begins at the ground and has every module of `lib.rs`. Test code is left out. A file and its own children may
-/// import each other.
+/// `storeys` begins at the ground and has every module of `lib.rs`. Test code is left out. A file and its own children
+/// may import each other.
 #[track_caller]
 pub fn check(crate_directory: &str, storeys: &[&str]) {
     let files = read(&Path::new(crate_directory).join("src"));

@@ -1,5 +1,5 @@
-//! A trap for system calls: after [`set`], the thread's next system call ends the process with a line that names the call and the
-//! step.
+//! A trap for system calls: after [`set`], the thread's next system call ends the process with a line that names the
+//! call and the step.
 //!
 //! The trap is a seccomp filter. Seccomp's strict mode is refused in a container, which has a filter already.
 
@@ -22,7 +22,8 @@ pub fn set(allowed: &[libc::c_long]) -> Result<()> {
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = caught as *const () as usize;
     action.sa_flags = libc::SA_SIGINFO;
-    // SAFETY: the handler has the signature that SA_SIGINFO asks for, and calls only functions that a signal handler may call.
+    // SAFETY: the handler has the signature that SA_SIGINFO asks for, and calls only functions that a signal handler
+    // may call.
     if unsafe { libc::sigaction(libc::SIGSYS, &raw const action, std::ptr::null_mut()) } != 0 {
         return Err(last_error());
     }

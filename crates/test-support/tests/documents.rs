@@ -1,4 +1,5 @@
-//! The maps of the repository are true: each crate is in `ARCHITECTURE.md`, and each path of a table "To change X, open Y" exists.
+//! The maps of the repository are true: each crate is in `ARCHITECTURE.md`, and each path of a table "To change X, open
+//! Y" exists.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

@@ -1,4 +1,5 @@
-//! Sequences and arrays of elements that are not plain: strings, and messages that contain strings, booleans or sequences.
+//! Sequences and arrays of elements that are not plain: strings, and messages that contain strings, booleans or
+//! sequences.
 //!
 //! The elements differ in length, so the third is found by skipping two. They were checked when the view was made.
 
@@ -13,7 +14,8 @@ use crate::{
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
-/// A sequence of at most `BOUND` elements of the kind `K`, as `string[] name`. Its shape yields one shape for each element.
+/// A sequence of at most `BOUND` elements of the kind `K`, as `string[] name`. Its shape yields one shape for each
+/// element.
 pub struct List<K, const BOUND: u32 = UNBOUNDED>(PhantomData<K>);
 
 /// An array of `N` elements of the kind `K`. Its shape is an array of `N` shapes, or a reference to one.

@@ -8,7 +8,8 @@ use crate::{
 };
 use core::{iter::FusedIterator, marker::PhantomData};
 
-/// The elements of a [`List`](super::List) or [`FixedList`](super::FixedList) in place, to be written. It is an iterator.
+/// The elements of a [`List`](super::List) or [`FixedList`](super::FixedList) in place, to be written. It is an
+/// iterator.
 pub struct ListMut<'a, K> {
     /// The body from the next element on.
     rest: &'a mut [u8],
@@ -50,11 +51,12 @@ impl<'a, K: Kind> ListMut<'a, K> {
         self.left == 0
     }
 
-    /// Copies owned elements over the elements that are left. Each must have the lengths that its element was built with.
+    /// Copies owned elements over the elements that are left. Each must have the lengths that its element was built
+    /// with.
     ///
     /// # Errors
-    /// The number of elements differs; a text, sequence or list in an element has another length. All that was copied before the
-    /// error stays.
+    /// The number of elements differs; a text, sequence or list in an element has another length. All that was copied
+    /// before the error stays.
     pub fn assign<'v>(
         &mut self,
         values: impl IntoIterator<Item = &'v K::Owned, IntoIter: ExactSizeIterator>,

@@ -1,7 +1,8 @@
-//! The kinds of fields: their bytes in a body, and how they are found, viewed, written and read. A [`Shape`](crate::Shape) builds them.
+//! The kinds of fields: their bytes in a body, and how they are found, viewed, written and read. A
+//! [`Shape`](crate::Shape) builds them.
 //!
-//! Generated code only names the kind of each field. A [`PlainMessage`](crate::PlainMessage) is a kind, and so is every generated
-//! message, for fields of its type.
+//! Generated code only names the kind of each field. A [`PlainMessage`](crate::PlainMessage) is a kind, and so is every
+//! generated message, for fields of its type.
 
 mod array;
 mod list;
@@ -68,8 +69,8 @@ pub trait Kind {
     fn read(value: &mut Self::Owned, input: &mut Input<'_>) -> Result<()>;
 }
 
-/// The offset of a field of a fixed-size message that begins at `start` of a part of a body. `offsets` are the distances from `start`
-/// for each offset in the body modulo 8, on which all padding depends. For generated code.
+/// The offset of a field of a fixed-size message that begins at `start` of a part of a body. `offsets` are the
+/// distances from `start` for each offset in the body modulo 8, on which all padding depends. For generated code.
 #[doc(hidden)]
 #[inline]
 #[must_use]

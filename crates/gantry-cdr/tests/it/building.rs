@@ -1,4 +1,5 @@
-//! Messages built in place: their sizes are the counted ones, slices and lists write to them, and all other bytes are zero.
+//! Messages built in place: their sizes are the counted ones, slices and lists write to them, and all other bytes are
+//! zero.
 
 use crate::message::{Pair, Then, aligned, body_of};
 use allocations::{Counts, count};

@@ -164,8 +164,8 @@ pub fn aligned(bytes: &[u8]) -> AlignedBytes {
     AlignedBytes::copy_of(bytes)
 }
 
-/// Reads the message from its little-endian bytes (by view and by copy) and from its big-endian bytes, writes each again, and
-/// returns all three messages, which should be equal.
+/// Reads the message from its little-endian bytes (by view and by copy) and from its big-endian bytes, writes each
+/// again, and returns all three messages, which should be equal.
 #[track_caller]
 pub fn thrice<T: Message>(little: &[u8], big: &[u8]) -> [Box<T>; 3] {
     let viewed = T::view(aligned(little)).unwrap().to_message().unwrap();

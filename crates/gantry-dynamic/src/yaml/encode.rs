@@ -1,4 +1,5 @@
-//! Messages from YAML, as `ros2 topic pub` and `ros2 service call` take them: fields by name, the others with their defaults.
+//! Messages from YAML, as `ros2 topic pub` and `ros2 service call` take them: fields by name, the others with their
+//! defaults.
 
 use super::{scalar_input, tree::Node};
 use crate::message_type::MessageType;
@@ -44,13 +45,14 @@ impl fmt::Display for YamlError {
 impl std::error::Error for YamlError {}
 
 impl MessageType {
-    /// The body (CDR in little endian, without an encapsulation header) of a message with these values, a YAML mapping from names of
-    /// fields to values. Fields that it does not name have the defaults of the definition. As for `ros2 topic pub`, `auto` for a
-    /// `std_msgs/Header` and `now` for a `builtin_interfaces/Time` stand for the time of this call.
+    /// The body (CDR in little endian, without an encapsulation header) of a message with these values, a YAML mapping
+    /// from names of fields to values. Fields that it does not name have the defaults of the definition. As for `ros2
+    /// topic pub`, `auto` for a `std_msgs/Header` and `now` for a `builtin_interfaces/Time` stand for the time of this
+    /// call.
     ///
     /// # Errors
-    /// The text is no YAML mapping; a field is not there, or has a value that is not of its type; the sentence names it. The message
-    /// would have more than 64 MiB.
+    /// The text is no YAML mapping; a field is not there, or has a value that is not of its type; the sentence names
+    /// it. The message would have more than 64 MiB.
     pub fn encode_yaml(&self, values: &str) -> Result<Vec<u8>, YamlError> {
         // Before the defaults of a definition of nested arrays are written one by one.
         check_length(self.least_bytes())?;
@@ -61,7 +63,8 @@ impl MessageType {
         Ok(encoder.body)
     }
 
-    /// A number of bytes that no message of this type is shorter than: without padding, and with empty texts and sequences.
+    /// A number of bytes that no message of this type is shorter than: without padding, and with empty texts and
+    /// sequences.
     fn least_bytes(&self) -> usize {
         let mut least: Vec<usize> = Vec::new(); // of each message, which comes after those nested in it
         for index in 0..=self.root_index() {

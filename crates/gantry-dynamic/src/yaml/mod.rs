@@ -1,7 +1,7 @@
 //! The YAML form of a message, exactly as `ros2 topic echo` prints it.
 //!
-//! `ros2 topic echo` prints the message's Python object with PyYAML: there a `byte` is a text of one character, and a `float32` is
-//! widened to 64 bits. The form is written piece by piece, so only a truncated or wide text needs memory.
+//! `ros2 topic echo` prints the message's Python object with PyYAML: there a `byte` is a text of one character, and a
+//! `float32` is widened to 64 bits. The form is written piece by piece, so only a truncated or wide text needs memory.
 
 mod encode;
 mod implicit;

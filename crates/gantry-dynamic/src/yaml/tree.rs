@@ -1,4 +1,5 @@
-//! A YAML document as it is read: texts, lists and mappings. The type of a text is not decided here: the field's definition does.
+//! A YAML document as it is read: texts, lists and mappings. The type of a text is not decided here: the field's
+//! definition does.
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
-//! For each kind of field, a dynamic view and `gantry-cdr`'s views refuse the same bytes with the same field, offset and sentence.
-//! (`gantry-msgs` has the same test for each of its messages.)
+//! For each kind of field, a dynamic view and `gantry-cdr`'s views refuse the same bytes with the same field, offset
+//! and sentence. (`gantry-msgs` has the same test for each of its messages.)
 
 use super::message_type;
 use fastrand::Rng;

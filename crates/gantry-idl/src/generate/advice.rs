@@ -1,4 +1,5 @@
-//! Advice to the author of a crate with definitions: what its manifest lacks, and what is read in another way than it looks.
+//! Advice to the author of a crate with definitions: what its manifest lacks, and what is read in another way than it
+//! looks.
 
 use crate::{
     definitions::Definitions,

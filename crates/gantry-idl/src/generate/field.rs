@@ -29,7 +29,8 @@ pub(super) enum Initializer {
     Counted,
     /// It is laid out for its part of the message's shape.
     Shape,
-    /// It is laid out for this expression, and its first elements get the default of the definition, another expression.
+    /// It is laid out for this expression, and its first elements get the default of the definition, another
+    /// expression.
     Elements(String, String),
 }
 
@@ -77,7 +78,8 @@ pub(super) struct FieldCode<'a> {
     pub default: Option<String>,
     /// An expression that reverses the byte order of the field; for plain messages.
     pub swap: String,
-    /// The statement that sets the field of a struct in place to its default; empty for large arrays. For plain messages.
+    /// The statement that sets the field of a struct in place to its default; empty for large arrays. For plain
+    /// messages.
     pub set_default: String,
     /// An expression for the layout of the field in a view.
     pub layout: String,
@@ -103,7 +105,8 @@ impl<'a> FieldCode<'a> {
                 }
             }
         };
-        // A message of fixed size is made of zeros on the heap. Any other message is moved there, and must not be large itself.
+        // A message of fixed size is made of zeros on the heap. Any other message is moved there, and must not be large
+        // itself.
         let boxed = match (&base, count, default) {
             (BaseCode::Number(number, _), Count::Array(length), None) if length > LARGE_LENGTH && offsets.is_none() => {
                 Some((

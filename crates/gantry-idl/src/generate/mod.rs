@@ -1,7 +1,7 @@
 //! The generator of Rust code for messages and services, for build scripts.
 //!
-//! It writes an owned struct for each message. A plain message is that struct in place; any other message gets a shape and a view
-//! (see `gantry_cdr`). The code names the kind of every field and leaves the rest to `gantry_cdr::kind`.
+//! It writes an owned struct for each message. A plain message is that struct in place; any other message gets a shape
+//! and a view (see `gantry_cdr`). The code names the kind of every field and leaves the rest to `gantry_cdr::kind`.
 
 mod advice;
 mod base;
@@ -37,8 +37,9 @@ const EXPORT: &str = "gantry_packages";
 /// }
 /// ```
 ///
-/// and in the library: `include!(concat!(env!("OUT_DIR"), "/messages.rs"));`. Messages may contain messages of a crate that is a
-/// direct dependency and calls [`export`], such as `gantry-msgs`. The crate needs `gantry-cdr` as a dependency.
+/// and in the library: `include!(concat!(env!("OUT_DIR"), "/messages.rs"));`. Messages may contain messages of a crate
+/// that is a direct dependency and calls [`export`], such as `gantry-msgs`. The crate needs `gantry-cdr` as a
+/// dependency.
 ///
 /// # Errors
 /// All errors in all files, in the form that compilers use; the code cannot be written.
@@ -78,14 +79,16 @@ pub fn compile_to(folder: impl AsRef<Path>, file_name: &str) -> Result<Definitio
     Ok(definitions)
 }
 
-/// Passes the folder of this crate's packages to the build scripts of dependent crates, whose messages can then contain its
-/// messages. Call it from the `build.rs` of a crate whose `Cargo.toml` has `links` with the crate's name, underscores for hyphens.
+/// Passes the folder of this crate's packages to the build scripts of dependent crates, whose messages can then contain
+/// its messages. Call it from the `build.rs` of a crate whose `Cargo.toml` has `links` with the crate's name,
+/// underscores for hyphens.
 pub fn export(folder: impl AsRef<Path>) {
     let folder = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from).join(folder);
     println_cargo(&format!("metadata={EXPORT}={}", folder.display()));
 }
 
-/// Rust code for all messages and services, except those of the packages in `crates`, which maps a package to its crate.
+/// Rust code for all messages and services, except those of the packages in `crates`, which maps a package to its
+/// crate.
 #[must_use]
 pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) -> String {
     let mut packages: BTreeMap<&str, [String; 2]> = BTreeMap::new();

@@ -18,8 +18,8 @@ pub(super) fn type_name(name: &str) -> String {
     if name == "Self" { "Self_".to_owned() } else { name.to_owned() }
 }
 
-/// The name of the type parameter for a field, as `PoseArray_` for `pose_array`: no type has such a name, and no other field. An
-/// underscore stays before a digit, since `a_1` and `a1` are two names.
+/// The name of the type parameter for a field, as `PoseArray_` for `pose_array`: no type has such a name, and no other
+/// field. An underscore stays before a digit, since `a_1` and `a1` are two names.
 pub(super) fn parameter(field: &str) -> String {
     let mut name = String::new();
     let mut begins = true;
@@ -69,7 +69,8 @@ pub(super) fn documentation(comment: &str, otherwise: &str) -> String {
     text.lines().map(|line| format!("/// {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// The comment with escapes before characters that have a meaning in Markdown, and without those that change the text direction.
+/// The comment with escapes before characters that have a meaning in Markdown, and without those that change the text
+/// direction.
 fn escaped(comment: &str) -> String {
     let mut text = String::new();
     for line in comment.lines() {

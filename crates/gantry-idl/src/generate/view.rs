@@ -1,8 +1,9 @@
-//! Generates the views of a message that is not plain. A view gives access to a message in place, with a getter for each field.
+//! Generates the views of a message that is not plain. A view gives access to a message in place, with a getter for
+//! each field.
 //!
-//! The borrowed view (`Ref<'a>`) refers to memory of lifetime `'a`, and its getters return values of lifetime `'a`, so that
-//! `sample.header().frame_id()` may outlive the temporary `header()`. The owning view (`View<B>`) holds its memory `B`: a slice, a
-//! sample or a loan. Its getters borrow from the view; it has setters if `B` is writable.
+//! The borrowed view (`Ref<'a>`) refers to memory of lifetime `'a`, and its getters return values of lifetime `'a`, so
+//! that `sample.header().frame_id()` may outlive the temporary `header()`. The owning view (`View<B>`) holds its memory
+//! `B`: a slice, a sample or a loan. Its getters borrow from the view; it has setters if `B` is writable.
 
 use super::{base::Setter, field::FieldCode, text};
 use crate::name::TypeName;

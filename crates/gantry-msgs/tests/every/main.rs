@@ -1,5 +1,5 @@
-//! Properties of every message type of the crate, tested with random and with damaged messages. A failure names the type and the
-//! seed.
+//! Properties of every message type of the crate, tested with random and with damaged messages. A failure names the
+//! type and the seed.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,5 @@
-//! The trait `ByField`, which builds every message in place as a user does, field by field, and compares it field by field.
+//! The trait `ByField`, which builds every message in place as a user does, field by field, and compares it field by
+//! field.
 //!
 //! `build/by_field.rs` writes its implementations.
 

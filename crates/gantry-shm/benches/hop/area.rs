@@ -2,7 +2,8 @@
 //!
 //! Invariants:
 //! - The mapping is never removed and the file behind it never shrinks, so words live until the process ends.
-//! - All access is atomic; a word is used with one width only (`words` or `halves`). Each user keeps this by using one of them.
+//! - All access is atomic; a word is used with one width only (`words` or `halves`). Each user keeps this by using one
+//!   of them.
 
 use crate::{Result, payload::WORD_BYTES};
 use rustix::mm::{MapFlags, ProtFlags, mmap};

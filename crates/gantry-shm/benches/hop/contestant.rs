@@ -1,7 +1,7 @@
 //! Contestants: two sides that measure something together, most of them by ping-pong.
 //!
-//! `schedule` has the side that measures, `play` the side that answers. The loops are generic, so that each way to send is
-//! compiled into a loop of its own; only the call for a turn is dynamic. Invariants:
+//! `schedule` has the side that measures, `play` the side that answers. The loops are generic, so that each way to send
+//! is compiled into a loop of its own; only the call for a turn is dynamic. Invariants:
 //! - The first round trips of a turn bring code and lines into the caches and are not counted.
 //! - No side waits for ever: if the other one is silent for `PATIENCE`, that is an error.
 
@@ -84,7 +84,8 @@ impl<P: Pair> Contestant for PingPong<P> {
     }
 }
 
-/// Polls until there is a value, with a pause instruction between two polls. All contestants that poll use this function.
+/// Polls until there is a value, with a pause instruction between two polls. All contestants that poll use this
+/// function.
 #[inline(always)]
 pub fn poll<T>(mut next: impl FnMut() -> Result<Option<T>>) -> Result<T> {
     let mut since = None;

@@ -1,9 +1,10 @@
 //! The floor of messages in the ring's entries: a seqlock of the message's size, and no protocol.
 //!
-//! An entry is a sequence and, side by side with it, the payload. The publisher marks the entry as being written, writes it, and
-//! stores the sequence. The reader polls the sequence, copies the payload into memory of its own and looks at the sequence
-//! again: a copy that the publisher overwrote meanwhile is an error. There is no clock, no side can sleep, join or leave, and
-//! the publisher does not care how far its reader is. Lines are fetched before they are needed on both sides.
+//! An entry is a sequence and, side by side with it, the payload. The publisher marks the entry as being written,
+//! writes it, and stores the sequence. The reader polls the sequence, copies the payload into memory of its own and
+//! looks at the sequence again: a copy that the publisher overwrote meanwhile is an error. There is no clock, no side
+//! can sleep, join or leave, and the publisher does not care how far its reader is. Lines are fetched before they are
+//! needed on both sides.
 
 use crate::{
     Result, area,

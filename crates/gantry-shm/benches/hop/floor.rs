@@ -1,10 +1,11 @@
 //! The floor of messages in slots: an entry names the slot, and there is no protocol.
 //!
-//! Gantry is compared with it, and for small messages with `entry_floor`. It is a ring of entries, each on a line of its own; an entry is a sequence and a slot. The
-//! publisher writes the payload in place and stores the entry; the reader polls the entry, then reads the payload: two misses,
-//! of which the second depends on the first. Slots are not protected against overwriting, and no side can sleep, join or leave.
-//! The floor is not slow: lines are fetched for writing before they are needed and handed over when they are written, and each
-//! of these was measured to help; `ratio floor/one-line` shows the result.
+//! Gantry is compared with it, and for small messages with `entry_floor`. It is a ring of entries, each on a line of
+//! its own; an entry is a sequence and a slot. The publisher writes the payload in place and stores the entry; the
+//! reader polls the entry, then reads the payload: two misses, of which the second depends on the first. Slots are not
+//! protected against overwriting, and no side can sleep, join or leave. The floor is not slow: lines are fetched for
+//! writing before they are needed and handed over when they are written, and each of these was measured to help; `ratio
+//! floor/one-line` shows the result.
 
 use crate::{
     Result, area,
@@ -17,8 +18,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::*},
 };
 
-/// The number of entries and slots. It is small, so that 4 KiB slots of both directions stay in near caches; a smaller one does
-/// not help.
+/// The number of entries and slots. It is small, so that 4 KiB slots of both directions stay in near caches; a smaller
+/// one does not help.
 const ENTRIES: usize = 8;
 /// The low bits of an entry are the sequence; the slot is above them.
 const SEQUENCE_BITS: u32 = 48;
@@ -118,8 +119,8 @@ pub fn fetch_for_writing(word: &AtomicU64) {
     let _ = word;
 }
 
-/// Hints that another CPU needs a line next: the line moves from this CPU's own cache to the shared one, which is nearer to
-/// all.
+/// Hints that another CPU needs a line next: the line moves from this CPU's own cache to the shared one, which is
+/// nearer to all.
 #[inline(always)]
 pub fn hand_over(word: &AtomicU64) {
     #[cfg(target_arch = "x86_64")]

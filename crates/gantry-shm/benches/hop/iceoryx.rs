@@ -1,9 +1,9 @@
 //! iceoryx2, used in place: the only file of this benchmark that uses its API.
 //!
-//! Polling contestants use a publish-subscribe service. Blocking ones have an event service beside it, as in iceoryx2's own
-//! examples: send, notify, and on the other side wait on the listener, then receive. iceoryx2 keeps its files under this
-//! benchmark's root and names its shared memory after it, so that no file stays and services of other programs are not met. It
-//! logs nothing.
+//! Polling contestants use a publish-subscribe service. Blocking ones have an event service beside it, as in iceoryx2's
+//! own examples: send, notify, and on the other side wait on the listener, then receive. iceoryx2 keeps its files under
+//! this benchmark's root and names its shared memory after it, so that no file stays and services of other programs are
+//! not met. It logs nothing.
 
 use crate::{
     Result,
@@ -88,7 +88,8 @@ impl Pair for Iceoryx {
         self.payload.write(|word| {
             words[word].write(value);
         });
-        // SAFETY: shared memory from the kernel begins as zeros and is only ever written with words, so every word holds a
+        // SAFETY: shared memory from the kernel begins as zeros and is only ever written with words, so every word
+        // holds a
         //   value; any value is a `u64`.
         let sample = unsafe { sample.assume_init() };
         sample.send().map_err(sentence)?;

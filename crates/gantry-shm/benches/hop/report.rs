@@ -1,7 +1,7 @@
 //! The printed report: the machine, a table, the comparisons.
 //!
-//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, one for each comparison that could be made. No
-//! other line begins with that word.
+//! Programs read the lines that begin with "ratio ": exactly `ratio NAME VALUE`, one for each comparison that could be
+//! made. No other line begins with that word.
 
 use crate::{
     Options, Result,

@@ -1,7 +1,7 @@
 //! The directory of all shared files of a run, and its removal.
 //!
-//! The benchmark's own process creates it, and removes it when it ends, also after an error. If that process was killed, the
-//! other process removes the directory when its input ends.
+//! The benchmark's own process creates it, and removes it when it ends, also after an error. If that process was
+//! killed, the other process removes the directory when its input ends.
 
 use crate::Result;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The schedule: all variants in turns of milliseconds, in cycles until the time is over.
 //!
-//! A *cycle* is one turn of each variant. Figures that are compared come from the same cycle, so that a change of the machine's
-//! speed changes both.
+//! A *cycle* is one turn of each variant. Figures that are compared come from the same cycle, so that a change of the
+//! machine's speed changes both.
 
 use crate::{
     Options, Result,

@@ -1,8 +1,9 @@
 //! `cargo bench -p gantry-shm --bench scale`: the cost of an endpoint, a process and a reader among many of them.
 //!
-//! Four tables: publishers in one process (`endpoints`), processes in one domain and readers on one topic (`processes`), crowds
-//! that join and leave at once (`crowds`). Each row of the first three doubles the number. The `ratio` lines below a table divide the cost of one more in the last row by that in the first: 1
-//! means that the cost does not grow. With `--quick` all numbers are a tenth.
+//! Four tables: publishers in one process (`endpoints`), processes in one domain and readers on one topic
+//! (`processes`), crowds that join and leave at once (`crowds`). Each row of the first three doubles the number. The
+//! `ratio` lines below a table divide the cost of one more in the last row by that in the first: 1 means that the cost
+//! does not grow. With `--quick` all numbers are a tenth.
 
 #![expect(clippy::print_stdout, reason = "a table for people")]
 

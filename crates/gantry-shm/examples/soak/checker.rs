@@ -3,8 +3,8 @@
 //! The rules:
 //! - each sample's bytes are its publisher's, and sequences of a publisher only grow;
 //! - no gap is larger than the losses that were counted; on a topic with one publisher they are equal;
-//! - there is no gap at all if both sides are RELIABLE and KEEP_ALL, except for samples that were lost before the two were
-//!   matched;
+//! - there is no gap at all if both sides are RELIABLE and KEEP_ALL, except for samples that were lost before the two
+//!   were matched;
 //! - a late joiner that asks for it gets the history of a TRANSIENT_LOCAL publisher.
 
 use crate::{
@@ -33,8 +33,8 @@ pub struct Checker {
 struct PublisherState {
     /// The sequence of the sample taken last.
     last: u64,
-    /// The last sequence of its history, and the time at which the first sample was taken. The history was published before
-    /// that time.
+    /// The last sequence of its history, and the time at which the first sample was taken. The history was published
+    /// before that time.
     history: Option<(u64, u64)>,
 }
 
@@ -119,12 +119,13 @@ impl Checker {
         self.qos.history == History::KeepAll && self.qos.reliability == Reliability::Reliable
     }
 
-    /// The last sequence of the history that begins with `first`, and the time before which that sample was published, if there
-    /// must be a history.
+    /// The last sequence of the history that begins with `first`, and the time before which that sample was published,
+    /// if there must be a history.
     fn history_from(&self, offer: Offer, first: u64) -> Option<(u64, u64)> {
         let wants = self.qos.durability == Durability::TransientLocal && offer.is_transient_local;
-        // After a loss, the beginning of the history is not known; for KEEP_ALL, its length is not known either. The depth of the
-        // subscription may have skipped the beginning of several publishers' histories at once, before the first of them was seen.
+        // After a loss, the beginning of the history is not known; for KEEP_ALL, its length is not known either. The
+        // depth of the subscription may have skipped the beginning of several publishers' histories at once, before the
+        // first of them was seen.
         let was_skipped = self.losses.overwritten > 0 && !self.topic.is_survivors;
         if !wants || first == 1 || self.unexplained > 0 || was_skipped || offer.depth == 0 {
             return None;
@@ -133,8 +134,8 @@ impl Checker {
         Some((first - 1 + u64::from(asked.min(offer.depth)), now_ns()))
     }
 
-    /// Checks the age of a sample of the history. A history ends with the newest sample at the time of joining: if its last
-    /// sample is younger, the history began too late.
+    /// Checks the age of a sample of the history. A history ends with the newest sample at the time of joining: if its
+    /// last sample is younger, the history began too late.
     fn is_of_history(&self, gid: Gid, history: Option<(u64, u64)>, sequence: u64, source_time_ns: u64) -> Result<()> {
         let Some((end, joined_ns)) = history.filter(|&(end, _)| sequence <= end) else { return Ok(()) };
         if source_time_ns > joined_ns {

@@ -1,5 +1,5 @@
-//! The coordinator of the run: it starts workers, kills, stops and ends them at random, checks them all the time, and checks at
-//! the end that nothing is left.
+//! The coordinator of the run: it starts workers, kills, stops and ends them at random, checks them all the time, and
+//! checks at the end that nothing is left.
 
 use crate::{
     Result,
@@ -29,7 +29,8 @@ const TICK: Duration = Duration::from_millis(10);
 const LONGEST_STALL_MS: u64 = 7000;
 /// The time limit for a state that is to come by itself.
 const SETTLE_LIMIT: Duration = Duration::from_secs(60);
-/// A process that waits for the registry lock gives up 5 s after its holder was stopped, and may be slow to report that.
+/// A process that waits for the registry lock gives up 5 s after its holder was stopped, and may be slow to report
+/// that.
 const BUSY_AFTER_STOP: Duration = Duration::from_secs(15);
 
 /// The coordinator's actions, counted.
@@ -106,7 +107,8 @@ fn soak(run: &Run, root: &Path) -> Result<()> {
     let alone_again = Usage::now(root)?;
     let (counts, actions, pauses_ms) = (soak.all_counts(), soak.actions, soak.survivor.longest_pauses_ms());
     soak.survivor.stop()?;
-    // The last process that leaves a domain removes it; the next one that joins removes the files of the dead in other domains.
+    // The last process that leaves a domain removes it; the next one that joins removes the files of the dead in other
+    // domains.
     drop(Participant::join_under(root, 0).map_err(|error| error.to_string())?);
     let after = Usage::now(root)?;
     if !after.is_back_at(&before) {

@@ -31,8 +31,8 @@ pub fn fork(player: &mut Player, lifetime: Duration) -> Result<Pid> {
         // SAFETY: a plain system call.
         unsafe { libc::alarm(LIMIT_SECONDS) };
         for descriptor in [0, 1] {
-            // SAFETY: these are pipes to the coordinator, without a further use here; while they are open, the coordinator
-            // would take this process for its parent.
+            // SAFETY: these are pipes to the coordinator, without a further use here; while they are open, the
+            // coordinator would take this process for its parent.
             unsafe { libc::close(descriptor) };
         }
         let found = finding(player);
@@ -50,8 +50,8 @@ pub fn has_ended(child: Pid) -> Result<bool> {
     outcome_of(waitpid(Some(child), WaitOptions::NOHANG))
 }
 
-/// As `has_ended`, for a child whose parent has exited. If the parent had waited for the child, it is not a child of this
-/// process.
+/// As `has_ended`, for a child whose parent has exited. If the parent had waited for the child, it is not a child of
+/// this process.
 pub fn orphan_has_ended(child: Pid) -> Result<bool> {
     match waitpid(Some(child), WaitOptions::NOHANG) {
         Err(Errno::CHILD) => Ok(true),

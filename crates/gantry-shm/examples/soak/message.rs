@@ -1,11 +1,11 @@
-//! The contents of a sample: its bytes follow from its publisher, its sequence and its length, so that each of them can be
-//! checked at any time without a copy.
+//! The contents of a sample: its bytes follow from its publisher, its sequence and its length, so that each of them can
+//! be checked at any time without a copy.
 
 use crate::Result;
 use gantry_shm::Gid;
 
-/// The words at the beginning of a message that name its publisher and its sequence, for the error if the bytes are those of
-/// another sample. Short messages do not have them.
+/// The words at the beginning of a message that name its publisher and its sequence, for the error if the bytes are
+/// those of another sample. Short messages do not have them.
 const NAME_WORDS: usize = 3;
 const WORD_BYTES: usize = 8;
 /// Odd and without a pattern.

@@ -20,7 +20,8 @@ pub struct Options {
     /// Most workers at a time, from 1 to 64
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
     processes: u16,
-    /// Directory of the shared memory; the run creates a directory of its own in it [default: GANTRY_SHM_DIR, or /dev/shm]
+    /// Directory of the shared memory; the run creates a directory of its own in it [default: GANTRY_SHM_DIR, or
+    /// /dev/shm]
     #[arg(long)]
     directory: Option<PathBuf>,
     /// Root of the worker that this process is; the program itself starts workers

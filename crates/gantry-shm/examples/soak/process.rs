@@ -17,8 +17,8 @@ use std::{
 
 /// A running worker reports every 100 ms.
 const SILENCE_LIMIT: Duration = Duration::from_secs(60);
-/// The time limit for a worker to end when asked. One operation may wait 5 s for the registry lock, and some operations follow
-/// each other.
+/// The time limit for a worker to end when asked. One operation may wait 5 s for the registry lock, and some operations
+/// follow each other.
 const END_LIMIT: Duration = Duration::from_secs(120);
 
 /// The state that the coordinator gave the worker.

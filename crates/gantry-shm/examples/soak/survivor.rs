@@ -1,5 +1,5 @@
-//! The coordinator's own endpoints: publishers and subscriptions that live as long as the run, and must make progress all the
-//! time.
+//! The coordinator's own endpoints: publishers and subscriptions that live as long as the run, and must make progress
+//! all the time.
 //!
 //! There are two threads: one publishes, one takes. Neither may pause for long, whatever other processes do.
 

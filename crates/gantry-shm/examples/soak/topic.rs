@@ -124,7 +124,8 @@ impl Offer {
         }
     }
 
-    /// The current time with this offer. The clocks are about as far apart as they are, so that small samples travel inline.
+    /// The current time with this offer. The clocks are about as far apart as they are, so that small samples travel
+    /// inline.
     pub fn to_time(self) -> SourceTime {
         let word = u64::from(self.depth) << 2 | u64::from(self.is_reliable) << 1 | u64::from(self.is_transient_local);
         let now = SourceTime::now();

@@ -1,7 +1,7 @@
 //! A worker process: it joins, lets players work, leaves, and joins again, until it is asked to end, or killed.
 //!
-//! The end of its standard input asks it to end. On its standard output it writes lines: its counts so far (`counts N N …`), a
-//! forked child (`forked PID`), and its error (`failed SENTENCE`).
+//! The end of its standard input asks it to end. On its standard output it writes lines: its counts so far (`counts N N
+//! …`), a forked child (`forked PID`), and its error (`failed SENTENCE`).
 
 use crate::{
     Result,

@@ -4,9 +4,9 @@ use crate::describe::qos::{Durability, Liveliness, Qos, Reliability};
 use std::time::Duration;
 
 impl Qos {
-    /// This QoS with the best reliability, durability, liveliness, deadline and lease that all of these publishers offer, so a
-    /// subscription that requests it matches each of them; without publishers, with the best that there is. History, depth and
-    /// lifespan stay.
+    /// This QoS with the best reliability, durability, liveliness, deadline and lease that all of these publishers
+    /// offer, so a subscription that requests it matches each of them; without publishers, with the best that there is.
+    /// History, depth and lifespan stay.
     ///
     /// ```
     /// use gantry_shm::Qos;
@@ -39,9 +39,9 @@ impl Qos {
         }
     }
 
-    /// This QoS with the reliability, durability, liveliness, deadline and lease that a publisher must offer to match each of these
-    /// subscriptions: RELIABLE and TRANSIENT_LOCAL, which all can use, and the rest as the strictest requests it. History, depth
-    /// and lifespan stay.
+    /// This QoS with the reliability, durability, liveliness, deadline and lease that a publisher must offer to match
+    /// each of these subscriptions: RELIABLE and TRANSIENT_LOCAL, which all can use, and the rest as the strictest
+    /// requests it. History, depth and lifespan stay.
     pub fn best_requested_by(self, subscriptions: impl IntoIterator<Item = Qos, IntoIter: Clone>) -> Self {
         let subscriptions = subscriptions.into_iter();
         let strictest = |limit: fn(Qos) -> Option<Duration>| subscriptions.clone().filter_map(limit).min();

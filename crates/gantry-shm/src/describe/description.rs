@@ -1,7 +1,8 @@
 //! The description of an endpoint or a node: node, topic, type, definition, quality of service, ids.
 //!
-//! The owner writes it once into its process file and, for a publisher, into the publisher's file, too, so that each file
-//! describes itself; other processes read it to match endpoints. Control path. Bytes from outside are checked before use.
+//! The owner writes it once into its process file and, for a publisher, into the publisher's file, too, so that each
+//! file describes itself; other processes read it to match endpoints. Control path. Bytes from outside are checked
+//! before use.
 
 use crate::{
     describe::{
@@ -30,7 +31,8 @@ impl Gid {
         self.0[..12] == id[..12]
     }
 
-    /// Whether both endpoints are of one process and domain, as `ignore_local_publications` asks. Neither locks nor allocates.
+    /// Whether both endpoints are of one process and domain, as `ignore_local_publications` asks. Neither locks nor
+    /// allocates.
     #[must_use]
     pub fn is_of_same_process(&self, other: &Gid) -> bool {
         self.0[..12] == other.0[..12]
@@ -187,7 +189,8 @@ impl EndpointDescription {
         (self.role == Role::Node).then(details)
     }
 
-    /// The reason why a publisher with this description and a subscription to its topic cannot be matched; `None` if they can.
+    /// The reason why a publisher with this description and a subscription to its topic cannot be matched; `None` if
+    /// they can.
     #[must_use]
     pub fn mismatch(&self, subscription: &EndpointDescription) -> Option<String> {
         self.type_mismatch(subscription).or_else(|| {

@@ -1,6 +1,7 @@
 //! Quality of service, field for field `rmw_qos_profile_t`.
 //!
-//! Plain values, stored in every endpoint's description and compared when endpoints are matched; `gantry` re-exports them.
+//! Plain values, stored in every endpoint's description and compared when endpoints are matched; `gantry` re-exports
+//! them.
 
 use crate::error::{Error, Result};
 use std::{fmt, time::Duration};
@@ -46,8 +47,8 @@ pub enum Liveliness {
 
 /// The quality of service that an endpoint offers or requests.
 ///
-/// `None` in a duration is `rmw`'s "unspecified": no limit. A publisher and a subscription match if the publisher offers at least
-/// the quality that the subscription requests: [`Qos::incompatible_policy`].
+/// `None` in a duration is `rmw`'s "unspecified": no limit. A publisher and a subscription match if the publisher
+/// offers at least the quality that the subscription requests: [`Qos::incompatible_policy`].
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
@@ -67,7 +68,8 @@ pub struct Qos {
     pub liveliness: Liveliness,
     /// Longest time between two assertions of a publisher that asserts its own liveliness.
     pub liveliness_lease_duration: Option<Duration>,
-    /// Uses the topic name as it is given: it is neither expanded nor remapped, and ROS 2's rules for names do not apply.
+    /// Uses the topic name as it is given: it is neither expanded nor remapped, and ROS 2's rules for names do not
+    /// apply.
     pub avoid_ros_namespace_conventions: bool,
 }
 

@@ -47,8 +47,8 @@ pub enum QosPolicy {
 }
 
 impl Qos {
-    /// The first policy in which a publisher that offers `self` and a subscription that requests `requested` are incompatible, in
-    /// DDS's request-offered sense.
+    /// The first policy in which a publisher that offers `self` and a subscription that requests `requested` are
+    /// incompatible, in DDS's request-offered sense.
     #[must_use]
     pub fn incompatible_policy(&self, requested: &Qos) -> Option<QosPolicy> {
         let offered = self;

@@ -5,7 +5,8 @@ use crate::describe::qos::Qos;
 use std::time::Duration;
 
 impl Qos {
-    /// Streams of measurements of which the newest count (`rmw_qos_profile_sensor_data`): best effort, volatile, the last 5.
+    /// Streams of measurements of which the newest count (`rmw_qos_profile_sensor_data`): best effort, volatile, the
+    /// last 5.
     pub fn sensor_data() -> Self {
         Qos::default().best_effort().keep_last(5)
     }

@@ -1,13 +1,14 @@
 //! The board of a domain: a line for each topic, with its sleepers, and a line for each waiter, with its bell.
 //!
-//! The first process of a domain makes the board and the last removes it, both under the registry lock (`registry`). Invariants:
-//! - B1: the board is the only memory with many writers, and nothing on it points anywhere: damage can cost a wake-up, delay
-//!   the discovery of an endpoint or keep publishers from reclaiming slots, no more.
+//! The first process of a domain makes the board and the last removes it, both under the registry lock (`registry`).
+//! Invariants:
+//! - B1: the board is the only memory with many writers, and nothing on it points anywhere: damage can cost a wake-up,
+//!   delay the discovery of an endpoint or keep publishers from reclaiming slots, no more.
 //! - B2: the lock of a board is the registry lock of its domain only while the board has its name.
-//! - B3: all processes that hold a topic hold the same line for it (`protocol::names`, N2), and the generations of a line never go
-//!   back, whatever topics it has one after the other. A reader joins no publisher that holds another line than itself, so damaged
-//!   names keep endpoints from finding each other, no more. A process that rings, raises a generation or sets a bit on a line that is
-//!   not the topic's any more wakes a thread for nothing, no more.
+//! - B3: all processes that hold a topic hold the same line for it (`protocol::names`, N2), and the generations of a
+//!   line never go back, whatever topics it has one after the other. A reader joins no publisher that holds another
+//!   line than itself, so damaged names keep endpoints from finding each other, no more. A process that rings, raises a
+//!   generation or sets a bit on a line that is not the topic's any more wakes a thread for nothing, no more.
 
 use crate::{
     crash::{self, Point},
@@ -100,8 +101,8 @@ impl Board {
     /// Makes a board unless processes live here whose board was removed: they would not see the users of the new one.
     fn create_if_unused(directory: &Directory) -> Result<Option<Board>> {
         let mut refusal = check_one_board(directory, None);
-        // Other processes make a board and join, or leave and remove it, between any two checks; a board that was removed from
-        // living processes stays away.
+        // Other processes make a board and join, or leave and remove it, between any two checks; a board that was
+        // removed from living processes stays away.
         for _ in 0..BOARD_RETRIES {
             if refusal.is_ok() {
                 return Board::create(directory);
@@ -114,8 +115,8 @@ impl Board {
         refusal.map(|()| None)
     }
 
-    /// Removes the board of another version, or a damaged one, if no living process may use it; `unusable` is the error of
-    /// opening it. Its lock, which all versions have at the same offset, is the right to do so.
+    /// Removes the board of another version, or a damaged one, if no living process may use it; `unusable` is the error
+    /// of opening it. Its lock, which all versions have at the same offset, is the right to do so.
     fn remove_unused(directory: &Directory, patience: Duration, unusable: Error) -> Result<Option<Board>> {
         let file = SharedFile::open(directory, BOARD_NAME, true)?;
         if !wait_for_lock(&file, directory, patience)? {
@@ -188,7 +189,8 @@ impl Board {
         self.header.id
     }
 
-    /// Count of changes of the set of processes; to be compared with its value before the last listing of the directory.
+    /// Count of changes of the set of processes; to be compared with its value before the last listing of the
+    /// directory.
     pub(crate) fn processes_generation(&self) -> u64 {
         acquire(&self.header.processes_generation)
     }
@@ -199,8 +201,8 @@ impl Board {
         crash::point(Point::ProcessesChanged);
     }
 
-    /// Holds the line of the topic with that hash for a waiter that follows one side of it. `is_held` says of a line whether the
-    /// waiter's process holds it already.
+    /// Holds the line of the topic with that hash for a waiter that follows one side of it. `is_held` says of a line
+    /// whether the waiter's process holds it already.
     pub(crate) fn hold(
         &self,
         line_hash: u64,
@@ -271,19 +273,21 @@ impl Board {
         self.own_lines(topic).ring_sleepers();
     }
 
-    /// Raises the generation of the graph, because an endpoint or a node was added to its process's file or removed from it.
+    /// Raises the generation of the graph, because an endpoint or a node was added to its process's file or removed
+    /// from it.
     pub(crate) fn graph_changed(&self) {
         self.topic_changed(GRAPH, Side::Readers);
     }
 
-    /// Counts the growth of a publisher's file, and wakes the control threads of the topic's readers, which bring its pages in.
+    /// Counts the growth of a publisher's file, and wakes the control threads of the topic's readers, which bring its
+    /// pages in.
     pub(crate) fn file_has_grown(&self, topic: TopicIndex) {
         self.line(topic).growths.fetch_add(1, Release); // partners: `Tasks::living`, `PublisherDiscovery::end`
         self.own_lines(topic).wake_watchers(Side::Publishers, full_fence(Site::NewsFence));
     }
 
-    /// Wakes all that sleep on the topic, for news that were stored before the fence (3). A system call for each sleeper, none if
-    /// there is none.
+    /// Wakes all that sleep on the topic, for news that were stored before the fence (3). A system call for each
+    /// sleeper, none if there is none.
     #[inline]
     pub(crate) fn wake(&self, topic: TopicIndex, fenced: Fenced) {
         self.own_lines(topic).wake(fenced);
@@ -360,7 +364,8 @@ impl Board {
         owners
     }
 
-    /// B2: whether it still has its name. If not, it is no registry any more, though its waiter lines serve its processes.
+    /// B2: whether it still has its name. If not, it is no registry any more, though its waiter lines serve its
+    /// processes.
     pub(crate) fn has_name(&self) -> bool {
         self.region.file().map_or(true, SharedFile::has_name)
     }

@@ -1,10 +1,11 @@
-//! The control thread of a participant: it maps new endpoints, brings their pages in, notices deaths and reaps, so that publish
-//! and take never have to.
+//! The control thread of a participant: it maps new endpoints, brings their pages in, notices deaths and reaps, so that
+//! publish and take never have to.
 //!
-//! It runs [`ControlTask`]s. It sleeps on its own bell on the board; joining or leaving a topic rings the bells of the topic's
-//! watchers, and the tasks that follow that side of the topic are updated. It probes for deaths every second, or less often where processes are many
-//! ([`Domain::until_probe`]), and every [`LIVENESS_POLL_PERIOD`] while a task polls liveness. Invariant T1: the thread keeps the
-//! domain, never the participant, so that dropping a participant can wait for the thread's end.
+//! It runs [`ControlTask`]s. It sleeps on its own bell on the board; joining or leaving a topic rings the bells of the
+//! topic's watchers, and the tasks that follow that side of the topic are updated. It probes for deaths every second,
+//! or less often where processes are many ([`Domain::until_probe`]), and every [`LIVENESS_POLL_PERIOD`] while a task
+//! polls liveness. Invariant T1: the thread keeps the domain, never the participant, so that dropping a participant can
+//! wait for the thread's end.
 
 use crate::{
     domain::{
@@ -34,8 +35,9 @@ const STACK_BYTES: usize = 256 << 10;
 /// Looks at the lock of a discovery before the data path goes on without its result: some microseconds.
 const LOCK_ATTEMPTS: usize = 200;
 
-/// The result of a discovery for the data path; `None` while a discovery is under way. The control thread also locks it for some
-/// microseconds to find that there is nothing new, which is waited for: endpoints of this process are joined already.
+/// The result of a discovery for the data path; `None` while a discovery is under way. The control thread also locks it
+/// for some microseconds to find that there is nothing new, which is waited for: endpoints of this process are joined
+/// already.
 pub(crate) fn lock_soon<T>(discovered: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     for _ in 0..LOCK_ATTEMPTS {
         if let Ok(discovered) = discovered.try_lock() {
@@ -73,7 +75,8 @@ impl Control {
         Ok(Control { domain, shared, thread: Some(thread) })
     }
 
-    /// Updates a task, now and at each join or leave of that side of the topic, for as long as its owner keeps the `Arc`.
+    /// Updates a task, now and at each join or leave of that side of the topic, for as long as its owner keeps the
+    /// `Arc`.
     pub(crate) fn register(&self, topic: TopicIndex, side: Side, task: &Arc<impl ControlTask + 'static>) {
         // Taken back when this process holds the topic no more (`topics`): a superfluous ring costs it one round.
         // (3) The update sees the generation, or the process that raised it sees our bit.
@@ -83,8 +86,8 @@ impl Control {
         task.update(&self.domain);
     }
 
-    /// Updates this process's tasks that follow that side of the topic, on the calling thread: they need not wait for the control
-    /// thread. Those that can wait do.
+    /// Updates this process's tasks that follow that side of the topic, on the calling thread: they need not wait for
+    /// the control thread. Those that can wait do.
     pub(crate) fn update(&self, topic: TopicIndex, side: Side) {
         let tasks = self.tasks().of(topic, side); // unlocked: an update may register others
         let connected: Vec<_> = tasks.iter().filter_map(|task| Some((task, task.connect(&self.domain)?))).collect();
@@ -139,7 +142,8 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
     let mut poll_until = None::<Instant>;
     let (mut pace, mut notifies) = (Pace::new(), false);
     loop {
-        // Many endpoints that join at once ring many times. No pause while a descriptor or a waker awaits news: latency counts.
+        // Many endpoints that join at once ring many times. No pause while a descriptor or a waker awaits news: latency
+        // counts.
         if !notifies && !shared.stop.load(Acquire) {
             std::thread::park_timeout(pace.pause(None)); // dropping the handle ends the pause
         }
@@ -180,8 +184,8 @@ fn run(domain: &Arc<Domain>, shared: &Shared) {
     }
 }
 
-/// Probes the endpoints from which an answer is awaited; returns whether to probe again soon. Polling goes on for a while after
-/// the last answer, so that a user who asks again and again does not wake the thread each time.
+/// Probes the endpoints from which an answer is awaited; returns whether to probe again soon. Polling goes on for a
+/// while after the last answer, so that a user who asks again and again does not wake the thread each time.
 fn poll_liveness(domain: &Domain, shared: &Shared, tasks: &[Task], poll_until: &mut Option<Instant>) -> bool {
     let now = Instant::now();
     let is_late = poll_until.is_some_and(|until| now >= until);

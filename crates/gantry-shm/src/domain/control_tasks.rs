@@ -17,8 +17,8 @@ use std::{
 pub(crate) trait ControlTask: Send + Sync {
     /// Updates the endpoint's view of the other endpoints. May block.
     fn update(&self, domain: &Arc<Domain>);
-    /// Makes connections that are joined when the generation of the topic's readers was raised, which the caller does for all tasks
-    /// together; then it joins them. `None`: there are none.
+    /// Makes connections that are joined when the generation of the topic's readers was raised, which the caller does
+    /// for all tasks together; then it joins them. `None`: there are none.
     fn connect(&self, _domain: &Arc<Domain>) -> Option<JoinBatch> {
         None
     }
@@ -32,8 +32,8 @@ pub(crate) trait ControlTask: Send + Sync {
     fn due_ns(&self) -> Option<u64> {
         None
     }
-    /// Whether a matched endpoint died and its death was not announced yet. `None` unless the endpoint's user waits for an answer of
-    /// the matched endpoints, and must learn soon if one dies.
+    /// Whether a matched endpoint died and its death was not announced yet. `None` unless the endpoint's user waits for
+    /// an answer of the matched endpoints, and must learn soon if one dies.
     fn has_unannounced_death(&self, _domain: &Domain) -> Option<bool> {
         None
     }
@@ -55,7 +55,8 @@ pub(crate) struct Tasks(HashMap<(TopicIndex, Side), Followers>);
 #[derive(Default)]
 struct Followers {
     tasks: Vec<Weak<dyn ControlTask>>,
-    /// The generation of that side and the growths of its publishers' files, as of the last round of the control thread.
+    /// The generation of that side and the growths of its publishers' files, as of the last round of the control
+    /// thread.
     seen: Option<(u64, u64)>,
 }
 

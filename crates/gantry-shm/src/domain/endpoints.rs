@@ -72,8 +72,8 @@ pub(crate) struct Endpoints {
     generations: Generations,
 }
 
-/// The words that change when endpoints of one role on a topic come or go: the topic's line and its generation, and the generation of the
-/// processes. `None` for a topic that no process holds: its endpoints are on their way.
+/// The words that change when endpoints of one role on a topic come or go: the topic's line and its generation, and the
+/// generation of the processes. `None` for a topic that no process holds: its endpoints are on their way.
 type Generations = Option<(TopicIndex, u64, u64)>;
 
 /// The endpoints of the topics that have many.
@@ -94,8 +94,8 @@ impl KnownEndpoints {
 }
 
 impl Domain {
-    /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none. One that is just being added
-    /// may be missing until the generation of the topic is raised for it.
+    /// The endpoints of one role on a topic, of processes that are not known to be dead; probes none. One that is just
+    /// being added may be missing until the generation of the topic is raised for it.
     pub(crate) fn endpoints(&self, topic: &str, role: Role) -> Result<Arc<Endpoints>> {
         let hash = name_hash(topic);
         let mut known = self.known_endpoints.lock();
@@ -130,7 +130,8 @@ impl Domain {
         Ok(Endpoints { epoch: 0, list, unreadable, generations })
     }
 
-    /// Forgets the endpoints of topics that changed since the last look at them: they keep processes mapped that may be gone.
+    /// Forgets the endpoints of topics that changed since the last look at them: they keep processes mapped that may be
+    /// gone.
     pub(crate) fn forget_old_endpoints(&self) {
         self.known_endpoints.lock().topics.retain(|&(_, role), known| {
             known.list.first().is_some_and(|(_, first)| known.generations == self.generations(&first.topic, role))

@@ -1,5 +1,5 @@
-//! The order in which subscriptions join publishers: first the connections with their records, then a new generation of the topic's
-//! readers, then the joins. One generation is for all subscriptions of a process that join together.
+//! The order in which subscriptions join publishers: first the connections with their records, then a new generation of
+//! the topic's readers, then the joins. One generation is for all subscriptions of a process that join together.
 
 use crate::{
     domain::{Domain, board::TopicIndex},
@@ -12,7 +12,8 @@ use std::sync::atomic::Ordering::Relaxed;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct JoinBatch(pub(crate) u64);
 
-/// A generation of a topic's readers that was raised after connections were made. A publisher that sees it sees their records.
+/// A generation of a topic's readers that was raised after connections were made. A publisher that sees it sees their
+/// records.
 #[derive(Clone, Copy)]
 pub(crate) struct JoinGeneration {
     pub(crate) number: u64,
@@ -21,7 +22,8 @@ pub(crate) struct JoinGeneration {
 }
 
 impl Domain {
-    /// Raises the generation of the topic's readers, which wakes the control thread of every process with an endpoint of the topic.
+    /// Raises the generation of the topic's readers, which wakes the control thread of every process with an endpoint
+    /// of the topic.
     pub(crate) fn raise_for_joins(&self, topic: TopicIndex) -> JoinGeneration {
         let number = self.board.topic_changed(topic, Side::Readers);
         let has_name = self.process.has_name(&self.directory);

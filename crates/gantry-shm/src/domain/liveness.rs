@@ -10,8 +10,9 @@ use crate::{
     },
 };
 
-/// Refuses to go on beside living processes that use another board: theirs was removed while in use (by `rm`, or a tool that
-/// cleans shared memory), so announcements of neither side would reach the other. With `None`, there is no board, and any living process is refused.
+/// Refuses to go on beside living processes that use another board: theirs was removed while in use (by `rm`, or a tool
+/// that cleans shared memory), so announcements of neither side would reach the other. With `None`, there is no board,
+/// and any living process is refused.
 pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<()> {
     for name in directory.files()?.iter().filter(|name| name.ends_with(PROCESS_SUFFIX)) {
         match Peer::board_id_of(directory, name) {

@@ -3,8 +3,8 @@
 //! The participant, samples, connections and the control thread keep it; dropping the last reference leaves the domain.
 //! Control path. Invariants:
 //! - A1: processes join, leave and reap under the registry lock of a board that has its name (board.rs, B2).
-//! - A2: A listing has every process with a name that joined before the count of processes was read. A caller that must know all
-//!   processes gets an error if one of them cannot be mapped or listed.
+//! - A2: A listing has every process with a name that joined before the count of processes was read. A caller that must
+//!   know all processes gets an error if one of them cannot be mapped or listed.
 
 pub(crate) mod board;
 pub(crate) mod control;
@@ -92,8 +92,8 @@ struct Peers {
     unlisted_owners: Vec<u64>,
     /// There was a file of a dead process that is not in `list`.
     has_remains: bool,
-    /// Dead processes whose files have no names, so that no listing of the directory shows them; their deaths were not announced
-    /// yet.
+    /// Dead processes whose files have no names, so that no listing of the directory shows them; their deaths were not
+    /// announced yet.
     unannounced_deaths: Vec<Arc<Peer>>,
 }
 
@@ -106,7 +106,8 @@ impl Domain {
             "join domain {domain_id} under {root_path}: its directory is removed each time (or /proc is not mounted)"
         );
         let mut error = Error::system(action, ErrorKind::NotFound);
-        // Again, when the last of the other processes leaves and removes board and directories; each attempt is one such race.
+        // Again, when the last of the other processes leaves and removes board and directories; each attempt is one
+        // such race.
         for _ in 0..1000 {
             let user_directory = Directory::of_user(root)?;
             path = user_directory.path().to_owned();
@@ -168,8 +169,8 @@ impl Domain {
         }))
     }
 
-    /// The mapping of the publisher with that file and key, which all subscriptions of this process share. `NotFound` in the error
-    /// if it left meanwhile. The caller holds the publisher's topic.
+    /// The mapping of the publisher with that file and key, which all subscriptions of this process share. `NotFound`
+    /// in the error if it left meanwhile. The caller holds the publisher's topic.
     pub(crate) fn publisher_mapping(&self, file_name: &str, key: u64) -> Result<Arc<PublisherMapping>> {
         let mapping = self.shared_mapping(file_name, key)?;
         self.check_line(&mapping)?;
@@ -199,8 +200,9 @@ impl Domain {
         Ok(self.listed()?.list.clone())
     }
 
-    /// All processes of the domain, for a publisher that must see every reader: an error if there is a process that is not among
-    /// them, unless it was `unlisted_before` the publisher was there (such a process has no name, and joins no publisher).
+    /// All processes of the domain, for a publisher that must see every reader: an error if there is a process that is
+    /// not among them, unless it was `unlisted_before` the publisher was there (such a process has no name, and joins
+    /// no publisher).
     pub(crate) fn all_peers(&self, unlisted_before: &[u64]) -> Result<Arc<[Arc<Peer>]>> {
         let peers = self.listed()?;
         match may_have_joined(&peers.unlisted_owners, unlisted_before) {
@@ -212,7 +214,8 @@ impl Domain {
         }
     }
 
-    /// The processes that are not among [`Domain::peers`], because their files were removed before this process listed them.
+    /// The processes that are not among [`Domain::peers`], because their files were removed before this process listed
+    /// them.
     pub(crate) fn unlisted_owners(&self) -> Result<Vec<u64>> {
         Ok(self.listed()?.unlisted_owners.clone())
     }
@@ -222,7 +225,8 @@ impl Domain {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = self.board.processes_generation();
         if peers.seen_generation != Some(generation) || !peers.unlisted_owners.is_empty() {
-            // Before the listing: a process has its name and its lock before its lines, and frees these before its name is removed.
+            // Before the listing: a process has its name and its lock before its lines, and frees these before its name
+            // is removed.
             let mut owners = self.board.waiter_owners();
             peers.has_remains = false;
             // A peer whose file was removed stays as long as it lives: its pins count.
@@ -283,8 +287,8 @@ impl Domain {
         Ok(description)
     }
 
-    /// The selected endpoints and nodes of some processes, each with its process and the number of samples that it copied. A process
-    /// that cannot be read is passed over, with a sentence in `unreadable`.
+    /// The selected endpoints and nodes of some processes, each with its process and the number of samples that it
+    /// copied. A process that cannot be read is passed over, with a sentence in `unreadable`.
     pub(crate) fn entries(
         &self,
         selection: Selection<'_>,
@@ -304,8 +308,8 @@ impl Domain {
         Ok(entries)
     }
 
-    /// An error about an endpoint at the other end of `own`'s topic that has another type, or else QoS that do not match;
-    /// `None` if there is none.
+    /// An error about an endpoint at the other end of `own`'s topic that has another type, or else QoS that do not
+    /// match; `None` if there is none.
     pub(crate) fn mismatch(&self, own: &EndpointDescription) -> Option<Error> {
         let is_publisher = own.role == Role::Publisher;
         let other_role = if is_publisher { Role::Subscription } else { Role::Publisher };
@@ -320,8 +324,8 @@ impl Domain {
         }
     }
 
-    /// Probes all peers (half a microsecond each); if one died, removes its files and announces its death, unless another
-    /// process is reaping now.
+    /// Probes all peers (half a microsecond each); if one died, removes its files and announces its death, unless
+    /// another process is reaping now.
     pub(crate) fn reap_dead(&self) -> Result<()> {
         let died = self.peers()?.iter().any(|peer| !peer.is_alive());
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -347,8 +351,8 @@ impl Domain {
         Ok(())
     }
 
-    /// Time until this process probes again. One of many probes seldom, so that 100 sleeping processes let a CPU rest, and at random
-    /// times, so that they do not all probe at once: together they notice a death within a second or so.
+    /// Time until this process probes again. One of many probes seldom, so that 100 sleeping processes let a CPU rest,
+    /// and at random times, so that they do not all probe at once: together they notice a death within a second or so.
     pub(crate) fn until_probe(&self) -> Duration {
         let periods = (self.known_peers() / PROBING_PEERS).clamp(1, MAX_PROBE_PERIODS) as u32;
         if periods == 1 {
@@ -360,7 +364,8 @@ impl Domain {
 
     fn leave(&self) -> Result<()> {
         let file_name = self.process.file_name();
-        // If the lock cannot be had, all stays as it is: the lock on our file ends with this process, and a reaper does the rest.
+        // If the lock cannot be had, all stays as it is: the lock on our file ends with this process, and a reaper does
+        // the rest.
         let registry = self.board.lock(&self.directory, REGISTRY_PATIENCE)?;
         registry.free_waiters_of(waiter_owner(self.process.id()));
         self.directory.unlink(&file_name)?;

@@ -1,8 +1,9 @@
 //! The pace of discoveries: after each, a pause in which the other processes of the domain could do the same.
 //!
-//! Each endpoint that joins or leaves wakes every process with an endpoint of its topic. In a crowd that joins at once, these
-//! rounds would take all CPUs from the processes that have yet to join, first of all from the one that has the registry lock. With
-//! these pauses they take about one CPU, and a round finds many newcomers. Among few processes a round and its pause are short.
+//! Each endpoint that joins or leaves wakes every process with an endpoint of its topic. In a crowd that joins at once,
+//! these rounds would take all CPUs from the processes that have yet to join, first of all from the one that has the
+//! registry lock. With these pauses they take about one CPU, and a round finds many newcomers. Among few processes a
+//! round and its pause are short.
 
 use crate::domain::Domain;
 use rustix::time::{ClockId, clock_gettime};
@@ -13,8 +14,8 @@ pub(crate) const MIN_PAUSE: Duration = Duration::from_millis(1);
 /// The longest one.
 const MAX_PAUSE: Duration = Duration::from_millis(50);
 
-/// A round pauses for so many times its CPU time at least: while a process creates many endpoints, its control thread waits for the
-/// last of them rather than compete with the thread that creates them.
+/// A round pauses for so many times its CPU time at least: while a process creates many endpoints, its control thread
+/// waits for the last of them rather than compete with the thread that creates them.
 const MIN_SHARES: usize = 8;
 
 /// The rounds of one thread.

@@ -24,8 +24,8 @@ pub struct Participant {
     sender: Mutex<Option<Sender>>,
 }
 
-/// The participants of this process by root, domain and number of the [`Epoch`]. Each has a lock of its own, so that a domain whose
-/// registry is locked by a stopped process does not delay joins of other domains.
+/// The participants of this process by root, domain and number of the [`Epoch`]. Each has a lock of its own, so that a
+/// domain whose registry is locked by a stopped process does not delay joins of other domains.
 type Joined = HashMap<(PathBuf, u32, u64), Arc<Mutex<Weak<Participant>>>>;
 
 static JOINED: Mutex<Option<Joined>> = Mutex::new(None);
@@ -44,12 +44,14 @@ impl Participant {
     /// Joins the domain under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset).
     ///
     /// # Real-time
-    /// Joining starts a thread, `gantry-control`, which maps files and reads directories. It has SCHED_OTHER, nice 0 (or more, if
-    /// the caller has more) and the CPUs that the *main thread* of the process has at that time, whatever the caller has. A program
-    /// whose main thread is pinned to a CPU of its own should join before it pins that thread.
+    /// Joining starts a thread, `gantry-control`, which maps files and reads directories. It has SCHED_OTHER, nice 0
+    /// (or more, if the caller has more) and the CPUs that the *main thread* of the process has at that time, whatever
+    /// the caller has. A program whose main thread is pinned to a CPU of its own should join before it pins that
+    /// thread.
     ///
-    /// `mlockall(MCL_FUTURE)` counts the address space of all files, with their room to grow, against `RLIMIT_MEMLOCK`. If they
-    /// do not fit, the mapping of a file is made longer each time that the file has outgrown it: a few system calls, on the data path.
+    /// `mlockall(MCL_FUTURE)` counts the address space of all files, with their room to grow, against `RLIMIT_MEMLOCK`.
+    /// If they do not fit, the mapping of a file is made longer each time that the file has outgrown it: a few system
+    /// calls, on the data path.
     ///
     /// # Errors
     /// As [`Participant::join_under`].
@@ -57,12 +59,12 @@ impl Participant {
         Participant::join_under(&default_root(), domain_id)
     }
 
-    /// Joins the domain under `root`; a process that joined it already gets the same participant. Removes the files that dead
-    /// processes left in any domain of this user, and starts the control thread.
+    /// Joins the domain under `root`; a process that joined it already gets the same participant. Removes the files
+    /// that dead processes left in any domain of this user, and starts the control thread.
     ///
     /// # Errors
-    /// The directory cannot be made or trusted, is full, or is of another version; the registry lock is held too long; no
-    /// thread can be started.
+    /// The directory cannot be made or trusted, is full, or is of another version; the registry lock is held too long;
+    /// no thread can be started.
     pub fn join_under(root: &Path, domain_id: u32) -> Result<Arc<Participant>> {
         let key = (root.to_owned(), domain_id, Epoch::current()?.number);
         let joined = {
@@ -94,7 +96,8 @@ impl Participant {
         self.domain.domain_id
     }
 
-    /// Has the sender thread wake the readers of `topic` for each sample in the outbox, as long as the caller keeps the outbox.
+    /// Has the sender thread wake the readers of `topic` for each sample in the outbox, as long as the caller keeps the
+    /// outbox.
     pub(crate) fn outbox(&self, topic: TopicIndex, period: Duration) -> Result<Arc<Outbox>> {
         let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = match &mut *sender {

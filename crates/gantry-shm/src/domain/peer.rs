@@ -1,8 +1,9 @@
-//! Another process's file (or our own, as others read it): whether its owner lives, its endpoints and its reader records.
+//! Another process's file (or our own, as others read it): whether its owner lives, its endpoints and its reader
+//! records.
 //!
-//! Publishers read the records for the pins that they must honour, subscriptions the endpoints. Control path. Death is decided
-//! only by probing the lock through the descriptor that was kept since the file was first seen: that works after the file was
-//! removed, and in another pid namespace. A peer that is dead stays dead.
+//! Publishers read the records for the pins that they must honour, subscriptions the endpoints. Control path. Death is
+//! decided only by probing the lock through the descriptor that was kept since the file was first seen: that works
+//! after the file was removed, and in another pid namespace. A peer that is dead stays dead.
 
 use crate::{
     describe::description::{EndpointDescription, MAX_DESCRIPTION_BYTES},
@@ -22,8 +23,8 @@ use std::{
     },
 };
 
-/// How often an endpoint that is being rewritten is read again before it is passed over: its owner raises the topic's generation
-/// afterwards, so nothing is missed for long.
+/// How often an endpoint that is being rewritten is read again before it is passed over: its owner raises the topic's
+/// generation afterwards, so nothing is missed for long.
 const READ_ATTEMPTS: usize = 100;
 
 /// A record, with the process that it lies in, which keeps it mapped.
@@ -50,9 +51,9 @@ pub(crate) struct Peer {
     contents: Mutex<Contents>,
 }
 
-/// The contents of a process's file, as they were when it had a certain count of changes. They cannot be out of date for a caller
-/// that saw the generation of a topic: the file's owner counts a change before it raises that generation, and the count is read
-/// before the contents.
+/// The contents of a process's file, as they were when it had a certain count of changes. They cannot be out of date
+/// for a caller that saw the generation of a topic: the file's owner counts a change before it raises that generation,
+/// and the count is read before the contents.
 #[derive(Default)]
 struct Contents {
     changes: Option<u64>,
@@ -62,8 +63,8 @@ struct Contents {
     endpoints: BTreeMap<usize, (usize, [Option<EndpointKey>; 2])>,
     /// The offsets of the blocks with endpoints.
     by_key: HashMap<EndpointKey, BTreeSet<usize>>,
-    /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version of its block: with many
-    /// endpoints on a topic, each of them looks at all others again and again.
+    /// The descriptions of the endpoints that were read, by the offsets of their blocks, each with the version of its
+    /// block: with many endpoints on a topic, each of them looks at all others again and again.
     descriptions: HashMap<usize, (u64, Arc<EndpointDescription>)>,
     /// The definitions of their types, by the types' hashes: many endpoints have the same.
     definitions: HashMap<[u8; 32], Arc<str>>,
@@ -142,8 +143,8 @@ impl Peer {
         self.dead.load(Relaxed)
     }
 
-    /// Its endpoints with any of these keys, or all, each with the number of samples that it copied. Others may be among them: two
-    /// names may have one hash, and a block may have another endpoint by now.
+    /// Its endpoints with any of these keys, or all, each with the number of samples that it copied. Others may be
+    /// among them: two names may have one hash, and a block may have another endpoint by now.
     pub(crate) fn endpoints(&self, keys: Option<&[EndpointKey]>) -> Result<Vec<(Arc<EndpointDescription>, u64)>> {
         let mut found = Vec::new();
         let mut contents = self.contents()?;
@@ -180,8 +181,8 @@ impl Peer {
         Ok(found)
     }
 
-    /// The topics (hashes of their lines) on which it has, or had, endpoints and may not have raised the generation; for its
-    /// reaper.
+    /// The topics (hashes of their lines) on which it has, or had, endpoints and may not have raised the generation;
+    /// for its reaper.
     pub(crate) fn topics(&self) -> Result<BTreeSet<u64>> {
         let mut topics = BTreeSet::new();
         // Read again: it may have died between an endpoint and the count of that change.
@@ -354,7 +355,8 @@ impl Peer {
     }
 }
 
-/// The offsets of the blocks that changed after `seen` changes and until `changes`; `None` if the log has not all of them any more.
+/// The offsets of the blocks that changed after `seen` changes and until `changes`; `None` if the log has not all of
+/// them any more.
 fn changed_blocks(header: &ProcessHeader, seen: u64, changes: u64) -> Option<Vec<usize>> {
     let numbers = seen..changes;
     let entry = |change: u64| header.change_log[(change % LOGGED_CHANGES) as usize].load(Relaxed) as usize * LINE_BYTES;

@@ -2,8 +2,8 @@
 //!
 //! Other processes read it as a `peer`. Control path, except that the data path stores pins and cursors in the records.
 //! Invariants:
-//! - P1: the file is created unnamed, locked, initialised and only then named: a process that sees the name sees a living owner
-//!   or a dead one, never an unfinished file.
+//! - P1: the file is created unnamed, locked, initialised and only then named: a process that sees the name sees a
+//!   living owner or a dead one, never an unfinished file.
 //! - P2: blocks are only added; `used_bytes` covers a block after its header is complete.
 //! - P3: a record whose `key` is not 0 belongs to the subscription that took it, until [`ProcessFile::free_record`].
 
@@ -42,7 +42,8 @@ pub(crate) struct ProcessFile {
 /// The free parts of the file; in private memory, so that no other process can damage them.
 struct FreeParts {
     records: Vec<OwnRecord>,
-    /// By their capacities: each description gets the smallest block that fits, so that those which come and go by turns fill the same.
+    /// By their capacities: each description gets the smallest block that fits, so that those which come and go by
+    /// turns fill the same.
     endpoints: BTreeMap<usize, Vec<EndpointBlock>>,
     endpoints_made: u32,
     /// As in the header, which others read.
@@ -132,8 +133,8 @@ impl ProcessFile {
         self.region.at(0)
     }
 
-    /// Called after each change of an endpoint or of a record's key, and before the generation of its topic is raised: a process that
-    /// sees that generation sees this count, and that the contents which it knows are old.
+    /// Called after each change of an endpoint or of a record's key, and before the generation of its topic is raised:
+    /// a process that sees that generation sees this count, and that the contents which it knows are old.
     fn count_change(&self, block_offset: usize) {
         let _change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(header) = self.header() {
@@ -177,8 +178,8 @@ impl ProcessFile {
         Ok(block)
     }
 
-    /// Removes an endpoint's description. The caller then raises the topic's generation and frees the block: until then the block
-    /// names the topic on which the reaper announces this process's death.
+    /// Removes an endpoint's description. The caller then raises the topic's generation and frees the block: until then
+    /// the block names the topic on which the reaper announces this process's death.
     pub(crate) fn remove_endpoint(&self, block: EndpointBlock) -> Result<()> {
         self.write_endpoint(block, None, &[])
     }
@@ -223,14 +224,15 @@ impl ProcessFile {
         Ok(())
     }
 
-    /// A record for the publisher with that key that holds everything (cursor 0). The caller then raises the generation, and keeps
-    /// this file for as long as it uses the record.
+    /// A record for the publisher with that key that holds everything (cursor 0). The caller then raises the
+    /// generation, and keeps this file for as long as it uses the record.
     pub(crate) fn take_record(&self, directory: &Directory, key: u64, state: u32, depth: u32) -> Result<OwnRecord> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         if free.records.is_empty() {
             let offset =
                 self.add_block(&mut free, directory, BLOCK_RECORDS, RECORDS_PER_BLOCK * size_of::<ReaderRecord>())?;
-            // SAFETY: `FreeParts` keeps it no longer than `self` keeps the region; for others it is the caller's promise.
+            // SAFETY: `FreeParts` keeps it no longer than `self` keeps the region; for others it is the caller's
+            // promise.
             let block = unsafe { InRegion::new(self.region.at::<BlockHeader>(offset)?) };
             let records = self.region.slice::<ReaderRecord>(offset + size_of::<BlockHeader>(), RECORDS_PER_BLOCK)?;
             // SAFETY: as above.
@@ -336,8 +338,8 @@ fn program_name() -> String {
     name[..end].to_owned()
 }
 
-/// The id in the name of a process file. Any program of the user may put a file with such a name here; its id belongs to no
-/// process.
+/// The id in the name of a process file. Any program of the user may put a file with such a name here; its id belongs
+/// to no process.
 pub(crate) fn process_id(name: &str) -> &str {
     name.strip_suffix(PROCESS_SUFFIX).unwrap_or(name)
 }

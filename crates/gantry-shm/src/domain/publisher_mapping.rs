@@ -1,5 +1,5 @@
-//! The mapping of a publisher's file, which the subscriptions of this process share: read-only, checked before use. Samples keep it,
-//! so that their memory stays mapped when the publisher is gone.
+//! The mapping of a publisher's file, which the subscriptions of this process share: read-only, checked before use.
+//! Samples keep it, so that their memory stays mapped when the publisher is gone.
 
 use crate::{
     error::{Error, Result},
@@ -97,8 +97,8 @@ impl PublisherMapping {
         Error::corrupt(self.region.name(), "the ring", "a ring that is in use", "only replaced ones")
     }
 
-    /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. That much of the file is mapped after this
-    /// if it is there, so that a sample is not taken before its memory is.
+    /// Address of the payload of the slot at `offset`, unchecked: for prefetching only. That much of the file is mapped
+    /// after this if it is there, so that a sample is not taken before its memory is.
     #[inline]
     pub(crate) fn hint(&self, offset: usize, length_bytes: usize) -> Result<*const u8> {
         let payload = offset + PAYLOAD_OFFSET;
@@ -112,7 +112,8 @@ impl PublisherMapping {
         if end > self.region.length_bytes() { self.region.refresh_length().map(drop) } else { Ok(()) }
     }
 
-    /// Address of the slot's header at `offset`, after checking that there can be a slot with `length_bytes` of payload.
+    /// Address of the slot's header at `offset`, after checking that there can be a slot with `length_bytes` of
+    /// payload.
     #[inline]
     pub(crate) fn slot(&self, offset: usize, length_bytes: usize) -> Result<NonNull<SlotHeader>> {
         if offset < self.memory_offset || length_bytes > self.payload_bytes {

@@ -1,8 +1,9 @@
 //! The reaper: removal of the files and waiter lines of dead processes, and the announcement of their deaths.
 //!
-//! A process reaps when it joins, when it leaves and when its control thread finds a peer dead. Control path; the registry lock
-//! is held. The reaper never writes into another process's region: it frees waiter lines and removes names, nothing else.
-//! Only a lock that is certainly free means dead: a process that cannot probe it (no descriptors, no memory) removes nothing.
+//! A process reaps when it joins, when it leaves and when its control thread finds a peer dead. Control path; the
+//! registry lock is held. The reaper never writes into another process's region: it frees waiter lines and removes
+//! names, nothing else. Only a lock that is certainly free means dead: a process that cannot probe it (no descriptors,
+//! no memory) removes nothing.
 
 use crate::{
     domain::{
@@ -18,8 +19,8 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Removes the files of dead processes from a domain and wakes the processes that were matched with them. Returns how many
-/// processes are left.
+/// Removes the files of dead processes from a domain and wakes the processes that were matched with them. Returns how
+/// many processes are left.
 pub(crate) fn reap(registry: &Registry<'_>) -> Result<usize> {
     let directory = registry.directory;
     let names = directory.files()?;
@@ -34,15 +35,16 @@ pub(crate) fn reap(registry: &Registry<'_>) -> Result<usize> {
             remove_dead(registry, name, &publishers)?;
         }
     }
-    // Files of a process whose own file is gone: a reaper removes its publishers' files first, so a stranger removed it.
+    // Files of a process whose own file is gone: a reaper removes its publishers' files first, so a stranger removed
+    // it.
     for name in publishers.iter().filter(|name| !alive.contains(&owner_id(name))) {
         directory.unlink(name)?;
     }
     Ok(alive.len())
 }
 
-/// Announces the death before it removes the process file, so that a reaper that dies on the way leaves all of it to the next
-/// one. A process that is woken finds the lock free.
+/// Announces the death before it removes the process file, so that a reaper that dies on the way leaves all of it to
+/// the next one. A process that is woken finds the lock free.
 fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Result<()> {
     let Registry { board, directory, .. } = registry;
     let peer = match Peer::open(directory, name) {
@@ -67,24 +69,24 @@ fn remove_dead(registry: &Registry<'_>, name: &str, publishers: &[&str]) -> Resu
     Ok(())
 }
 
-/// Whether the death of a process whose file is gone was not announced yet: the process then has waiter lines, at least the one
-/// of its control thread, unless all lines were taken and that had to share.
+/// Whether the death of a process whose file is gone was not announced yet: the process then has waiter lines, at least
+/// the one of its control thread, unless all lines were taken and that had to share.
 pub(crate) fn is_unannounced(peer: &Peer, board: &Board) -> bool {
     let has_lines = || !board.waiters_of(waiter_owner(&peer.id)).is_empty() || board.waiters_of(0).is_empty();
     peer.board_id == board.id() && has_lines()
 }
 
-/// Announces the death of a process: raises the generations of both sides of its topics and of the graph, which wakes their
-/// watchers. Then frees its waiter lines.
+/// Announces the death of a process: raises the generations of both sides of its topics and of the graph, which wakes
+/// their watchers. Then frees its waiter lines.
 ///
-/// The waiter lines are freed last because they mark a death as unannounced (`is_unannounced`). If the reaping process dies before
-/// that, the next reaper repeats the announcement.
+/// The waiter lines are freed last because they mark a death as unannounced (`is_unannounced`). If the reaping process
+/// dies before that, the next reaper repeats the announcement.
 pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     let board = registry.board;
     // First: a process that is woken by the generation of a topic probes all others because of this one.
     board.processes_changed();
-    // Both sides: of an endpoint that was being removed, only the topic is known. A damaged list costs the announcement.
-    // A topic without a line is held by no process that could hear of it.
+    // Both sides: of an endpoint that was being removed, only the topic is known. A damaged list costs the
+    // announcement. A topic without a line is held by no process that could hear of it.
     for topic in peer.topics().unwrap_or_default().into_iter().filter_map(|hash| board.find(hash)) {
         board.topic_changed(topic, Side::Readers);
         board.topic_changed(topic, Side::Publishers);
@@ -96,8 +98,8 @@ pub(crate) fn announce_death(peer: &Peer, registry: &Registry<'_>) {
     registry.free_waiters_of(waiter_owner(&peer.id));
 }
 
-/// Reaps every other domain of the user and removes the empty ones. Best effort: a domain that cannot be opened, or is busy, is
-/// left to its own processes.
+/// Reaps every other domain of the user and removes the empty ones. Best effort: a domain that cannot be opened, or is
+/// busy, is left to its own processes.
 pub(crate) fn reap_other_domains(user_directory: &Directory, own_domain: &str) -> Result<()> {
     for name in user_directory.directories()?.iter().filter(|name| *name != own_domain) {
         let _ = reap_domain(user_directory, name);

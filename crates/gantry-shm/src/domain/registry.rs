@@ -1,8 +1,8 @@
-//! The registry lock of a domain: a process holds it while it joins, leaves and reaps. And the waiter lines, which a living process
-//! takes and frees without it; those of a dead process are freed under it.
+//! The registry lock of a domain: a process holds it while it joins, leaves and reaps. And the waiter lines, which a
+//! living process takes and frees without it; those of a dead process are freed under it.
 //!
-//! It is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes under it checks that
-//! the board still has its name (B2).
+//! It is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes under it
+//! checks that the board still has its name (B2).
 
 use crate::{
     crash::{self, Point},
@@ -74,8 +74,8 @@ impl Board {
         WaiterIndex(free)
     }
 
-    /// Frees a waiter's line of the process with that half of an id, which withdrew it from all sets; the shared one stays, and so
-    /// does one of another owner: this one was taken for dead, and lost it.
+    /// Frees a waiter's line of the process with that half of an id, which withdrew it from all sets; the shared one
+    /// stays, and so does one of another owner: this one was taken for dead, and lost it.
     pub(crate) fn free_waiter(&self, waiter: WaiterIndex, owner: u64) {
         if waiter != SHARED_WAITER && owner != 0 {
             // Release: after the bits are withdrawn. Partner: `take_waiter`.
@@ -84,8 +84,8 @@ impl Board {
         }
     }
 
-    /// Frees the lines of a process that is dead or leaves. Removes them from the sets of every topic first, since their next owners
-    /// wait for nothing yet; so topic lines that only this process held become free.
+    /// Frees the lines of a process that is dead or leaves. Removes them from the sets of every topic first, since
+    /// their next owners wait for nothing yet; so topic lines that only this process held become free.
     fn free(&self, waiters: &[WaiterIndex], owner: u64) {
         let is_owner = |waiter: &&WaiterIndex| self.waiters[waiter.0].owner.load(Relaxed) == owner;
         let waiters: Vec<&WaiterIndex> = waiters.iter().filter(is_owner).collect();

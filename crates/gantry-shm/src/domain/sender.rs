@@ -1,10 +1,11 @@
-//! The sender thread of a participant: it wakes the readers of asynchronous publishers, whose publish then makes no system call.
+//! The sender thread of a participant: it wakes the readers of asynchronous publishers, whose publish then makes no
+//! system call.
 //!
-//! The first such publisher starts it. It polls: each publisher stores the sequence of its newest sample in an [`Outbox`]; the
-//! thread checks all of them, goes on checking for a bounded time if that has helped lately, then sleeps for the shortest period
-//! of its publishers. No bell is rung for a sample, so a sleeping reader is woken a period later at most (and what the scheduler
-//! adds). Without such publishers, the thread sleeps for good. Invariant T1 as in `control`: it keeps the domain, never the
-//! participant.
+//! The first such publisher starts it. It polls: each publisher stores the sequence of its newest sample in an
+//! [`Outbox`]; the thread checks all of them, goes on checking for a bounded time if that has helped lately, then
+//! sleeps for the shortest period of its publishers. No bell is rung for a sample, so a sleeping reader is woken a
+//! period later at most (and what the scheduler adds). Without such publishers, the thread sleeps for good. Invariant
+//! T1 as in `control`: it keeps the domain, never the participant.
 
 use crate::{
     domain::{Domain, board::TopicIndex},
@@ -108,8 +109,8 @@ fn run(domain: &Domain, shared: &Shared) {
     }
 }
 
-/// Wakes the sleepers of all topics with new samples. Returns whether there were any, and how long to sleep if there are no more;
-/// `None`: there is no publisher.
+/// Wakes the sleepers of all topics with new samples. Returns whether there were any, and how long to sleep if there
+/// are no more; `None`: there is no publisher.
 fn wake_readers(domain: &Domain, shared: &Shared) -> (bool, Option<Duration>) {
     let (mut found, mut period) = (false, None::<Duration>);
     shared.publishers.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|publisher| {

@@ -1,7 +1,8 @@
 //! The topics whose lines on the board this process holds.
 //!
-//! An endpoint and a watcher hold the line of their topic; those of one process share the hold, which is the bit of the control
-//! thread among the line's watchers (`protocol::names`, N1). The line is freed when the last process ends its hold. Control path.
+//! An endpoint and a watcher hold the line of their topic; those of one process share the hold, which is the bit of the
+//! control thread among the line's watchers (`protocol::names`, N1). The line is freed when the last process ends its
+//! hold. Control path.
 
 use crate::{
     domain::{
@@ -65,8 +66,8 @@ impl Domain {
         HeldTopic { domain, hash, index }
     }
 
-    /// An error unless this process and the publisher hold the same line for its topic: else the publisher would not hear of a new
-    /// reader, and reclaim what that one reads (board.rs, B3).
+    /// An error unless this process and the publisher hold the same line for its topic: else the publisher would not
+    /// hear of a new reader, and reclaim what that one reads (board.rs, B3).
     pub(crate) fn check_line(&self, publisher: &PublisherMapping) -> Result<()> {
         let (hash, its_line) = publisher.line;
         let own_line = self.held_topics.lock().topics.get(&hash).map(|(index, _)| index.number());

@@ -1,4 +1,5 @@
-//! Watchers: work of a user on the control thread, for endpoints that come and go, and at times of its own. Control path.
+//! Watchers: work of a user on the control thread, for endpoints that come and go, and at times of its own. Control
+//! path.
 
 use crate::{
     describe::description::Role,
@@ -8,7 +9,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Work on the control thread. It must not keep a [`Participant`]: the end of a participant waits for its control thread.
+/// Work on the control thread. It must not keep a [`Participant`]: the end of a participant waits for its control
+/// thread.
 pub trait Watcher: Send + Sync + 'static {
     /// Looks for changes; may block.
     fn update(&self);
@@ -34,7 +36,8 @@ impl<W: Watcher> ControlTask for W {
     }
 }
 
-/// The generation of one end of a topic, which each join or leave there raises. It keeps the domain, not the participant.
+/// The generation of one end of a topic, which each join or leave there raises. It keeps the domain, not the
+/// participant.
 pub struct Generation {
     domain: Arc<Domain>,
     topic: HeldTopic,
@@ -53,18 +56,20 @@ impl Generation {
 }
 
 impl Participant {
-    /// Makes a watcher and has it updated, now and by the control thread, for as long as the caller keeps the `Arc`: whenever
-    /// endpoints of that role come to the topic or leave it, when it is due, and at other times. That they come or go is noticed
-    /// for as long as the watcher keeps its [`Generation`], or this process has an endpoint of the topic. With [`Role::Node`] and the
-    /// topic "", it watches the graph. The thread asks for the due time after each of its rounds; a due time that is set between two
-    /// rounds counts from the next round, after a second or more.
+    /// Makes a watcher and has it updated, now and by the control thread, for as long as the caller keeps the `Arc`:
+    /// whenever endpoints of that role come to the topic or leave it, when it is due, and at other times. That they
+    /// come or go is noticed for as long as the watcher keeps its [`Generation`], or this process has an endpoint of
+    /// the topic. With [`Role::Node`] and the topic "", it watches the graph. The thread asks for the due time after
+    /// each of its rounds; a due time that is set between two rounds counts from the next round, after a second or
+    /// more.
     ///
     /// # Errors
     /// The process forked.
     pub fn watch<W: Watcher>(&self, topic: &str, role: Role, make: impl FnOnce(Generation) -> W) -> Result<Arc<W>> {
         self.domain.epoch.check()?;
         let side = if role == Role::Publisher { Side::Publishers } else { Side::Readers };
-        // Until it is registered, which enters the line: a bit on a line that is not held would keep that from being freed.
+        // Until it is registered, which enters the line: a bit on a line that is not held would keep that from being
+        // freed.
         let until_registered = self.domain.hold_topic(topic, side);
         let (topic, index) = (self.domain.hold_topic(topic, side), until_registered.index);
         let watcher = Arc::new(make(Generation { domain: self.domain.clone(), topic, side }));

@@ -1,6 +1,7 @@
 //! The connections of a topic: each publisher with each subscription, and the reason if they are not connected.
 //!
-//! Other processes are judged by their files: a subscription that joined a publisher has a reader record for it. Control path.
+//! Other processes are judged by their files: a subscription that joined a publisher has a reader record for it.
+//! Control path.
 
 use crate::{
     describe::description::{NO_PUBLISHER, Role},
@@ -33,14 +34,15 @@ pub struct EndpointPair {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectionState {
-    /// The subscription reads the memory that the publisher writes. Only small messages are copied: they travel inline, in the
-    /// entries of the ring.
+    /// The subscription reads the memory that the publisher writes. Only small messages are copied: they travel inline,
+    /// in the entries of the ring.
     ZeroCopy,
     /// Their types differ; the sentence says in what.
     IncompatibleType(String),
     /// Their QoS is incompatible; the sentence says in what.
     IncompatibleQos(String),
-    /// They are compatible, but the subscription has not mapped the publisher's memory; the sentence says why, as far as known.
+    /// They are compatible, but the subscription has not mapped the publisher's memory; the sentence says why, as far
+    /// as known.
     Unmapped(String),
 }
 

@@ -1,7 +1,8 @@
 //! The graph of a domain: its nodes and endpoints, and the notification of its changes.
 //!
-//! There is no copy of the graph that could be out of date: each query reads the process files. A node or an endpoint that is
-//! added or removed raises a generation ([`GRAPH_TOPIC`]), and the reaper raises it for dead processes. Control path.
+//! There is no copy of the graph that could be out of date: each query reads the process files. A node or an endpoint
+//! that is added or removed raises a generation ([`GRAPH_TOPIC`]), and the reaper raises it for dead processes. Control
+//! path.
 
 use crate::{
     describe::{
@@ -33,7 +34,8 @@ pub struct GraphEntry {
     pub description: Arc<EndpointDescription>,
     /// Its process, as errors name it.
     pub process: String,
-    /// The number of samples that it copied, into its slots or out of others', instead of writing or reading them in place.
+    /// The number of samples that it copied, into its slots or out of others', instead of writing or reading them in
+    /// place.
     pub copied_samples: u64,
 }
 
@@ -83,8 +85,8 @@ impl Participant {
         Ok(acquire(&self.domain.board.line(GRAPH).readers_generation))
     }
 
-    /// Waits until [`Participant::graph_generation`] differs from `seen`; `false` if it does not within `timeout`. The death of a
-    /// process is noticed within a second or so.
+    /// Waits until [`Participant::graph_generation`] differs from `seen`; `false` if it does not within `timeout`. The
+    /// death of a process is noticed within a second or so.
     ///
     /// # Errors
     /// No waiter could be set up; the process forked.
@@ -106,7 +108,8 @@ impl Participant {
     }
 }
 
-/// An entry in the graph without memory, until this is dropped or its process ends: a node, or a publisher that may come.
+/// An entry in the graph without memory, until this is dropped or its process ends: a node, or a publisher that may
+/// come.
 pub struct GraphRecord {
     participant: Arc<Participant>,
     block: EndpointBlock,
@@ -125,8 +128,8 @@ impl GraphRecord {
         GraphRecord::new(participant, &description)
     }
 
-    /// Adds a publisher that may come to the graph, so that other processes know its topic and type. No subscription joins it, so the
-    /// topic's own generation stays.
+    /// Adds a publisher that may come to the graph, so that other processes know its topic and type. No subscription
+    /// joins it, so the topic's own generation stays.
     ///
     /// # Errors
     /// A depth of 0 or beyond [`MAX_DEPTH`](crate::MAX_DEPTH); as [`GraphRecord::node`].

@@ -1,7 +1,7 @@
 //! The inspection of a domain from outside: processes, endpoints, holders of samples, and problems.
 //!
-//! It writes nothing, takes no lock, makes no file and needs no membership; changes during the inspection may be seen in part.
-//! Control path.
+//! It writes nothing, takes no lock, makes no file and needs no membership; changes during the inspection may be seen
+//! in part. Control path.
 
 use crate::{
     describe::description::{EndpointDescription, NO_PUBLISHER, Role},
@@ -23,8 +23,8 @@ use crate::{
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-/// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset) that have processes or files of dead
-/// processes.
+/// The domains of this user under the root that `GANTRY_SHM_DIR` names (`/dev/shm` if unset) that have processes or
+/// files of dead processes.
 ///
 /// # Errors
 /// The user's directory cannot be trusted or read.
@@ -69,7 +69,8 @@ pub fn inspect_under(root: &Path, domain_id: u32) -> Result<Option<DomainReport>
 }
 
 impl Participant {
-    /// Inspects this participant's domain. Unlike [`inspect`], it also reports known processes whose files were removed.
+    /// Inspects this participant's domain. Unlike [`inspect`], it also reports known processes whose files were
+    /// removed.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.

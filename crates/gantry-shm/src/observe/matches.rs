@@ -1,7 +1,7 @@
 //! The endpoints that a publisher or a subscription is matched with, and their activity.
 //!
-//! They are read from the files of processes and from the result of the discovery, so that the endpoint's own thread does nothing
-//! for them. Each view keeps the domain, not the participant. Control path.
+//! They are read from the files of processes and from the result of the discovery, so that the endpoint's own thread
+//! does nothing for them. Each view keeps the domain, not the participant. Control path.
 
 use crate::{
     describe::description::{EndpointDescription, Gid, Role},
@@ -71,8 +71,8 @@ impl SubscriptionMatches {
         Ok((header.state.load(Relaxed) != PUBLISHER_LEFT).then(|| Activity::of(header)))
     }
 
-    /// The subscriptions that are matched now, and all subscriptions to the topic. `before` holds those that were matched at the
-    /// last look.
+    /// The subscriptions that are matched now, and all subscriptions to the topic. `before` holds those that were
+    /// matched at the last look.
     ///
     /// # Errors
     /// The endpoints of another process cannot be read; the process forked.

@@ -13,15 +13,15 @@ pub struct DomainReport {
     pub used_bytes: u64,
     /// The pid of the process that holds the registry lock now, as far as it wrote it down.
     pub registry_holder: Option<u32>,
-    /// Lines of its board that are in use for topics, of 4096: one for each topic that has endpoints or is watched, and one for the
-    /// replies of each service.
+    /// Lines of its board that are in use for topics, of 4096: one for each topic that has endpoints or is watched, and
+    /// one for the replies of each service.
     pub topic_lines: usize,
     /// Its processes, in the order of their files' names, including dead ones that were not removed yet.
     pub processes: Vec<ProcessReport>,
     /// The topics of its endpoints, each with the processes that sleep until there is a sample, as errors name them.
     pub topics: BTreeMap<String, Vec<String>>,
-    /// Files of processes that ended without removing them, as a kill or a signal ends one: a sentence for each process. Other
-    /// processes of the domain remove them within about a second, or the next one that joins any domain.
+    /// Files of processes that ended without removing them, as a kill or a signal ends one: a sentence for each
+    /// process. Other processes of the domain remove them within about a second, or the next one that joins any domain.
     pub leftovers: Vec<String>,
     /// Problems, a sentence each. A process that leaves during the inspection may be one: look twice.
     pub problems: Vec<String>,
@@ -37,8 +37,8 @@ pub struct ProcessReport {
     pub pid: u32,
     /// Whether it holds its lock.
     pub is_alive: bool,
-    /// The number of its waiter lines on the board: one for its control thread, and one for each subscription, wait set and
-    /// publisher that ever slept.
+    /// The number of its waiter lines on the board: one for its control thread, and one for each subscription, wait set
+    /// and publisher that ever slept.
     pub waiters: usize,
     /// Full names of its nodes.
     pub nodes: Vec<String>,

@@ -1,15 +1,17 @@
 //! A pair of SeqCst fences of which one costs nothing, for a data path that meets a rare step of the control path.
 //!
-//! Invariant: of two threads of this process, one that stores A, passes [`light`] and loads B, and one that stores B, passes
-//! [`heavy`] and loads A, at least one loads what the other stored.
+//! Invariant: of two threads of this process, one that stores A, passes [`light`] and loads B, and one that stores B,
+//! passes [`heavy`] and loads A, at least one loads what the other stored.
 //! - Without membarrier(2), both are SeqCst fences.
-//! - With it, `heavy` has every running thread of the process pass a full barrier between its call and its return (a thread that
-//!   does not run passed one when it was switched out: membarrier(2), `kernel/sched/membarrier.c`). If the light thread passes
-//!   it before its load of B, it loads what was stored before the call; if after, its store of A, which is earlier in its
-//!   program, is visible when the call returns. So `light` only keeps the compiler from changing the order of store and load.
-//! - Mixed: a light thread leaves out its fence only after a registration, so the kernel has the call and `heavy` makes it.
-//! - A program may forbid itself the call after that (seccomp). `heavy` returns `false` then, `light` is a fence from there on for
-//!   good, and the caller looks once more later: a light thread may have left out its fence a moment ago.
+//! - With it, `heavy` has every running thread of the process pass a full barrier between its call and its return (a
+//!   thread that does not run passed one when it was switched out: membarrier(2), `kernel/sched/membarrier.c`). If the
+//!   light thread passes it before its load of B, it loads what was stored before the call; if after, its store of A,
+//!   which is earlier in its program, is visible when the call returns. So `light` only keeps the compiler from
+//!   changing the order of store and load.
+//! - Mixed: a light thread leaves out its fence only after a registration, so the kernel has the call and `heavy` makes
+//!   it.
+//! - A program may forbid itself the call after that (seccomp). `heavy` returns `false` then, `light` is a fence from
+//!   there on for good, and the caller looks once more later: a light thread may have left out its fence a moment ago.
 
 use rustix::thread::{MembarrierCommand, membarrier};
 use std::sync::atomic::{AtomicBool, Ordering::*, compiler_fence, fence};
@@ -41,7 +43,8 @@ impl Barrier {
         if is_passed() || self.register() && is_passed() {
             return true;
         }
-        // In this order: a thread that is refused at the same time and finds no registration any more finds the refusal.
+        // In this order: a thread that is refused at the same time and finds no registration any more finds the
+        // refusal.
         self.was_refused.fetch_or(self.is_registered.load(Acquire), Relaxed);
         self.is_registered.store(false, Release);
         fence(SeqCst);
@@ -60,8 +63,8 @@ pub(crate) fn light() {
     if BARRIER.is_registered.load(Relaxed) { compiler_fence(SeqCst) } else { fence(SeqCst) }
 }
 
-/// The fence of the control path: system calls. `false`: the kernel refuses now what it did before, so a thread in [`light`] may have
-/// missed this one.
+/// The fence of the control path: system calls. `false`: the kernel refuses now what it did before, so a thread in
+/// [`light`] may have missed this one.
 #[must_use]
 pub(crate) fn heavy() -> bool {
     BARRIER.heavy()

@@ -1,8 +1,8 @@
 //! The private directories: `<root>/gantry-<uid>/<domain>/`, mode 0700.
 //!
 //! Control path. Invariants:
-//! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter; the root, which is
-//!   another's, does not leave this file.
+//! - D1: a [`Directory`] is a real directory (no symbolic link) of this user that no other user may enter; the root,
+//!   which is another's, does not leave this file.
 //! - D2: names of files are never used again (128 random bits), so a name can only mean one file.
 
 use crate::{
@@ -51,7 +51,8 @@ pub(crate) fn default_root() -> PathBuf {
     variable(DIRECTORY_VARIABLE).filter(|value| !value.is_empty()).map_or(DEFAULT_ROOT.into(), PathBuf::from)
 }
 
-/// A variable of the environment, as secure_getenv(3): none in a program with more rights than its caller (set-user-ID).
+/// A variable of the environment, as secure_getenv(3): none in a program with more rights than its caller
+/// (set-user-ID).
 fn variable(name: &str) -> Option<OsString> {
     // SAFETY: it has no preconditions.
     let is_secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
@@ -203,8 +204,8 @@ fn open_root(root: &Path) -> Result<Directory> {
     Ok(Directory { file, path: root.to_owned() })
 }
 
-/// Other file systems make no memory of files: they write pages to a disk, which stalls stores, and may have no room for a page
-/// that was allocated (copy on write), which is a SIGBUS.
+/// Other file systems make no memory of files: they write pages to a disk, which stalls stores, and may have no room
+/// for a page that was allocated (copy on write), which is a SIGBUS.
 fn check_tmpfs(root: &Directory) -> Result<()> {
     let read = fstatfs(root).map_err(|e| Error::system(format!("read the file system of {root}"), e))?;
     let found = read.f_type as u32;

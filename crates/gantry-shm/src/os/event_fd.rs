@@ -46,8 +46,8 @@ impl EventFd {
         self.is_set.store(true, Release);
     }
 
-    /// Subscription: makes it unreadable and returns whether it was set; then the caller wakes the control thread, which may set
-    /// it again. One system call if it was set.
+    /// Subscription: makes it unreadable and returns whether it was set; then the caller wakes the control thread,
+    /// which may set it again. One system call if it was set.
     pub(crate) fn clear(&self) -> bool {
         let was_set = self.is_set();
         if was_set {

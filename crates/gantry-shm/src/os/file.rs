@@ -1,7 +1,7 @@
 //! A file in a domain's directory: created, opened, checked, allocated.
 //!
-//! A `region` maps it and may then close it: descriptors are few (`ulimit -n`), so only files that carry locks stay open (the
-//! board, process files). Control path. Invariants:
+//! A `region` maps it and may then close it: descriptors are few (`ulimit -n`), so only files that carry locks stay
+//! open (the board, process files). Control path. Invariants:
 //! - R4: an opened file is a regular file of this user that starts with a [`FileHeader`] of our version.
 //! - F3 (`fork`): no child begins with a writable descriptor that is not registered for its handler.
 
@@ -138,8 +138,8 @@ impl SharedFile {
         }
     }
 
-    /// The first pages from `start` on that were ever populated, up to the next hole; pages that were allocated and never touched
-    /// count as a hole.
+    /// The first pages from `start` on that were ever populated, up to the next hole; pages that were allocated and
+    /// never touched count as a hole.
     pub(crate) fn next_data(&self, start: usize) -> Option<Range<usize>> {
         let data = seek(self, SeekFrom::Data(start as u64)).ok()?;
         let hole = seek(self, SeekFrom::Hole(data)).ok()?;

@@ -3,17 +3,18 @@
 //! Every public operation and every `Drop` of the engine checks the epoch (two loads of private memory). Invariants:
 //! - F1: the *epoch* is a word on a page that the kernel wipes in a child (MADV_WIPEONFORK): a handle made in the
 //!   parent never finds its own epoch in a child, and does nothing there.
-//! - F2: a child closes the parent's writable files before it runs anything else (`pthread_atfork`), and never unlocks them:
-//!   open-file-description locks belong to the description, which the parent still has. So the parent's death is seen
-//!   even while the child lives.
-//! - F3: files that are written here, and so may be locked, are opened, mapped, registered and closed under one mutex that
-//!   `fork` waits for: no child begins with a description that is not registered for its handler, and none closes a descriptor
-//!   that is not one of these.
-//! - F4: a child has no access to the parent's writable mappings (MADV_DONTFORK), and no later mapping of the child takes their
-//!   place: the handler puts inaccessible memory there. A stray write through a handle of the parent is a SIGSEGV.
+//! - F2: a child closes the parent's writable files before it runs anything else (`pthread_atfork`), and never unlocks
+//!   them: open-file-description locks belong to the description, which the parent still has. So the parent's death is
+//!   seen even while the child lives.
+//! - F3: files that are written here, and so may be locked, are opened, mapped, registered and closed under one mutex
+//!   that `fork` waits for: no child begins with a description that is not registered for its handler, and none closes
+//!   a descriptor that is not one of these.
+//! - F4: a child has no access to the parent's writable mappings (MADV_DONTFORK), and no later mapping of the child
+//!   takes their place: the handler puts inaccessible memory there. A stray write through a handle of the parent is a
+//!   SIGSEGV.
 //!
-//! Not covered: `join` may wait for ever in a child of a process whose other threads were joining at the fork (so may `malloc`
-//! in such a child, without an allocator that handles fork).
+//! Not covered: `join` may wait for ever in a child of a process whose other threads were joining at the fork (so may
+//! `malloc` in such a child, without an allocator that handles fork).
 
 use crate::{
     error::{Error, Result},
@@ -55,10 +56,12 @@ impl Kept {
 static KEPT: Mutex<Kept> = Mutex::new(Kept { descriptors: Vec::new(), mappings: Vec::new() });
 static EPOCH_PAGE: OnceLock<std::result::Result<&'static AtomicU64, Errno>> = OnceLock::new();
 
-/// The guard of `KEPT` during a fork. It is no thread-local: a thread that is ending may fork when its thread-locals are gone.
+/// The guard of `KEPT` during a fork. It is no thread-local: a thread that is ending may fork when its thread-locals
+/// are gone.
 struct HeldOverFork(UnsafeCell<Option<MutexGuard<'static, Kept>>>);
 
-// SAFETY: only the forking thread uses it, which has `KEPT` locked from the prepare handler to the parent's or the child's.
+// SAFETY: only the forking thread uses it, which has `KEPT` locked from the prepare handler to the parent's or the
+// child's.
 unsafe impl Sync for HeldOverFork {}
 
 static HELD_OVER_FORK: HeldOverFork = HeldOverFork(UnsafeCell::new(None));
@@ -143,8 +146,8 @@ extern "C" fn after_in_parent() {
 extern "C" fn after_in_child() {
     let Some(mut kept) = after_fork() else { return };
     for descriptor in kept.descriptors.drain(..) {
-        // SAFETY: closing is async-signal-safe; the owner of this copy is a handle of the parent, which does nothing in this
-        // process (F1), so no code here uses or closes the number again.
+        // SAFETY: closing is async-signal-safe; the owner of this copy is a handle of the parent, which does nothing in
+        // this process (F1), so no code here uses or closes the number again.
         unsafe { libc::close(descriptor) };
     }
     for (address, bytes) in kept.mappings.drain(..) {

@@ -1,8 +1,8 @@
 //! A mapping of a file from its first byte on, unmapped when it is dropped.
 //!
 //! Control path. Invariants:
-//! - G1: `base` is a shared mapping of `bytes` bytes of this process, until drop; more than the file has now, as a rule. `base`
-//!   never changes, `bytes` only grows.
+//! - G1: `base` is a shared mapping of `bytes` bytes of this process, until drop; more than the file has now, as a
+//!   rule. `base` never changes, `bytes` only grows.
 //! - G2: a writable mapping does not reach a forked child (MADV_DONTFORK), and nothing else takes its place there
 //!   (`fork::Kept`).
 
@@ -23,8 +23,8 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// Address for the next mapping that is shorter than its reserve. Without it, the kernel would leave no room to lengthen one:
-/// it places each mapping right below another.
+/// Address for the next mapping that is shorter than its reserve. Without it, the kernel would leave no room to
+/// lengthen one: it places each mapping right below another.
 static NEXT_PLACE: AtomicUsize = AtomicUsize::new(1 << 36);
 
 /// A mapped file.
@@ -39,8 +39,8 @@ pub(crate) struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps as much of `file` as the second of `sizes`, its reserve, or less if this process may not have that much address space or
-    /// locked memory (`mlockall`), but the first, its length, at least.
+    /// Maps as much of `file` as the second of `sizes`, its reserve, or less if this process may not have that much
+    /// address space or locked memory (`mlockall`), but the first, its length, at least.
     pub(crate) fn new(file: &SharedFile, name: &str, sizes: (usize, usize), writable: bool) -> Result<Mapping> {
         let epoch = Epoch::current()?;
         let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
@@ -55,8 +55,8 @@ impl Mapping {
         Ok(Mapping { base, bytes, writable, epoch })
     }
 
-    /// Makes the mapping longer if the addresses behind it are free; otherwise the same file is mapped again, at another address.
-    /// `sizes` as for [`Mapping::new`].
+    /// Makes the mapping longer if the addresses behind it are free; otherwise the same file is mapped again, at
+    /// another address. `sizes` as for [`Mapping::new`].
     pub(crate) fn lengthen(&mut self, name: &str, sizes: (usize, usize)) -> Result<Option<Mapping>> {
         let &mut Mapping { base, bytes, writable, epoch } = self;
         // SAFETY: all of the mapping (G1), which stays where it is.
@@ -98,8 +98,8 @@ fn map_some_size(
     let map_for_writing = |bytes| {
         fork::without_fork(|kept| {
             let base = map(bytes)?;
-            // After an error it stays mapped, which does no harm.
-            // SAFETY: the range is exactly the mapping, which has this advice or is new; not to inherit it breaks no promise.
+            // After an error it stays mapped, which does no harm. SAFETY: the range is exactly the mapping, which has
+            // this advice or is new; not to inherit it breaks no promise.
             unsafe { madvise(base, bytes, Advice::LinuxDontFork) }?;
             kept.add_mapping(base, bytes);
             Ok(base)
@@ -119,8 +119,8 @@ fn map_some_size(
     }
 }
 
-/// Whether `bytes` are at most a quarter of the address space that this process may still have (`ulimit -v`): the rest is for
-/// other files, and for the program.
+/// Whether `bytes` are at most a quarter of the address space that this process may still have (`ulimit -v`): the rest
+/// is for other files, and for the program.
 fn is_affordable(bytes: usize) -> bool {
     let Some(limit_bytes) = getrlimit(Resource::As).current else { return true };
     let sizes = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();

@@ -1,5 +1,6 @@
-//! The kernel's pages, which may be larger than the unit of the files' lengths ([`PAGE_BYTES`](crate::protocol::layout)): 16 or 64 KiB
-//! with some kernels of aarch64. The kernel rounds lengths up to whole pages, but takes no address inside a page.
+//! The kernel's pages, which may be larger than the unit of the files' lengths
+//! ([`PAGE_BYTES`](crate::protocol::layout)): 16 or 64 KiB with some kernels of aarch64. The kernel rounds lengths up
+//! to whole pages, but takes no address inside a page.
 
 use std::ops::Range;
 

@@ -1,10 +1,11 @@
-//! A region: one file, mapped with room to grow in place. If this process may not have that much address space or locked memory,
-//! the file is mapped as it is now. When it grew, the mapping is made longer; without room behind it, the file is mapped again.
+//! A region: one file, mapped with room to grow in place. If this process may not have that much address space or
+//! locked memory, the file is mapped as it is now. When it grew, the mapping is made longer; without room behind it,
+//! the file is mapped again.
 //!
 //! Control path, but for [`Region::at`] and [`Region::pointer`], which are arithmetic. Invariants:
-//! - R1: `base` is a mapping of `mapped_bytes` bytes, `length_bytes` at least, and stays one until drop, even after `base` changed:
-//!   pointers into the region stay valid. The file never shrinks (Gantry never truncates, and within one user no other program
-//!   does: docs/internals/failure-model.md).
+//! - R1: `base` is a mapping of `mapped_bytes` bytes, `length_bytes` at least, and stays one until drop, even after
+//!   `base` changed: pointers into the region stay valid. The file never shrinks (Gantry never truncates, and within
+//!   one user no other program does: docs/internals/failure-model.md).
 //! - R2: bytes below `length` are backed by allocated pages (`fallocate`), so that a full file system is an error here
 //!   and never a SIGBUS later.
 //! - R3: only the owner's mapping is writable, and it does not reach a forked child (MADV_DONTFORK).
@@ -42,8 +43,9 @@ pub(crate) struct Region {
     base: AtomicPtr<u8>,
     /// Length of the newest mapping. Release, partner: the Acquire load in [`Region::cover`].
     mapped_bytes: AtomicUsize,
-    /// Known length of the file, of which all is mapped. W: `grow` of the owner, `refresh_length` of a reader. Release, partner:
-    /// the Acquire load in [`Region::length_bytes`], so that `base` covers it; the bytes exist since before it was stored.
+    /// Known length of the file, of which all is mapped. W: `grow` of the owner, `refresh_length` of a reader. Release,
+    /// partner: the Acquire load in [`Region::length_bytes`], so that `base` covers it; the bytes exist since before it
+    /// was stored.
     length_bytes: AtomicUsize,
     reserve_bytes: usize,
     /// The newest last. More than one only if there was no room for the reserve, nor behind the shorter ones.
@@ -153,7 +155,8 @@ impl Region {
         self.file.as_ref().ok_or_else(|| Error::system(format!("use {}", self.name), Errno::BADF))
     }
 
-    /// Calls `run` with the file, which is opened for it if it was closed. `what` is the purpose, for the error of a removed file.
+    /// Calls `run` with the file, which is opened for it if it was closed. `what` is the purpose, for the error of a
+    /// removed file.
     fn with_file(&self, directory: &Directory, what: &str, run: impl FnOnce(&SharedFile) -> Result<()>) -> Result<()> {
         if let Some(file) = &self.file {
             return run(file);
@@ -225,13 +228,14 @@ impl Region {
     unsafe fn address(&self, offset: usize) -> NonNull<u8> {
         // SAFETY: the base of a mapping is not null.
         let base = unsafe { NonNull::new_unchecked(self.base.load(Relaxed)) };
-        // SAFETY: inside the mapping (R1), as the caller promises: that length was loaded after a base that covers it was stored.
+        // SAFETY: inside the mapping (R1), as the caller promises: that length was loaded after a base that covers it
+        // was stored.
         unsafe { base.add(offset) }
     }
 
-    /// Reader: enters the pages by which the file grew since the last call into this process's page table, so that the data path
-    /// does not fault. Best effort: other pages are brought in by their first read. Holes, which a damaged file may have, stay
-    /// holes: it may be longer than there is memory.
+    /// Reader: enters the pages by which the file grew since the last call into this process's page table, so that the
+    /// data path does not fault. Best effort: other pages are brought in by their first read. Holes, which a damaged
+    /// file may have, stay holes: it may be longer than there is memory.
     pub(crate) fn prefault_new(&self, directory: &Directory) {
         // A take returns the error of the length.
         let end = self.refresh_length().unwrap_or(0);
@@ -250,13 +254,14 @@ impl Region {
         });
     }
 
-    /// Owner: brings all pages in, so that its data path does not fault and readers find them ([`Region::prefault_new`]).
+    /// Owner: brings all pages in, so that its data path does not fault and readers find them
+    /// ([`Region::prefault_new`]).
     pub(crate) fn populate_all(&self) {
         self.populate(0, self.length_bytes());
     }
 
-    /// Populates the pages from `start` to `end`, the file's length at most, which are allocated. Best effort: with kernels before
-    /// 5.14, each page is touched instead.
+    /// Populates the pages from `start` to `end`, the file's length at most, which are allocated. Best effort: with
+    /// kernels before 5.14, each page is touched instead.
     fn populate(&self, start: usize, end: usize) {
         if start < end && self.advise(start, end, pages::page_bytes()) == Err(Errno::INVAL) {
             self.touch(start, end, pages::page_bytes()); // a kernel without this advice: the range is one of whole pages
@@ -269,7 +274,8 @@ impl Region {
         let pages = pages::whole_pages(start..end, page_bytes);
         // SAFETY: `pages.start < length`.
         let first = unsafe { self.address(pages.start) };
-        // SAFETY: the range is inside the mapping (R1), which the kernel made of whole pages; populating changes no contents.
+        // SAFETY: the range is inside the mapping (R1), which the kernel made of whole pages; populating changes no
+        // contents.
         unsafe { madvise(first.as_ptr().cast(), pages.len(), advice) }
     }
 
@@ -278,7 +284,8 @@ impl Region {
         for offset in pages::first_bytes(start..end, page_bytes) {
             // SAFETY: `offset < length`.
             let byte = unsafe { self.address(offset) };
-            // SAFETY: inside the mapping (R1), and its page was there a moment ago (R2); volatile, so that the load is made.
+            // SAFETY: inside the mapping (R1), and its page was there a moment ago (R2); volatile, so that the load is
+            // made.
             unsafe { byte.read_volatile() };
         }
     }
@@ -292,8 +299,8 @@ impl Region {
         Ok(unsafe { pointer.cast::<T>().as_ref() })
     }
 
-    /// The ring at `descriptor`, with entries of `entry_bytes`, or `Corrupt` if the region ends before it. The holder of the ring
-    /// keeps the region.
+    /// The ring at `descriptor`, with entries of `entry_bytes`, or `Corrupt` if the region ends before it. The holder
+    /// of the ring keeps the region.
     pub(crate) fn ring(&self, descriptor: Descriptor, entry_bytes: usize) -> Result<Ring> {
         let entries = 1usize.checked_shl(descriptor.log2_capacity).unwrap_or(usize::MAX);
         let words = self.slice::<AtomicU64>(descriptor.offset, entries.saturating_mul(entry_bytes / 8))?;

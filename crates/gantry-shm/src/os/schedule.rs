@@ -1,5 +1,5 @@
-//! Policy, priority and CPUs of threads. A thread inherits those of the thread that starts it, which may be real-time and pinned to
-//! a CPU that nothing else should use.
+//! Policy, priority and CPUs of threads. A thread inherits those of the thread that starts it, which may be real-time
+//! and pinned to a CPU that nothing else should use.
 
 use rustix::{
     process::{getpid, getpriority_process, setpriority_process},
@@ -21,7 +21,8 @@ impl SchedulingPolicy {
     /// Gives the calling thread this policy.
     ///
     /// # Errors
-    /// A priority out of range; the limit of real-time priorities (RLIMIT_RTPRIO) forbids it, and the program lacks CAP_SYS_NICE.
+    /// A priority out of range; the limit of real-time priorities (RLIMIT_RTPRIO) forbids it, and the program lacks
+    /// CAP_SYS_NICE.
     pub fn apply(self) -> io::Result<()> {
         let (policy, priority) = match self {
             SchedulingPolicy::Fifo(priority) => (libc::SCHED_FIFO, priority),
@@ -34,8 +35,8 @@ impl SchedulingPolicy {
     }
 }
 
-/// Gives the calling thread SCHED_OTHER, nice 0 unless it is nicer, and the CPUs of the process's main thread. Best effort: a
-/// system that refuses one of them leaves the inherited one.
+/// Gives the calling thread SCHED_OTHER, nice 0 unless it is nicer, and the CPUs of the process's main thread. Best
+/// effort: a system that refuses one of them leaves the inherited one.
 pub(crate) fn leave_real_time() {
     set_policy(libc::SCHED_OTHER, 0);
     // The kernel takes the number 0 for this thread, not for the process.

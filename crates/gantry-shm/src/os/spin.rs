@@ -13,12 +13,14 @@ const MIN_SPIN: Duration = Duration::from_nanos(250);
 /// Checks between two readings of the clock.
 const CHECKS_PER_CLOCK: usize = 8;
 
-/// The CPUs that the process may use because of a quota (a container's, for instance); it is looked for once, in several files.
+/// The CPUs that the process may use because of a quota (a container's, for instance); it is looked for once, in
+/// several files.
 static QUOTA: OnceLock<usize> = OnceLock::new();
 
 /// The spin of one thread.
 pub(crate) struct Spin {
-    /// `None`: no spin, because it is switched off, or only one CPU is usable and spinning would keep the other side from running.
+    /// `None`: no spin, because it is switched off, or only one CPU is usable and spinning would keep the other side
+    /// from running.
     bound: Option<Duration>,
 }
 

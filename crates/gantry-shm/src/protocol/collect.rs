@@ -1,8 +1,9 @@
-//! The bits by which a waiter that waits for many topics learns which of them have news, without looking at all of them (pair 8).
+//! The bits by which a waiter that waits for many topics learns which of them have news, without looking at all of them
+//! (pair 8).
 //!
-//! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the waiter's line,
-//! and rings only if the waiter sleeps; so publishing to a busy waiter makes no system call. Bits are hints: one too many costs a
-//! look, one lost a slice of sleep. Several topics may share a bit.
+//! Such a waiter stays announced among the sleepers of its topics. A thread with news sets the topic's bit in the
+//! waiter's line, and rings only if the waiter sleeps; so publishing to a busy waiter makes no system call. Bits are
+//! hints: one too many costs a look, one lost a slice of sleep. Several topics may share a bit.
 
 use crate::{
     crash::{self, Point},
@@ -23,7 +24,8 @@ pub(crate) struct ReadyBit(pub(crate) usize);
 /// Topics that have news.
 pub(crate) type ReadyBits = [u64; READY_WORDS];
 
-/// Wakes a waiter for a topic whose news was stored before the fence (3): sets the topic's bit, and rings if the waiter sleeps.
+/// Wakes a waiter for a topic whose news was stored before the fence (3): sets the topic's bit, and rings if the waiter
+/// sleeps.
 #[inline]
 pub(crate) fn wake(line: &WaiterLine, bit: ReadyBit, fenced: Fenced) {
     if line.state.load(Relaxed) == WAITER_PLAIN {
@@ -51,8 +53,8 @@ pub(crate) fn ring_if_asleep(line: &WaiterLine, _: Fenced) {
     }
 }
 
-/// The waiter: takes the bits of all topics that have news, to look at them afterwards. From now on it is not rung: the caller
-/// looks again, or says by [`hand_over`] or [`sleep`] that it will not.
+/// The waiter: takes the bits of all topics that have news, to look at them afterwards. From now on it is not rung: the
+/// caller looks again, or says by [`hand_over`] or [`sleep`] that it will not.
 #[inline]
 pub(crate) fn collect(line: &WaiterLine) -> ReadyBits {
     if line.state.load(Relaxed) != WAITER_AWAKE {
@@ -76,8 +78,8 @@ pub(crate) fn has_ready(line: &WaiterLine) -> bool {
     line.ready.iter().any(|word| word.load(Relaxed) != 0)
 }
 
-/// The waiter: sleeps until a ring, or until `limit` is over; not at all if it rang since `rings` was read, there is something to
-/// collect, or `look` finds something.
+/// The waiter: sleeps until a ring, or until `limit` is over; not at all if it rang since `rings` was read, there is
+/// something to collect, or `look` finds something.
 pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);
     crash::point(Point::CollectorAsleep);
@@ -88,8 +90,8 @@ pub(crate) fn sleep(line: &WaiterLine, rings: u32, limit: Duration, look: impl F
     }
 }
 
-/// The waiter, whose caller has collected and goes on to other work while another of its threads sleeps: that thread is rung for
-/// news from now on, and at once if there is something to collect or `look` finds something.
+/// The waiter, whose caller has collected and goes on to other work while another of its threads sleeps: that thread is
+/// rung for news from now on, and at once if there is something to collect or `look` finds something.
 #[inline]
 pub(crate) fn hand_over(line: &WaiterLine, look: impl FnOnce() -> bool) {
     line.state.store(WAITER_ASLEEP, Relaxed);

@@ -1,9 +1,9 @@
 //! The word of a ring's entry: a sequence, whether its sample is dead, and where the sample is.
 //!
-//! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). Of a sample in a slot, the upper half is
-//! the slot's offset / 64. Of an *inline* sample, whose payload follows in the entry, it is, from the top: 1, the payload's length
-//! (11 bits), and its wall time (as [`InlineInfo::wall_shift_ns`]): whether the header's renewed shift is added (1 bit), and the rest
-//! (19 bits).
+//! One load gives all of it. The lower half is dead (1 bit) and the sequence (31 bits). Of a sample in a slot, the
+//! upper half is the slot's offset / 64. Of an *inline* sample, whose payload follows in the entry, it is, from the
+//! top: 1, the payload's length (11 bits), and its wall time (as [`InlineInfo::wall_shift_ns`]): whether the header's
+//! renewed shift is added (1 bit), and the rest (19 bits).
 
 use crate::protocol::layout::{LENGTH_SHIFT, LINE_BYTES, RENEWED_SHIFT, WALL_BITS, WALL_SHIFT};
 
@@ -71,8 +71,8 @@ pub(crate) fn is_of_slot(word: u64, sequence: u64) -> bool {
 
 /// The state of `sequence`, as `word` shows it.
 ///
-/// The 31 bits wrap; they are compared as a distance, which is right while reader and publisher are less than 2^30 apart.
-/// Beyond that, the publisher's head decides (`Reader::is_lapped`).
+/// The 31 bits wrap; they are compared as a distance, which is right while reader and publisher are less than 2^30
+/// apart. Beyond that, the publisher's head decides (`Reader::is_lapped`).
 #[inline]
 pub(crate) fn classify(word: u64, sequence: u64) -> Entry {
     if word == MOVED {
@@ -119,8 +119,9 @@ impl InlineWord {
 }
 
 impl InlineInfo {
-    /// Whether the word has room for it. Not if the clocks differ by a quarter of a millisecond more or less than they did when the
-    /// publisher was made, or when it renewed its shift: the wall clock was stepped, or the caller's times are others.
+    /// Whether the word has room for it. Not if the clocks differ by a quarter of a millisecond more or less than they
+    /// did when the publisher was made, or when it renewed its shift: the wall clock was stepped, or the caller's times
+    /// are others.
     #[inline]
     pub(crate) fn fits(&self) -> bool {
         self.wall_shift_ns.wrapping_sub(self.renewed_ns).wrapping_add(1 << (WALL_BITS - 1)) < 1 << WALL_BITS

@@ -1,7 +1,7 @@
 //! A publisher's private books: which slot is free, retained in the history, or retired and perhaps still read.
 //!
-//! Plain data without shared memory, so that it is tested by itself. A slot is at any time in exactly one state: free, on loan,
-//! retained, or retired. Inline samples have a sequence and no slot. Only [`History::add_slot`] allocates.
+//! Plain data without shared memory, so that it is tested by itself. A slot is at any time in exactly one state: free,
+//! on loan, retained, or retired. Inline samples have a sequence and no slot. Only [`History::add_slot`] allocates.
 
 use std::collections::VecDeque;
 
@@ -28,8 +28,8 @@ pub(crate) struct History {
     /// Sequence of the newest sample, 0 = none yet.
     head: u64,
     retained_bytes: usize,
-    /// Out of the history, marked dead; a reader may still have them pinned. In the order of their sequences, which have the bit
-    /// [`PINNED`] between the look at the pins and the reclaim.
+    /// Out of the history, marked dead; a reader may still have them pinned. In the order of their sequences, which
+    /// have the bit [`PINNED`] between the look at the pins and the reclaim.
     retired: Vec<(u64, Slot)>,
     /// Of all slots.
     bytes: usize,
@@ -102,8 +102,8 @@ impl History {
         self.loaned.len()
     }
 
-    /// The slot on loan at `offset`. The size of a slot is in these books alone, so that a loan is two words, which travel in
-    /// registers.
+    /// The slot on loan at `offset`. The size of a slot is in these books alone, so that a loan is two words, which
+    /// travel in registers.
     #[inline]
     pub(crate) fn on_loan(&self, offset: usize) -> Option<Slot> {
         self.loaned.iter().rfind(|slot| slot.offset == offset).copied()
@@ -116,8 +116,8 @@ impl History {
         Some(self.loaned.swap_remove(index))
     }
 
-    /// A free slot of at least `bytes`, and at most twice as large; of those the one freed last: its lines are the likeliest to be
-    /// in the cache. Where lengths differ, the larger slots remain, and soon every message finds one.
+    /// A free slot of at least `bytes`, and at most twice as large; of those the one freed last: its lines are the
+    /// likeliest to be in the cache. Where lengths differ, the larger slots remain, and soon every message finds one.
     #[inline]
     pub(crate) fn take_free(&mut self, bytes: usize) -> Option<Slot> {
         let index = self.find_free(bytes)?;
@@ -154,7 +154,8 @@ impl History {
         self.free.drain(..)
     }
 
-    /// A slot on loan becomes the newest sample; returns its sequence. The history holds less than the ring has entries.
+    /// A slot on loan becomes the newest sample; returns its sequence. The history holds less than the ring has
+    /// entries.
     #[inline]
     pub(crate) fn retain(&mut self, slot: Slot) -> u64 {
         self.end_loan(slot.offset);
@@ -170,8 +171,8 @@ impl History {
         self.head
     }
 
-    /// The samples before `end` leave the history. Calls `mark_dead` with the sequences of those that have a slot: their entries
-    /// must be marked dead before the next fence.
+    /// The samples before `end` leave the history. Calls `mark_dead` with the sequences of those that have a slot:
+    /// their entries must be marked dead before the next fence.
     #[inline]
     pub(crate) fn retire_before(&mut self, end: u64, mut mark_dead: impl FnMut(u64)) {
         self.tail = end.min(self.head + 1).max(self.tail);

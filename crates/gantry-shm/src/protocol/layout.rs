@@ -1,10 +1,11 @@
 //! The bytes of the three kinds of files, with every offset asserted.
 //!
-//! `docs/internals/memory-layout.md` explains them; a test compares [`describe`] with its golden file. Every change of a struct
-//! or constant here changes [`LAYOUT_HASH`], and programs of different hashes refuse each other; a changed *meaning* needs a new
-//! [`FORMAT_VERSION`].
+//! `docs/internals/memory-layout.md` explains them; a test compares [`describe`] with its golden file. Every change of
+//! a struct or constant here changes [`LAYOUT_HASH`], and programs of different hashes refuse each other; a changed
+//! *meaning* needs a new [`FORMAT_VERSION`].
 //!
-//! All numbers are little-endian (the supported targets are). Each field's comment names its writer (W) and readers (R).
+//! All numbers are little-endian (the supported targets are). Each field's comment names its writer (W) and readers
+//! (R).
 
 #[cfg(not(loom))]
 use crate::protocol::shared::Shared;
@@ -24,8 +25,8 @@ pub(crate) const PUBLISHER_MAGIC: u64 = u64::from_le_bytes(*b"GNTRpubl");
 pub(crate) const LINE_BYTES: usize = 64;
 /// The unit of the files' lengths: a page, or the part of one where the kernel's pages have 16 or 64 KiB (`os::pages`).
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// Topic lines of a bucket, to which a topic's hash leads. The last is shared by the topics for which no other was free, which costs
-/// spurious wake-ups only.
+/// Topic lines of a bucket, to which a topic's hash leads. The last is shared by the topics for which no other was
+/// free, which costs spurious wake-ups only.
 pub(crate) const BUCKET_LINES: usize = 64;
 /// Topic lines that topics find by their hashes.
 pub(crate) const NAMED_LINES: usize = 64 * BUCKET_LINES;
@@ -57,9 +58,9 @@ macro_rules! shared_structs {
                 assert!(0 $(+ size_of::<$type>())* == $size);
             };
             #[cfg(not(loom))]
-            // SAFETY: integers and atomics without padding (asserted above); plain integers are written before another process
-            // can look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and never again, except
-            // in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
+            // SAFETY: integers and atomics without padding (asserted above); plain integers are written before another
+            // process can look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and
+            // never again, except in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
             unsafe impl Shared for $name {}
         )*
         /// Size of each struct, and offset, name and type of each field.
@@ -84,20 +85,22 @@ shared_structs! {
         layout_hash: u64 = 16,
         /// How much address space readers map: the file never grows beyond it.
         reserve_bytes: u64 = 24,
-        /// Length of the file. W: its owner, when it has grown. R: every process, which asks the kernel before it believes it.
+        /// Length of the file. W: its owner, when it has grown. R: every process, which asks the kernel before it
+        /// believes it.
         length_bytes: AtomicU64 = 32,
     }
 
     /// Start of a board, the only memory with many writers: wake hints and counters, never data.
     BoardHeader: 128 bytes, align 64 {
         file: FileHeader = 0,
-        /// Pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock, for its error
-        /// sentence.
+        /// Pid of the process that holds the registry lock. W: the holder. R: a process that waits for the lock, for
+        /// its error sentence.
         holder_pid: AtomicU32 = 40,
-        /// Count of acquisitions of that lock. W: the holder. R: a process that waits for the lock, to tell holders apart.
+        /// Count of acquisitions of that lock. W: the holder. R: a process that waits for the lock, to tell holders
+        /// apart.
         acquisitions: AtomicU32 = 44,
-        /// Count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the directory changed.
-        /// R: every process.
+        /// Count of joins, leaves and reaps of processes. W: a process that joins, leaves or reaps, after the directory
+        /// changed. R: every process.
         processes_generation: AtomicU64 = 48,
         /// Random; processes repeat it, so that no process meets one that uses another board.
         id: u64 = 56,
@@ -107,19 +110,20 @@ shared_structs! {
     /// A topic's wake-up state on the board.
     #[cfg_attr(loom, derive(Default))]
     TopicLine: 256 bytes, align 64 {
-        /// Count of joins and leaves of readers; it goes on when the line has another name. W: a reader that joins or leaves. R:
-        /// publishers. Partner: `seen_generation`.
+        /// Count of joins and leaves of readers; it goes on when the line has another name. W: a reader that joins or
+        /// leaves. R: publishers. Partner: `seen_generation`.
         readers_generation: AtomicU64 = 0,
         /// Count of joins and leaves of publishers. W: a publisher that joins or leaves. R: subscriptions.
         publishers_generation: AtomicU64 = 8,
-        /// Count of the growths of publishers' files. W: a publisher whose file has grown. R: the control threads of subscriptions.
+        /// Count of the growths of publishers' files. W: a publisher whose file has grown. R: the control threads of
+        /// subscriptions.
         growths: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
-        /// The waiters that sleep until there is a sample, a bit each. W: each waiter its bit (a reaper the bits of the dead,
-        /// publishers the bit that many share). R: publishers and their senders.
+        /// The waiters that sleep until there is a sample, a bit each. W: each waiter its bit (a reaper the bits of the
+        /// dead, publishers the bit that many share). R: publishers and their senders.
         sleepers: [AtomicU64; 8] = 64,
-        /// The waiters that are woken when readers join or leave, a bit each; with the next set, the processes that hold the line.
-        /// W: as `sleepers`. R: a reader that joins or leaves.
+        /// The waiters that are woken when readers join or leave, a bit each; with the next set, the processes that
+        /// hold the line. W: as `sleepers`. R: a reader that joins or leaves.
         readers_watchers: [AtomicU64; 8] = 128,
         /// The same of publishers.
         publishers_watchers: [AtomicU64; 8] = 192,
@@ -128,16 +132,17 @@ shared_structs! {
     /// A waiter's futex on the board.
     #[cfg_attr(loom, derive(Default))]
     WaiterLine: 64 bytes, align 64 {
-        /// Counts rings. W: every thread that rings: publishers, senders, gating readers, joins and leaves. R: the waiter, and the kernel's futex compare.
+        /// Counts rings. W: every thread that rings: publishers, senders, gating readers, joins and leaves. R: the
+        /// waiter, and the kernel's futex compare.
         bell: Futex = 0,
-        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news turns ASLEEP into AWAKE. R:
-        /// both.
+        /// [`WAITER_PLAIN`], [`WAITER_AWAKE`] or [`WAITER_ASLEEP`]. W: the waiter; a thread with news turns ASLEEP into
+        /// AWAKE. R: both.
         state: AtomicU32 = 4,
-        /// First half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R: they, and processes
-        /// that list the others.
+        /// First half of the id of the process that owns the line, 0 = free. W: holders of the registry lock. R: they,
+        /// and processes that list the others.
         owner: AtomicU64 = 8,
-        /// Topics that have news, a bit for each line modulo 384. W: a thread with news sets, the waiter clears. R: both. Used
-        /// unless `state` is PLAIN.
+        /// Topics that have news, a bit for each line modulo 384. W: a thread with news sets, the waiter clears. R:
+        /// both. Used unless `state` is PLAIN.
         ready: [AtomicU64; 6] = 16,
     }
 
@@ -166,8 +171,8 @@ shared_structs! {
         /// Count of the changes of endpoints and of records' keys. Partner: `Peer::contents`.
         changes: AtomicU64 = 200,
         reserved_dynamic: [u64; 6] = 208,
-        /// The last changes: at the number of a change modulo 128, the offset / 64 of the block that it changed. Written before `changes`
-        /// counts it.
+        /// The last changes: at the number of a change modulo 128, the offset / 64 of the block that it changed.
+        /// Written before `changes` counts it.
         change_log: [AtomicU32; 128] = 256,
     }
 
@@ -178,8 +183,8 @@ shared_structs! {
         /// [`BLOCK_RECORDS`] or [`BLOCK_ENDPOINT`]; constant after.
         kind: u32 = 8,
         reserved_word: u32 = 12,
-        /// Of an endpoint block: odd while its words change, +2 for each change. Of a block of records: +1 after each change of a key.
-        /// Partner: `Peer::endpoints` and `Peer::read_records`.
+        /// Of an endpoint block: odd while its words change, +2 for each change. Of a block of records: +1 after each
+        /// change of a key. Partner: `Peer::endpoints` and `Peer::read_records`.
         version: AtomicU64 = 16,
         reserved: [u64; 5] = 24,
     }
@@ -190,7 +195,8 @@ shared_structs! {
         description_bytes: AtomicU64 = 0,
         /// Hash of the topic's name, by which other processes find the endpoints of a topic.
         topic_hash: AtomicU64 = 8,
-        /// Samples that the endpoint copied into its slots, or out of another's. W: the endpoint. R: queries of connections.
+        /// Samples that the endpoint copied into its slots, or out of another's. W: the endpoint. R: queries of
+        /// connections.
         copied_samples: AtomicU64 = 16,
         /// Hash by which the topic's line on the board is found. W: the process. R: its reaper.
         line_hash: AtomicU64 = 24,
@@ -208,12 +214,13 @@ shared_structs! {
         key: AtomicU64 = 0,
         /// Next sequence the subscription will take, 0 = everything is wanted. W: subscription. R: the publisher.
         cursor: AtomicU64 = 8,
-        /// [`READER_ACTIVE`], [`READER_GATING`], [`READER_EXTENSION`] or [`READER_LEFT`]. W: subscription. R: the publisher.
+        /// [`READER_ACTIVE`], [`READER_GATING`], [`READER_EXTENSION`] or [`READER_LEFT`]. W: subscription. R: the
+        /// publisher.
         state: AtomicU32 = 16,
         /// Samples that the subscription wants kept for it. W: subscription, before `key`. R: the publisher.
         depth: AtomicU32 = 20,
-        /// Sequences that must not be overwritten, 0 = none. W: subscription. R: the publisher. Partners: the entry's dead bit
-        /// (SeqCst fences on both sides) and, for the release, the publisher's acquire before it reclaims.
+        /// Sequences that must not be overwritten, 0 = none. W: subscription. R: the publisher. Partners: the entry's
+        /// dead bit (SeqCst fences on both sides) and, for the release, the publisher's acquire before it reclaims.
         pins: [AtomicU64; 5] = 24,
     }
 
@@ -235,36 +242,38 @@ shared_structs! {
         domain_id: u32 = 88,
         /// Size of a ring's entry, a multiple of 64.
         entry_bytes: u32 = 92,
-        /// CLOCK_REALTIME less CLOCK_MONOTONIC when the publisher was made: the wall times of inline samples are stored as
-        /// differences from it.
+        /// CLOCK_REALTIME less CLOCK_MONOTONIC when the publisher was made: the wall times of inline samples are stored
+        /// as differences from it.
         wall_offset_ns: u64 = 96,
-        /// Sum to add to `wall_offset_ns` for the inline samples whose entries say so: the wall clock was set since. W: the
-        /// publisher, when no entry refers to the last one. R: subscriptions, between two looks at the entry.
+        /// Sum to add to `wall_offset_ns` for the inline samples whose entries say so: the wall clock was set since. W:
+        /// the publisher, when no entry refers to the last one. R: subscriptions, between two looks at the entry.
         renewed_wall_shift_ns: AtomicU64 = 104,
-        /// Hash by which the topic's line on the board is found, and the line that the publisher holds: readers check that they hold
-        /// the same one, at whose generation both sides meet.
+        /// Hash by which the topic's line on the board is found, and the line that the publisher holds: readers check
+        /// that they hold the same one, at whose generation both sides meet.
         line_hash: u64 = 112,
         topic_line: u64 = 120,
         /// Ring: offset / 64 in the upper half, log2 of its capacity in the lower. Partner: the entries that say MOVED.
         ring: AtomicU64 = 128,
-        /// The last generation of the topic whose records the publisher honours. Partner: `TopicLine::readers_generation`.
+        /// The last generation of the topic whose records the publisher honours. Partner:
+        /// `TopicLine::readers_generation`.
         seen_generation: AtomicU64 = 136,
         /// Samples that are kept for readers that have not taken them yet.
         granted_depth: AtomicU64 = 144,
-        /// The publisher waits until a [`READER_GATING`] subscription takes: 1 + its waiter line, to be rung. 0 = it does not.
+        /// The publisher waits until a [`READER_GATING`] subscription takes: 1 + its waiter line, to be rung. 0 = it
+        /// does not.
         blocked: AtomicU64 = 152,
         /// [`PUBLISHER_LIVE`] or [`PUBLISHER_LEFT`].
         state: AtomicU32 = 160,
         reserved_word: u32 = 164,
-        /// Time of the last publish, CLOCK_MONOTONIC; 0 = none yet. Stored before the sample's entry, and only if the publisher
-        /// offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: event sources, which check those.
+        /// Time of the last publish, CLOCK_MONOTONIC; 0 = none yet. Stored before the sample's entry, and only if the
+        /// publisher offers a deadline or, with MANUAL_BY_TOPIC, a lease duration. R: event sources, which check those.
         published_ns: AtomicU64 = 168,
-        /// Time at which it last showed by other means that it is alive: it was made, or asserted its liveliness. Else as
-        /// `published_ns`.
+        /// Time at which it last showed by other means that it is alive: it was made, or asserted its liveliness. Else
+        /// as `published_ns`.
         asserted_ns: AtomicU64 = 176,
         reserved_dynamic: [u64; 1] = 184,
-        /// Sequence of the newest sample, 0 = none yet; stored every [`SAMPLES_PER_HEAD_STORE`] samples; the samples after it are
-        /// found in the ring.
+        /// Sequence of the newest sample, 0 = none yet; stored every [`SAMPLES_PER_HEAD_STORE`] samples; the samples
+        /// after it are found in the ring.
         head: AtomicU64 = 192,
         reserved_line: [u64; 7] = 200,
         /// Sequence of the oldest sample that may be alive: a hint for readers that jump.
@@ -272,26 +281,27 @@ shared_structs! {
         reserved_end: [u64; 7] = 264,
     }
 
-    /// Start of a ring's entry. Inline payload follows, up to [`PublisherHeader::entry_bytes`]. W: the publisher. R: subscriptions.
+    /// Start of a ring's entry. Inline payload follows, up to [`PublisherHeader::entry_bytes`]. W: the publisher. R:
+    /// subscriptions.
     #[cfg_attr(loom, derive(Default))]
     RingEntry: 16 bytes, align 8 {
         /// The state of the entry's sequence, and where its sample is (`protocol::entry`).
         word: AtomicU64 = 0,
-        /// Of a sample in a slot: its payload's length. Of an inline sample: its time of publishing, CLOCK_MONOTONIC. Written
-        /// between the dead mark of the entry's last sample and `word`.
+        /// Of a sample in a slot: its payload's length. Of an inline sample: its time of publishing, CLOCK_MONOTONIC.
+        /// Written between the dead mark of the entry's last sample and `word`.
         detail: AtomicU64 = 8,
     }
 
-    /// The header before the payload of a sample. Guarded by the pin protocol (I4): written while the publisher
-    /// alone owns the slot, read only under a checked pin. A subscription's private copy of an inline sample has one, too.
+    /// The header before the payload of a sample. Guarded by the pin protocol (I4): written while the publisher alone
+    /// owns the slot, read only under a checked pin. A subscription's private copy of an inline sample has one, too.
     #[derive(Clone, Copy)]
     SlotHeader: 64 bytes, align 64 {
         /// For services: the client whose request this sample answers.
         request_gid: [u8; 16] = 0,
         /// For services: the sequence of that request.
         request_sequence: u64 = 16,
-        /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample. While the slot is on loan:
-        /// all ones if they hold.
+        /// The two fields above hold if this equals `sequence`; else they are left from an earlier sample. While the
+        /// slot is on loan: all ones if they hold.
         request_valid_for: u64 = 24,
         /// The full sequence, which a reader compares with its pin if the entry was used again.
         sequence: u64 = 32,
@@ -365,8 +375,8 @@ pub(crate) const READER_LEFT: u32 = 3;
 /// As [`READER_ACTIVE`], of a RELIABLE KEEP_ALL subscription: a RELIABLE KEEP_ALL publisher waits for its cursor.
 pub(crate) const READER_GATING: u32 = 4;
 
-/// Samples for each store of the head, a power of two: readers that keep up have the head's line in their cache meanwhile. Models
-/// publish few samples.
+/// Samples for each store of the head, a power of two: readers that keep up have the head's line in their cache
+/// meanwhile. Models publish few samples.
 pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = if cfg!(loom) { 2 } else { 8 };
 /// The publisher publishes.
 pub(crate) const PUBLISHER_LIVE: u32 = 1;
@@ -407,8 +417,8 @@ const _: () = {
     assert!(PAYLOAD_OFFSET.is_multiple_of(PAYLOAD_ALIGN));
     assert!(PINS_PER_RECORD == 5 && (WAITER_WORDS == 8 || cfg!(loom)));
 };
-/// The CDR encapsulation of every payload: XCDR1, little endian. Payloads are bodies without it; on ROS 2's wire and in bags
-/// these four bytes stand before them.
+/// The CDR encapsulation of every payload: XCDR1, little endian. Payloads are bodies without it; on ROS 2's wire and in
+/// bags these four bytes stand before them.
 pub const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
 
 // The board: header, then the names of topic lines, then these, then waiter lines.
@@ -477,8 +487,8 @@ pub(crate) fn name_hash(name: &str) -> u64 {
     fnv1a(FNV_OFFSET, name.as_bytes()).max(1)
 }
 
-/// The hash by which a topic finds its line on the board; never 0. Topics whose names differ only behind a `#` have one line: they
-/// come and go with the clients of a service.
+/// The hash by which a topic finds its line on the board; never 0. Topics whose names differ only behind a `#` have one
+/// line: they come and go with the clients of a service.
 pub(crate) fn line_hash(topic: &str) -> u64 {
     name_hash(topic.split_once('#').map_or(topic, |(shared, _)| shared))
 }

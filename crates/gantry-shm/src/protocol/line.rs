@@ -1,5 +1,5 @@
-//! Copies between private memory and the lines of a ring's entry: the six payload words of its first line, or the eight words of
-//! another. Relaxed: the entry's word and the fences around it say whether a copy is whole.
+//! Copies between private memory and the lines of a ring's entry: the six payload words of its first line, or the eight
+//! words of another. Relaxed: the entry's word and the fences around it say whether a copy is whole.
 
 use crate::protocol::sync::AtomicU64;
 #[cfg(not(all(target_arch = "x86_64", not(loom))))]
@@ -32,13 +32,14 @@ pub(crate) fn store<const WORDS: usize>(from: &[u64; WORDS], to: &[AtomicU64; WO
 /// Copies 16 bytes at a time: a message of 256 bytes is published and taken in a fifth less time than word by word.
 ///
 /// # Safety
-/// `WORDS` words of `from` can be read and those of `to` written. If other processes access one of them meanwhile, they are words
-/// of a ring's entry.
+/// `WORDS` words of `from` can be read and those of `to` written. If other processes access one of them meanwhile, they
+/// are words of a ring's entry.
 #[cfg(all(target_arch = "x86_64", not(loom)))]
 #[inline(always)]
 unsafe fn copy<const WORDS: usize>(from: *const u8, to: *mut u8) {
     const { assert!(WORDS == 6 || WORDS == 8) };
-    // SAFETY: the promise of the caller. To the compiler instructions that it does not see into may be made of atomic loads and
+    // SAFETY: the promise of the caller. To the compiler instructions that it does not see into may be made of atomic
+    // loads and
     //   stores of bytes.
     unsafe {
         std::arch::asm!(

@@ -1,11 +1,13 @@
 //! The processes that a publisher must see before it reclaims, while files may be removed under all of them.
 //!
-//! A process is *listed* by its file's name, and *unlisted* if it lives, as the owner of waiter lines on the board, and no name is
-//! found. Its pins cannot be read. The name does not come back. Three steps on each side, in this order:
+//! A process is *listed* by its file's name, and *unlisted* if it lives, as the owner of waiter lines on the board, and
+//! no name is found. Its pins cannot be read. The name does not come back. Three steps on each side, in this order:
 //!
-//! - reader: makes its record; raises the generation of the topic's readers (G); looks for its own name, and takes only if it is there.
-//! - publisher: reads the unlisted processes (`unlisted_before`); can be found (F), so that readers make records; then for each
-//!   roster reads the generation, and lists the processes. It reclaims only under the generation of its roster (2).
+//! - reader: makes its record; raises the generation of the topic's readers (G); looks for its own name, and takes only
+//!   if it is there.
+//! - publisher: reads the unlisted processes (`unlisted_before`); can be found (F), so that readers make records; then
+//!   for each roster reads the generation, and lists the processes. It reclaims only under the generation of its roster
+//!   (2).
 //!
 //! The name of a reader's process may be lost at any time:
 //!
@@ -16,12 +18,12 @@
 //! | after that look, before the publisher's listing | takes, and pins | finds it unlisted: reclaims nothing while the process lives |
 //! | after the listing | takes, and pins | has it in the list of peers, which it keeps by its open file: reads its pins |
 //!
-//! The look at the name must follow F: a name that is there after F was there when `unlisted_before` was read, so the publisher does
-//! not ignore that process. It follows G, too, for a process that owns no line of the board since all were taken, and so is never
-//! found unlisted: for that one, only a loss between the look and the listing harms.
+//! The look at the name must follow F: a name that is there after F was there when `unlisted_before` was read, so the
+//! publisher does not ignore that process. It follows G, too, for a process that owns no line of the board since all
+//! were taken, and so is never found unlisted: for that one, only a loss between the look and the listing harms.
 //!
-//! The look at owners precedes the listing (`Domain::listed`): a process has its name before its lines, and frees these before its
-//! name is removed in order, so one that comes or leaves meanwhile is not taken for unlisted.
+//! The look at owners precedes the listing (`Domain::listed`): a process has its name before its lines, and frees these
+//! before its name is removed in order, so one that comes or leaves meanwhile is not taken for unlisted.
 
 /// The unlisted process that may have joined a publisher; it knows those that were unlisted before it could be found.
 pub(crate) fn may_have_joined(unlisted: &[u64], unlisted_before: &[u64]) -> Option<u64> {

@@ -1,13 +1,14 @@
 //! The names of topic lines: which line of the board a topic has, for as long as processes use it.
 //!
-//! A topic's hash chooses a bucket of lines. Each line has a word with its name and state. The last line of a bucket has no name: it is
-//! *open* while the bucket had no free line for a topic, and all topics without a line of their own share it. Invariants:
-//! - N1: a process that holds a topic's line has its control thread's bit among the line's watchers, since before it found the
-//!   line's word unchanged. A line with a bit is not freed.
-//! - N2: at most one line of a bucket has a name, and none while a process holds the open line for that name. So all holders of
-//!   a topic hold the same line, at whose generations and sets they meet.
-//! - N3: each change of a word counts, so a word that is found unchanged did not change (unless it changed four million times
-//!   between two instructions).
+//! A topic's hash chooses a bucket of lines. Each line has a word with its name and state. The last line of a bucket
+//! has no name: it is *open* while the bucket had no free line for a topic, and all topics without a line of their own
+//! share it. Invariants:
+//! - N1: a process that holds a topic's line has its control thread's bit among the line's watchers, since before it
+//!   found the line's word unchanged. A line with a bit is not freed.
+//! - N2: at most one line of a bucket has a name, and none while a process holds the open line for that name. So all
+//!   holders of a topic hold the same line, at whose generations and sets they meet.
+//! - N3: each change of a word counts, so a word that is found unchanged did not change (unless it changed four million
+//!   times between two instructions).
 //!
 //! Any thread finishes what a thread that died left: a claim, the end of a line. No step waits for another thread.
 
@@ -67,15 +68,17 @@ pub(crate) struct Bucket<'a> {
 }
 
 impl Bucket<'_> {
-    /// The line that has the name, or the open one, for news to its holders. `None`: no process holds a line for that name.
+    /// The line that has the name, or the open one, for news to its holders. `None`: no process holds a line for that
+    /// name.
     pub(crate) fn find(&self, wanted: Name) -> Option<usize> {
         let of_name = self.look(wanted).filter(|&(_, word)| state(word) != CLAIMED);
         let open = || (state(self.word(self.last())) != FREE).then(|| self.last());
         of_name.map(|(index, _)| index).or_else(open)
     }
 
-    /// Finds the line for a name or claims one, and holds it for the waiter, whose bit is set on that side (N1). `start` spreads names
-    /// over the bucket; `is_held` says of a line whether the waiter's process holds it for another name.
+    /// Finds the line for a name or claims one, and holds it for the waiter, whose bit is set on that side (N1).
+    /// `start` spreads names over the bucket; `is_held` says of a line whether the waiter's process holds it for
+    /// another name.
     pub(crate) fn hold(
         &self,
         wanted: Name,
@@ -191,8 +194,8 @@ impl Bucket<'_> {
         }
     }
 
-    /// Gives a claimed line its name, unless another line has it or was claimed for it before in the order of lines, or the shared
-    /// line is open. Of two claims, the later one to look sees the other (N2).
+    /// Gives a claimed line its name, unless another line has it or was claimed for it before in the order of lines, or
+    /// the shared line is open. Of two claims, the later one to look sees the other (N2).
     fn settle(&self, index: usize, claim: u64) {
         full_fence(Site::ClaimFence);
         let is_open = state(self.word(self.last())) != FREE && !is_weakened(Site::OpenLook);
@@ -221,8 +224,8 @@ impl Bucket<'_> {
         }
     }
 
-    /// Whether the word of the line is the same as before the bit of its new holder was set. The end of a line that began before that
-    /// is taken back.
+    /// Whether the word of the line is the same as before the bit of its new holder was set. The end of a line that
+    /// began before that is taken back.
     fn is_still(&self, index: usize, word: u64) -> bool {
         match state(word) {
             ENDING => self.change(index, word, NAMED).is_some(),

@@ -1,5 +1,5 @@
-//! Whether a sample uses a place of its subscription's private memory. The thread that takes looks, and writes a place that is not
-//! used; the thread that drops the sample ends the use (10).
+//! Whether a sample uses a place of its subscription's private memory. The thread that takes looks, and writes a place
+//! that is not used; the thread that drops the sample ends the use (10).
 
 use crate::protocol::sync::{AtomicU64, Site, acquire_order, release};
 

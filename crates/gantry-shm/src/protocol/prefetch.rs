@@ -1,5 +1,5 @@
-//! Hints that a cache line will be needed. They never fault, whatever the address; elsewhere than on x86-64 and aarch64, and
-//! under loom, they do nothing.
+//! Hints that a cache line will be needed. They never fault, whatever the address; elsewhere than on x86-64 and
+//! aarch64, and under loom, they do nothing.
 
 use crate::protocol::layout::LINE_BYTES;
 
@@ -13,7 +13,8 @@ macro_rules! hint {
         #[inline(always)]
         pub(crate) fn $name(place: *const u8) {
             $(#[cfg(all(target_arch = $architecture, not(loom)))]
-            // SAFETY: a hint: it changes no memory, register or flag, and does not fault; processors without it take it for a
+            // SAFETY: a hint: it changes no memory, register or flag, and does not fault; processors without it take it
+            // for a
             //   no-op.
             unsafe {
                 std::arch::asm!($instruction, in(reg) place, options(nostack, preserves_flags, readonly));
@@ -36,8 +37,8 @@ hint! {
     demote: "x86_64" "cldemote [{}]"
 }
 
-/// Gives `hint` the lines of a message that are needed first: all lines of a small one, since processors find lines by themselves
-/// only when some have come; of a larger one the first and the last.
+/// Gives `hint` the lines of a message that are needed first: all lines of a small one, since processors find lines by
+/// themselves only when some have come; of a larger one the first and the last.
 #[inline(always)]
 pub(crate) fn message(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     beginning(first, length_bytes, &hint);
@@ -53,8 +54,8 @@ pub(crate) fn beginning(first: *const u8, length_bytes: usize, hint: impl Fn(*co
     (0..end).step_by(LINE_BYTES).for_each(|offset| hint(first.wrapping_add(offset)));
 }
 
-/// Gives `hint` the first and the last line of a message: headers and stamps are at the beginning, checks at the end, and the
-/// processor finds the lines between by itself. Never the same line twice, which costs 100 ns in a hop.
+/// Gives `hint` the first and the last line of a message: headers and stamps are at the beginning, checks at the end,
+/// and the processor finds the lines between by itself. Never the same line twice, which costs 100 ns in a hop.
 #[inline(always)]
 pub(crate) fn both_ends(first: *const u8, length_bytes: usize, hint: impl Fn(*const u8)) {
     hint(first);

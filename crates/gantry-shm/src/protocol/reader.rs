@@ -1,5 +1,5 @@
-//! A subscription's side of the protocol for one publisher: look, then pin and check, or copy and check; release. It allocates
-//! nothing, takes no lock and makes no system call.
+//! A subscription's side of the protocol for one publisher: look, then pin and check, or copy and check; release. It
+//! allocates nothing, takes no lock and makes no system call.
 
 use super::{
     entry::{Entry, InlineInfo, InlineWord},
@@ -58,8 +58,9 @@ impl Taken {
     }
 }
 
-/// The first sample of a subscription. It is never one that has left the history: of these, those in slots are dead, and the
-/// inline ones stay in the ring for a while, so that a reader would begin with some of them and miss the others.
+/// The first sample of a subscription. It is never one that has left the history: of these, those in slots are dead,
+/// and the inline ones stay in the ring for a while, so that a reader would begin with some of them and miss the
+/// others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     /// The sample with this sequence, or the oldest one after it that is there.
@@ -83,8 +84,8 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// The record is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised after that.
-    /// From here on the cursor is that of `start`.
+    /// The record is visible to the publisher, its cursor is 0 (everything is wanted) and the generation was raised
+    /// after that. From here on the cursor is that of `start`.
     pub(crate) fn new(
         header: InRegion<PublisherHeader>,
         ring: Ring,
@@ -112,7 +113,8 @@ impl Reader {
         &self.record
     }
 
-    /// The oldest sequence that may be alive, as the publisher hints; 1 if the hint is impossible (it lies beyond `head`).
+    /// The oldest sequence that may be alive, as the publisher hints; 1 if the hint is impossible (it lies beyond
+    /// `head`).
     fn oldest(&self, head: u64) -> u64 {
         let tail = self.header.tail.load(Relaxed); // Relaxed: a hint, the entry is checked
         if (1..=head.saturating_add(1)).contains(&tail) { tail } else { 1 }
@@ -136,7 +138,8 @@ impl Reader {
         newest(&self.header, &self.ring).unwrap_or_else(|| self.head()) // replaced: the next look finds MOVED
     }
 
-    /// Sequence of the newest sample, or of the last one before `next`. `known` is a former answer. `None`: the ring was replaced.
+    /// Sequence of the newest sample, or of the last one before `next`. `known` is a former answer. `None`: the ring
+    /// was replaced.
     #[inline]
     pub(crate) fn newest_since(&mut self, known: u64) -> Option<u64> {
         let known = known.max(self.next - 1);
@@ -156,8 +159,8 @@ impl Reader {
         newest.saturating_add(1).saturating_sub(self.next)
     }
 
-    /// Whether there is something to take in `ring`, which is `self.ring` or the one that replaced it; `None` if it was replaced,
-    /// too. Sound to call after a SeqCst fence before sleeping (3).
+    /// Whether there is something to take in `ring`, which is `self.ring` or the one that replaced it; `None` if it was
+    /// replaced, too. Sound to call after a SeqCst fence before sleeping (3).
     #[inline]
     pub(crate) fn has_news_in(&self, ring: &Ring) -> Option<bool> {
         match ring.look(self.next) {
@@ -167,8 +170,8 @@ impl Reader {
         }
     }
 
-    /// Whether the head is a whole ring ahead: entries order sequences only within 2^30, and a reader may have been stopped for
-    /// long.
+    /// Whether the head is a whole ring ahead: entries order sequences only within 2^30, and a reader may have been
+    /// stopped for long.
     fn is_far_behind(&self) -> bool {
         self.head() >= self.next.saturating_add(self.ring.capacity() as u64)
     }
@@ -187,8 +190,8 @@ impl Reader {
         Some(entry)
     }
 
-    /// The next sample, if it is the inline one that [`Reader::look`] found, this reader keeps up, and the publisher does not
-    /// overwrite the entry meanwhile; else [`Reader::take`] has an answer. The copy needs no pin.
+    /// The next sample, if it is the inline one that [`Reader::look`] found, this reader keeps up, and the publisher
+    /// does not overwrite the entry meanwhile; else [`Reader::take`] has an answer. The copy needs no pin.
     #[inline(always)]
     pub(crate) fn take_inline(&mut self, word: InlineWord, payload: &mut [u64]) -> Option<InlineInfo> {
         if self.has_fallen_behind() || word.length_bytes() > self.inline_bytes as usize {
@@ -200,8 +203,8 @@ impl Reader {
         Some(info)
     }
 
-    /// The next sample: `first` is what [`Reader::look`] found. One in a slot is pinned with `pin`, which is 0 and the caller's
-    /// alone; one that is inline is copied to `payload`. `next` also advances past lost samples.
+    /// The next sample: `first` is what [`Reader::look`] found. One in a slot is pinned with `pin`, which is 0 and the
+    /// caller's alone; one that is inline is copied to `payload`. `next` also advances past lost samples.
     #[inline(always)]
     pub(crate) fn take(&mut self, first: Entry, pin: &AtomicU64, payload: &mut [u64]) -> Taken {
         if is_weakened(Site::CursorAfterHold) {
@@ -220,8 +223,8 @@ impl Reader {
         taken
     }
 
-    /// The same without taking it: `next` advances past lost samples alone, and the payload of one that is inline is not copied. The
-    /// caller unpins one in a slot.
+    /// The same without taking it: `next` advances past lost samples alone, and the payload of one that is inline is
+    /// not copied. The caller unpins one in a slot.
     pub(crate) fn peek(&mut self, first: Entry, pin: &AtomicU64) -> Taken {
         let before = self.next;
         let header = self.header;
@@ -242,7 +245,8 @@ impl Reader {
         self.record.cursor.store(sequence, Release); // as in `advance`
     }
 
-    /// Undoes the take of a sample in a slot whose memory cannot be mapped: the next take finds it again, or counts it as lost.
+    /// Undoes the take of a sample in a slot whose memory cannot be mapped: the next take finds it again, or counts it
+    /// as lost.
     #[cold]
     pub(crate) fn untake(&mut self, pin: &AtomicU64) {
         self.next -= 1;
@@ -259,9 +263,9 @@ impl Reader {
         crash::point(Point::CursorStored);
     }
 
-    /// Holds the next sample, and catches up with a publisher that retires under this reader. Whether the reader has fallen
-    /// behind is checked once: a sample that was new enough when take was called is good enough, or a fast publisher could
-    /// prevent every take.
+    /// Holds the next sample, and catches up with a publisher that retires under this reader. Whether the reader has
+    /// fallen behind is checked once: a sample that was new enough when take was called is good enough, or a fast
+    /// publisher could prevent every take.
     #[inline(always)]
     fn hold(
         &mut self,
@@ -305,8 +309,9 @@ impl Reader {
         Taken::Nothing
     }
 
-    /// Whether the publisher went on so far that the 31 bits of an entry mean a later sequence than the next: this reader was
-    /// stopped for long. After the look that found the sample: the head was stored before that sample, but for a few.
+    /// Whether the publisher went on so far that the 31 bits of an entry mean a later sequence than the next: this
+    /// reader was stopped for long. After the look that found the sample: the head was stored before that sample, but
+    /// for a few.
     #[inline]
     fn is_lapped(&self) -> bool {
         self.head().saturating_sub(self.next) >= 1 << 30
@@ -321,8 +326,8 @@ impl Reader {
         self.ring.look(self.next) // this look is the check; there is no other
     }
 
-    /// Whether more than `depth` samples are there from `next` on. The head is read from this core's cache as long as the reader
-    /// keeps up; only small depths need a look at the ring.
+    /// Whether more than `depth` samples are there from `next` on. The head is read from this core's cache as long as
+    /// the reader keeps up; only small depths need a look at the ring.
     #[inline]
     fn has_fallen_behind(&self) -> bool {
         let (limit, head) = (self.next + u64::from(self.depth), self.head());
@@ -362,9 +367,9 @@ pub(crate) fn unpin(pin: &AtomicU64) {
     crash::point(Point::Unpinned);
 }
 
-/// Index of a pin of the record that is not in use. Only the record's own process stores to a pin: a take when it is 0, the drop
-/// of the sample when it is not. Acquire: the partner is [`unpin`] on another thread of this process, whose last reads the next pin
-/// carries on (4).
+/// Index of a pin of the record that is not in use. Only the record's own process stores to a pin: a take when it is 0,
+/// the drop of the sample when it is not. Acquire: the partner is [`unpin`] on another thread of this process, whose
+/// last reads the next pin carries on (4).
 #[inline]
 pub(crate) fn free_pin(record: &ReaderRecord) -> Option<usize> {
     record.pins.iter().position(|pin| pin.load(Acquire) == 0)
@@ -375,16 +380,16 @@ pub(crate) fn is_unpinned(record: &ReaderRecord) -> bool {
     record.pins.iter().all(|pin| pin.load(Acquire) == 0)
 }
 
-/// Called after a sample released its pin, or the place of its copy: whether the record or the places that it kept may be an orphan,
-/// so that the caller looks for other samples. `light_fence` is that of (9).
+/// Called after a sample released its pin, or the place of its copy: whether the record or the places that it kept may
+/// be an orphan, so that the caller looks for other samples. `light_fence` is that of (9).
 #[inline]
 pub(crate) fn may_be_orphan(is_orphan: &AtomicU64, light_fence: impl FnOnce()) -> bool {
     light_fence();
     is_orphan.load(Relaxed) != 0
 }
 
-/// Tells the samples of a record, or of places, that nothing else keeps it; the caller then looks for samples. `heavy_fence` is that
-/// of (9).
+/// Tells the samples of a record, or of places, that nothing else keeps it; the caller then looks for samples.
+/// `heavy_fence` is that of (9).
 pub(crate) fn make_orphan(is_orphan: &AtomicU64, heavy_fence: impl FnOnce()) {
     is_orphan.store(1, Relaxed);
     heavy_fence();

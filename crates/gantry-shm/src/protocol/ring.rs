@@ -1,7 +1,8 @@
-//! The ring of a publisher: entries, each with a word that says where a sample is, and with the sample itself if it is inline.
+//! The ring of a publisher: entries, each with a word that says where a sample is, and with the sample itself if it is
+//! inline.
 //!
-//! Invariant N1: a sample has left the history before its entry is written again; if it has a slot, its entry was marked dead
-//! before that slot can be freed.
+//! Invariant N1: a sample has left the history before its entry is written again; if it has a slot, its entry was
+//! marked dead before that slot can be freed.
 
 use crate::{
     crash::{self, Point},
@@ -16,8 +17,8 @@ use crate::{
 
 /// Words of an entry before an inline payload: its word, and its detail.
 const HEADER_WORDS: usize = INLINE_OFFSET / 8;
-/// Payload words in an entry's first line, and in each line after it. They are copied together, in a few instructions without a
-/// branch; in models one by one.
+/// Payload words in an entry's first line, and in each line after it. They are copied together, in a few instructions
+/// without a branch; in models one by one.
 const FIRST_WORDS: usize = if cfg!(loom) { 1 } else { LINE_WORDS - HEADER_WORDS };
 const LINE_WORDS: usize = if cfg!(loom) { 1 } else { LINE_BYTES / 8 };
 
@@ -53,7 +54,8 @@ impl Ring {
         let entry_words = entry_bytes / 8;
         assert!(entry_words >= HEADER_WORDS + FIRST_WORDS && words.len() >= entry_words, "{entry_bytes} bytes");
         assert!(entry_words <= u32::MAX as usize, "{entry_bytes} bytes");
-        // A power of two again, whatever the caller gave: `entry` relies on it. At most 2^31, for the publisher and its readers alike.
+        // A power of two again, whatever the caller gave: `entry` relies on it. At most 2^31, for the publisher and its
+        // readers alike.
         let log2_capacity = (words.len() / entry_words).ilog2().min(u32::BITS - 1);
         Ring { words, mask: (1 << log2_capacity) - 1, entry_words: entry_words as u32 }
     }
@@ -90,8 +92,8 @@ impl Ring {
         entry::classify(word, sequence)
     }
 
-    /// Reader: length of a living sample in a slot, from the entry, so that the slot's header need not be fetched. `None` if the
-    /// publisher went on meanwhile: then the length is in the header, which the pin keeps.
+    /// Reader: length of a living sample in a slot, from the entry, so that the slot's header need not be fetched.
+    /// `None` if the publisher went on meanwhile: then the length is in the header, which the pin keeps.
     #[inline]
     pub(crate) fn length_bytes(&self, sequence: u64) -> Option<u64> {
         let length_bytes = self.entry(sequence).0[1].load(Relaxed);
@@ -103,8 +105,8 @@ impl Ring {
         is_unchanged.then_some(length_bytes)
     }
 
-    /// Reader: copies a living inline sample; `payload` gets its words, and those behind them to the end of a line. `renewed_ns` is
-    /// in the header. `None`: the publisher went on meanwhile, or there is no room.
+    /// Reader: copies a living inline sample; `payload` gets its words, and those behind them to the end of a line.
+    /// `renewed_ns` is in the header. `None`: the publisher went on meanwhile, or there is no room.
     #[inline(always)]
     pub(crate) fn copy(
         &self,
@@ -124,8 +126,8 @@ impl Ring {
         self.inline_info(sequence, word, renewed_ns)
     }
 
-    /// Reader: the properties of a living inline sample, whose payload was loaded before if it is wanted. `None`: the publisher went
-    /// on meanwhile. `renewed_ns` is the header's.
+    /// Reader: the properties of a living inline sample, whose payload was loaded before if it is wanted. `None`: the
+    /// publisher went on meanwhile. `renewed_ns` is the header's.
     #[inline(always)]
     pub(crate) fn inline_info(&self, sequence: u64, word: InlineWord, renewed_ns: &AtomicU64) -> Option<InlineInfo> {
         let [first, detail] = self.entry(sequence).0;
@@ -149,8 +151,8 @@ impl Ring {
         self.entry(sequence).0[1].load(Relaxed) as usize
     }
 
-    /// Publisher: marks the last sample in the next sequence's entry as dead (7). The caller stores the other words, then the
-    /// first (Release).
+    /// Publisher: marks the last sample in the next sequence's entry as dead (7). The caller stores the other words,
+    /// then the first (Release).
     #[inline(always)]
     fn overwrite(&self, sequence: u64, word: &AtomicU64) {
         if !is_weakened(Site::OverwriteMark) {
@@ -171,7 +173,8 @@ impl Ring {
         crash::point(Point::EntryAlive);
     }
 
-    /// Publisher: writes and announces an inline sample, which fits in the entry. `payload` goes to the end of its last line.
+    /// Publisher: writes and announces an inline sample, which fits in the entry. `payload` goes to the end of its last
+    /// line.
     #[inline(always)]
     pub(crate) fn publish_inline(&self, sequence: u64, payload: &[u64], info: &InlineInfo) {
         let ([word, detail], to) = self.entry(sequence);
@@ -189,8 +192,8 @@ impl Ring {
         crash::point(Point::EntryAlive);
     }
 
-    /// Publisher: marks the entry of a sample with a slot that leaves the history dead (N1). Relaxed: the SeqCst fence that follows
-    /// orders it.
+    /// Publisher: marks the entry of a sample with a slot that leaves the history dead (N1). Relaxed: the SeqCst fence
+    /// that follows orders it.
     #[inline]
     pub(crate) fn mark_dead(&self, sequence: u64) {
         if is_weakened(Site::DeadMark) {
@@ -201,8 +204,8 @@ impl Ring {
         crash::point(Point::EntryDead);
     }
 
-    /// Publisher: fills `new`, which no reader sees yet and whose entries are as large, with the state of every sequence up to
-    /// `head`.
+    /// Publisher: fills `new`, which no reader sees yet and whose entries are as large, with the state of every
+    /// sequence up to `head`.
     pub(crate) fn copy_to(&self, new: &Ring, tail: u64, head: u64) {
         let capacity = new.capacity() as u64;
         for index in 0..capacity {
@@ -219,8 +222,8 @@ impl Ring {
         }
     }
 
-    /// Publisher: sends readers that look here to the descriptor, which is stored (5). Marks every entry, since a reader may look
-    /// at any of them.
+    /// Publisher: sends readers that look here to the descriptor, which is stored (5). Marks every entry, since a
+    /// reader may look at any of them.
     pub(crate) fn mark_moved(&self) {
         if !is_weakened(Site::MovedMark) {
             self.words.chunks_exact(self.entry_words as usize).for_each(|entry| {

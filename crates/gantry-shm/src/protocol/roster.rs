@@ -1,6 +1,7 @@
 //! The records of one publisher's readers, as they were when the topic had a certain generation.
 //!
-//! Invariant C1: a roster holds every record that was made for this publisher before its `generation`. Nothing here allocates.
+//! Invariant C1: a roster holds every record that was made for this publisher before its `generation`. Nothing here
+//! allocates.
 
 use crate::protocol::{
     layout::{READER_ACTIVE, READER_GATING, ReaderRecord},
@@ -23,7 +24,8 @@ impl<K> Roster<K> {
         Roster { key, generation, records }
     }
 
-    /// The records of subscriptions that still take. A record whose subscription left may belong to another publisher by now.
+    /// The records of subscriptions that still take. A record whose subscription left may belong to another publisher
+    /// by now.
     pub(crate) fn active(&self) -> impl Iterator<Item = &(InRegion<ReaderRecord>, K)> {
         self.records.iter().filter(|(record, _)| {
             let takes = matches!(record.state.load(Relaxed), READER_ACTIVE | READER_GATING);
@@ -41,8 +43,8 @@ impl<K> Roster<K> {
         self.active().map(|(record, _)| record.depth.load(Relaxed) as usize).max().unwrap_or(0)
     }
 
-    /// The oldest sequence that a subscription may still take, 0 = all, `None` = there is no subscription. Relaxed: it decides
-    /// which samples are kept; those in use are protected by their pins.
+    /// The oldest sequence that a subscription may still take, 0 = all, `None` = there is no subscription. Relaxed: it
+    /// decides which samples are kept; those in use are protected by their pins.
     pub(crate) fn slowest_cursor(&self) -> Option<u64> {
         self.active().map(|(record, _)| record.cursor.load(Relaxed)).min()
     }

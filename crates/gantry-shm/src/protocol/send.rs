@@ -1,10 +1,10 @@
-//! The word by which a publisher tells the thread that wakes its readers of samples (pair 3, with a thread in between). It is
-//! private memory of their process.
+//! The word by which a publisher tells the thread that wakes its readers of samples (pair 3, with a thread in between).
+//! It is private memory of their process.
 
 use crate::protocol::sync::{AtomicU64, Fenced, Ordering::Relaxed, Site, full_fence, release};
 
-/// The newest sequence of one publisher, 0 = none yet, for the sender: on a line of its own, since the sender's looks take it from
-/// the publisher's core.
+/// The newest sequence of one publisher, 0 = none yet, for the sender: on a line of its own, since the sender's looks
+/// take it from the publisher's core.
 #[repr(align(64))]
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
@@ -13,15 +13,16 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Publisher: tells the sender of a sample whose entry is stored. Release: the entry happens before the sender's fence, so a
-    /// waiter whose fence comes after that one sees the entry (C++20 [atomics.order]); the publisher needs no SeqCst fence.
+    /// Publisher: tells the sender of a sample whose entry is stored. Release: the entry happens before the sender's
+    /// fence, so a waiter whose fence comes after that one sees the entry (C++20 [atomics.order]); the publisher needs
+    /// no SeqCst fence.
     #[inline]
     pub(crate) fn notify(&self, sequence: u64) {
         self.newest.store(sequence, release(Site::OutboxStore));
     }
 
-    /// Sender: a fence if there are samples after `seen`, which becomes the newest. It stands between the entries and the caller's
-    /// wake of the topic's sleepers (3).
+    /// Sender: a fence if there are samples after `seen`, which becomes the newest. It stands between the entries and
+    /// the caller's wake of the topic's sleepers (3).
     #[inline]
     pub(crate) fn take_news(&self, seen: &mut u64) -> Option<Fenced> {
         let newest = self.newest.load(Relaxed);

@@ -2,8 +2,8 @@
 //!
 //! - S1: a [`Shared`] type has no padding, no pointer and no invalid bit pattern.
 //! - S2: memory of another process is loaded `Relaxed`, followed by an acquire fence where that is needed
-//!   (`sync::acquire`): std promises atomic loads from read-only memory only for `Relaxed` ("Atomic accesses to read-only
-//!   memory", `std::sync::atomic`).
+//!   (`sync::acquire`): std promises atomic loads from read-only memory only for `Relaxed` ("Atomic accesses to
+//!   read-only memory", `std::sync::atomic`).
 
 #[cfg(not(loom))]
 use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};

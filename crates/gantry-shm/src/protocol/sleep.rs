@@ -1,4 +1,5 @@
-//! The sleep of a thread until there is news on a topic, and its wake-up (pair 3). The words are wake-up hints on the board.
+//! The sleep of a thread until there is news on a topic, and its wake-up (pair 3). The words are wake-up hints on the
+//! board.
 
 use crate::{
     crash::{self, Point},
@@ -49,7 +50,8 @@ fn withdraw(waiters: &Waiters, waiter: WaiterIndex) {
 #[inline]
 pub(crate) fn each(waiters: &Waiters, mut found: impl FnMut(WaiterIndex)) {
     for (word, bits) in waiters.iter().enumerate() {
-        // Relaxed: in a wake, this load follows the caller's fence, and the waiter's `fetch_or` precedes its SleepFence (3).
+        // Relaxed: in a wake, this load follows the caller's fence, and the waiter's `fetch_or` precedes its SleepFence
+        // (3).
         let mut bits = bits.load(Relaxed);
         while bits != 0 {
             found(WaiterIndex(word * 64 + bits.trailing_zeros() as usize));
@@ -96,13 +98,13 @@ pub(crate) struct TopicLines {
 }
 
 impl TopicLines {
-    /// Wakes the waiters that sleep until there is a sample, for news that were stored before the fence (3). A system call for
-    /// each sleeper, none if there is none.
+    /// Wakes the waiters that sleep until there is a sample, for news that were stored before the fence (3). A system
+    /// call for each sleeper, none if there is none.
     #[inline]
     pub(crate) fn wake(&self, fenced: Fenced) {
         each(&self.topic.sleepers, |waiter| {
-            // Waiters that share the last line do not withdraw their bit, so it is withdrawn here, before the ring: each of them
-            // wakes, looks, and enters again.
+            // Waiters that share the last line do not withdraw their bit, so it is withdrawn here, before the ring:
+            // each of them wakes, looks, and enters again.
             if waiter == SHARED_WAITER {
                 withdraw(&self.topic.sleepers, waiter);
             }
@@ -115,9 +117,9 @@ impl TopicLines {
         each(self.topic.watchers(side), |waiter| self.wake_one(waiter, fenced));
     }
 
-    /// Publishes that one side of the topic changed: raises its generation, wakes its watchers (and, if publishers changed, the
-    /// waiters that sleep until there is a sample), and returns the new generation. Release: a thread that sees the new
-    /// generation sees the record or endpoint that was written before.
+    /// Publishes that one side of the topic changed: raises its generation, wakes its watchers (and, if publishers
+    /// changed, the waiters that sleep until there is a sample), and returns the new generation. Release: a thread that
+    /// sees the new generation sees the record or endpoint that was written before.
     pub(crate) fn changed(&self, side: Side) -> u64 {
         let generation = self.topic.generation(side).fetch_add(1, Release).wrapping_add(1);
         crash::point(Point::GenerationRaised);
@@ -129,8 +131,8 @@ impl TopicLines {
         generation
     }
 
-    /// Rings all waiters that sleep until there is a sample, also those that another thread claimed: it may have died before it
-    /// rang them (8).
+    /// Rings all waiters that sleep until there is a sample, also those that another thread claimed: it may have died
+    /// before it rang them (8).
     pub(crate) fn ring_sleepers(&self) {
         each(&self.topic.sleepers, |waiter| self.waiters[waiter.0 % WAITER_LINES].bell.ring());
     }
@@ -142,8 +144,8 @@ impl TopicLines {
     }
 }
 
-/// Sleeps on `bell`, announced in all of `sets`, until it rings or `limit` is over; not at all if it rang since `rings` was
-/// read, or `look` finds something.
+/// Sleeps on `bell`, announced in all of `sets`, until it rings or `limit` is over; not at all if it rang since `rings`
+/// was read, or `look` finds something.
 pub(crate) fn sleep<'a>(
     bell: &Futex,
     rings: u32,

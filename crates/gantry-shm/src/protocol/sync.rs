@@ -1,8 +1,8 @@
 //! Atomics, fences and futexes: the standard ones, or loom's when the protocol is model-checked (`--cfg loom`).
 //!
-//! An ordering that a model can show to be needed goes through a [`Site`]: the model weakens it and must then fail. In a normal
-//! build the functions are the orderings they are named after. The others (of `head`, of generations, of the count of rings) are
-//! plain `Ordering`s in the code; no model covers them.
+//! An ordering that a model can show to be needed goes through a [`Site`]: the model weakens it and must then fail. In
+//! a normal build the functions are the orderings they are named after. The others (of `head`, of generations, of the
+//! count of rings) are plain `Ordering`s in the code; no model covers them.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
@@ -11,13 +11,14 @@ pub(crate) use std::sync::atomic::Ordering;
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, fence};
 use std::time::Duration;
 
-/// A site in the code whose ordering the protocol's proof needs. The number is the pair to which it belongs (`protocol`).
+/// A site in the code whose ordering the protocol's proof needs. The number is the pair to which it belongs
+/// (`protocol`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Site {
     /// (1) the publisher's store of an entry.
     EntryStore,
-    /// (1) after the subscription's look at an entry, and after the load of the head that follows it in a take: for the payload
-    /// one of the two fences is enough, so a model weakens both at once.
+    /// (1) after the subscription's look at an entry, and after the load of the head that follows it in a take: for the
+    /// payload one of the two fences is enough, so a model weakens both at once.
     EntryLook,
     /// (2), (3) and (8), in publish. Before it: entry and dead marks. After it: generation, pins, sleepers, ready bits.
     PublishFence,
@@ -110,8 +111,8 @@ pub(crate) enum Site {
 
 #[cfg(loom)]
 thread_local! {
-    /// The site that the running model weakens. A thread-local, since loom runs all threads of a model on the thread that checks
-    /// it.
+    /// The site that the running model weakens. A thread-local, since loom runs all threads of a model on the thread
+    /// that checks it.
     pub(crate) static WEAKENED: std::cell::Cell<Option<Site>> = const { std::cell::Cell::new(None) };
 }
 
@@ -140,8 +141,8 @@ pub(crate) fn acquire_order(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Acquire }
 }
 
-/// This thread passed a SeqCst fence. A function that takes this loads words whose news the caller stored before that fence. It
-/// proves that there was a fence, not that it was the right one.
+/// This thread passed a SeqCst fence. A function that takes this loads words whose news the caller stored before that
+/// fence. It proves that there was a fence, not that it was the right one.
 #[derive(Clone, Copy)]
 pub(crate) struct Fenced(());
 
@@ -193,8 +194,8 @@ impl Futex {
     /// Counts, and wakes all threads that sleep here. One system call.
     pub(crate) fn ring(&self) {
         self.0.fetch_add(1, Ordering::Release);
-        // An error (EFAULT is impossible: the word is mapped) would cost one slice of sleep. The kernel takes the count as
-        // signed: u32::MAX would be -1, and wake one.
+        // An error (EFAULT is impossible: the word is mapped) would cost one slice of sleep. The kernel takes the count
+        // as signed: u32::MAX would be -1, and wake one.
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 
@@ -204,9 +205,10 @@ impl Futex {
         let _ = rustix::thread::futex::wake(&self.0, rustix::thread::futex::Flags::empty(), 1); // as in `ring`
     }
 
-    /// Sleeps until the next call of [`Futex::ring`], or a [`Futex::ring_one`] that chooses this thread. `rings` is the count that
-    /// the caller read before; if it has changed since, the call returns at once. It also returns after the timeout `limit`, and
-    /// when a POSIX signal interrupts it, so the caller checks its condition after every return. Always one system call.
+    /// Sleeps until the next call of [`Futex::ring`], or a [`Futex::ring_one`] that chooses this thread. `rings` is the
+    /// count that the caller read before; if it has changed since, the call returns at once. It also returns after the
+    /// timeout `limit`, and when a POSIX signal interrupts it, so the caller checks its condition after every return.
+    /// Always one system call.
     pub(crate) fn sleep(&self, rings: u32, limit: Duration) {
         // None, no timeout: it is longer than the kernel can count.
         let timeout = rustix::thread::futex::Timespec::try_from(limit).ok();
@@ -214,8 +216,8 @@ impl Futex {
     }
 }
 
-/// The model of a futex: the kernel compares and sleeps under a lock that waking takes, too. Never times out, so that a lost
-/// wake-up is a deadlock, which loom reports.
+/// The model of a futex: the kernel compares and sleeps under a lock that waking takes, too. Never times out, so that a
+/// lost wake-up is a deadlock, which loom reports.
 #[cfg(loom)]
 #[derive(Debug, Default)]
 pub(crate) struct Futex {

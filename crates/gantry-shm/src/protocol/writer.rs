@@ -1,8 +1,8 @@
 //! A publisher's side of the protocol: publish, retire, reclaim, change the ring.
 //!
-//! The pairs of `protocol` prescribe the order of its steps. Memory for slots and rings and the rosters of readers come from the
-//! publisher. Only the change of the ring allocates, no step takes a lock, and only the wake-up of sleeping readers makes system
-//! calls.
+//! The pairs of `protocol` prescribe the order of its steps. Memory for slots and rings and the rosters of readers come
+//! from the publisher. Only the change of the ring allocates, no step takes a lock, and only the wake-up of sleeping
+//! readers makes system calls.
 
 use super::{
     history::{History, Slot},
@@ -41,7 +41,8 @@ pub(crate) struct Retention {
     pub(crate) is_keep_all: bool,
     /// The publisher waits for gating readers.
     pub(crate) is_gated: bool,
-    /// The ring grows with the history. Else it has room for the depth from the start, as under a memory limit of the user.
+    /// The ring grows with the history. Else it has room for the depth from the start, as under a memory limit of the
+    /// user.
     pub(crate) grows: bool,
 }
 
@@ -94,9 +95,9 @@ pub(crate) const FIRST_DEPTH: usize = 15;
 /// A deep history that outgrows its ring gets one for so many times as many samples.
 const RING_GROWTH: usize = 4;
 
-/// Entries of a ring that keeps `horizon` samples and retires `batch` together. One more is alive between a publish and the
-/// retiring that follows it, and one remains when gating readers release a single one: an entry must be dead before it is
-/// written again (N1).
+/// Entries of a ring that keeps `horizon` samples and retires `batch` together. One more is alive between a publish and
+/// the retiring that follows it, and one remains when gating readers release a single one: an entry must be dead before
+/// it is written again (N1).
 pub(crate) fn ring_entries(horizon: usize, batch: usize, is_gated: bool) -> usize {
     horizon + batch + 1 + usize::from(is_gated)
 }
@@ -148,9 +149,9 @@ impl<K> Writer<K> {
         self.announce(sequence, self.history.retained() > self.horizon + self.batch)
     }
 
-    /// Whether the entry of the next sample, whose wall time does not fit as it is, has room for it as a difference from the header's
-    /// renewed shift, which is renewed once more if the ring has no entry that refers to it. That entry was overwritten then: a
-    /// reader that copied it while the shift is stored finds it changed (7).
+    /// Whether the entry of the next sample, whose wall time does not fit as it is, has room for it as a difference
+    /// from the header's renewed shift, which is renewed once more if the ring has no entry that refers to it. That
+    /// entry was overwritten then: a reader that copied it while the shift is stored finds it changed (7).
     #[inline(never)]
     pub(crate) fn renew_wall_shift(&mut self, info: &mut InlineInfo) -> bool {
         let RenewedShift { shift_ns, newest } = self.renewed;
@@ -179,8 +180,8 @@ impl<K> Writer<K> {
             }
             return sequence;
         }
-        // ONE fence for three: dead marks before pins (2); the entry before the sleepers (3) and before the ready bits of
-        // collectors (8).
+        // ONE fence for three: dead marks before pins (2); the entry before the sleepers (3) and before the ready bits
+        // of collectors (8).
         let fenced = full_fence(Site::PublishFence);
         crash::point(Point::PublishFenced);
         self.store_head(sequence);
@@ -212,11 +213,12 @@ impl<K> Writer<K> {
             && self.history.retained() > self.retention.guaranteed
     }
 
-    /// Retires down to `kept` samples: from the next SeqCst fence on, only readers that pinned the others before read their slots.
-    /// `None`: no slot is retired.
+    /// Retires down to `kept` samples: from the next SeqCst fence on, only readers that pinned the others before read
+    /// their slots. `None`: no slot is retired.
     fn retire_down_to(&mut self, kept: usize) -> Option<Retired> {
         if self.retention.is_gated {
-            // Never lower within a roster: `is_blocked` relied on the last look, and a full ring must lose a sample now.
+            // Never lower within a roster: `is_blocked` relied on the last look, and a full ring must lose a sample
+            // now.
             self.gating_sequence = self.gating_sequence.max(self.roster.gating_sequence());
         }
         let mut end = (self.history.head() + 1).saturating_sub(kept as u64);
@@ -242,11 +244,11 @@ impl<K> Writer<K> {
         }
     }
 
-    /// Reclaims retired samples without a pin; none, if readers joined that are not in the roster. The fence stands between the
-    /// dead marks and this (2).
+    /// Reclaims retired samples without a pin; none, if readers joined that are not in the roster. The fence stands
+    /// between the dead marks and this (2).
     fn reclaim(&mut self, Retired: Retired, _: Fenced) {
-        // After the fence and before the pins: a joiner raises the generation before it pins, so a reader that could have seen an
-        // entry alive is in the roster, or stops this.
+        // After the fence and before the pins: a joiner raises the generation before it pins, so a reader that could
+        // have seen an entry alive is in the roster, or stops this.
         if acquire(&self.lines.topic.readers_generation) == self.roster.generation || is_weakened(Site::GenerationLook)
         {
             self.roster.look_at_pins(|sequence| self.history.keep_pinned(sequence));
@@ -262,7 +264,8 @@ impl<K> Writer<K> {
         self.lines.topic.readers_generation.load(Relaxed) != self.roster.generation
     }
 
-    /// Exchanges the roster for a newer one. The caller grows the ring for these readers if it can, then calls [`Writer::grant`].
+    /// Exchanges the roster for a newer one. The caller grows the ring for these readers if it can, then calls
+    /// [`Writer::grant`].
     pub(crate) fn exchange_roster(&mut self, roster: &mut Roster<K>) -> RosterChange {
         std::mem::swap(&mut self.roster, roster);
         if self.retention.is_gated {
@@ -377,16 +380,16 @@ impl<K> Writer<K> {
             || oldest == tail && self.exceeds_byte_cap(bytes)
     }
 
-    /// Stores that the publisher waits for gating readers, which ring `bell` (1 + a waiter line; 0: it does not wait any more).
-    /// The caller calls [`Writer::is_blocked`] again after this (6).
+    /// Stores that the publisher waits for gating readers, which ring `bell` (1 + a waiter line; 0: it does not wait
+    /// any more). The caller calls [`Writer::is_blocked`] again after this (6).
     pub(crate) fn set_blocked(&self, bell: u64) {
         self.header.blocked.store(bell, Relaxed);
         crash::point(Point::BlockedSet);
         full_fence(Site::BlockFence);
     }
 
-    /// Brings the next entry's line into this core's cache, shortly before it is stored: readers that poll would take it back. Not
-    /// the lines of an inline payload: to wait for five at once costs a stream a third, and helps no hop.
+    /// Brings the next entry's line into this core's cache, shortly before it is stored: readers that poll would take
+    /// it back. Not the lines of an inline payload: to wait for five at once costs a stream a third, and helps no hop.
     #[inline]
     pub(crate) fn prefetch_entry(&self) {
         prefetch::for_writing(self.ring.address(self.history.head() + 1));
@@ -414,8 +417,8 @@ mod tests {
         unsafe { InRegion::new(&leaked(1)[0]) }
     }
 
-    /// Horizon and batch are all that the ring has room for. A gating reader that joins when horizon and batch are full must
-    /// block the publisher before the ring is, or the oldest sample would be overwritten alive.
+    /// Horizon and batch are all that the ring has room for. A gating reader that joins when horizon and batch are full
+    /// must block the publisher before the ring is, or the oldest sample would be overwritten alive.
     #[test]
     fn a_joiner_does_not_overfill_the_ring_of_a_gated_publisher() {
         // SAFETY: leaked memory stays.

@@ -1,7 +1,7 @@
 //! The discovery of a publisher's readers, by the control thread, which leaves the result for the publisher.
 //!
-//! If records cannot be mapped, or a process that may have records cannot be listed, the publisher's roster stays as old as it is, so that
-//! nothing is reclaimed: an unseen pin would be a use after free.
+//! If records cannot be mapped, or a process that may have records cannot be listed, the publisher's roster stays as
+//! old as it is, so that nothing is reclaimed: an unseen pin would be a use after free.
 
 use crate::{
     describe::description::{EndpointDescription, Gid},
@@ -84,7 +84,8 @@ impl ControlTask for ReaderDiscovery {
             if !discovered.is_new {
                 discovered.readers = Roster::new(self.key, 0, Vec::new()); // the publisher's older one may keep processes mapped that are gone
             }
-            // It may have held samples although its subscriptions had left: then its reaper does not raise this generation.
+            // It may have held samples although its subscriptions had left: then its reaper does not raise this
+            // generation.
             if discovered.processes.iter().any(|peer| peer.is_known_dead()) {
                 discovered.processes.clear();
                 domain.board.topic_changed(self.topic, Side::Readers);
@@ -103,8 +104,8 @@ impl ControlTask for ReaderDiscovery {
     }
 }
 
-/// The subscriptions that have a record for that publisher. Records do not name their subscriptions: of those of one process with
-/// equal records, the first have them.
+/// The subscriptions that have a record for that publisher. Records do not name their subscriptions: of those of one
+/// process with equal records, the first have them.
 pub(crate) fn joined<'a>(
     publisher: &EndpointDescription,
     mut records: Vec<PeerRecord>,

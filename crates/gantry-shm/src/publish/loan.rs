@@ -16,13 +16,13 @@ use std::{mem::ManuallyDrop, ptr::NonNull, sync::Arc};
 /// Its bytes are those that the slot last held (zeros at first): nothing is cleared that will be overwritten anyway.
 ///
 /// # Real-time
-/// Reading, writing and dropping it are on the data path. Exceptions: if more than 128 loans were dropped unpublished since the
-/// publisher was last short of slots, a drop takes a lock and may allocate; and the last loan of a publisher that is gone unmaps
-/// its memory.
+/// Reading, writing and dropping it are on the data path. Exceptions: if more than 128 loans were dropped unpublished
+/// since the publisher was last short of slots, a drop takes a lock and may allocate; and the last loan of a publisher
+/// that is gone unmaps its memory.
 pub struct Loan {
     file: Arc<PublisherFile>,
-    /// Offset of the slot / 64 in the upper half, length of the payload in the lower: a loan is two words, which travel in
-    /// registers. Memory that is stored in 8 bytes and loaded in 16 costs 4 ns each time.
+    /// Offset of the slot / 64 in the upper half, length of the payload in the lower: a loan is two words, which travel
+    /// in registers. Memory that is stored in 8 bytes and loaded in 16 costs 4 ns each time.
     place: u64,
 }
 
@@ -50,8 +50,8 @@ impl Loan {
         self
     }
 
-    /// Address of the header. The slot is this loan's alone (`protocol::history`: a slot is in exactly one state), and no reader
-    /// looks at it before it is published (I4). In a forked child there is no such memory.
+    /// Address of the header. The slot is this loan's alone (`protocol::history`: a slot is in exactly one state), and
+    /// no reader looks at it before it is published (I4). In a forked child there is no such memory.
     #[inline]
     fn header(&self) -> NonNull<SlotHeader> {
         self.file.header_at(self.offset())
@@ -73,7 +73,8 @@ impl Loan {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: `length_bytes` initialised bytes (the kernel's zeros, or an earlier message) in a slot that is this loan's
+        // SAFETY: `length_bytes` initialised bytes (the kernel's zeros, or an earlier message) in a slot that is this
+        // loan's
         //   alone, in a mapping that the file keeps.
         unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.length_bytes()) }
     }

@@ -1,7 +1,8 @@
 //! The memory in which a publisher allocates slots and rings: its file, which grows in place and never shrinks.
 //!
 //! The list of free ranges is private (`range-alloc`, best fit), so that no other process can damage it. Invariant:
-//! - M1: allocated ranges do not overlap, are multiples of 64, and lie below the file's length (so `region`, R2 holds for them).
+//! - M1: allocated ranges do not overlap, are multiples of 64, and lie below the file's length (so `region`, R2 holds
+//!   for them).
 
 use crate::{
     error::{Error, Result},
@@ -22,8 +23,8 @@ impl Memory {
         Memory(RangeAllocator::new(offset..offset))
     }
 
-    /// Allocates `bytes`, a multiple of 64, with its pages brought in. If the file must grow for it, it grows by `ahead_bytes`
-    /// if that is more. `what` names the purpose in errors. `Ok(None)`: the file may not grow so far.
+    /// Allocates `bytes`, a multiple of 64, with its pages brought in. If the file must grow for it, it grows by
+    /// `ahead_bytes` if that is more. `what` names the purpose in errors. `Ok(None)`: the file may not grow so far.
     pub(crate) fn take(
         &mut self,
         region: &Region,

@@ -23,13 +23,14 @@ pub enum PublishMode {
     /// The thread that publishes, by one system call for each reader. Readers wake at once.
     #[default]
     Sync,
-    /// A *sender* thread, one for all such publishers of the process in the domain: publish makes no system call. The thread
-    /// looks for samples again and again as long as it finds any (20 µs at most), then sleeps for `period`, the shortest of its
-    /// publishers'. So a reader that sleeps wakes up to a period later; one that polls is not affected. The sender costs CPU time
-    /// each period, with or without samples: from a few microseconds to 25 on a virtual machine.
+    /// A *sender* thread, one for all such publishers of the process in the domain: publish makes no system call. The
+    /// thread looks for samples again and again as long as it finds any (20 µs at most), then sleeps for `period`, the
+    /// shortest of its publishers'. So a reader that sleeps wakes up to a period later; one that polls is not affected.
+    /// The sender costs CPU time each period, with or without samples: from a few microseconds to 25 on a virtual
+    /// machine.
     ///
-    /// The thread is named `gantry-sender` and has the scheduling policy, priority and CPUs of the thread that made the first
-    /// such publisher.
+    /// The thread is named `gantry-sender` and has the scheduling policy, priority and CPUs of the thread that made the
+    /// first such publisher.
     Async {
         /// From 1 µs to 1 s.
         period: Duration,
@@ -41,27 +42,28 @@ pub enum PublishMode {
 pub struct PublisherOptions {
     /// The thread that wakes the readers that sleep. [`PublishMode::Sync`].
     pub publish_mode: PublishMode,
-    /// Longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if its QoS is that,
-    /// too (DDS's `max_blocking_time`). 100 ms.
+    /// Longest time that [`publish`](crate::Publisher::publish) waits for RELIABLE KEEP_ALL subscriptions, if its QoS
+    /// is that, too (DDS's `max_blocking_time`). 100 ms.
     pub max_blocking_time: Duration,
     /// Most samples that are kept for subscriptions that are deeper than the publisher, and by KEEP_ALL. 1024;
     /// [`MAX_DEPTH`] at most.
     pub max_kept_samples: usize,
     /// Most bytes that are kept for them. 64 MiB.
     pub max_kept_bytes: usize,
-    /// Most shared memory of the publisher's samples, those held by readers included. `None`: 1 GiB, or the memory of the history
-    /// and 64 held samples of the largest size, if that is more. It is address space until it is used; memory that was used stays
-    /// until the publisher is dropped.
+    /// Most shared memory of the publisher's samples, those held by readers included. `None`: 1 GiB, or the memory of
+    /// the history and 64 held samples of the largest size, if that is more. It is address space until it is used;
+    /// memory that was used stays until the publisher is dropped.
     pub max_memory_bytes: Option<usize>,
-    /// Whether a loan of a KEEP_LAST publisher takes the place of the oldest samples when all memory is in use, instead of an error:
-    /// also of samples that the depth guarantees, which readers that have not taken them count as overwritten. `false`; the servers of
-    /// services do it, so that no client stops them.
+    /// Whether a loan of a KEEP_LAST publisher takes the place of the oldest samples when all memory is in use, instead
+    /// of an error: also of samples that the depth guarantees, which readers that have not taken them count as
+    /// overwritten. `false`; the servers of services do it, so that no client stops them.
     pub loses_oldest_at_limit: bool,
-    /// Messages of up to so many bytes travel *inline*, in the entries of the publisher's ring: a subscription copies them out
-    /// instead of pinning them, which is faster for small messages. 256; 1024 at most. Each entry has room for the largest of
-    /// them. Responses to requests travel in slots, and so do messages whose wall time is not what the clocks said when the
-    /// publisher was made, to a quarter of a millisecond. Once the wall clock was set, the publisher sends messages inline by the new
-    /// time, from the first one on; if it is set again, after as many messages as its ring has entries.
+    /// Messages of up to so many bytes travel *inline*, in the entries of the publisher's ring: a subscription copies
+    /// them out instead of pinning them, which is faster for small messages. 256; 1024 at most. Each entry has room for
+    /// the largest of them. Responses to requests travel in slots, and so do messages whose wall time is not what the
+    /// clocks said when the publisher was made, to a quarter of a millisecond. Once the wall clock was set, the
+    /// publisher sends messages inline by the new time, from the first one on; if it is set again, after as many
+    /// messages as its ring has entries.
     pub max_inline_bytes: usize,
 }
 

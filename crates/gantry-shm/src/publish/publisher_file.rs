@@ -1,5 +1,5 @@
-//! A publisher's own file: header and description, then the memory for rings and slots. Only its publisher writes it; a loan
-//! keeps it mapped after the publisher is gone.
+//! A publisher's own file: header and description, then the memory for rings and slots. Only its publisher writes it; a
+//! loan keeps it mapped after the publisher is gone.
 
 use crate::{
     crash::{self, Point},
@@ -27,8 +27,8 @@ pub(crate) struct PublisherFile {
 }
 
 impl PublisherFile {
-    /// Makes the file without a name, with a ring of 2^`log2_capacity` entries of `entry_bytes` and no slots; it may grow to
-    /// `limit_bytes`. The publisher holds its topic.
+    /// Makes the file without a name, with a ring of 2^`log2_capacity` entries of `entry_bytes` and no slots; it may
+    /// grow to `limit_bytes`. The publisher holds its topic.
     pub(crate) fn create(
         domain: &Domain,
         description: &EndpointDescription,

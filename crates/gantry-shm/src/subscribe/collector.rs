@@ -1,8 +1,8 @@
 //! A collector: it waits for many subscriptions and finds those with news, in time proportional to their number.
 //!
 //! It stays announced on the topics of its subscriptions, so the cost of going to sleep does not depend on their number
-//! (`protocol::collect`). If all waiter lines are taken it shares the last one: it announces itself for each short sleep, and
-//! reports all topics after it.
+//! (`protocol::collect`). If all waiter lines are taken it shares the last one: it announces itself for each short
+//! sleep, and reports all topics after it.
 
 use crate::{
     domain::{Domain, board::TopicIndex, participant::Participant},
@@ -22,11 +22,11 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-/// A wait set that learns which topics have news from one bit per topic. It belongs to one thread at a time; several threads share
-/// one under a lock, and sleep without it ([`Collector::prepare_sleep`]).
+/// A wait set that learns which topics have news from one bit per topic. It belongs to one thread at a time; several
+/// threads share one under a lock, and sleep without it ([`Collector::prepare_sleep`]).
 ///
-/// Several topics may share one of [`Collector::BITS`], so a reported subscription may have nothing. [`Collector::collect`] is on
-/// the data path; [`Collector::wait`] sleeps by one futex call.
+/// Several topics may share one of [`Collector::BITS`], so a reported subscription may have nothing.
+/// [`Collector::collect`] is on the data path; [`Collector::wait`] sleeps by one futex call.
 pub struct Collector {
     domain: Arc<Domain>,
     line: Arc<OwnedLine>,
@@ -94,16 +94,16 @@ impl Collector {
         });
     }
 
-    /// Mutes a subscription: its news are not reported and wake no thread, unless another one of its topic is not muted. It
-    /// suits a caller that will look at the subscription anyway. No system call.
+    /// Mutes a subscription: its news are not reported and wake no thread, unless another one of its topic is not
+    /// muted. It suits a caller that will look at the subscription anyway. No system call.
     pub fn mute(&mut self, attachment: &mut Attachment) {
         if !std::mem::replace(&mut attachment.is_muted, true) {
             self.change(attachment.topic, |attached| attached.muted += 1);
         }
     }
 
-    /// Ends that; returns whether it was muted. News that came meanwhile are not reported: the caller looks at the subscription
-    /// after this.
+    /// Ends that; returns whether it was muted. News that came meanwhile are not reported: the caller looks at the
+    /// subscription after this.
     pub fn unmute(&mut self, attachment: &mut Attachment) -> bool {
         let was_muted = std::mem::take(&mut attachment.is_muted);
         if was_muted {
@@ -132,8 +132,8 @@ impl Collector {
         }
     }
 
-    /// Calls `found` with the bits of the topics that had news since the last call. The caller takes from each until it has none.
-    /// A forked child, which does not have the board, finds none.
+    /// Calls `found` with the bits of the topics that had news since the last call. The caller takes from each until it
+    /// has none. A forked child, which does not have the board, finds none.
     pub fn collect(&mut self, mut found: impl FnMut(usize)) {
         if !self.domain.epoch.is_current() {
             return;
@@ -153,9 +153,9 @@ impl Collector {
         }
     }
 
-    /// Waits until there is something to collect, `look` returns `true`, the bell was rung, or `deadline` is over (`None`: no
-    /// limit); it may also return early. A bounded spin (none where only one CPU is usable), then one futex. `look` finds the
-    /// news for which the bell is rung.
+    /// Waits until there is something to collect, `look` returns `true`, the bell was rung, or `deadline` is over
+    /// (`None`: no limit); it may also return early. A bounded spin (none where only one CPU is usable), then one
+    /// futex. `look` finds the news for which the bell is rung.
     ///
     /// # Errors
     /// The process forked.
@@ -168,9 +168,9 @@ impl Collector {
         Ok(())
     }
 
-    /// Prepares the sleep of a thread that has collected and found nothing to do. Several threads may share a collector under a
-    /// lock: each prepares under it, releases it, and sleeps ([`Sleeper::sleep`]); a ring wakes one of them, which collects for
-    /// all. No system call.
+    /// Prepares the sleep of a thread that has collected and found nothing to do. Several threads may share a collector
+    /// under a lock: each prepares under it, releases it, and sleeps ([`Sleeper::sleep`]); a ring wakes one of them,
+    /// which collects for all. No system call.
     ///
     /// # Errors
     /// The process forked.
@@ -184,9 +184,9 @@ impl Collector {
         Ok(PreparedSleep { line: self.line.clone(), rings })
     }
 
-    /// Leaves the next collecting to a thread that sleeps, or is about to: the caller, under the lock that the threads share, has
-    /// collected and goes on to other work. If there is something to collect already, or `look` finds something, the sleeping
-    /// thread is woken. No system call otherwise.
+    /// Leaves the next collecting to a thread that sleeps, or is about to: the caller, under the lock that the threads
+    /// share, has collected and goes on to other work. If there is something to collect already, or `look` finds
+    /// something, the sleeping thread is woken. No system call otherwise.
     pub fn hand_over(&self, look: impl FnOnce() -> bool) {
         if self.line.index == SHARED_WAITER || !self.domain.epoch.is_current() {
             return; // its sleeps are short

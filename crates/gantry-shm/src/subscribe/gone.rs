@@ -1,9 +1,9 @@
-//! Publishers that are gone while a subscription has not taken all of their samples: their mappings keep these, in a list of
-//! connections whose oldest come first.
+//! Publishers that are gone while a subscription has not taken all of their samples: their mappings keep these, in a
+//! list of connections whose oldest come first.
 //!
-//! The depth of a KEEP_LAST subscription bounds the samples that wait, and so these publishers ([`Order`]). Other subscriptions,
-//! and deep ones, are bounded here. A publisher that waits for its subscription loses nothing, so its connection is never
-//! dropped; the discovery joins no more of them instead ([`Discovered::why_full`]).
+//! The depth of a KEEP_LAST subscription bounds the samples that wait, and so these publishers ([`Order`]). Other
+//! subscriptions, and deep ones, are bounded here. A publisher that waits for its subscription loses nothing, so its
+//! connection is never dropped; the discovery joins no more of them instead ([`Discovered::why_full`]).
 //!
 //! [`Order`]: crate::subscribe::connection::Order
 //! [`Discovered::why_full`]: crate::subscribe::discovery::Discovered
@@ -16,8 +16,8 @@ pub(crate) const MAX_GONE_PUBLISHERS: usize = if cfg!(test) { 8 } else { 1 << 14
 /// The most bytes of their files.
 pub(crate) const MAX_GONE_BYTES: usize = if cfg!(test) { 16 << 20 } else { 256 << 20 };
 
-/// Drops the oldest connections to publishers that are gone until the others are not too many, or too large, but not the newest
-/// one. Their samples are lost. Returns the number of samples that had become available from them.
+/// Drops the oldest connections to publishers that are gone until the others are not too many, or too large, but not
+/// the newest one. Their samples are lost. Returns the number of samples that had become available from them.
 pub(crate) fn drop_surplus(connections: &mut Vec<Connection>, losses: &mut Losses) -> u64 {
     let sizes = connections.iter().rev().filter(|connection| connection.is_gone()).map(Connection::file_bytes);
     let kept = sizes.scan(0, |sum: &mut usize, bytes| {
@@ -38,8 +38,8 @@ pub(crate) fn drop_surplus(connections: &mut Vec<Connection>, losses: &mut Losse
     })
 }
 
-/// Drops the connections to publishers that are gone and have nothing left to take. Returns the number of samples that had
-/// become available from them.
+/// Drops the connections to publishers that are gone and have nothing left to take. Returns the number of samples that
+/// had become available from them.
 pub(crate) fn drop_drained(connections: &mut Vec<Connection>) -> u64 {
     drop_if(connections, |connection| connection.is_gone() && !connection.has_news())
 }

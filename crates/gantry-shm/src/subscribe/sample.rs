@@ -1,5 +1,5 @@
-//! A sample that a subscription took. It owns its pin, so its memory does not change until it is dropped. Samples may be kept,
-//! sent to other threads and dropped in any order.
+//! A sample that a subscription took. It owns its pin, so its memory does not change until it is dropped. Samples may
+//! be kept, sent to other threads and dropped in any order.
 
 use crate::{
     crash::{self, Point},
@@ -16,8 +16,8 @@ use std::ptr::NonNull;
 
 const WORDS_PER_LINE: usize = LINE_BYTES / size_of::<u64>();
 
-/// The shortest payload that is copied by a string instruction. It starts slowly, and does not fetch the lines that it overwrites:
-/// the copy path of 4 MB takes 15 % less time.
+/// The shortest payload that is copied by a string instruction. It starts slowly, and does not fetch the lines that it
+/// overwrites: the copy path of 4 MB takes 15 % less time.
 #[cfg(target_arch = "x86_64")]
 const MIN_STRING_BYTES: usize = 16 << 10;
 
@@ -42,23 +42,25 @@ pub struct SampleInfo {
 /// A taken sample: in place, or a private copy of an inline one.
 ///
 /// # Real-time
-/// Reading and dropping it are on the data path. Exceptions: if its subscription was dropped, or it is in place and its publisher was,
-/// the drop takes a lock; the last sample in place of a publisher that is gone unmaps its memory, and the last one of a participant
-/// that is gone leaves the domain (system calls). A private copy keeps neither, and costs memory of its subscription alone.
+/// Reading and dropping it are on the data path. Exceptions: if its subscription was dropped, or it is in place and its
+/// publisher was, the drop takes a lock; the last sample in place of a publisher that is gone unmaps its memory, and
+/// the last one of a participant that is gone leaves the domain (system calls). A private copy keeps neither, and costs
+/// memory of its subscription alone.
 pub struct Sample {
-    /// Says where it lies; this sample's alone (L1), and kept while its pin is set or, if it is a copy, by its use (O1 of
-    /// `owned_record`).
+    /// Says where it lies; this sample's alone (L1), and kept while its pin is set or, if it is a copy, by its use (O1
+    /// of `owned_record`).
     place: NonNull<Place>,
 }
 
-// SAFETY: place and payload are memory that does not change while the pin is set or the place is used, wherever the sample goes.
+// SAFETY: place and payload are memory that does not change while the pin is set or the place is used, wherever the
+// sample goes.
 unsafe impl Send for Sample {}
 // SAFETY: as above.
 unsafe impl Sync for Sample {}
 
 impl Sample {
-    /// The pin of `place` holds the sample in the slot that is named there: a slot of the record's mapping whose entry was alive
-    /// after that, or the place's own copy. Its length is there, too, and inside the slot.
+    /// The pin of `place` holds the sample in the slot that is named there: a slot of the record's mapping whose entry
+    /// was alive after that, or the place's own copy. Its length is there, too, and inside the slot.
     #[inline]
     pub(crate) fn new(place: NonNull<Place>) -> Sample {
         Sample { place }
@@ -66,13 +68,15 @@ impl Sample {
 
     #[inline]
     fn place(&self) -> &Place {
-        // SAFETY: this sample uses the place, which stays (O1), and is not written (L1); in a forked child places and records stay.
+        // SAFETY: this sample uses the place, which stays (O1), and is not written (L1); in a forked child places and
+        // records stay.
         unsafe { self.place.as_ref() }
     }
 
     #[inline]
     fn header(&self) -> &SlotHeader {
-        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Place::copy`), there as long as the record or the place stays; not
+        // SAFETY: in bounds and aligned (`PublisherMapping::slot`, `Place::copy`), there as long as the record or the
+        // place stays; not
         //   written while the pin is set (I4) or the place used (L1).
         unsafe { self.place().slot.as_ref() }
     }
@@ -83,9 +87,10 @@ impl Sample {
         unsafe { self.place().slot.cast::<u8>().add(PAYLOAD_OFFSET) }
     }
 
-    /// The payload: in the publisher's memory, or a private copy if the message travelled inline. That the former does not change
-    /// relies on an honest publisher: one that breaks the protocol can write there at any time, which for a reference is undefined
-    /// behaviour. [`Sample::copy_to`] is for publishers that are not trusted. In a forked child it is not protected any more: the parent may release it.
+    /// The payload: in the publisher's memory, or a private copy if the message travelled inline. That the former does
+    /// not change relies on an honest publisher: one that breaks the protocol can write there at any time, which for a
+    /// reference is undefined behaviour. [`Sample::copy_to`] is for publishers that are not trusted. In a forked child
+    /// it is not protected any more: the parent may release it.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -93,13 +98,14 @@ impl Sample {
         unsafe { std::slice::from_raw_parts(self.payload().as_ptr(), self.place().length_bytes) }
     }
 
-    /// Copies the payload to the beginning of `target`, as much as fits; returns the length of the copy. It relies on nobody: each
-    /// byte is loaded once, whatever is written meanwhile. Takes one load for eight bytes.
+    /// Copies the payload to the beginning of `target`, as much as fits; returns the length of the copy. It relies on
+    /// nobody: each byte is loaded once, whatever is written meanwhile. Takes one load for eight bytes.
     pub fn copy_to(&self, target: &mut [u8]) -> usize {
         let length_bytes = target.len().min(self.place().length_bytes);
         #[cfg(target_arch = "x86_64")]
         if length_bytes >= MIN_STRING_BYTES {
-            // SAFETY: `length_bytes` bytes of the payload, and of the target, which is private. To the compiler an instruction
+            // SAFETY: `length_bytes` bytes of the payload, and of the target, which is private. To the compiler an
+            // instruction
             //   that it does not see into may be made of atomic loads of bytes.
             unsafe {
                 std::arch::asm!(
@@ -113,7 +119,8 @@ impl Sample {
             return length_bytes;
         }
         let words = length_bytes.div_ceil(size_of::<u64>());
-        // SAFETY: in bounds, because the last word lies in the page of a byte of the payload, and aligned (`PAYLOAD_ALIGN`); all
+        // SAFETY: in bounds, because the last word lies in the page of a byte of the payload, and aligned
+        // (`PAYLOAD_ALIGN`); all
         //   that happens to them here is atomic.
         let words = unsafe { std::slice::from_raw_parts(self.payload().cast::<AtomicU64>().as_ptr(), words) };
         let (lines, rest) = target[..length_bytes].as_chunks_mut::<LINE_BYTES>();
@@ -130,14 +137,15 @@ impl Sample {
         length_bytes
     }
 
-    /// As [`Sample::copy_to`], all of the payload; `target` has its length afterwards. Allocates if its capacity is too small.
+    /// As [`Sample::copy_to`], all of the payload; `target` has its length afterwards. Allocates if its capacity is too
+    /// small.
     pub fn copy_into(&self, target: &mut Vec<u8>) {
         target.resize(self.place().length_bytes, 0);
         self.copy_to(target);
     }
 
-    /// Whether the message travelled inline ([`max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)), so that this is a
-    /// private copy of it.
+    /// Whether the message travelled inline ([`max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)), so that
+    /// this is a private copy of it.
     #[inline]
     #[must_use]
     pub fn is_inline(&self) -> bool {
@@ -171,7 +179,8 @@ impl Drop for Sample {
         let &Place { pin, epoch, cell, .. } = self.place();
         if epoch.is_current() {
             crash::point(Point::SampleDrops);
-            // SAFETY: the place is not used after this: another sample may have it (L1), or it is gone with its last owner (O3).
+            // SAFETY: the place is not used after this: another sample may have it (L1), or it is gone with its last
+            // owner (O3).
             unsafe { Place::end(self.place) };
             if let Some(pin) = pin {
                 unpin(&pin);

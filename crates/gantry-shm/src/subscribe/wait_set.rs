@@ -8,8 +8,8 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// A wait for several subscriptions at once. It spins for a bounded time (not at all where only one CPU is usable), then sleeps
-/// by one futex call, for any number of topics.
+/// A wait for several subscriptions at once. It spins for a bounded time (not at all where only one CPU is usable),
+/// then sleeps by one futex call, for any number of topics.
 ///
 /// ```no_run
 /// # fn example(a: &mut gantry_shm::Subscription, b: &mut gantry_shm::Subscription,
@@ -40,8 +40,8 @@ impl WaitSet {
         self.wait_or(subscriptions, timeout, |_| false)
     }
 
-    /// The same, but also ends when `look` returns `true`; `look` is called again when the [`WaitSet::bell`] rings, or publishers
-    /// came or went.
+    /// The same, but also ends when `look` returns `true`; `look` is called again when the [`WaitSet::bell`] rings, or
+    /// publishers came or went.
     ///
     /// # Errors
     /// As [`WaitSet::wait`].

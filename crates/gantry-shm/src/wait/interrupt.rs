@@ -1,6 +1,7 @@
 //! The interruption of all waits of this process, for a program that shuts down.
 //!
-//! The flag is news in the sense of `protocol`, (8): it is stored, then the bells are rung, so that no wait sleeps through it.
+//! The flag is news in the sense of `protocol`, (8): it is stored, then the bells are rung, so that no wait sleeps
+//! through it.
 
 use crate::{
     domain::{participant, process_file::waiter_owner},
@@ -13,13 +14,14 @@ use std::sync::{
 };
 
 static IS_SET: AtomicBool = AtomicBool::new(false);
-/// Held while the bells are rung. A waker on a control thread may wait for it ([`is_interrupted`]), so its holder must not wait for a
-/// control thread: it keeps domains, and no participant.
+/// Held while the bells are rung. A waker on a control thread may wait for it ([`is_interrupted`]), so its holder must
+/// not wait for a control thread: it keeps domains, and no participant.
 static RINGING: Mutex<()> = Mutex::new(());
 
-/// Interrupts all waits of this process in all domains, present and later ones, or (`false`) lets waits be again. An interrupted
-/// wait returns as if its time was over; a [`Collector`](crate::Collector) and a look of a [`WaitSet`](crate::WaitSet) are woken,
-/// and check [`is_interrupted`] themselves. A publisher that waits for room, 100 ms by default, is not interrupted.
+/// Interrupts all waits of this process in all domains, present and later ones, or (`false`) lets waits be again. An
+/// interrupted wait returns as if its time was over; a [`Collector`](crate::Collector) and a look of a
+/// [`WaitSet`](crate::WaitSet) are woken, and check [`is_interrupted`] themselves. A publisher that waits for room, 100
+/// ms by default, is not interrupted.
 ///
 /// It allocates, locks and makes system calls: a signal handler must not call it.
 pub fn interrupt_waits(on: bool) {

@@ -1,8 +1,9 @@
-//! The wait of a thread for news on any number of topics: a bounded spin, then a sleep on one futex, the thread's own bell.
+//! The wait of a thread for news on any number of topics: a bounded spin, then a sleep on one futex, the thread's own
+//! bell.
 //!
-//! Waiting makes system calls. No wake-up is lost (`protocol`, 3). If a publisher is
-//! killed between entry and ring, its readers are rung when its death is noticed (`control`). A sleep is cut into slices, which
-//! bound the cost of damage to the board; they grow, so that a long sleep costs nothing.
+//! Waiting makes system calls. No wake-up is lost (`protocol`, 3). If a publisher is killed between entry and ring, its
+//! readers are rung when its death is noticed (`control`). A sleep is cut into slices, which bound the cost of damage
+//! to the board; they grow, so that a long sleep costs nothing.
 
 use crate::{
     domain::{Domain, process_file::waiter_owner},
@@ -53,8 +54,8 @@ impl Waiter {
         self.pause.spin.set(on);
     }
 
-    /// Waits until `is_ready`, the deadline, or the end of a slice; the caller then checks which it was. A `deadline` of `None` is
-    /// no limit.
+    /// Waits until `is_ready`, the deadline, or the end of a slice; the caller then checks which it was. A `deadline`
+    /// of `None` is no limit.
     pub(crate) fn sleep_once<'a>(
         &mut self,
         deadline: Option<Instant>,

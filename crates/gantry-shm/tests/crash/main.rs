@@ -1,9 +1,9 @@
-//! Kills a process at every crash point, and checks that the others go on, that every slot is reclaimed, and that no file
-//! stays.
+//! Kills a process at every crash point, and checks that the others go on, that every slot is reclaimed, and that no
+//! file stays.
 //!
-//! Needs the crash points: `RUSTFLAGS="--cfg crash_points" cargo test -p gantry-shm --test crash --target-dir target/crash`.
-//! There is a test for each point. A child plays each of the `scenarios` that pass it, again and again, and dies at one pass
-//! after the other, among the `survivors`. The name of a point as an argument runs that one alone.
+//! Needs the crash points: `RUSTFLAGS="--cfg crash_points" cargo test -p gantry-shm --test crash --target-dir
+//! target/crash`. There is a test for each point. A child plays each of the `scenarios` that pass it, again and again,
+//! and dies at one pass after the other, among the `survivors`. The name of a point as an argument runs that one alone.
 
 #![cfg_attr(crash_points, expect(clippy::unwrap_used, reason = "a test that cannot go on panics"))]
 

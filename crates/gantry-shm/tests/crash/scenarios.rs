@@ -1,5 +1,5 @@
-//! The work of a process that is to die. It drives the scenario: it asks the survivors, line by line, for the work that it
-//! needs of them.
+//! The work of a process that is to die. It drives the scenario: it asks the survivors, line by line, for the work that
+//! it needs of them.
 
 use crate::{
     endpoints::{Listener, Talker},
@@ -43,8 +43,9 @@ const MAX_LIFE_S: u32 = 60;
 /// Long enough to fall asleep.
 const NAP: Duration = Duration::from_millis(2);
 
-/// Plays the scenario with that name under that root: up to a pass of a point if the arguments give one, otherwise to its end, and
-/// then prints its passes. The arguments `newcomer` and `remains` are for a process that joins later and for one that dies before.
+/// Plays the scenario with that name under that root: up to a pass of a point if the arguments give one, otherwise to
+/// its end, and then prints its passes. The arguments `newcomer` and `remains` are for a process that joins later and
+/// for one that dies before.
 pub fn play(arguments: &[String]) {
     // SAFETY: plain system call.
     unsafe { libc::alarm(MAX_LIFE_S) };
@@ -226,7 +227,8 @@ fn sleep_and_wake(root: &Path) {
     wake_a_collector(&participant, &mut talker, &mut listener);
 }
 
-/// A collector of this process that sleeps, one that is awake, and one that leaves the collecting to a thread that sleeps.
+/// A collector of this process that sleeps, one that is awake, and one that leaves the collecting to a thread that
+/// sleeps.
 fn wake_a_collector(participant: &Arc<Participant>, talker: &mut Talker, listener: &mut Listener) {
     let mut collector = Collector::new(participant).unwrap();
     let attachment = collector.attach(&listener.subscription).unwrap();

@@ -1,4 +1,5 @@
-//! The basis of services: samples name the request that they answer, and a client can tell which publishers can still answer.
+//! The basis of services: samples name the request that they answer, and a client can tell which publishers can still
+//! answer.
 
 use crate::support::*;
 use gantry_shm::{Gid, Qos, RequestId, SourceTime, Subscription};

@@ -1,4 +1,5 @@
-//! A wall clock that is set while a publisher lives, as on boards without a real-time clock: small messages stay inline.
+//! A wall clock that is set while a publisher lives, as on boards without a real-time clock: small messages stay
+//! inline.
 
 use crate::support::*;
 use gantry_shm::{Publisher, Qos, SourceTime, Subscription};

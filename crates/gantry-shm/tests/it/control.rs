@@ -1,5 +1,5 @@
-//! The control thread: it matches endpoints, notices deaths and cleans up for programs that call nothing, and ends without a
-//! trace.
+//! The control thread: it matches endpoints, notices deaths and cleans up for programs that call nothing, and ends
+//! without a trace.
 
 use crate::{
     child::{STREAM_BYTES, say, stream_qos},

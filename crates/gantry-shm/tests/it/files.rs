@@ -260,8 +260,8 @@ fn a_damaged_publisher_is_an_error_and_not_a_crash() {
     let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mut bytes = vec![0; file.metadata().unwrap().len() as usize];
     file.read_exact_at(&mut bytes, 0).unwrap();
-    // The ring's descriptor is at offset 128, the size of its entries at 92 (docs/internals/memory-layout.golden); sequence 1 is
-    // in the second entry.
+    // The ring's descriptor is at offset 128, the size of its entries at 92 (docs/internals/memory-layout.golden);
+    // sequence 1 is in the second entry.
     let descriptor = u64::from_le_bytes(bytes[128..136].try_into().unwrap());
     let ring = (descriptor >> 32) * 64 + u64::from(u32::from_le_bytes(bytes[92..96].try_into().unwrap()));
     assert_eq!(bytes[ring as usize], 1, "the entry of sequence 1");
@@ -361,8 +361,8 @@ fn scribbled_files_give_errors_and_never_a_crash() {
         let suffix = ["pub", "process"][random.below(2) as usize];
         let path = root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == suffix)).unwrap();
         let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
-        // The damage is in the headers and what follows them: small values pass the first checks, large and extreme ones do
-        // not.
+        // The damage is in the headers and what follows them: small values pass the first checks, large and extreme
+        // ones do not.
         for _ in 0..=random.below(4) {
             let value = match random.below(4) {
                 0 | 1 => random.below(1 << 14),

@@ -36,8 +36,8 @@ fn numbers(shot: u64) -> std::ops::Range<u64> {
     shot * SAMPLES..(shot + 1) * SAMPLES
 }
 
-/// The role: a program that makes a publisher, publishes and drops it, each time that it is told to. It says whether the
-/// publisher may have waited in vain for the subscription, as long as it waits at most.
+/// The role: a program that makes a publisher, publishes and drops it, each time that it is told to. It says whether
+/// the publisher may have waited in vain for the subscription, as long as it waits at most.
 pub fn shoot(participant: &Arc<Participant>, payload_bytes: usize) {
     for (shot, _line) in (0..).zip(std::io::stdin().lines()) {
         let begin = Instant::now();

@@ -17,7 +17,8 @@ use std::{
 
 tests![a_deep_reader_joins_a_running_publisher_and_no_reader_loses, overwritten_is_exact_while_rings_grow];
 
-/// Publishes at full speed until `done`; stores in `matched` the first number that all of `count` readers are sure to get.
+/// Publishes at full speed until `done`; stores in `matched` the first number that all of `count` readers are sure to
+/// get.
 fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &AtomicU64, done: &AtomicBool) -> u64 {
     let mut number = 0;
     while !done.load(Acquire) {
@@ -35,8 +36,8 @@ fn talk(mut publisher: Publisher, count: usize, pace: &AtomicU64, matched: &Atom
     number
 }
 
-/// There are three readers: one is nearly as deep as its lag and stays on the first ring, one joins in the middle, and one is
-/// in another process. All of them keep within their depths, so none loses a sample after it is matched.
+/// There are three readers: one is nearly as deep as its lag and stays on the first ring, one joins in the middle, and
+/// one is in another process. All of them keep within their depths, so none loses a sample after it is matched.
 fn a_deep_reader_joins_a_running_publisher_and_no_reader_loses() {
     let root = Root::new();
     let participant = root.join();
@@ -98,7 +99,8 @@ pub fn count(participant: &Arc<Participant>, depth: u32) {
     }
 }
 
-/// Ever deeper readers come, and each makes the ring grow; a small one takes meanwhile, and every sample is taken or counted.
+/// Ever deeper readers come, and each makes the ring grow; a small one takes meanwhile, and every sample is taken or
+/// counted.
 fn overwritten_is_exact_while_rings_grow() {
     let root = Root::new();
     let participant = root.join();

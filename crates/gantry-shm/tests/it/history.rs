@@ -76,8 +76,8 @@ fn a_deep_reader_gets_what_the_publisher_may_keep() {
     }
 }
 
-/// There is no livelock: a newest sample always exists, so a take finds one at any speed of the publisher. This holds for large
-/// samples, too, of which the publisher retires few at a time.
+/// There is no livelock: a newest sample always exists, so a take finds one at any speed of the publisher. This holds
+/// for large samples, too, of which the publisher retires few at a time.
 fn a_reader_of_depth_one_always_finds_something() {
     let root = Root::new();
     let participant = root.join();

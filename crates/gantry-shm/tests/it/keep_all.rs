@@ -98,8 +98,8 @@ fn a_blocked_publisher_goes_on_when_its_reader_takes() {
     assert_eq!(subscription.losses(), Default::default());
 }
 
-/// Fills a publisher's history, and publishes one more message in a thread, which sends the publisher's memory size when it is
-/// done.
+/// Fills a publisher's history, and publishes one more message in a thread, which sends the publisher's memory size
+/// when it is done.
 fn block(mut publisher: Publisher) -> mpsc::Receiver<u64> {
     let (sender, receiver) = mpsc::channel();
     let (about, to_block) = mpsc::channel();

@@ -1,6 +1,7 @@
 //! The data path allocates nothing and makes no system call while no reader sleeps; real-time threads rely on this.
 //!
-//! Every scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is a trap.
+//! Every scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is
+//! a trap.
 
 use crate::support::*;
 use allocations::{Counts, count};
@@ -135,8 +136,8 @@ pub fn play_in_trap(participant: &Arc<Participant>, name: &str) {
     trap::end(format_args!("{OK}"));
 }
 
-/// The unwinding of a panic makes many system calls, which must not look like those of the data path; and no thread must wait
-/// for a thread that panicked.
+/// The unwinding of a panic makes many system calls, which must not look like those of the data path; and no thread
+/// must wait for a thread that panicked.
 fn panics_end_the_process() {
     std::panic::set_hook(Box::new(|panic| trap::end(format_args!("{panic}"))));
 }

@@ -18,7 +18,8 @@ pub fn file(root: &Root, ending: &str) -> PathBuf {
     root.files().into_iter().find(|path| path.extension().is_some_and(|e| e == ending)).unwrap()
 }
 
-/// Waits until the readers that the publishers see have joined: a reader without a name lets go of a publisher before that.
+/// Waits until the readers that the publishers see have joined: a reader without a name lets go of a publisher before
+/// that.
 fn wait_for_joins(participant: &Participant) {
     eventually("the readers joined", || {
         let processes = participant.inspect().unwrap().processes;
@@ -108,7 +109,8 @@ fn a_removed_domain_goes_on_for_matched_endpoints() {
         send(&mut publisher, STREAM_BYTES, number);
     }
     assert_eq!(reader.line(), "took ten");
-    // A process that starts now is alone, in a domain of the same name. (It is a child, since this process has joined already.)
+    // A process that starts now is alone, in a domain of the same name. (It is a child, since this process has joined
+    // already.)
     let mut alone = root.child("idle", &[]);
     assert_eq!(alone.line(), "ready");
     assert_eq!(inspect_under(root.path(), 0).unwrap().unwrap().processes.len(), 1);

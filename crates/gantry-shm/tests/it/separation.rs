@@ -20,7 +20,8 @@ tests![
     a_process_file_is_removed_at_any_moment_of_a_join,
 ];
 
-/// Role of a child process: takes all samples, holds the last 40, and checks each when it takes it and when it releases it.
+/// Role of a child process: takes all samples, holds the last 40, and checks each when it takes it and when it releases
+/// it.
 pub fn hold_and_report(participant: &Arc<Participant>) {
     let mut subscription = subscription(participant, STREAM_BYTES, stream_qos().keep_last(50));
     let ended = watch_stdin();
@@ -156,8 +157,8 @@ fn stop(child: &Peer) {
     eventually("it stops", || std::fs::read_dir(&threads).unwrap().map(Result::unwrap).all(has_stopped));
 }
 
-/// The window that looking for one's own name leaves: the reader joins while it has its name, and loses it before the publisher
-/// looks.
+/// The window that looking for one's own name leaves: the reader joins while it has its name, and loses it before the
+/// publisher looks.
 fn a_publisher_that_cannot_see_a_reader_reclaims_nothing() {
     let root = Root::new();
     let mut talker = root.child("publish-all", &[]);

@@ -1,7 +1,7 @@
 //! The framing of DDS-XRCE for CAN-FD: the first byte is the length of the message, which follows.
 //!
-//! A CAN-FD frame has 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes, so it can be longer than its message. A client has one
-//! identifier of 29 bits, for both directions.
+//! A CAN-FD frame has 0 to 8, 12, 16, 20, 24, 32, 48 or 64 bytes, so it can be longer than its message. A client has
+//! one identifier of 29 bits, for both directions.
 
 use super::TooLong;
 

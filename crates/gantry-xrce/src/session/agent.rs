@@ -74,8 +74,8 @@ pub enum AgentEvent<'a> {
         /// The request.
         request: ObjectRequest,
     },
-    /// A message came in a stream that a session does not have, and is dropped: it has one reliable and one best-effort stream. Its
-    /// sender repeats it if it is reliable.
+    /// A message came in a stream that a session does not have, and is dropped: it has one reliable and one best-effort
+    /// stream. Its sender repeats it if it is reliable.
     UnknownStream {
         /// The stream. [`AgentSession::status`] answers in that of the same kind.
         stream: StreamId,
@@ -140,8 +140,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         }
     }
 
-    /// Answers a request. eProsima's clients wait for one status at a time and forget others that come with it, so each has a message
-    /// of its own, unless both sides speak Gantry's extensions.
+    /// Answers a request. eProsima's clients wait for one status at a time and forget others that come with it, so each
+    /// has a message of its own, unless both sides speak Gantry's extensions.
     ///
     /// # Errors
     /// [`Refused`]: the stream is full.
@@ -160,8 +160,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         Ok(())
     }
 
-    /// Sends data of an object to the client: `identity`, which requesters and repliers have, and a message in CDR without its
-    /// encapsulation header. In a reliable stream it is sent in fragments if it is longer than a slot.
+    /// Sends data of an object to the client: `identity`, which requesters and repliers have, and a message in CDR
+    /// without its encapsulation header. In a reliable stream it is sent in fragments if it is longer than a slot.
     ///
     /// # Errors
     /// [`Refused`]: the stream is full, or the message is too long for it.
@@ -178,8 +178,9 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         self.link.write(stream, &[&header, identity, message])
     }
 
-    /// Sends data that is longer than all slots of the reliable stream, as much as has room. `sent` is 0 first, and then what the last call
-    /// returned, with the same data; `None` is returned once all of it is in the stream, which takes nothing else before.
+    /// Sends data that is longer than all slots of the reliable stream, as much as has room. `sent` is 0 first, and
+    /// then what the last call returned, with the same data; `None` is returned once all of it is in the stream, which
+    /// takes nothing else before.
     ///
     /// # Errors
     /// [`Refused`]: the stream is amid other data, or this is longer than 65531 bytes.
@@ -246,7 +247,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         link.transmit(&header, now)
     }
 
-    /// The time by which [`Self::is_gone`] and [`Self::transmit`] are to be called, if nothing comes and nothing is written before.
+    /// The time by which [`Self::is_gone`] and [`Self::transmit`] are to be called, if nothing comes and nothing is
+    /// written before.
     pub fn deadline(&self) -> Instant {
         self.link.deadline().map_or(self.core.ask_at, |at| at.min(self.core.ask_at))
     }

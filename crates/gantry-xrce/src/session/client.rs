@@ -22,8 +22,8 @@ const MAX_RETRY_US: u32 = 400_000;
 const SILENCE_US: u32 = 250_000;
 /// So many questions without an answer mean that the agent is gone.
 const MAX_UNANSWERED: u8 = 3;
-/// So many questions of the reliable stream without an answer of use, over about two seconds, mean that the agent counts otherwise:
-/// it began its streams anew, as after a CREATE_CLIENT that came late.
+/// So many questions of the reliable stream without an answer of use, over about two seconds, mean that the agent
+/// counts otherwise: it began its streams anew, as after a CREATE_CLIENT that came late.
 const MAX_STALLED: u8 = 20;
 /// The requests of a session itself have reserved numbers.
 const LOGOUT: RequestId = RequestId(2);
@@ -78,7 +78,8 @@ pub enum ClientEvent<'a> {
         request: ObjectRequest,
         /// The byte order of the data.
         order: ByteOrder,
-        /// The data: the message in CDR without an encapsulation header, behind an identity for requesters and repliers.
+        /// The data: the message in CDR without an encapsulation header, behind an identity for requesters and
+        /// repliers.
         data: &'a [u8],
     },
     /// The estimate of the agent's clock changed.
@@ -152,8 +153,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         self.core.is_stamp_due = true;
     }
 
-    /// Adds a request of at most `max_bytes`, its header included, with the next number, which is given to `payload` and returned.
-    /// Does not block.
+    /// Adds a request of at most `max_bytes`, its header included, with the next number, which is given to `payload`
+    /// and returned. Does not block.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -170,8 +171,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Ok(request)
     }
 
-    /// As [`Self::request`], for a request that may be longer than a slot: it is composed in `scratch`, and sent in fragments if it
-    /// is.
+    /// As [`Self::request`], for a request that may be longer than a slot: it is composed in `scratch`, and sent in
+    /// fragments if it is.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -193,8 +194,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         Ok(request)
     }
 
-    /// Writes data of an object: `identity`, which only replies have, and a message in CDR without its encapsulation header. In a
-    /// reliable stream it is sent in fragments if it is longer than a slot. Does not block.
+    /// Writes data of an object: `identity`, which only replies have, and a message in CDR without its encapsulation
+    /// header. In a reliable stream it is sent in fragments if it is longer than a slot. Does not block.
     ///
     /// # Errors
     /// [`WriteError`].
@@ -240,7 +241,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
             return; // of an earlier session
         }
         if matches!(core.state, State::Connected) {
-            // Any message is a sign of life, also a fragment or a duplicate. It does not put off the end of the session.
+            // Any message is a sign of life, also a fragment or a duplicate. It does not put off the end of the
+            // session.
             core.heard(now);
         }
         link.receive(&header, message, now, &mut |incoming| match incoming {
@@ -330,7 +332,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
         }
     }
 
-    /// The time by which [`Self::check`] and [`Self::transmit`] are to be called, if nothing comes and nothing is written before.
+    /// The time by which [`Self::check`] and [`Self::transmit`] are to be called, if nothing comes and nothing is
+    /// written before.
     pub fn deadline(&self) -> Option<Instant> {
         match self.core.state {
             State::Closed => None,

@@ -2,13 +2,14 @@
 
 use crate::{time::Instant, wire::Time};
 
-/// The drift between two clocks that an old estimate is charged with, a little more than that of ordinary quartz crystals: 2⁻⁴ ns per
-/// µs, which are 62.5 parts per million. A shift is less code than a division.
+/// The drift between two clocks that an old estimate is charged with, a little more than that of ordinary quartz
+/// crystals: 2⁻⁴ ns per µs, which are 62.5 parts per million. A shift is less code than a division.
 const DRIFT_SHIFT: u32 = 4;
 
 /// The offset of the agent's clock, from the exchange whose error bound is the least now.
 ///
-/// A round trip bounds the error of its offset by its half. An estimate that ages loses what two quartz clocks may drift.
+/// A round trip bounds the error of its offset by its half. An estimate that ages loses what two quartz clocks may
+/// drift.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentClock {
     /// The agent's time minus the local one.
@@ -40,7 +41,8 @@ impl AgentClock {
         let round_trip_ns = received_ns.wrapping_sub(sent_ns).saturating_sub(agent_ns).max(0);
         let outward_ns = agent_received_ns.wrapping_sub(sent_ns);
         let homeward_ns = agent_sent_ns.wrapping_sub(received_ns);
-        // The mean of two numbers whose sum may overflow. A shift, because a division of 64 bits costs a microcontroller a kilobyte.
+        // The mean of two numbers whose sum may overflow. A shift, because a division of 64 bits costs a
+        // microcontroller a kilobyte.
         let offset_ns = outward_ns.wrapping_add(homeward_ns.wrapping_sub(outward_ns) >> 1);
         Self { offset_ns, error_ns: round_trip_ns as u64 / 2, measured_at: exchange.received }
     }

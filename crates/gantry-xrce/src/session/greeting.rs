@@ -7,10 +7,12 @@ use crate::wire::{
     Status, StatusAgent, VENDOR_EPROSIMA, VERSION,
 };
 
-/// The client is asked whether it is alive after so long a silence: one with Gantry's extensions, which spins, and any other.
+/// The client is asked whether it is alive after so long a silence: one with Gantry's extensions, which spins, and any
+/// other.
 const SILENCE_US: u32 = 1_000_000;
 const LENIENT_SILENCE_US: u32 = 10_000_000;
-/// eProsima's property for the same, in milliseconds, and its limits: a client must not be asked all the time, nor hold its place for hours.
+/// eProsima's property for the same, in milliseconds, and its limits: a client must not be asked all the time, nor hold
+/// its place for hours.
 const HARD_LIVELINESS: &[u8] = b"uxr_hl";
 const MIN_SILENCE_MS: u32 = 100;
 const MAX_SILENCE_MS: u32 = 60_000;
@@ -59,8 +61,8 @@ pub fn welcome<'a>(memory: &'a mut [u8], peer: &Peer, result: ResultStatus) -> R
     write(memory, &Header { key: peer.key, ..Header::streamless(peer.session) }, &StatusAgent { result, agent })
 }
 
-/// Writes the answer to a GET_INFO about the agent, a ping, into `memory`: INFO. To any other message of a client that has no session,
-/// it is the sign to connect again; `header` is that of the message.
+/// Writes the answer to a GET_INFO about the agent, a ping, into `memory`: INFO. To any other message of a client that
+/// has no session, it is the sign to connect again; `header` is that of the message.
 ///
 /// # Errors
 /// The memory is too short; 64 bytes are enough.

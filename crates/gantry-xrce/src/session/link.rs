@@ -19,11 +19,12 @@ const MAX_TAIL_BYTES: usize = 12;
 /// The limits of the delay of an acknowledgement: a quarter of the round trip between them.
 const MIN_DELAY_US: u32 = 500;
 const MAX_DELAY_US: u32 = 5_000;
-/// A peer that reads no acknowledgement behind data waits for each one, but on a slow line the data that answers it goes first: the
-/// acknowledgement is a frame of its own, which would hold it up for longer.
+/// A peer that reads no acknowledgement behind data waits for each one, but on a slow line the data that answers it
+/// goes first: the acknowledgement is a frame of its own, which would hold it up for longer.
 const PLAIN_DELAY_US: u32 = 200;
-/// On a line with a shorter round trip, the bytes of an acknowledgement behind a message delay it by little. On a slower one they cost a
-/// millisecond (at 115200 bit/s), so that an acknowledgement that can wait does, and uses the line while it is idle.
+/// On a line with a shorter round trip, the bytes of an acknowledgement behind a message delay it by little. On a
+/// slower one they cost a millisecond (at 115200 bit/s), so that an acknowledgement that can wait does, and uses the
+/// line while it is idle.
 const FAST_ROUND_TRIP_US: u32 = 1_000;
 /// So many messages are acknowledged at once, whatever the delay: the peer's window must not run empty.
 const MAX_UNACKNOWLEDGED: u16 = 2;
@@ -88,8 +89,9 @@ pub struct LinkCounts {
     pub unknown_stream: u32,
 }
 
-/// The streams of a session: one reliable and one best-effort stream in each direction. `O`, `I` and `B` are the slots of the
-/// reliable output, of the reliable input and of the best-effort output, `A` the buffer that assembles fragments.
+/// The streams of a session: one reliable and one best-effort stream in each direction. `O`, `I` and `B` are the slots
+/// of the reliable output, of the reliable input and of the best-effort output, `A` the buffer that assembles
+/// fragments.
 #[derive(Debug)]
 pub struct Link<O, I, A, B> {
     reliable_output: ReliableOutput<O>,
@@ -124,8 +126,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         }
     }
 
-    /// Begins a session: all sequence numbers are 0 again. Returns how many messages were not sent or not acknowledged and are
-    /// forgotten.
+    /// Begins a session: all sequence numbers are 0 again. Returns how many messages were not sent or not acknowledged
+    /// and are forgotten.
     pub fn reset(&mut self, is_extended: bool) -> u16 {
         self.reliable_input.reset();
         self.best_effort_input.reset();
@@ -168,8 +170,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         if stream.is_reliable() { self.reliable_output.begin(bytes) } else { self.best_effort_output.begin(bytes) }
     }
 
-    /// Copies the parts of a submessage, its header included. In a reliable stream it is divided into fragments if it is longer than
-    /// a slot. Does not block.
+    /// Copies the parts of a submessage, its header included. In a reliable stream it is divided into fragments if it
+    /// is longer than a slot. Does not block.
     ///
     /// # Errors
     /// [`Refused`]: as many slots are not free, or it is longer than all of them.
@@ -177,8 +179,8 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> Link<O, I, A, B> {
         if stream.is_reliable() { self.reliable_output.write(parts) } else { self.best_effort_output.write(parts) }
     }
 
-    /// Copies the parts of a submessage that is longer than all slots of the reliable stream, from its byte `copied` on, into the slots that
-    /// are free. Returns the number of bytes that are copied then. Does not block.
+    /// Copies the parts of a submessage that is longer than all slots of the reliable stream, from its byte `copied`
+    /// on, into the slots that are free. Returns the number of bytes that are copied then. Does not block.
     ///
     /// # Errors
     /// [`Refused`]: the stream is amid another such message.

@@ -1,13 +1,13 @@
 //! Sessions: a client and an agent know each other and move submessages over streams.
 //!
-//! [`Link`] is what both sides have: four streams and their acknowledgements. [`ClientSession`] connects, keeps the connection
-//! alive and connects again; [`AgentSession`] answers it. The caller moves the bytes: it gives each message that arrives to
-//! `receive`, sends what `transmit` returns until that is nothing, and does so again at `deadline`.
+//! [`Link`] is what both sides have: four streams and their acknowledgements. [`ClientSession`] connects, keeps the
+//! connection alive and connects again; [`AgentSession`] answers it. The caller moves the bytes: it gives each message
+//! that arrives to `receive`, sends what `transmit` returns until that is nothing, and does so again at `deadline`.
 //!
 //! # Extensions
-//! Both sides of Gantry state the property [`EXTENSIONS`] when they connect. If both did, acknowledgements are delayed a little and
-//! travel behind the next message, and the request of a time stamp is as long as its reply. Every other peer meets DDS-XRCE as
-//! eProsima's client and agent speak it.
+//! Both sides of Gantry state the property [`EXTENSIONS`] when they connect. If both did, acknowledgements are delayed
+//! a little and travel behind the next message, and the request of a time stamp is as long as its reply. Every other
+//! peer meets DDS-XRCE as eProsima's client and agent speak it.
 
 mod agent;
 mod client;

@@ -80,8 +80,9 @@ impl<S: Storage> ReliableOutput<S> {
         self.core.queue.write(self.storage.slots(), parts)
     }
 
-    /// Copies the parts of one submessage from its byte `copied` on, in fragments, into the slots that are free: for one that is longer than
-    /// all slots. Returns the number of bytes that are copied then. Until they are all, the stream takes nothing else.
+    /// Copies the parts of one submessage from its byte `copied` on, in fragments, into the slots that are free: for
+    /// one that is longer than all slots. Returns the number of bytes that are copied then. Until they are all, the
+    /// stream takes nothing else.
     ///
     /// # Errors
     /// [`Refused`]: the last fragment of another message is missing.

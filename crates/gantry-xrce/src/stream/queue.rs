@@ -140,8 +140,8 @@ impl Queue {
         self.write_part(slots, parts, 0).map(|_| ())
     }
 
-    /// Copies a submessage that is longer than a slot from its byte `copied` on, in fragments, into the slots that are free. Returns
-    /// the number of bytes that are copied then.
+    /// Copies a submessage that is longer than a slot from its byte `copied` on, in fragments, into the slots that are
+    /// free. Returns the number of bytes that are copied then.
     pub fn write_part(&mut self, mut slots: Slots<'_>, parts: &[&[u8]], mut copied: usize) -> Result<usize, Refused> {
         let (length, piece) = (total(parts), fragment_capacity(&slots));
         if copied == 0 && self.is_fragmenting {

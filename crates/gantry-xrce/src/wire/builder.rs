@@ -41,8 +41,8 @@ impl<'a> MessageBuilder<'a> {
         Self { writer }
     }
 
-    /// A message whose first `bytes` are in the buffer, such as one that an ACKNACK is appended to. If the buffer is without
-    /// the header, which a stream writes later, `missing_header_bytes` is its length, otherwise 0.
+    /// A message whose first `bytes` are in the buffer, such as one that an ACKNACK is appended to. If the buffer is
+    /// without the header, which a stream writes later, `missing_header_bytes` is its length, otherwise 0.
     pub fn resume(buffer: &'a mut [u8], bytes: usize, missing_header_bytes: usize, order: ByteOrder) -> Self {
         Self { writer: Writer::within(buffer, bytes, missing_header_bytes, order) }
     }

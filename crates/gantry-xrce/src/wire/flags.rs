@@ -39,8 +39,8 @@ impl BitOr for Flags {
 
 /// The format of the data in WRITE_DATA and DATA, and that READ_DATA asks for.
 ///
-/// eProsima's client and agent send and read [`DATA`](Self::DATA) only. They describe the other formats, differently, and
-/// ignore them.
+/// eProsima's client and agent send and read [`DATA`](Self::DATA) only. They describe the other formats, differently,
+/// and ignore them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataFormat(pub u8);
 

@@ -20,7 +20,8 @@ impl SessionId {
     pub const NONE_WITH_KEY: Self = Self(0x00);
     /// No session, and the header has no key: of CREATE_CLIENT and of GET_INFO.
     pub const NONE: Self = Self(0x80);
-    /// The session of eProsima's client. Its header has no key: the address of the client tells the agent which one it is.
+    /// The session of eProsima's client. Its header has no key: the address of the client tells the agent which one it
+    /// is.
     pub const CLIENT: Self = Self(0x81);
 
     /// Whether the header has the client's key.

@@ -1,14 +1,14 @@
 //! Messages of DDS-XRCE, read in place and written into the memory of the caller.
 //!
-//! A message is a [`Header`] and submessages, each aligned to 4 bytes and with a byte order of its own. [`parse`] splits a
-//! message, [`Submessage::read`] reads the payload of one of its submessages, and [`MessageBuilder`] writes them. Payloads are
-//! plain structs that borrow what they read.
+//! A message is a [`Header`] and submessages, each aligned to 4 bytes and with a byte order of its own. [`parse`]
+//! splits a message, [`Submessage::read`] reads the payload of one of its submessages, and [`MessageBuilder`] writes
+//! them. Payloads are plain structs that borrow what they read.
 //!
 //! # Invariants
-//! - Identifiers and other codes of the wire are newtypes, so that an unknown code can be carried and answered. Only a code
-//!   that decides which bytes follow is refused.
-//! - A number is aligned to its size, counted from the start of the message, as in CDR. The binary representation of an object
-//!   counts from its own start.
+//! - Identifiers and other codes of the wire are newtypes, so that an unknown code can be carried and answered. Only a
+//!   code that decides which bytes follow is refused.
+//! - A number is aligned to its size, counted from the start of the message, as in CDR. The binary representation of an
+//!   object counts from its own start.
 //! - Bytes after the last known field of a payload are ignored. Padding is written as zeros.
 
 mod builder;

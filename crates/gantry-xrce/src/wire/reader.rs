@@ -4,12 +4,12 @@ use super::{ByteOrder, Error, Problem, Result};
 
 /// Reads the fields of a payload one after the other. A copy reads the same again.
 ///
-/// After the first defect all further fields are zero or empty; [`Self::check`] tells it. Errors field by field would cost a
-/// microcontroller a kilobyte.
+/// After the first defect all further fields are zero or empty; [`Self::check`] tells it. Errors field by field would
+/// cost a microcontroller a kilobyte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader<'a> {
-    /// The bytes up to the end of the payload, or up to the first defect. The bytes before the payload keep positions those of the
-    /// message.
+    /// The bytes up to the end of the payload, or up to the first defect. The bytes before the payload keep positions
+    /// those of the message.
     bytes: &'a [u8],
     position: usize,
     /// The position plus this is what alignment counts.

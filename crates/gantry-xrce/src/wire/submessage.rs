@@ -59,8 +59,8 @@ pub struct Submessage<'a> {
 }
 
 impl<'a> Submessage<'a> {
-    /// The beginning of the payloads of CREATE, GET_INFO, DELETE, STATUS, INFO, WRITE_DATA, READ_DATA and DATA, to answer
-    /// one whose rest is defective.
+    /// The beginning of the payloads of CREATE, GET_INFO, DELETE, STATUS, INFO, WRITE_DATA, READ_DATA and DATA, to
+    /// answer one whose rest is defective.
     ///
     /// # Errors
     /// [`Problem::End`].
@@ -90,8 +90,8 @@ impl<'a> Submessages<'a> {
         Self { bytes, position, phase }
     }
 
-    /// Submessages without the header of their message, such as those that FRAGMENTs carried. `header_bytes` is the length
-    /// that the header had ([`Header::bytes`](super::Header::bytes)).
+    /// Submessages without the header of their message, such as those that FRAGMENTs carried. `header_bytes` is the
+    /// length that the header had ([`Header::bytes`](super::Header::bytes)).
     pub fn without_header(bytes: &'a [u8], header_bytes: usize) -> Self {
         Self::new(bytes, 0, header_bytes)
     }
@@ -142,7 +142,8 @@ impl<'a> Iterator for Submessages<'a> {
 /// The header of a submessage that is sent in FRAGMENTs, whose payload is `bytes` long.
 ///
 /// # Errors
-/// [`Problem::TooLong`] above 65535 bytes, except for WRITE_DATA: the length 0 says that it lasts until the last fragment.
+/// [`Problem::TooLong`] above 65535 bytes, except for WRITE_DATA: the length 0 says that it lasts until the last
+/// fragment.
 pub fn submessage_header(id: SubmessageId, flags: Flags, order: ByteOrder, bytes: usize) -> Result<[u8; 4]> {
     if id == SubmessageId::WRITE_DATA && bytes > usize::from(u16::MAX) {
         return whole_header(id, flags, order, 0);

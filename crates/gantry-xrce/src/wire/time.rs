@@ -46,8 +46,8 @@ impl Time {
     }
 }
 
-/// Whole seconds, and the rest in nanoseconds. A second is 5⁹ · 2⁹ ns, so a long division by 5⁹ in steps of 11 bits needs 32 bits only:
-/// the general division of 64 bits costs a microcontroller a kilobyte.
+/// Whole seconds, and the rest in nanoseconds. A second is 5⁹ · 2⁹ ns, so a long division by 5⁹ in steps of 11 bits
+/// needs 32 bits only: the general division of 64 bits costs a microcontroller a kilobyte.
 fn divide(ns: u64) -> (i64, u32) {
     const FIVES: u32 = 1_953_125;
     let (mut seconds, mut rest) = (0, 0);

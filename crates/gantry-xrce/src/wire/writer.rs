@@ -4,8 +4,9 @@ use super::{ByteOrder, Error, Problem, Result, reader::padding};
 
 /// Writes the fields of a payload one after the other.
 ///
-/// A field that does not fit is not written, nor is anything after it. [`MessageBuilder::end`](super::MessageBuilder::end) tells.
-/// That keeps a check for each field out of a microcontroller's memory.
+/// A field that does not fit is not written, nor is anything after it.
+/// [`MessageBuilder::end`](super::MessageBuilder::end) tells. That keeps a check for each field out of a
+/// microcontroller's memory.
 #[derive(Debug)]
 pub struct Writer<'a> {
     bytes: &'a mut [u8],

@@ -100,7 +100,8 @@ fn their_client_receives_everything_though_its_window_is_smaller() {
     }
 }
 
-/// eProsima's reliable output: a nack of any message sends all that are not acknowledged, a heartbeat goes out each 100 ms.
+/// eProsima's reliable output: a nack of any message sends all that are not acknowledged, a heartbeat goes out each 100
+/// ms.
 #[derive(Default)]
 struct TheirOutput {
     first: u16,

@@ -1,10 +1,11 @@
-//! `cargo bench -p gantry --bench executors`: the cost of executors for each message, in CPU time and latency, and of idle ones.
+//! `cargo bench -p gantry --bench executors`: the cost of executors for each message, in CPU time and latency, and of
+//! idle ones.
 //!
-//! Another process, this program started again, publishes on 1 … 1000 topics on a schedule of absolute times; callbacks for all
-//! of them run under each executor in turn, with idle timers beside them, and callbacks that block. Invariants:
+//! Another process, this program started again, publishes on 1 … 1000 topics on a schedule of absolute times; callbacks
+//! for all of them run under each executor in turn, with idle timers beside them, and callbacks that block. Invariants:
 //! - Everything is measured in one run, in turns of a fraction of a second: figures are compared within such a cycle.
-//! - All executors run the same callbacks of the same node, which moves from one to the next; the loop around a wait set has
-//!   subscriptions of its own to the same topics.
+//! - All executors run the same callbacks of the same node, which moves from one to the next; the loop around a wait
+//!   set has subscriptions of its own to the same topics.
 //! - Every turn publishes the same number of messages; the report shows an executor that does not deliver all of them.
 
 mod blocking;

@@ -19,10 +19,11 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The time limit of the wait for the other side's subscriptions.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time from `ready` to the first message, in which the executor begins to spin, and from the last message to `ok`, in which
-/// it ends.
+/// The time from `ready` to the first message, in which the executor begins to spin, and from the last message to `ok`,
+/// in which it ends.
 const PAUSE: Duration = Duration::from_millis(10);
-/// The depth of all topics together: the messages of a turn, so that a reader that stands still for a moment loses none.
+/// The depth of all topics together: the messages of a turn, so that a reader that stands still for a moment loses
+/// none.
 const DEPTH: usize = 400;
 /// The smallest depth of a topic.
 const LEAST_DEPTH: usize = 16;

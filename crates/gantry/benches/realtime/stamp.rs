@@ -1,4 +1,5 @@
-//! Ordered readings of the clock: without a fence, a processor may read its counter while it still waits for a message's bytes.
+//! Ordered readings of the clock: without a fence, a processor may read its counter while it still waits for a
+//! message's bytes.
 
 use crate::ticks;
 

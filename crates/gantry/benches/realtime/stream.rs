@@ -1,9 +1,9 @@
 //! Back to back: the cost of a message when there is always a next one. The reader polls.
 //!
 //! *Alone*: one thread sends and takes in turn, so nothing moves between cores. *One at a time*: one thread sends, one
-//! takes, and the next message is sent a random time after the last one was taken: the time of a message from sender to reader.
-//! Without the random time, sender and reader would be in step, and all messages of a turn would be seen early, or all late.
-//! *Stream*: both threads at full speed, at most [`DEPTH`] messages apart.
+//! takes, and the next message is sent a random time after the last one was taken: the time of a message from sender to
+//! reader. Without the random time, sender and reader would be in step, and all messages of a turn would be seen early,
+//! or all late. *Stream*: both threads at full speed, at most [`DEPTH`] messages apart.
 
 use crate::{
     Result,
@@ -108,7 +108,8 @@ impl Blocks {
     }
 }
 
-/// Sends from thread to thread, with at most `window` messages under way; `taken` is called for each, with its time of sending.
+/// Sends from thread to thread, with at most `window` messages under way; `taken` is called for each, with its time of
+/// sending.
 fn between(
     mut sender: impl Sends,
     receiver: impl Receives,

@@ -1,7 +1,7 @@
 //! A ping-pong of one message type between two processes, in place.
 //!
-//! `row` has the side that measures, `play` the side that answers. Samples are round trips, back to back. No side waits for ever:
-//! silence of the other one for `PATIENCE` is an error.
+//! `row` has the side that measures, `play` the side that answers. Samples are round trips, back to back. No side waits
+//! for ever: silence of the other one for `PATIENCE` is an error.
 
 use crate::{
     Result,

@@ -58,13 +58,14 @@ impl List {
 }
 
 impl CallbackHandle {
-    /// Calls `with` with the callback's source, as the callback gets it: with a [`Client`](crate::Client), another callback
-    /// sends the requests whose responses this one gets. `None` if the callback was removed, its node is gone, or
-    /// its source is no `W`.
+    /// Calls `with` with the callback's source, as the callback gets it: with a [`Client`](crate::Client), another
+    /// callback sends the requests whose responses this one gets. `None` if the callback was removed, its node is gone,
+    /// or its source is no `W`.
     ///
-    /// Blocks while the callback runs, and keeps it from running. So do not call it in that callback, which has the source
-    /// as an argument: it would wait for itself. Two callbacks that may run at once and call it for each other wait for each other:
-    /// put them into one mutually exclusive group, whose callbacks never run at once, or call it in one direction only.
+    /// Blocks while the callback runs, and keeps it from running. So do not call it in that callback, which has the
+    /// source as an argument: it would wait for itself. Two callbacks that may run at once and call it for each other
+    /// wait for each other: put them into one mutually exclusive group, whose callbacks never run at once, or call it
+    /// in one direction only.
     ///
     /// # Real-time
     /// It takes a lock, which no other thread has while the callback does not run.
@@ -185,7 +186,8 @@ impl Callbacks {
     /// has it, by itself or with its node. `parent` may pass on its groups.
     pub(crate) fn attach_group(&self, group: &Arc<Group>, executor: &Waker, parent: Option<&Waker>) -> bool {
         self.change(|list| {
-            // It lets go of a group that is no longer added with its node at its next gathering that finds none running.
+            // It lets go of a group that is no longer added with its node at its next gathering that finds none
+            // running.
             let has_still = || list.of_group(group).any(|callback| callback.is_registered());
             let node_executor = list.executor.as_ref().filter(|_| group.is_added_with_node() || has_still());
             let holder = list.executor_of(group).or(node_executor);

@@ -1,5 +1,5 @@
-//! The order of the values that a callback keeps for its executor, without the values: each has a place, which is free again when the
-//! value is taken out. The code of the order is that of all types of values.
+//! The order of the values that a callback keeps for its executor, without the values: each has a place, which is free
+//! again when the value is taken out. The code of the order is that of all types of values.
 //!
 //! Invariant: the queue is in the order of its keys. A place is in the queue, returned, or free.
 

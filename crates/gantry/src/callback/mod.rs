@@ -148,8 +148,8 @@ impl Callback {
         std::ptr::eq(self.node.as_ptr(), Arc::as_ptr(node))
     }
 
-    /// Logs an error of the source: no caller can receive it. One that lasts is logged once, though it is tried again; of malformed
-    /// samples, the first, the tenth, the hundredth … are.
+    /// Logs an error of the source: no caller can receive it. One that lasts is logged once, though it is tried again;
+    /// of malformed samples, the first, the tenth, the hundredth … are.
     fn log_error(&self, error: &Error) -> RunOutcome {
         let say = |nth| log::error(&self.node_name(), format_args!("a callback got nothing: {error}{}", Nth(nth)));
         if matches!(error, Error::Malformed { .. }) {

@@ -1,8 +1,8 @@
-//! The state of a callback's runs, which other threads read: whether its closure runs, since when, and whether the callback
-//! was removed.
+//! The state of a callback's runs, which other threads read: whether its closure runs, since when, and whether the
+//! callback was removed.
 //!
-//! Invariant: exactly one thread drops the closure of a removed callback: the one that removed it, or, if the closure ran
-//! then, the one that runs it.
+//! Invariant: exactly one thread drops the closure of a removed callback: the one that removed it, or, if the closure
+//! ran then, the one that runs it.
 
 use crate::time::coarse_ns;
 use std::sync::atomic::{

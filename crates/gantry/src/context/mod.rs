@@ -79,8 +79,8 @@ pub(crate) fn is_shut_down() -> bool {
 /// then ends all spins and waits of this process, present and later ones. `false` if a shutdown has begun before.
 ///
 /// A function that panics is logged, and the next one runs. A spin returns `Ok` after the callback that runs; a wait
-/// returns `false`, as after its time; a call of a service, and a future of this library that has nothing to return, fail
-/// with [`Error::ShutDown`]. Nodes and endpoints stay usable, and leave when they are dropped: return from `main`.
+/// returns `false`, as after its time; a call of a service, and a future of this library that has nothing to return,
+/// fail with [`Error::ShutDown`]. Nodes and endpoints stay usable, and leave when they are dropped: return from `main`.
 /// A signal that comes after the shutdown began ends the process at once.
 pub fn shutdown() -> bool {
     {
@@ -144,8 +144,8 @@ impl Drop for ShutdownWaker {
     }
 }
 
-/// The next function to be called. Without one, no function is added any more, and spins and waits end: both under one lock, so
-/// that a program that begins anew meanwhile is not interrupted.
+/// The next function to be called. Without one, no function is added any more, and spins and waits end: both under one
+/// lock, so that a program that begins anew meanwhile is not interrupted.
 fn next_function() -> Option<Box<dyn FnOnce() + Send>> {
     let mut state = lock(&STATE);
     let next = state.functions.pop_front();

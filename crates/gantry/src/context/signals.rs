@@ -39,8 +39,8 @@ pub(super) fn install() -> io::Result<()> {
 /// Has signals set the flag, or end the process if it is set, as it is now.
 fn set_flag() -> io::Result<Arc<AtomicBool>> {
     let is_last = Arc::new(AtomicBool::new(true));
-    // The handlers run in the order of their registration. A first signal finds the flag clear, sets it, and then wakes the
-    // thread, which sets it, too.
+    // The handlers run in the order of their registration. A first signal finds the flag clear, sets it, and then wakes
+    // the thread, which sets it, too.
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_default(signal, is_last.clone())?;
         flag::register(signal, is_last.clone())?;

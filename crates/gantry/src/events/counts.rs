@@ -16,8 +16,8 @@ impl Count {
         self.now != self.reported
     }
 
-    /// The count and its change since the last report, which this is from now on. The change of a count that went down is the
-    /// negative number as `i64`.
+    /// The count and its change since the last report, which this is from now on. The change of a count that went down
+    /// is the negative number as `i64`.
     fn report(&mut self) -> (u64, u64) {
         (self.now, self.now.wrapping_sub(std::mem::replace(&mut self.reported, self.now)))
     }
@@ -56,8 +56,8 @@ pub(crate) struct EventCounts {
 }
 
 impl EventCounts {
-    /// Counts the endpoints that are incompatible with `own`, by type or by QoS, and were not at the previous call. `others`
-    /// are all endpoints of the opposite role on the topic.
+    /// Counts the endpoints that are incompatible with `own`, by type or by QoS, and were not at the previous call.
+    /// `others` are all endpoints of the opposite role on the topic.
     pub(crate) fn count_incompatible(&mut self, own: &EndpointDescription, others: &[Arc<EndpointDescription>]) {
         let mut present = BTreeSet::new();
         for other in others {

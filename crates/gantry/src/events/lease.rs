@@ -16,7 +16,8 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// The lease of a publisher with that QoS; without end if it need not assert its liveliness, or its QoS is not known.
+    /// The lease of a publisher with that QoS; without end if it need not assert its liveliness, or its QoS is not
+    /// known.
     pub(crate) fn of(qos: Option<&Qos>) -> Lease {
         let lease = qos.filter(|qos| qos.has_manual_lease()).and_then(|qos| qos.liveliness_lease_duration);
         Lease { lease_ns: limit_ns(lease), is_alive: true, due_ns: 0 }
@@ -27,7 +28,8 @@ impl Lease {
         self.is_alive = now_ns.saturating_sub(active_ns) <= self.lease_ns;
         self.due_ns = match self.is_alive {
             true => active_ns.min(now_ns).saturating_add(self.lease_ns).saturating_add(1),
-            // No bell is rung when it is active again, because asserting liveliness must cost nothing: so this side polls.
+            // No bell is rung when it is active again, because asserting liveliness must cost nothing: so this side
+            // polls.
             false => now_ns.saturating_add(self.lease_ns.clamp(*RECHECK_NS.start(), *RECHECK_NS.end())),
         };
         self.is_alive

@@ -1,8 +1,8 @@
 //! Events besides samples, as sources for wait sets, executors and futures: matches, incompatible endpoints, missed
 //! deadlines, lost liveliness, changes of the graph.
 //!
-//! Each handle has a monitor, which the engine's control thread keeps up to date and which wakes a [`Waker`]. Publishers
-//! and subscriptions take no part. Control path, with a lock of its own.
+//! Each handle has a monitor, which the engine's control thread keeps up to date and which wakes a [`Waker`].
+//! Publishers and subscriptions take no part. Control path, with a lock of its own.
 
 mod counts;
 mod deadline;
@@ -29,8 +29,8 @@ use std::{
 };
 
 /// The QoS events of one publisher or subscription since the handle was made: [`PublisherEvents`] and
-/// [`SubscriptionEvents`]; or the changes of the graph ([`GraphChanges`](crate::GraphChanges)). The handle may be used on any thread and may outlive its endpoint, which has no more events
-/// then.
+/// [`SubscriptionEvents`]; or the changes of the graph ([`GraphChanges`](crate::GraphChanges)). The handle may be used
+/// on any thread and may outlive its endpoint, which has no more events then.
 ///
 /// Several events of one kind since the last take are one event with counts. Deadlines and leases are checked when they
 /// are due, but at most once a millisecond.

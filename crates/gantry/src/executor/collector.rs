@@ -4,11 +4,13 @@ use crate::{error::Result, node::Node, wait::Waitable};
 use gantry_shm::{Attachment, Bell, Participant};
 use std::{sync::Arc, time::Instant};
 
-/// Waits for the samples of many sources, and names those that may have something; for bindings that have executors of their
-/// own. It belongs to one thread at a time. A [`WaitSet`](crate::WaitSet) is simpler, but looks at each source in each wait.
+/// Waits for the samples of many sources, and names those that may have something; for bindings that have executors of
+/// their own. It belongs to one thread at a time. A [`WaitSet`](crate::WaitSet) is simpler, but looks at each source in
+/// each wait.
 ///
-/// A source is attached once, for many waits. It is named by a bit ([`Attachment::bit`], less than [`Collector::BITS`]), which
-/// sources of several topics may share: a source whose bit is named may have nothing, one whose bit is not named has no news.
+/// A source is attached once, for many waits. It is named by a bit ([`Attachment::bit`], less than
+/// [`Collector::BITS`]), which sources of several topics may share: a source whose bit is named may have nothing, one
+/// whose bit is not named has no news.
 ///
 /// ```
 /// # use gantry::{Collector, Node, Qos};
@@ -37,19 +39,19 @@ use std::{sync::Arc, time::Instant};
 ///
 /// The order matters:
 /// - A source that was attached is looked at once: its present samples are not named.
-/// - A named source is looked at (taken from until it has nothing, or asked
-///   [`is_ready`](crate::Waitable::is_ready)) before the next wait: it is not named again for the same samples. A caller that
-///   leaves samples there remembers it.
-/// - [`collect`](Collector::collect) alone is a poll and needs no wait. [`wait`](Collector::wait) without collecting returns at
-///   once while anything is uncollected.
+/// - A named source is looked at (taken from until it has nothing, or asked [`is_ready`](crate::Waitable::is_ready))
+///   before the next wait: it is not named again for the same samples. A caller that leaves samples there remembers it.
+/// - [`collect`](Collector::collect) alone is a poll and needs no wait. [`wait`](Collector::wait) without collecting
+///   returns at once while anything is uncollected.
 ///
 /// Only samples, and publishers that come and go, name a source. The other news of a source come by
-/// [`Waitable::set_waker`], whose waker rings the [`bell`](Collector::bell), and by time, which is the deadline of the wait.
+/// [`Waitable::set_waker`], whose waker rings the [`bell`](Collector::bell), and by time, which is the deadline of the
+/// wait.
 ///
 /// # Real-time
-/// [`collect`](Collector::collect) is data path. [`wait`](Collector::wait) is a bounded spin (none where only one CPU is usable)
-/// and one futex call; it allocates nothing, and its cost does not depend on the number of sources. The other methods are
-/// control path, without system calls.
+/// [`collect`](Collector::collect) is data path. [`wait`](Collector::wait) is a bounded spin (none where only one CPU
+/// is usable) and one futex call; it allocates nothing, and its cost does not depend on the number of sources. The
+/// other methods are control path, without system calls.
 #[derive(Debug)]
 pub struct Collector {
     engine: gantry_shm::Collector,
@@ -81,11 +83,11 @@ impl Collector {
         Ok(Collector { engine: gantry_shm::Collector::new(&participant)?, _participant: participant })
     }
 
-    /// Attaches a source; `None`: it gets no samples, so its news come by its waker or by time. A source may be attached to
-    /// several collectors. Look at it once after this.
+    /// Attaches a source; `None`: it gets no samples, so its news come by its waker or by time. A source may be
+    /// attached to several collectors. Look at it once after this.
     ///
-    /// The attachment is the topic's, and does not refer to the source: detach it before or after the source is dropped. If it is
-    /// never detached, its topic goes on waking the collector for nothing.
+    /// The attachment is the topic's, and does not refer to the source: detach it before or after the source is
+    /// dropped. If it is never detached, its topic goes on waking the collector for nothing.
     ///
     /// # Errors
     /// The source is of another domain; the process forked.
@@ -103,10 +105,10 @@ impl Collector {
         self.engine.collect(found);
     }
 
-    /// Waits until there is something to collect, `look` returns `true`, the bell is rung, or the `deadline` is over (`None`: no
-    /// limit). It may also return early. A ring while it does not wait is not remembered: `look` finds the news that were stored
-    /// before the ring, such as the flag of a guard condition. [`shutdown`](crate::shutdown) rings the bell, too: a `look` that asks
-    /// [`ok`](crate::ok) ends the wait.
+    /// Waits until there is something to collect, `look` returns `true`, the bell is rung, or the `deadline` is over
+    /// (`None`: no limit). It may also return early. A ring while it does not wait is not remembered: `look` finds the
+    /// news that were stored before the ring, such as the flag of a guard condition. [`shutdown`](crate::shutdown)
+    /// rings the bell, too: a `look` that asks [`ok`](crate::ok) ends the wait.
     ///
     /// # Errors
     /// The process forked.

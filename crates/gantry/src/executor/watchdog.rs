@@ -1,12 +1,12 @@
-//! The watchdog of an executor: it looks from the control thread for callbacks that run for long while others wait, since
-//! the executor's own threads may all be in such callbacks.
+//! The watchdog of an executor: it looks from the control thread for callbacks that run for long while others wait,
+//! since the executor's own threads may all be in such callbacks.
 //!
-//! It looks when the control thread looks for processes that ended, each second or less often, and at the callbacks only if
-//! the executor has not gathered since the last look, or seldom: so an executor does nothing for it but to count its
-//! gatherings.
+//! It looks when the control thread looks for processes that ended, each second or less often, and at the callbacks
+//! only if the executor has not gathered since the last look, or seldom: so an executor does nothing for it but to
+//! count its gatherings.
 //!
-//! Invariant: the control thread has handles of callbacks, and of what they own, only while `looking` is locked. It runs no
-//! user's code under that lock.
+//! Invariant: the control thread has handles of callbacks, and of what they own, only while `looking` is locked. It
+//! runs no user's code under that lock.
 
 use super::{
     members::Members,

@@ -74,8 +74,9 @@ struct PoolState<O> {
     end: PoolEnd<O>,
     /// The number of gatherings since the last check of the condition.
     turns: usize,
-    /// The times until which the threads sleep that sleep, or are about to, CLOCK_MONOTONIC. Only their number and the earliest are
-    /// used, so a thread that wakes removes any that equals its own: those of two threads that sleep equally long are the same.
+    /// The times until which the threads sleep that sleep, or are about to, CLOCK_MONOTONIC. Only their number and the
+    /// earliest are used, so a thread that wakes removes any that equals its own: those of two threads that sleep
+    /// equally long are the same.
     asleep: Vec<u64>,
     /// The number of threads that wait for `has_work`.
     in_reserve: usize,

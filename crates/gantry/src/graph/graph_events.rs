@@ -73,9 +73,9 @@ pub enum GraphEvent {
     Removed(GraphEntity),
 }
 
-/// The news that a domain's graph changed, without the changes: [`Node::graph_changes`](crate::Node::graph_changes). The graph is
-/// not read, so the news cost the same however large it is. The waker ([`Waitable::set_waker`]) is called at the first change after
-/// each [`Events::take`].
+/// The news that a domain's graph changed, without the changes: [`Node::graph_changes`](crate::Node::graph_changes).
+/// The graph is not read, so the news cost the same however large it is. The waker ([`Waitable::set_waker`]) is called
+/// at the first change after each [`Events::take`].
 pub type GraphChanges = Events<()>;
 
 /// The news of changes from now on.

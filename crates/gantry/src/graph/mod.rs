@@ -33,8 +33,8 @@ impl Node {
         Ok(names)
     }
 
-    /// The full names of all nodes of the domain with their enclaves, sorted; a name is repeated for each node that has it. The
-    /// enclave is `/` unless [`NodeBuilder::enclave`](crate::NodeBuilder::enclave) says another one.
+    /// The full names of all nodes of the domain with their enclaves, sorted; a name is repeated for each node that has
+    /// it. The enclave is `/` unless [`NodeBuilder::enclave`](crate::NodeBuilder::enclave) says another one.
     ///
     /// # Errors
     /// As [`Node::node_names`].
@@ -91,10 +91,11 @@ impl Node {
         self.endpoints_info(topic, EndpointType::Subscription)
     }
 
-    /// The QoS for a subscription to a topic whose publishers are not known beforehand, such as that of a recorder: `qos` with the
-    /// best reliability, durability, liveliness, deadline and lease that all publishers of the topic offer now, so it matches each
-    /// of them ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE). History and depth are those of `qos`. Without a publisher it has
-    /// the best that there is, which a later publisher may not offer: wait for one first ([`Node::wait_for_graph_change`]).
+    /// The QoS for a subscription to a topic whose publishers are not known beforehand, such as that of a recorder:
+    /// `qos` with the best reliability, durability, liveliness, deadline and lease that all publishers of the topic
+    /// offer now, so it matches each of them ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE). History and depth are
+    /// those of `qos`. Without a publisher it has the best that there is, which a later publisher may not offer: wait
+    /// for one first ([`Node::wait_for_graph_change`]).
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -144,7 +145,8 @@ impl Node {
     }
 
     /// The connections of a topic, to explain why messages arrive or do not: each publisher with each subscription,
-    /// whether they are connected (zero-copy but for small messages, which travel inline) or why not, and how many messages they copied on the copy path.
+    /// whether they are connected (zero-copy but for small messages, which travel inline) or why not, and how many
+    /// messages they copied on the copy path.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -186,8 +188,8 @@ impl Node {
         self.presence().wait_for_change(timeout)
     }
 
-    /// The news that the graph changes from now on: for a binding that has its user read the graph, as rcl's graph guard condition
-    /// does. Several changes since the last take are one.
+    /// The news that the graph changes from now on: for a binding that has its user read the graph, as rcl's graph
+    /// guard condition does. Several changes since the last take are one.
     ///
     /// # Errors
     /// The process forked.

@@ -124,7 +124,8 @@ impl Node {
         self.0.names.fully_qualified_name()
     }
 
-    /// The node's clock (ROS time): the time of day, or that of the topic `/clock` if the parameter `use_sim_time` is true.
+    /// The node's clock (ROS time): the time of day, or that of the topic `/clock` if the parameter `use_sim_time` is
+    /// true.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.0.clock
@@ -205,7 +206,8 @@ impl NodeBuilder {
         NodeBuilder { namespace: namespace.to_owned(), ..self }
     }
 
-    /// Puts the node in a domain, instead of that of `ROS_DOMAIN_ID`: 0 to 232, or a [private](crate::private_domain_id) one.
+    /// Puts the node in a domain, instead of that of `ROS_DOMAIN_ID`: 0 to 232, or a
+    /// [private](crate::private_domain_id) one.
     #[must_use]
     pub fn domain_id(self, domain_id: u32) -> Self {
         NodeBuilder { domain_id: Some(domain_id), ..self }
@@ -242,16 +244,16 @@ impl NodeBuilder {
         NodeBuilder { uses_global_arguments: on, ..self }
     }
 
-    /// Names the implementation of ROS 2's `rmw` that makes the node, such as `rmw_gantry`, which explanations name beside the
-    /// node. The default is none: a node of Gantry's own.
+    /// Names the implementation of ROS 2's `rmw` that makes the node, such as `rmw_gantry`, which explanations name
+    /// beside the node. The default is none: a node of Gantry's own.
     #[must_use]
     pub fn rmw_implementation(mut self, name: &str) -> Self {
         self.details.rmw_implementation = name.to_owned();
         self
     }
 
-    /// Sets the enclave that [`Node::node_names_and_enclaves`] shows, as `/front/camera`; it has no other effect. The default is
-    /// `/`.
+    /// Sets the enclave that [`Node::node_names_and_enclaves`] shows, as `/front/camera`; it has no other effect. The
+    /// default is `/`.
     #[must_use]
     pub fn enclave(mut self, enclave: &str) -> Self {
         self.details.enclave = enclave.to_owned();

@@ -75,8 +75,8 @@ pub(crate) fn expand(kind: &'static str, name: &str, node: &str, namespace: &str
     Ok(full)
 }
 
-/// Checks the name of a topic that avoids ROS 2's conventions: any text that is not the name of a service's topic, without
-/// control characters, because names are printed on terminals.
+/// Checks the name of a topic that avoids ROS 2's conventions: any text that is not the name of a service's topic,
+/// without control characters, because names are printed on terminals.
 pub(crate) fn check_native_topic(topic: &str) -> Result<()> {
     let broken = match topic.len() {
         0 => Err("it is empty"),
@@ -93,8 +93,8 @@ pub(crate) fn request_topic(service: &str) -> String {
     format!("rq{service}Request")
 }
 
-/// The topic of replies of the service with this full name, as in ROS 2. No client reads it: it shows the servers and the
-/// type of their replies.
+/// The topic of replies of the service with this full name, as in ROS 2. No client reads it: it shows the servers and
+/// the type of their replies.
 pub(crate) fn reply_topic(service: &str) -> String {
     format!("rr{service}Reply")
 }

@@ -10,15 +10,15 @@ use crate::{
 use std::time::{Duration, SystemTime};
 
 impl Node {
-    /// The node's time: the time of day ([`now`](crate::now)), or that of the topic `/clock` if the parameter `use_sim_time`
-    /// is true.
+    /// The node's time: the time of day ([`now`](crate::now)), or that of the topic `/clock` if the parameter
+    /// `use_sim_time` is true.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + self.clock().now()
     }
 
-    /// A timer on the node's clock that goes off every `period`: by the steady clock, or by the topic `/clock` if the parameter
-    /// `use_sim_time` is true. [`Timer`] has constructors for other timers.
+    /// A timer on the node's clock that goes off every `period`: by the steady clock, or by the topic `/clock` if the
+    /// parameter `use_sim_time` is true. [`Timer`] has constructors for other timers.
     ///
     /// # Errors
     /// A period of 0.

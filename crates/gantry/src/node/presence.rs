@@ -45,8 +45,8 @@ impl Presence {
     }
 }
 
-/// Warns if another node has that full name. It is looked for after this one was added, so one of two that start at the same
-/// time finds the other.
+/// Warns if another node has that full name. It is looked for after this one was added, so one of two that start at the
+/// same time finds the other.
 fn warn_of_namesake(participant: &Participant, node: &str) {
     let Ok(namesakes) = participant.nodes_of_name(node) else { return };
     if namesakes.len() > 1 {

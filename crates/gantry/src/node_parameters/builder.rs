@@ -16,24 +16,24 @@ impl NodeBuilder {
         self
     }
 
-    /// Allows parameters to be set that are not declared, which declares them; those that do not exist have no value. The
-    /// default is `false`.
+    /// Allows parameters to be set that are not declared, which declares them; those that do not exist have no value.
+    /// The default is `false`.
     #[must_use]
     pub fn allow_undeclared_parameters(mut self, on: bool) -> Self {
         self.parameters.allows_undeclared = on;
         self
     }
 
-    /// Declares each parameter to which the command line or [`NodeBuilder::parameter_override`] gives a value, with dynamic
-    /// typing. The default is `false`.
+    /// Declares each parameter to which the command line or [`NodeBuilder::parameter_override`] gives a value, with
+    /// dynamic typing. The default is `false`.
     #[must_use]
     pub fn automatically_declare_parameters_from_overrides(mut self, on: bool) -> Self {
         self.parameters.declares_overrides = on;
         self
     }
 
-    /// Starts the node's six parameter services and its publisher on `/parameter_events` at once (`true`) or never (`false`).
-    /// By default they start with the first declaration or change.
+    /// Starts the node's six parameter services and its publisher on `/parameter_events` at once (`true`) or never
+    /// (`false`). By default they start with the first declaration or change.
     #[must_use]
     pub fn start_parameter_services(mut self, on: bool) -> Self {
         self.parameters.starts_services = Some(on);
@@ -43,8 +43,8 @@ impl NodeBuilder {
     /// Makes the node. It joins the domain in the directory of `GANTRY_SHM_DIR`, by default `/dev/shm`.
     ///
     /// # Errors
-    /// A name or domain that ROS 2 does not allow; a rule, an argument or a parameter file that is not understood; shared memory
-    /// that cannot be set up or trusted.
+    /// A name or domain that ROS 2 does not allow; a rule, an argument or a parameter file that is not understood;
+    /// shared memory that cannot be set up or trusted.
     pub fn build(self) -> Result<Node> {
         let node = self.join()?;
         let parameters = node.parameters();

@@ -16,12 +16,12 @@ use gantry_msgs::rcl_interfaces::msg::{ListParametersResult, ParameterDescriptor
 use std::collections::BTreeMap;
 
 impl Node {
-    /// Declares a parameter and returns its value: the one that the command line gives (`-p name:=value`, `--params-file`), else
-    /// `default`. The type of the default is that of the parameter for ever.
+    /// Declares a parameter and returns its value: the one that the command line gives (`-p name:=value`,
+    /// `--params-file`), else `default`. The type of the default is that of the parameter for ever.
     ///
-    /// The first declaration or change starts the node's parameter services, by which `gantry param` finds it; an executor
-    /// must run them.
-    /// [`NodeBuilder::start_parameter_services`](crate::NodeBuilder::start_parameter_services) starts them earlier, or never.
+    /// The first declaration or change starts the node's parameter services, by which `gantry param` finds it; an
+    /// executor must run them. [`NodeBuilder::start_parameter_services`](crate::NodeBuilder::start_parameter_services)
+    /// starts them earlier, or never.
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {
@@ -37,14 +37,14 @@ impl Node {
     /// ```
     ///
     /// # Errors
-    /// A parameter that is declared already, or has no name; a value of the command line of another type; a callback's refusal; no
-    /// room in shared memory for the services.
+    /// A parameter that is declared already, or has no name; a value of the command line of another type; a callback's
+    /// refusal; no room in shared memory for the services.
     pub fn declare_parameter<T: ParameterVariant>(&self, name: &str, default: T) -> Result<T::Value> {
         self.declare_parameter_with_descriptor(name, default, ParameterDescriptor::default())
     }
 
-    /// As [`Node::declare_parameter`], with a description, a range, or other properties. Name and type of the descriptor are
-    /// filled in.
+    /// As [`Node::declare_parameter`], with a description, a range, or other properties. Name and type of the
+    /// descriptor are filled in.
     ///
     /// ```
     /// use gantry::{IntegerRange, ParameterDescriptor};
@@ -71,8 +71,8 @@ impl Node {
         of_type::<T>(name, value)
     }
 
-    /// Declares a parameter of a type and without a default. It has a value if the command line gives one, or once it is set;
-    /// until then [`Node::get_parameter`] fails.
+    /// Declares a parameter of a type and without a default. It has a value if the command line gives one, or once it
+    /// is set; until then [`Node::get_parameter`] fails.
     ///
     /// # Errors
     /// As [`Node::declare_parameter`].
@@ -114,8 +114,8 @@ impl Node {
     /// Sets a parameter.
     ///
     /// # Errors
-    /// A parameter that is not declared or is read-only; a value of another type, or out of range; a callback's refusal; a call
-    /// from a callback of parameter changes.
+    /// A parameter that is not declared or is read-only; a value of another type, or out of range; a callback's
+    /// refusal; a call from a callback of parameter changes.
     pub fn set_parameter(&self, name: &str, value: impl ParameterVariant) -> Result<()> {
         self.set_parameters_atomically(vec![Parameter::new(name, value)])
     }
@@ -142,15 +142,15 @@ impl Node {
         Ok(self.parameters().describe(name)?.0)
     }
 
-    /// The names of the parameters below any of the prefixes (all without a prefix), and their prefixes. `depth` is the most
-    /// parts of a name below its prefix, and 0 stands for any number.
+    /// The names of the parameters below any of the prefixes (all without a prefix), and their prefixes. `depth` is the
+    /// most parts of a name below its prefix, and 0 stands for any number.
     #[must_use]
     pub fn list_parameters(&self, prefixes: &[String], depth: u64) -> ListParametersResult {
         self.parameters().list(prefixes, depth)
     }
 
-    /// Adds a callback that may refuse a change of parameters, with a reason; it also sees declarations. It may read parameters,
-    /// and not change them. A callback that owns a clone of its node keeps the node for ever: give it a
+    /// Adds a callback that may refuse a change of parameters, with a reason; it also sees declarations. It may read
+    /// parameters, and not change them. A callback that owns a clone of its node keeps the node for ever: give it a
     /// [`WeakNode`](crate::WeakNode).
     ///
     /// ```
@@ -175,8 +175,8 @@ impl Node {
         self.parameters().add_on_set_callback(Box::new(callback))
     }
 
-    /// Adds a callback that may alter the list of parameters before they are set, for example to set others with them. It does
-    /// not see declarations.
+    /// Adds a callback that may alter the list of parameters before they are set, for example to set others with them.
+    /// It does not see declarations.
     ///
     /// # Errors
     /// As [`Node::add_on_set_parameters_callback`].
@@ -198,8 +198,9 @@ impl Node {
         self.parameters().add_post_set_callback(Box::new(callback))
     }
 
-    /// Warns of values of the command line that no declaration has taken, if a similar name is declared. Called when an executor gets
-    /// the node: most nodes have declared their parameters then, and a later declaration still takes its value.
+    /// Warns of values of the command line that no declaration has taken, if a similar name is declared. Called when an
+    /// executor gets the node: most nodes have declared their parameters then, and a later declaration still takes its
+    /// value.
     pub(crate) fn warn_of_misspelt_parameters(&self) {
         let node = self.fully_qualified_name();
         for (given, declared) in self.parameters().misspelt_overrides() {

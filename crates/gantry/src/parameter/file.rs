@@ -106,7 +106,8 @@ fn check_pattern(pattern: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a pattern means the node of that full name. After a part that does not fit, the last `**` takes one part more.
+/// Whether a pattern means the node of that full name. After a part that does not fit, the last `**` takes one part
+/// more.
 pub(super) fn is_match(pattern: &str, node: &str) -> bool {
     let [pattern, node] = [pattern, node].map(|name| name.trim_start_matches('/').split('/').collect::<Vec<_>>());
     let (mut part, mut name, mut last_star) = (0, 0, None);

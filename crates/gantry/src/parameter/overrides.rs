@@ -10,8 +10,8 @@ use std::{collections::BTreeMap, path::Path, str::FromStr};
 
 /// The values by the patterns of nodes, in the order in which the patterns first occurred.
 ///
-/// As in rcl, a pattern keeps its place when it occurs again. So of `/**` in a file, `/talker` below it and a later `-p` for all
-/// nodes, `/talker` has the last word.
+/// As in rcl, a pattern keeps its place when it occurs again. So of `/**` in a file, `/talker` below it and a later
+/// `-p` for all nodes, `/talker` has the last word.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ParameterArguments(Vec<(String, BTreeMap<String, ParameterValue>)>);
 
@@ -70,8 +70,8 @@ impl FromStr for ParameterValue {
     }
 }
 
-/// The parameters that a parameter file has for the node of that full name, wildcards included; sorted by name. As rclcpp's
-/// `parameter_map_from_yaml_file`.
+/// The parameters that a parameter file has for the node of that full name, wildcards included; sorted by name. As
+/// rclcpp's `parameter_map_from_yaml_file`.
 ///
 /// # Errors
 /// The file cannot be read, or rcl would refuse it; the sentence has the line.

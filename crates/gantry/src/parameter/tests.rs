@@ -1,8 +1,8 @@
-//! The meaning of values and files in rcl: facts from rclpy 7.1.6 with librcl 9.2.8 (ROS 2 Jazzy), which was given each of these
-//! texts as `-p x:=TEXT` or `--params-file`.
+//! The meaning of values and files in rcl: facts from rclpy 7.1.6 with librcl 9.2.8 (ROS 2 Jazzy), which was given each
+//! of these texts as `-p x:=TEXT` or `--params-file`.
 //!
-//! rcl also accepts, and Gantry refuses: sequences in sequences (rcl keeps the last one), and mappings in sequences (rcl makes
-//! arrays of their values).
+//! rcl also accepts, and Gantry refuses: sequences in sequences (rcl keeps the last one), and mappings in sequences
+//! (rcl makes arrays of their values).
 
 use super::{overrides::*, yaml};
 

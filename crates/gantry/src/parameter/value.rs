@@ -65,8 +65,8 @@ pub struct Parameter {
     pub value: ParameterValue,
 }
 
-/// A Rust type that a parameter can be declared with, set to and read as: `bool`, `i64`, `f64`, `String` (also `&str`), and
-/// vectors of `u8`, `bool`, `i64`, `f64` and `String`. [`ParameterValue`] stands for any of them.
+/// A Rust type that a parameter can be declared with, set to and read as: `bool`, `i64`, `f64`, `String` (also `&str`),
+/// and vectors of `u8`, `bool`, `i64`, `f64` and `String`. [`ParameterValue`] stands for any of them.
 pub trait ParameterVariant: Into<ParameterValue> + private::Sealed {
     /// The type of the value when it is read: `String` for `&str`, else the type itself.
     type Value: ParameterVariant;

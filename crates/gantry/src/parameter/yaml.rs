@@ -1,5 +1,5 @@
-//! YAML values of parameters, read as rcl does (`rcl_yaml_param_parser/src/parse.c`): YAML 1.1's booleans, C's numbers, and
-//! sequences whose elements have one type.
+//! YAML values of parameters, read as rcl does (`rcl_yaml_param_parser/src/parse.c`): YAML 1.1's booleans, C's numbers,
+//! and sequences whose elements have one type.
 
 use super::{number, value::ParameterValue};
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};

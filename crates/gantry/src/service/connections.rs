@@ -18,15 +18,16 @@ pub struct ServiceConnection {
     pub client: (String, String),
     /// Full name of the server's node, and its process.
     pub server: (String, String),
-    /// The implementations of ROS 2's `rmw` that made the client's node and the server's; `None` for a node of Gantry's own.
+    /// The implementations of ROS 2's `rmw` that made the client's node and the server's; `None` for a node of Gantry's
+    /// own.
     pub rmw_implementations: [Option<String>; 2],
     /// Connected in both directions (zero-copy), or the reason why not.
     pub state: ConnectionState,
 }
 
 impl Node {
-    /// Each client of a service with each of its servers: whether they are connected, or why not. The name is resolved as
-    /// for this node's services.
+    /// Each client of a service with each of its servers: whether they are connected, or why not. The name is resolved
+    /// as for this node's services.
     ///
     /// ```
     /// # use gantry_msgs::std_srvs::srv::{SetBool, Trigger};
@@ -51,8 +52,8 @@ impl Node {
         pairs.map(|pair| self.service_connection(&service, pair, &nodes)).collect()
     }
 
-    /// The types of the servers of a service, each once, for a program that knows only its name: none without servers, more
-    /// than one if servers disagree. The name is resolved as for this node's services.
+    /// The types of the servers of a service, each once, for a program that knows only its name: none without servers,
+    /// more than one if servers disagree. The name is resolved as for this node's services.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; as [`Node::node_names`].

@@ -1,8 +1,9 @@
 //! Services: the server takes requests in place and builds responses in place; [`Client`] is the other end.
 //!
-//! A service is a topic of requests, as ROS 2 maps it to DDS, and a topic of replies for each client. Requests are RELIABLE
-//! and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it sends. Replies never make a server
-//! wait: it keeps for each client more than this client may have requests in flight, which its QoS depth bounds.
+//! A service is a topic of requests, as ROS 2 maps it to DDS, and a topic of replies for each client. Requests are
+//! RELIABLE and KEEP_ALL, so none is lost: a client whose server does not keep up waits when it sends. Replies never
+//! make a server wait: it keeps for each client more than this client may have requests in flight, which its QoS depth
+//! bounds.
 
 mod client;
 mod connections;
@@ -21,15 +22,15 @@ use gantry_shm::{History, Qos, Reliability};
 const DEFAULT_DEPTH: u32 = 100;
 /// The largest depth of a client or a server.
 const MAX_DEPTH: u32 = 10_000;
-/// The fewest requests that a client keeps for a server that leaves them, so that such a server does not soon stop a client of
-/// a small depth. With the few that a ring has room for besides, one of 1024 entries is enough at both ends.
+/// The fewest requests that a client keeps for a server that leaves them, so that such a server does not soon stop a
+/// client of a small depth. With the few that a ring has room for besides, one of 1024 entries is enough at both ends.
 const MIN_KEPT_REQUESTS: u32 = 960;
-/// The longest request that travels inline: an entry of the client's ring is one cache line then. The ring is resident, and a
-/// longer request costs little more in a slot.
+/// The longest request that travels inline: an entry of the client's ring is one cache line then. The ring is resident,
+/// and a longer request costs little more in a slot.
 const MAX_INLINE_REQUEST_BYTES: usize = 48;
 
-/// The QoS of requests at both ends: no request is lost, and the sender waits. The depth is the client's bound of requests
-/// in flight, which its servers read.
+/// The QoS of requests at both ends: no request is lost, and the sender waits. The depth is the client's bound of
+/// requests in flight, which its servers read.
 fn request_qos(depth: u32) -> Qos {
     Qos { depth, ..Qos::default().reliable().keep_all() }
 }
@@ -51,20 +52,20 @@ fn depth_of(qos: &Qos) -> Result<u32> {
     }
 }
 
-/// The requests of a client of that depth that its publisher keeps for a server that leaves them, while other servers answer
-/// them or the client gives them up; then the client waits for that server. The depth may be another process's.
+/// The requests of a client of that depth that its publisher keeps for a server that leaves them, while other servers
+/// answer them or the client gives them up; then the client waits for that server. The depth may be another process's.
 fn kept_requests(depth: u32) -> u32 {
     (4 * depth.clamp(1, MAX_DEPTH)).max(MIN_KEPT_REQUESTS)
 }
 
-/// The replies to a client of that depth that a server keeps whatever their size, unless all memory is in use; the others up to
-/// `PublisherOptions::max_kept_bytes`.
+/// The replies to a client of that depth that a server keeps whatever their size, unless all memory is in use; the
+/// others up to `PublisherOptions::max_kept_bytes`.
 fn guaranteed_replies(depth: u32) -> u32 {
     2 * depth.clamp(1, MAX_DEPTH)
 }
 
-/// The replies that are kept for a client of that depth, at both ends, as far as there is room. So many that a server may
-/// answer all requests that it left at once, and nothing that the client waits for is overwritten.
+/// The replies that are kept for a client of that depth, at both ends, as far as there is room. So many that a server
+/// may answer all requests that it left at once, and nothing that the client waits for is overwritten.
 fn kept_replies(depth: u32) -> u32 {
     kept_requests(depth) + guaranteed_replies(depth)
 }

@@ -83,13 +83,15 @@ impl Clock {
             Kind::Ros(ros) if ros.is_simulated.load(Acquire) => {
                 Duration::from_nanos(ros.simulated.now_ns.load(Acquire))
             }
-            // Not `now_ns`: if the time is simulated from now on or no longer, that would be another time than this one.
+            // Not `now_ns`: if the time is simulated from now on or no longer, that would be another time than this
+            // one.
             Kind::Ros(_) => now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
             Kind::Steady | Kind::Manual(_) => Duration::from_nanos(self.now_ns()),
         }
     }
 
-    /// Whether the clock shows simulated time, that of the topic `/clock`: of a node whose parameter `use_sim_time` is true.
+    /// Whether the clock shows simulated time, that of the topic `/clock`: of a node whose parameter `use_sim_time` is
+    /// true.
     #[must_use]
     pub fn ros_time_is_active(&self) -> bool {
         matches!(&self.0, Kind::Ros(ros) if ros.is_simulated.load(Acquire))
@@ -188,8 +190,8 @@ impl Manual {
 }
 
 impl RosTime {
-    /// Makes a jump and tells the timers, whose wakers are to be called when nothing is locked. Meanwhile none of them is due by
-    /// mistake: a time that grows is set last.
+    /// Makes a jump and tells the timers, whose wakers are to be called when nothing is locked. Meanwhile none of them
+    /// is due by mistake: a time that grows is set last.
     fn jump(&self, listeners: &[Weak<dyn JumpListener>], jump: Jump, set: impl FnOnce()) -> Vec<Waker> {
         let tell =
             || listeners.iter().filter_map(Weak::upgrade).flat_map(|listener| listener.time_jumped(jump)).collect();

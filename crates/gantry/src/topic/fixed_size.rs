@@ -1,5 +1,5 @@
-//! The size of a message, as far as the text of its definition shows it. This crate has no parser of definitions: `gantry-idl`
-//! compiles them when a program is built, and a publisher needs no more of them than this.
+//! The size of a message, as far as the text of its definition shows it. This crate has no parser of definitions:
+//! `gantry-idl` compiles them when a program is built, and a publisher needs no more of them than this.
 
 /// Whether all messages of this definition have the same length: all of its types are there, and none has texts or
 /// sequences.

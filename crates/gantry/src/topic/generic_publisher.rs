@@ -136,8 +136,8 @@ impl GenericPublisher {
     /// [`PublisherOptions::max_blocking_time`](crate::PublisherOptions::max_blocking_time).
     ///
     /// # Errors
-    /// That time is over; the loan is another publisher's; no room for a history that grew to the publisher's depth; the process
-    /// forked. The error returns the message.
+    /// That time is over; the loan is another publisher's; no room for a history that grew to the publisher's depth;
+    /// the process forked. The error returns the message.
     ///
     /// # Real-time
     /// No allocation and no lock; one system call for each reader that sleeps. If more or deeper readers matched since
@@ -155,8 +155,9 @@ impl GenericPublisher {
     /// Both times are nanoseconds: [`SourceTime::monotonic_ns`] of CLOCK_MONOTONIC, which
     /// [`Clock::steady`](crate::Clock::steady) reads, and [`SourceTime::wall_ns`] since 1970. Lifespan, deadline, the
     /// lease of the publisher's liveliness, and the order of an [`EventsExecutor`](crate::EventsExecutor) count from
-    /// the first one, so an older time counts as an earlier publication. Small messages are fastest if the two times are as far
-    /// apart as the system's clocks ([`PublisherOptions::max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)).
+    /// the first one, so an older time counts as an earlier publication. Small messages are fastest if the two times
+    /// are as far apart as the system's clocks
+    /// ([`PublisherOptions::max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)).
     ///
     /// # Errors
     /// As [`GenericPublisher::publish`].
@@ -233,7 +234,8 @@ impl GenericPublisher {
         Events::new(self.presence.participant(), self.topic(), Role::Subscription, source)
     }
 
-    /// The id of this publisher, which its messages have in [`SampleInfo::publisher_gid`](crate::SampleInfo). No system call.
+    /// The id of this publisher, which its messages have in [`SampleInfo::publisher_gid`](crate::SampleInfo). No system
+    /// call.
     #[must_use]
     pub fn gid(&self) -> Gid {
         self.engine.description().gid
@@ -253,7 +255,8 @@ impl GenericPublisher {
     /// # Errors
     /// The time is over and there is a subscription of another type
     /// ([`EngineError::TypeMismatch`](crate::EngineError::TypeMismatch)) or with QoS that do not match
-    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)); as [`GenericPublisher::subscription_count`].
+    /// ([`EngineError::IncompatibleQos`](crate::EngineError::IncompatibleQos)); as
+    /// [`GenericPublisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let are_matched = self.engine.wait_for_subscriptions(count, timeout)?;
         if !are_matched && self.unmatched.is_due() && self.engine.subscription_count()? == 0 {

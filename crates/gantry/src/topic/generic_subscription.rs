@@ -52,9 +52,9 @@ impl GenericSubscription {
         Ok(self)
     }
 
-    /// The next message, in place; `None` if there is none now. Of several publishers the oldest comes first. If more wait than the
-    /// depth of a KEEP_LAST subscription, the oldest are skipped, which [`GenericSubscription::overwritten`] counts. Samples older than
-    /// their publisher's lifespan are skipped.
+    /// The next message, in place; `None` if there is none now. Of several publishers the oldest comes first. If more
+    /// wait than the depth of a KEEP_LAST subscription, the oldest are skipped, which
+    /// [`GenericSubscription::overwritten`] counts. Samples older than their publisher's lifespan are skipped.
     ///
     /// # Errors
     /// A publisher whose memory is invalid, which is then excluded for good; as many samples are held as may be
@@ -62,8 +62,8 @@ impl GenericSubscription {
     ///
     /// # Real-time
     /// Lists grow or shrink (allocation) if publishers came or went since the last call, or if more samples are held
-    /// than ever before. If a publisher's file grew, one system call reads its size; a process that may not map files ahead
-    /// ([`Participant::join`](gantry_shm::Participant::join)) then maps it.
+    /// than ever before. If a publisher's file grew, one system call reads its size; a process that may not map files
+    /// ahead ([`Participant::join`](gantry_shm::Participant::join)) then maps it.
     #[inline]
     pub fn take(&mut self) -> Result<Option<GenericSample>> {
         Ok(self.engine.take()?.map(GenericSample))
@@ -124,8 +124,8 @@ impl GenericSubscription {
     /// Sets the most samples of one publisher that may be held at once (kept, or queued by an executor); the default is
     /// no limit. A take beyond it fails with [`EngineError::TooManyHeld`](crate::EngineError::TooManyHeld), and the
     /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are.
-    /// Small messages are copied by a take (`PublisherOptions::max_inline_bytes`, 256 bytes by default) and do not count: with a limit
-    /// of 2, any number of a small message is held without an error.
+    /// Small messages are copied by a take (`PublisherOptions::max_inline_bytes`, 256 bytes by default) and do not
+    /// count: with a limit of 2, any number of a small message is held without an error.
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.engine.set_max_held_samples(limit);
     }
@@ -160,8 +160,9 @@ impl GenericSubscription {
     }
 
     /// The number of samples that became available to this subscription so far: those that were taken, those that were
-    /// overwritten or expired, and those that can be taken now, history of a TRANSIENT_LOCAL publisher included. It never
-    /// decreases; the difference of two calls is the number of new messages, as ROS 2's `on_new_message` counts them.
+    /// overwritten or expired, and those that can be taken now, history of a TRANSIENT_LOCAL publisher included. It
+    /// never decreases; the difference of two calls is the number of new messages, as ROS 2's `on_new_message` counts
+    /// them.
     ///
     /// A look at each publisher; control path if publishers came or went, else no allocation.
     ///
@@ -198,9 +199,9 @@ impl GenericSubscription {
         self.malformed.count
     }
 
-    /// Counts a sample that was taken as [malformed](GenericSubscription::malformed), and logs the first, the tenth, the hundredth …
-    /// with its publisher and the reason. For bindings, which read messages themselves and go on without an error, so that one
-    /// publisher ends no program of others.
+    /// Counts a sample that was taken as [malformed](GenericSubscription::malformed), and logs the first, the tenth,
+    /// the hundredth … with its publisher and the reason. For bindings, which read messages themselves and go on
+    /// without an error, so that one publisher ends no program of others.
     ///
     /// # Real-time
     /// A line of the log costs a look at the graph.
@@ -306,8 +307,8 @@ impl GenericSample {
         self.0.info()
     }
 
-    /// Whether the message travelled inline ([`max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)), so that this is a
-    /// private copy and not the publisher's memory.
+    /// Whether the message travelled inline ([`max_inline_bytes`](crate::PublisherOptions::max_inline_bytes)), so that
+    /// this is a private copy and not the publisher's memory.
     #[inline]
     #[must_use]
     pub fn is_inline(&self) -> bool {

@@ -46,8 +46,8 @@ struct Waiting {
     rest_until_ns: u64,
 }
 
-/// Has the publishers of a subscription looked for once in the other domains of this user, on the control thread: also for
-/// a subscription whose callback waits in an executor.
+/// Has the publishers of a subscription looked for once in the other domains of this user, on the control thread: also
+/// for a subscription whose callback waits in an executor.
 pub(super) struct UnmatchedSubscription {
     own: Arc<EndpointDescription>,
     publishers: PublisherMatches,

@@ -42,8 +42,8 @@ impl<T: Message> Subscription<T> {
     /// afterwards; see [`Subscription::take_copy`].
     ///
     /// # Errors
-    /// A sample that is no `T`, which is skipped and [counted](GenericSubscription::malformed): the next take goes on. The error
-    /// names its publisher, for which the graph is read. As [`GenericSubscription::take`].
+    /// A sample that is no `T`, which is skipped and [counted](GenericSubscription::malformed): the next take goes on.
+    /// The error names its publisher, for which the graph is read. As [`GenericSubscription::take`].
     #[inline]
     pub fn take(&mut self) -> Result<Option<Sample<T>>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
@@ -56,9 +56,9 @@ impl<T: Message> Subscription<T> {
         Sample::new(sample).map(Some).map_err(|error| self.malformed(publisher, error))
     }
 
-    /// As [`Subscription::take`], for callers that an error would not help: passes over malformed samples, of which the log has the
-    /// first, the tenth, the hundredth … Not over more of them than waited at the first one, then it returns `None`: otherwise the
-    /// loop might never end if they come as fast as it passes over them.
+    /// As [`Subscription::take`], for callers that an error would not help: passes over malformed samples, of which the
+    /// log has the first, the tenth, the hundredth … Not over more of them than waited at the first one, then it
+    /// returns `None`: otherwise the loop might never end if they come as fast as it passes over them.
     pub(crate) fn take_valid(&mut self) -> Result<Option<Sample<T>>> {
         let mut left = None;
         while left != Some(0) {
@@ -124,7 +124,8 @@ impl<T: Message> Subscription<T> {
     /// As [`Subscription::take`].
     ///
     /// # Real-time
-    /// As [`Subscription::take`], but it allocates for fields that grow, and for messages that are longer than all before; its time grows with the number of bytes.
+    /// As [`Subscription::take`], but it allocates for fields that grow, and for messages that are longer than all
+    /// before; its time grows with the number of bytes.
     pub fn take_copy_into(&mut self, message: &mut T) -> Result<Option<SampleInfo>> {
         let Some(sample) = self.generic.take()? else { return Ok(None) };
         self.copy(&sample, message)?;
@@ -255,8 +256,8 @@ impl<T: Message> Sample<T> {
     /// Copies the message into an owned struct.
     ///
     /// # Errors
-    /// The sample is no longer valid CDR, because the process of its publisher wrote to it after publishing. Gantry's publishers
-    /// never write to a published sample. A write that leaves valid CDR is not detected.
+    /// The sample is no longer valid CDR, because the process of its publisher wrote to it after publishing. Gantry's
+    /// publishers never write to a published sample. A write that leaves valid CDR is not detected.
     ///
     /// # Real-time
     /// Allocates. The time is proportional to the size of the message.

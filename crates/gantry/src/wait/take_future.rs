@@ -11,8 +11,8 @@ use std::{
     task::{Context, Poll},
 };
 
-/// The next value of a source, when there is one, or [`Error::ShutDown`] when the program shuts down. Dropping the future
-/// loses nothing.
+/// The next value of a source, when there is one, or [`Error::ShutDown`] when the program shuts down. Dropping the
+/// future loses nothing.
 ///
 /// # Real-time
 /// Each wait costs locks, system calls and a hop over the control thread.

@@ -1,4 +1,5 @@
-//! The roles of child processes. Each prints `ready` when its endpoint exists, and continues with each line that it reads.
+//! The roles of child processes. Each prints `ready` when its endpoint exists, and continues with each line that it
+//! reads.
 
 use crate::support::*;
 use gantry::{Node, Qos};

@@ -1,6 +1,7 @@
 //! Deadlines, liveliness and lifespans: broken promises are events, and expired samples are not delivered.
 //!
-//! No test depends on the speed of the machine: it waits for events that must come, or bounds their number by the time that passed.
+//! No test depends on the speed of the machine: it waits for events that must come, or bounds their number by the time
+//! that passed.
 
 use crate::{qos::*, support::*};
 use gantry::{Events, Node, PublisherEvent, Qos, SubscriptionEvent, Waitable};
@@ -78,8 +79,8 @@ fn a_promise_that_is_kept_is_not_missed() {
     let mut last = Instant::now();
     let (mut offers, mut requests) = (publisher.events().unwrap(), subscription.events().unwrap());
     let begin = Instant::now();
-    // Between two samples no more time can have passed than between the looks at the clock around both; on a machine that
-    // is not loaded, not one period.
+    // Between two samples no more time can have passed than between the looks at the clock around both; on a machine
+    // that is not loaded, not one period.
     let mut most = 0;
     let periods = |since: Instant| (since.elapsed().as_nanos() / SHORT.as_nanos()) as u64;
     while begin.elapsed() < 20 * SHORT {

@@ -79,7 +79,8 @@ pub fn play(role: &str, topic: &str) -> bool {
     true
 }
 
-/// Two callbacks that receive nothing, since the type or the QoS differ, and an executor that runs them until the test ends.
+/// Two callbacks that receive nothing, since the type or the QoS differ, and an executor that runs them until the test
+/// ends.
 fn make_mistakes(topic: &str) {
     let talker = Node::new("talker").unwrap();
     let listener = Node::builder("viewer").namespace("/front").build().unwrap();
@@ -101,8 +102,8 @@ fn make_mistakes(topic: &str) {
     executor.spin_some(PATIENCE).unwrap();
 }
 
-/// Gives values to a parameter under a wrong name, to another one that is declared late and is like one that has its value, and to
-/// one that no other name is like.
+/// Gives values to a parameter under a wrong name, to another one that is declared late and is like one that has its
+/// value, and to one that no other name is like.
 fn misspell_a_parameter() {
     let arguments = "--ros-args -p treshold:=0.3 -p gain_x:=1.0 -p gain_y:=2.0 -p of_another_node:=1";
     let node = Node::builder("filter").ros_arguments(arguments.split(' ').map(str::to_owned)).build().unwrap();

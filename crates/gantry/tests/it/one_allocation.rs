@@ -1,5 +1,5 @@
-//! One allocation for every reader: subscriptions of this process and of others read the memory that was written, and keep it
-//! as long as they hold the sample.
+//! One allocation for every reader: subscriptions of this process and of others read the memory that was written, and
+//! keep it as long as they hold the sample.
 
 use crate::support::*;
 use gantry::{Node, Publisher, PublisherOptions, Qos, Sample, Subscription};

@@ -1,6 +1,8 @@
-//! Quality of service: matching, and the events of incompatible endpoints; helpers for `deadline_liveliness` and `events`.
+//! Quality of service: matching, and the events of incompatible endpoints; helpers for `deadline_liveliness` and
+//! `events`.
 //!
-//! No test depends on the speed of the machine: it waits for events that must come, or bounds their number by the time that passed.
+//! No test depends on the speed of the machine: it waits for events that must come, or bounds their number by the time
+//! that passed.
 
 use crate::{
     executors::failures::{collect_log, logged},

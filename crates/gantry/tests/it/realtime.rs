@@ -1,7 +1,9 @@
-//! The real-time contract of the typed API: publish, take and release allocate nothing, make no system call and wait for no thread.
+//! The real-time contract of the typed API: publish, take and release allocate nothing, make no system call and wait
+//! for no thread.
 //!
-//! Each scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is a trap. The
-//! tests in `stopped` stop another thread at any point, again and again, to show that no thread is waited for.
+//! Each scenario runs twice: on a thread whose allocations are counted, and in a child process where a system call is a
+//! trap. The tests in `stopped` stop another thread at any point, again and again, to show that no thread is waited
+//! for.
 
 use crate::{
     stopped,
@@ -178,7 +180,8 @@ fn any_length(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     })
 }
 
-/// A list of messages that contain a list of messages with texts. The shapes of both lists are iterators over the program's own data.
+/// A list of messages that contain a list of messages with texts. The shapes of both lists are iterators over the
+/// program's own data.
 fn nested(node: &Node, topic: &str, mode: PublishMode) -> Cycle {
     let (mut publisher, mut subscription) = pair::<DiagnosticArray>(node, topic, mode);
     let devices =

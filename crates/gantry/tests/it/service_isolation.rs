@@ -63,7 +63,8 @@ fn a_busy_server_fails_no_request_that_another_one_answers() {
     assert_eq!(outcome(&mut slow).unwrap(), 7);
 }
 
-/// Has up to `in_flight` requests, takes their responses when all are sent, and counts these. Returns the first failure.
+/// Has up to `in_flight` requests, takes their responses when all are sent, and counts these. Returns the first
+/// failure.
 fn ask_and_take(
     client: &mut Client<AddTwoInts>,
     in_flight: i64,

@@ -1,4 +1,5 @@
-//! Services and clients without failures: in one process and between several, in place, by waiting, taking and awaiting.
+//! Services and clients without failures: in one process and between several, in place, by waiting, taking and
+//! awaiting.
 
 pub use crate::awaiting::block_on;
 

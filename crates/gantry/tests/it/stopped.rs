@@ -1,5 +1,6 @@
-//! The data path waits for no other thread: a thread is stopped at any point, two hundred times, while another one continues in
-//! the trap for system calls. If the second thread needed a lock of the first, it would make a futex call, or never end.
+//! The data path waits for no other thread: a thread is stopped at any point, two hundred times, while another one
+//! continues in the trap for system calls. If the second thread needed a lock of the first, it would make a futex call,
+//! or never end.
 //!
 //! These are roles of child processes of the tests `realtime`.
 

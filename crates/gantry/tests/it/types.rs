@@ -1,4 +1,5 @@
-//! Types: both sides of a mismatch are told both types and the first line that differs; the types of a topic can be found.
+//! Types: both sides of a mismatch are told both types and the first line that differs; the types of a topic can be
+//! found.
 
 use crate::support::*;
 use gantry::{EngineError, Error, Qos, TypeDescription};

@@ -1,7 +1,7 @@
 //! The fuzz targets for DDS-XRCE. `cargo test` runs them on the corpus, too. [`streams`] has faulty lines as well.
 //!
-//! A function panics if its input breaks a promise: a message that is read differs after it is written and read again, or a
-//! decoder loses count.
+//! A function panics if its input breaks a promise: a message that is read differs after it is written and read again,
+//! or a decoder loses count.
 
 #[cfg(feature = "agent")]
 pub mod agent;

@@ -5,7 +5,8 @@ use crate::protocol::{layout::READER_GATING, sync::Site, writer::Retention};
 use loom::thread;
 use std::sync::Arc;
 
-/// The history is full with samples 1 and 2; the third waits until the first is taken. No sample is lost, no wait is endless.
+/// The history is full with samples 1 and 2; the third waits until the first is taken. No sample is lost, no wait is
+/// endless.
 pub(super) const GATE: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 4, 4);
@@ -25,8 +26,8 @@ pub(super) const GATE: Model = Model {
     needs: &[Site::CursorAfterHold, Site::CursorFence, Site::BlockFence, Site::RingCounts],
 };
 
-/// Joins while the publisher publishes, whose ring has one entry more than the history is long. The samples of the reader
-/// after it is matched have no gaps.
+/// Joins while the publisher publishes, whose ring has one entry more than the history is long. The samples of the
+/// reader after it is matched have no gaps.
 pub(super) const JOIN: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 3, 2);
@@ -49,7 +50,8 @@ pub(super) const JOIN: Model = Model {
     needs: &[Site::CursorFence, Site::PublishFence],
 };
 
-/// A joiner that wants only new samples does not block the publisher for older ones: its cursor is 0 until it is chosen.
+/// A joiner that wants only new samples does not block the publisher for older ones: its cursor is 0 until it is
+/// chosen.
 pub(super) const JOIN_IDLE: Model = Model {
     run: || {
         let world = World::new(&Arc::default(), 2, 2);

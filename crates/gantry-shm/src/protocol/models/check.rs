@@ -1,5 +1,5 @@
-//! The runner of models, as they are and weakened. Loom runs all threads of a model on the thread that checks it, so the weakened
-//! site is a thread-local, and tests run in parallel.
+//! The runner of models, as they are and weakened. Loom runs all threads of a model on the thread that checks it, so
+//! the weakened site is a thread-local, and tests run in parallel.
 
 use crate::protocol::sync::{Site, WEAKENED};
 use std::{
@@ -16,7 +16,8 @@ use std::{
 pub(super) struct Model {
     /// Runs once for each interleaving.
     pub(super) run: fn(),
-    /// Most preemptions of the interleavings that are tried; `None`: all interleavings. Overridden by `LOOM_MAX_PREEMPTIONS`.
+    /// Most preemptions of the interleavings that are tried; `None`: all interleavings. Overridden by
+    /// `LOOM_MAX_PREEMPTIONS`.
     pub(super) preemptions: Option<usize>,
     /// Sites of which each makes the model fail if it is weakened.
     pub(super) needs: &'static [Site],

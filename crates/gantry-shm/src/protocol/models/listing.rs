@@ -1,4 +1,5 @@
-//! Models of a reader whose process loses its file's name while it joins: *name, generation, listing* (`protocol::listing`).
+//! Models of a reader whose process loses its file's name while it joins: *name, generation, listing*
+//! (`protocol::listing`).
 
 use super::{
     check::Model,
@@ -10,7 +11,8 @@ use crate::protocol::{layout::READER_ACTIVE, reader::Start};
 use loom::{sync::Mutex, thread};
 use std::sync::Arc;
 
-/// The publisher is made, publishes and reclaims; the reader joins if it finds the publisher; the name is lost meanwhile.
+/// The publisher is made, publishes and reclaims; the reader joins if it finds the publisher; the name is lost
+/// meanwhile.
 pub(super) const NAME_LOST: Model = Model { run: || run(Order::Right), preemptions: Some(3), needs: &[] };
 
 /// Orders of steps that fail, each with its mistake.

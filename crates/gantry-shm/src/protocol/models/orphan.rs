@@ -1,5 +1,5 @@
-//! Models of memory that an owner and its samples keep. The steps are those of `subscribe::owned_record`; the memory that the
-//! owner keeps is a cell.
+//! Models of memory that an owner and its samples keep. The steps are those of `subscribe::owned_record`; the memory
+//! that the owner keeps is a cell.
 
 use super::check::Model;
 use crate::protocol::{

@@ -1,5 +1,5 @@
-//! A subscription of a model: the steps of `subscribe` without files. Invariant: it calls the reader in the order in which
-//! `subscribe::connection` does.
+//! A subscription of a model: the steps of `subscribe` without files. Invariant: it calls the reader in the order in
+//! which `subscribe::connection` does.
 
 use super::{
     publisher::length_of,
@@ -67,8 +67,8 @@ pub(super) fn raise_generation(world: &Arc<World>) {
 }
 
 impl Subscription {
-    /// Joins as `PendingConnection` does: the record, the generation, then the first look. The ring is read first, earlier than in the
-    /// crate: it is older, which is harder.
+    /// Joins as `PendingConnection` does: the record, the generation, then the first look. The ring is read first,
+    /// earlier than in the crate: it is older, which is harder.
     pub(super) fn join(world: &Arc<World>, state: u32, depth: u32, history: bool) -> Subscription {
         let ring = world.ring();
         let start = match history {

@@ -73,7 +73,8 @@ pub(super) const COLLECT_AGAIN: Model = Model {
     needs: &[Site::CollectFence, Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook],
 };
 
-/// A publisher, and two threads that share a collector: one runs a callback until the other has begun to run the next one.
+/// A publisher, and two threads that share a collector: one runs a callback until the other has begun to run the next
+/// one.
 pub(super) const COLLECT_SHARED: Model = Model {
     run: || shared_collector(2),
     preemptions: Some(3),
@@ -87,8 +88,8 @@ pub(super) const COLLECT_SHARED_END: Model = Model {
     needs: &[Site::ReadyFence, Site::AsleepFence, Site::RingsBeforeLook, Site::RingCounts],
 };
 
-/// An asynchronous publisher, the sender, one sleeper: the sender may see both samples at once, or wake for the first while the
-/// second is published.
+/// An asynchronous publisher, the sender, one sleeper: the sender may see both samples at once, or wake for the first
+/// while the second is published.
 pub(super) const SENDER: Model = Model {
     run: || {
         let (board, outbox) = (Arc::<Board>::default(), Arc::<Outbox>::default());
@@ -179,8 +180,8 @@ struct Shared {
     begun: u64,
 }
 
-/// Two threads that take the steps of a multi-threaded executor, and a topic of which one side changes so many times: each change
-/// is news for one callback.
+/// Two threads that take the steps of a multi-threaded executor, and a topic of which one side changes so many times:
+/// each change is news for one callback.
 fn shared_collector(changes: u64) {
     let board = Arc::<Board>::default();
     board.waiter(READER_BELL).state.store(WAITER_AWAKE, Relaxed);

@@ -1,5 +1,5 @@
-//! The memory of a tiny publisher and its reader, made of loom's atomics and cells, anew for each run of a model. The directory
-//! and the memory of a larger ring stand for the kernel and the files.
+//! The memory of a tiny publisher and its reader, made of loom's atomics and cells, anew for each run of a model. The
+//! directory and the memory of a larger ring stand for the kernel and the files.
 
 use crate::protocol::{
     collect::ReadyBit,
@@ -57,7 +57,8 @@ pub(super) struct World {
     rings: [Box<[AtomicU64]>; 2],
     payloads: Box<[UnsafeCell<u64>]>,
     record: ReaderRecord,
-    /// Whether the record can be found. The kernel's locks give the same order: a process that finds a file sees its contents.
+    /// Whether the record can be found. The kernel's locks give the same order: a process that finds a file sees its
+    /// contents.
     pub(super) directory: Mutex<bool>,
 }
 

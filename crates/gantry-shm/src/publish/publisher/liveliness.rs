@@ -29,8 +29,8 @@ impl Publisher {
         }
     }
 
-    /// Asserts that the publisher is alive, as MANUAL_BY_TOPIC requires within each lease duration; publishing asserts it, too.
-    /// With AUTOMATIC it does nothing.
+    /// Asserts that the publisher is alive, as MANUAL_BY_TOPIC requires within each lease duration; publishing asserts
+    /// it, too. With AUTOMATIC it does nothing.
     ///
     /// # Errors
     /// The process forked.

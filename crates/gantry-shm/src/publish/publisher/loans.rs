@@ -12,12 +12,13 @@ impl Publisher {
     /// Loans a slot for `length_bytes` of payload. Several may be on loan at once.
     ///
     /// # Errors
-    /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; there is no room for more.
+    /// `length_bytes` is more than the type allows; all memory that this publisher may use is in use; there is no room
+    /// for more.
     ///
     /// # Real-time
-    /// If no slot of about that size is free and no sample of that size can be reclaimed, memory is allocated anew or added. A
-    /// publisher begins with one slot for messages of 1 MiB or more. To have more before they are needed, take several loans at a
-    /// time and drop them.
+    /// If no slot of about that size is free and no sample of that size can be reclaimed, memory is allocated anew or
+    /// added. A publisher begins with one slot for messages of 1 MiB or more. To have more before they are needed, take
+    /// several loans at a time and drop them.
     // Inlined with what it calls: a loan that is returned in memory is loaded again before its store is complete.
     #[inline(always)]
     pub fn loan(&mut self, length_bytes: usize) -> Result<Loan> {
@@ -35,7 +36,8 @@ impl Publisher {
         if !self.epoch.is_current() || length_bytes > self.description.message_type.payload_bytes {
             return Err(self.refused_loan(length_bytes));
         }
-        // A message that will be copied into the ring's entry is written in a slot of one size, to the end of the entry's line.
+        // A message that will be copied into the ring's entry is written in a slot of one size, to the end of the
+        // entry's line.
         let room_bytes = if self.is_inline(length_bytes) { self.entry_bytes - INLINE_OFFSET } else { length_bytes };
         let bytes = slot_bytes(room_bytes)?;
         if bytes >= slots::SINGLE_SLOT_BYTES {
@@ -50,8 +52,8 @@ impl Publisher {
         Loan::new(file, slot, length_bytes)
     }
 
-    /// A loan for a message that is copied into it, for which the lines of the last one's slot are the best if readers have
-    /// released it. To read their pins for each message is little beside a large copy.
+    /// A loan for a message that is copied into it, for which the lines of the last one's slot are the best if readers
+    /// have released it. To read their pins for each message is little beside a large copy.
     ///
     /// # Errors
     /// As [`Publisher::loan`].

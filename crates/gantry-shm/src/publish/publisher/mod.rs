@@ -1,8 +1,8 @@
 //! A publisher: loans, publishing, and the memory for both.
 //!
-//! `&mut self` makes it belong to one thread at a time; `gantry::Publisher` is a typed layer over it. The protocol is in
-//! `protocol::writer`. Here are its memory (`slots`, `loans`), its subscriptions (`readers`), and the wait for gating readers
-//! (`backpressure`).
+//! `&mut self` makes it belong to one thread at a time; `gantry::Publisher` is a typed layer over it. The protocol is
+//! in `protocol::writer`. Here are its memory (`slots`, `loans`), its subscriptions (`readers`), and the wait for
+//! gating readers (`backpressure`).
 
 mod backpressure;
 mod liveliness;
@@ -52,13 +52,15 @@ use std::{
 
 /// A publisher: it writes samples into its own shared memory.
 ///
-/// [`Publisher::loan`], [`Publisher::publish`] and [`Publisher::assert_liveliness`] are on the data path: no allocation, no lock,
-/// no system call except to wake a sleeping reader. All other operations are on the control path, unless they say otherwise.
+/// [`Publisher::loan`], [`Publisher::publish`] and [`Publisher::assert_liveliness`] are on the data path: no
+/// allocation, no lock, no system call except to wake a sleeping reader. All other operations are on the control path,
+/// unless they say otherwise.
 ///
-/// A subscription that was there before the publisher gets its samples from the first on, as far as they are kept. So a publisher
-/// that published and is dropped within 100 ms of its creation waits that long at most for the subscriptions that have not joined.
-// Aligned, and so on cache lines of its own, wherever a program puts it: beside a subscription that another thread polls it
-// would cost both of them 100 ns a sample. Two lines, since processors fetch pairs of them.
+/// A subscription that was there before the publisher gets its samples from the first on, as far as they are kept. So a
+/// publisher that published and is dropped within 100 ms of its creation waits that long at most for the subscriptions
+/// that have not joined.
+// Aligned, and so on cache lines of its own, wherever a program puts it: beside a subscription that another thread
+// polls it would cost both of them 100 ns a sample. Two lines, since processors fetch pairs of them.
 #[repr(align(128))]
 pub struct Publisher {
     participant: Arc<Participant>,
@@ -197,8 +199,8 @@ impl Publisher {
         self.options.max_blocking_time = limit;
     }
 
-    /// Another publisher of the same topic, type, QoS and options, for another thread: with memory and sequences of its own, it
-    /// shares nothing with this one that publishing would have to lock.
+    /// Another publisher of the same topic, type, QoS and options, for another thread: with memory and sequences of its
+    /// own, it shares nothing with this one that publishing would have to lock.
     ///
     /// # Errors
     /// As [`Publisher::new`].
@@ -207,17 +209,19 @@ impl Publisher {
         Publisher::new(self.participant.clone(), node, topic, message_type.clone(), *qos, self.options)
     }
 
-    /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL, and the
-    /// subscription has not taken a sample that would have to be retired, it waits up to [`PublisherOptions::max_blocking_time`].
+    /// Publishes a loan and returns its sequence: 1, 2, … If publisher and subscription are both RELIABLE and KEEP_ALL,
+    /// and the subscription has not taken a sample that would have to be retired, it waits up to
+    /// [`PublisherOptions::max_blocking_time`].
     ///
     /// # Errors
-    /// The loan is another publisher's; that time is over; no room for the ring of a history that grew to the publisher's depth; the
-    /// process forked. The loan comes back with the error.
+    /// The loan is another publisher's; that time is over; no room for the ring of a history that grew to the
+    /// publisher's depth; the process forked. The loan comes back with the error.
     ///
     /// # Real-time
-    /// A system call for each reader that sleeps, none if the publisher is asynchronous ([`PublishMode`](crate::PublishMode)).
-    /// When deeper or more readers came since the last call, or the history of a publisher without a memory limit outgrows its ring
-    /// for the first time (from 15 samples on), memory may be added here (system calls, allocation).
+    /// A system call for each reader that sleeps, none if the publisher is asynchronous
+    /// ([`PublishMode`](crate::PublishMode)). When deeper or more readers came since the last call, or the history of a
+    /// publisher without a memory limit outgrows its ring for the first time (from 15 samples on), memory may be added
+    /// here (system calls, allocation).
     #[inline(always)]
     pub fn publish(&mut self, loan: Loan, time: SourceTime) -> Result<u64, PublishError> {
         self.writer.prefetch_entry();
@@ -274,7 +278,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// The properties of a message that travels inline. `None`: it is too long, or an entry has no room for its properties.
+    /// The properties of a message that travels inline. `None`: it is too long, or an entry has no room for its
+    /// properties.
     #[inline]
     fn inline_info(&mut self, loan: &Loan, time: SourceTime) -> Option<InlineInfo> {
         let wall_shift_ns = time.wall_ns.wrapping_sub(time.monotonic_ns).wrapping_sub(self.wall_offset_ns);

@@ -1,4 +1,5 @@
-//! The subscriptions of a publisher, for its user: how many are matched, the wait for them, and why others are not. Control path.
+//! The subscriptions of a publisher, for its user: how many are matched, the wait for them, and why others are not.
+//! Control path.
 
 use super::Publisher;
 use crate::{
@@ -20,7 +21,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Longest time between the creation of a publisher and its end, if subscriptions that are there have not joined it yet.
+/// Longest time between the creation of a publisher and its end, if subscriptions that are there have not joined it
+/// yet.
 const LINGER: Duration = Duration::from_millis(100);
 
 impl Publisher {
@@ -80,7 +82,8 @@ impl Publisher {
     /// ([`Publisher::mismatches`] may have the reason).
     ///
     /// # Errors
-    /// The time is over and there is a subscription whose type or QoS do not match; as [`Publisher::subscription_count`].
+    /// The time is over and there is a subscription whose type or QoS do not match; as
+    /// [`Publisher::subscription_count`].
     pub fn wait_for_subscriptions(&mut self, count: usize, timeout: Duration) -> Result<bool> {
         let matched = self.wait_for_readers(count, Instant::now().checked_add(timeout));
         // Waiter lines are scarce (511), so this one is released after start-up.
@@ -134,8 +137,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// Forgets the first readers that left, or all when each that is there has joined or the time for it is over. An allocation
-    /// and some loads for each endpoint of the topic.
+    /// Forgets the first readers that left, or all when each that is there has joined or the time for it is over. An
+    /// allocation and some loads for each endpoint of the topic.
     #[cold]
     pub(super) fn check_first_readers(&mut self) {
         match self.created.elapsed() < LINGER {
@@ -148,8 +151,8 @@ impl Publisher {
         let mut there: Vec<&PeerEndpoint> = there.list.iter().collect();
         let gids: HashSet<Gid> = there.iter().map(|(_, subscription)| subscription.gid).collect();
         self.first_readers.retain(|first| gids.contains(first));
-        // Records do not name their subscriptions: of those that have equal ones, a later subscription has it, so that no first
-        // reader is taken for joined that is not.
+        // Records do not name their subscriptions: of those that have equal ones, a later subscription has it, so that
+        // no first reader is taken for joined that is not.
         there.sort_by_key(|(_, subscription)| self.first_readers.contains(&subscription.gid));
         let records = self.writer.roster.active().cloned().collect();
         let joined = joined(&self.description, records, there.into_iter().map(|(peer, endpoint)| (peer, endpoint)));
@@ -163,14 +166,14 @@ impl Publisher {
         self.domain.endpoints(&self.description.topic, Role::Subscription).unwrap_or_default()
     }
 
-    /// Whether subscriptions that were there before this publisher may still join it, and want its first samples. Not longer than
-    /// [`LINGER`] after the creation.
+    /// Whether subscriptions that were there before this publisher may still join it, and want its first samples. Not
+    /// longer than [`LINGER`] after the creation.
     pub(super) fn awaits_first_readers(&self) -> bool {
         !self.first_readers.is_empty() && self.created.elapsed() < LINGER
     }
 
-    /// Waits for the first readers, so that none loses the samples of a publisher that ends at once: its file can be joined by name
-    /// only.
+    /// Waits for the first readers, so that none loses the samples of a publisher that ends at once: its file can be
+    /// joined by name only.
     pub(super) fn linger(&mut self) {
         if self.writer.history.head() > 0 && self.awaits_first_readers() {
             // A drop cannot return errors.
@@ -178,8 +181,8 @@ impl Publisher {
         }
     }
 
-    /// Whether a subscription of the process that has `endpoint` was matched at the last publish or count: it receives the
-    /// samples that are published from here on.
+    /// Whether a subscription of the process that has `endpoint` was matched at the last publish or count: it receives
+    /// the samples that are published from here on.
     #[must_use]
     pub fn reaches_process_of(&self, endpoint: Gid) -> bool {
         self.writer.roster.active().any(|(_, peer)| endpoint.is_of_process(&peer.id))
@@ -191,8 +194,8 @@ impl Publisher {
         self.writer.roster.generation
     }
 
-    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a sentence:
-    /// "this process (pid 7)" is the caller's own.
+    /// The processes of RELIABLE KEEP_ALL subscriptions that have not taken the sample with that sequence, for a
+    /// sentence: "this process (pid 7)" is the caller's own.
     #[must_use]
     pub fn slow_readers(&self, sequence: u64) -> Vec<String> {
         slow_readers(&self.writer.roster, sequence)

@@ -1,4 +1,5 @@
-//! The slots and rings of a publisher: their allocation, a slow path (system calls, allocation) on the publisher's thread.
+//! The slots and rings of a publisher: their allocation, a slow path (system calls, allocation) on the publisher's
+//! thread.
 
 use super::Publisher;
 use crate::{
@@ -21,9 +22,9 @@ const REMOTE_SLOTS: usize = 16;
 const WARM_SLOTS: usize = 4;
 /// Slots of large messages, for caches and memory; with two, pins would be read for each message.
 const LARGE_SLOTS: usize = 3;
-/// From here on a publisher begins with one slot, and adds one whenever all are in use: on loan, in the history, or held by
-/// readers. Slots are resident in each process of the topic, and to read the pins of a reader takes less than 1 % of the time in
-/// which a message of this size is written.
+/// From here on a publisher begins with one slot, and adds one whenever all are in use: on loan, in the history, or
+/// held by readers. Slots are resident in each process of the topic, and to read the pins of a reader takes less than 1
+/// % of the time in which a message of this size is written.
 pub(super) const SINGLE_SLOT_BYTES: usize = 1 << 20;
 /// Slots at the start: one is read while the next is written.
 const FIRST_SLOTS: usize = 2;
@@ -94,8 +95,9 @@ impl Publisher {
         self.writer.retire_and_reclaim(wanted);
     }
 
-    /// Number of the newest samples that a reader may still take. Late joiners get the history of a TRANSIENT_LOCAL publisher; of
-    /// a VOLATILE one, samples that all readers have taken are of no use, and their slots are warm in the cache.
+    /// Number of the newest samples that a reader may still take. Late joiners get the history of a TRANSIENT_LOCAL
+    /// publisher; of a VOLATILE one, samples that all readers have taken are of no use, and their slots are warm in the
+    /// cache.
     fn wanted_samples(&self) -> usize {
         let is_transient_local = self.description.qos.durability == Durability::TransientLocal;
         if is_transient_local || self.writer.may_be_outdated() || self.awaits_first_readers() {
@@ -141,8 +143,8 @@ impl Publisher {
         None
     }
 
-    /// A slot of samples that can be retired and reclaimed, or in free memory. Readers that come or go between a discovery and
-    /// the reclaiming stop it, so it is tried again.
+    /// A slot of samples that can be retired and reclaimed, or in free memory. Readers that come or go between a
+    /// discovery and the reclaiming stop it, so it is tried again.
     fn reclaimed(&mut self, bytes: usize) -> Option<Slot> {
         for _ in 0..DISCOVERIES {
             if self.writer.may_be_outdated() {
@@ -176,8 +178,8 @@ impl Publisher {
         self.allocate_slot(bytes)
     }
 
-    /// A slot in the memory of samples that are kept only for deep readers, which must not stop the publisher. Step by step, so
-    /// that they do not lose all of them for one sample.
+    /// A slot in the memory of samples that are kept only for deep readers, which must not stop the publisher. Step by
+    /// step, so that they do not lose all of them for one sample.
     fn extra(&mut self, bytes: usize) -> Option<Slot> {
         let guaranteed = self.writer.retention.guaranteed;
         let mut extra = self.writer.history.retained().saturating_sub(guaranteed);
@@ -280,8 +282,8 @@ impl Publisher {
     }
 }
 
-/// Allocates the first slots before a reader can look: readers bring their pages in when they match, and where there is no room
-/// for a message at all, that is an error here and not in the middle of a run.
+/// Allocates the first slots before a reader can look: readers bring their pages in when they match, and where there is
+/// no room for a message at all, that is an error here and not in the middle of a run.
 pub(super) fn first_slots(
     memory: &mut Memory,
     file: &PublisherFile,

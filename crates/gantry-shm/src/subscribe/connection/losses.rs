@@ -6,8 +6,8 @@ use std::num::NonZeroU64;
 /// Samples that a subscription lost or skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// Samples that left the history before they were taken, though the subscription was matched; and those for which the depth
-    /// of a KEEP_LAST subscription, or the memory of publishers that left, has no room.
+    /// Samples that left the history before they were taken, though the subscription was matched; and those for which
+    /// the depth of a KEEP_LAST subscription, or the memory of publishers that left, has no room.
     pub overwritten: u64,
     /// Samples that left the history before the publisher had discovered the subscription.
     pub before_matched: u64,
@@ -40,8 +40,8 @@ impl Connection {
         self.reader.seen_generation() >= self.joined_generation
     }
 
-    /// Gating: from the match on, the oldest sample of the publisher is the one that it had then, or one that was taken. Else the
-    /// join has noted it.
+    /// Gating: from the match on, the oldest sample of the publisher is the one that it had then, or one that was
+    /// taken. Else the join has noted it.
     #[cold]
     pub(super) fn note_match(&mut self) {
         if self.is_matched() {

@@ -1,5 +1,5 @@
-//! The connection of a subscription to one publisher: the mapping of its file, the reader records (`records`), the reader's
-//! side of the protocol. The control path makes it (`pending`), the data path takes from it.
+//! The connection of a subscription to one publisher: the mapping of its file, the reader records (`records`), the
+//! reader's side of the protocol. The control path makes it (`pending`), the data path takes from it.
 
 mod losses;
 mod order;
@@ -46,12 +46,13 @@ pub(crate) struct Connection {
     uncommon: Option<Box<Uncommon>>,
     /// The publisher honours the pins once it has seen this generation.
     joined_generation: u64,
-    /// The oldest sample that it had when the match was first seen or, if it does not wait for this reader, at the join; from there on
-    /// a sample that is lost is overwritten.
+    /// The oldest sample that it had when the match was first seen or, if it does not wait for this reader, at the
+    /// join; from there on a sample that is lost is overwritten.
     kept_from: Option<NonZeroU64>,
     /// The oldest sample that was available at the join.
     first: u64,
-    /// Samples that left the history before they were taken, without those before `kept_from`, and those that were skipped.
+    /// Samples that left the history before they were taken, without those before `kept_from`, and those that were
+    /// skipped.
     pub(crate) lost: u64,
 }
 
@@ -68,7 +69,8 @@ impl Connection {
         self.reader.has_news_in(&self.reader.ring).unwrap_or_else(in_new_ring)
     }
 
-    /// The samples that became available since the join. It may decrease for a moment when the publisher replaces its ring.
+    /// The samples that became available since the join. It may decrease for a moment when the publisher replaces its
+    /// ring.
     pub(crate) fn received(&self) -> u64 {
         // In the ring that is used now: the head alone, which is what a replaced ring leaves, is older.
         let newest = self.mapping.newest().map_or(0, |(_, newest)| newest); // a take returns the error
@@ -84,8 +86,8 @@ impl Connection {
         }
     }
 
-    /// The next sample whose lifespan has not expired. Skips only samples that were in the ring when the call began, then returns
-    /// `None`: otherwise the loop might never end if samples expire as fast as the publisher sends them.
+    /// The next sample whose lifespan has not expired. Skips only samples that were in the ring when the call began,
+    /// then returns `None`: otherwise the loop might never end if samples expire as fast as the publisher sends them.
     fn take_valid(
         &mut self,
         lifespan_ns: u64,

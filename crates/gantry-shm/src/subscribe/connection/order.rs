@@ -1,7 +1,8 @@
-//! The order of the samples of several publishers: the oldest comes first, and beyond the subscription's depth it is skipped.
+//! The order of the samples of several publishers: the oldest comes first, and beyond the subscription's depth it is
+//! skipped.
 //!
-//! As in DDS, where a topic without a key is one instance: a KEEP_LAST reader has room for `depth` samples of all writers
-//! together. Nothing is taken early, so a sample that waits for its turn is in its publisher's history.
+//! As in DDS, where a topic without a key is one instance: a KEEP_LAST reader has room for `depth` samples of all
+//! writers together. Nothing is taken early, so a sample that waits for its turn is in its publisher's history.
 
 use super::{Connection, Losses};
 use crate::{
@@ -46,9 +47,10 @@ impl Order {
         }
     }
 
-    /// The index of the connection with the oldest sample, and its time; skips the samples for which there is no room. The time
-    /// is 0 if it is the only one, and if the take has an error to return. Two loads for each connection, and a look at the time
-    /// of the next sample of each if there are several. Samples with the same time come in the order of their publishers' keys.
+    /// The index of the connection with the oldest sample, and its time; skips the samples for which there is no room.
+    /// The time is 0 if it is the only one, and if the take has an error to return. Two loads for each connection, and
+    /// a look at the time of the next sample of each if there are several. Samples with the same time come in the order
+    /// of their publishers' keys.
     pub(crate) fn oldest(
         &mut self,
         connections: &mut [Connection],
@@ -131,7 +133,8 @@ impl Connection {
             }
             match found {
                 Taken::Slot { offset, .. } => {
-                    // SAFETY: a header lies there, aligned (`PublisherMapping::slot`); it is not written while it is pinned (I4).
+                    // SAFETY: a header lies there, aligned (`PublisherMapping::slot`); it is not written while it is
+                    // pinned (I4).
                     let time_ns = self.mapping.slot(offset, 0).map(|slot| unsafe { slot.as_ref() }.source_time_ns);
                     unpin(&pin);
                     return Ok(Some(time_ns?));

@@ -24,8 +24,8 @@ pub(crate) fn record_words(publisher: &Qos, subscription: &Qos) -> (u32, u32) {
     (state, depth)
 }
 
-/// A connection before its join: its record is there, but the publisher does not look for it yet. Several are made before the
-/// generation is raised, once.
+/// A connection before its join: its record is there, but the publisher does not look for it yet. Several are made
+/// before the generation is raised, once.
 pub(crate) struct PendingConnection {
     record: Arc<OwnedRecord>,
     start: Start,
@@ -35,8 +35,9 @@ pub(crate) struct PendingConnection {
 }
 
 impl PendingConnection {
-    /// Maps the publisher of the process with that id and makes the record, with a cursor that wants everything. `is_older`: the publisher was there before
-    /// the subscription, which misses what was published until now. `NotFound` in the error if the publisher left meanwhile.
+    /// Maps the publisher of the process with that id and makes the record, with a cursor that wants everything.
+    /// `is_older`: the publisher was there before the subscription, which misses what was published until now.
+    /// `NotFound` in the error if the publisher left meanwhile.
     pub(crate) fn new(
         memory: &Arc<PlaceMemory>,
         process: &[u8; 16],
@@ -48,11 +49,13 @@ impl PendingConnection {
         let mapping = domain.publisher_mapping(&publisher_file_name(process, publisher.number), publisher.key)?;
         mapping.region.prefault_new(&domain.directory);
         let (state, depth) = record_words(&publisher.qos, qos);
-        // The publisher may have more samples than its depth, for others or not retired yet; a late joiner cannot count on them.
+        // The publisher may have more samples than its depth, for others or not retired yet; a late joiner cannot count
+        // on them.
         let offered = if publisher.qos.history == History::KeepLast { publisher.qos.depth } else { MAX_DEPTH };
         let start = match qos.durability {
             Durability::TransientLocal => Start::History(depth.min(offered).into()),
-            // Read before the record is visible: a sample that is published after its publisher saw the record must be taken.
+            // Read before the record is visible: a sample that is published after its publisher saw the record must be
+            // taken.
             Durability::Volatile if is_older => Start::At(mapping.newest()?.1 + 1),
             Durability::Volatile => Start::At(1),
         };
@@ -67,8 +70,8 @@ impl PendingConnection {
         self.record.mapping.key
     }
 
-    /// Joins: chooses the first sample, and counts those that have left the history in `losses`. `generation` was raised after
-    /// [`PendingConnection::new`], so that a publisher that reclaims from here on sees the record.
+    /// Joins: chooses the first sample, and counts those that have left the history in `losses`. `generation` was
+    /// raised after [`PendingConnection::new`], so that a publisher that reclaims from here on sees the record.
     pub(crate) fn join(self, generation: u64, losses: &mut Losses) -> Result<Connection> {
         let mapping = self.record.mapping.clone();
         let (ring, newest) = mapping.newest()?;
@@ -115,8 +118,8 @@ mod tests {
     const KEPT: usize = 4;
     const SENT: u64 = 24;
 
-    /// A subscription that was there before the publisher joins it after samples were retired for others: those in slots are dead,
-    /// and the inline ones are still in the ring.
+    /// A subscription that was there before the publisher joins it after samples were retired for others: those in
+    /// slots are dead, and the inline ones are still in the ring.
     fn late_reader_of(qos: Qos) -> (Vec<u64>, Losses) {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();
         let participant = Participant::join_under(root.path(), 0).unwrap();

@@ -21,7 +21,8 @@ const EXTENSIONS_PER_NEW_ONE: usize = 4;
 pub(super) type FreePin = (InRegion<AtomicU64>, &'static OrphanCell);
 
 impl Connection {
-    /// An error if as many samples are held as may be. One that was copied has no pin: its publisher can use its memory again.
+    /// An error if as many samples are held as may be. One that was copied has no pin: its publisher can use its memory
+    /// again.
     #[inline]
     pub(super) fn check_held(&self, places: &Places) -> Result<(), Box<Error>> {
         let limit = places.max_held_samples;
@@ -60,8 +61,8 @@ impl Connection {
         pin_of(search.find(extensions.len(), |index| pin_of(index).is_some())?)
     }
 
-    /// Adds a record or, if there are many, more of them: each addition wakes the publishers of the topic. Memory in which pins may
-    /// appear is added like a join: the records, then the generation, then a pin.
+    /// Adds a record or, if there are many, more of them: each addition wakes the publishers of the topic. Memory in
+    /// which pins may appear is added like a join: the records, then the generation, then a pin.
     #[cold]
     fn add_records(&mut self, places: &Places) -> Result<FreePin, Box<Error>> {
         let (domain, key) = (&places.memory.domain, self.mapping.key);

@@ -37,7 +37,8 @@ pub(crate) struct Discovered {
     /// Losses, and samples of connections that were dropped, that the subscription has not counted.
     pub(crate) losses: Losses,
     pub(crate) received: u64,
-    /// The publishers that were joined and are there, those with corrupt memory too; and those that left and are not drained.
+    /// The publishers that were joined and are there, those with corrupt memory too; and those that left and are not
+    /// drained.
     pub(super) joined: Vec<Joined>,
     /// The reasons why publishers of the topic do not match, sentences.
     pub(super) incompatible: Vec<String>,
@@ -47,11 +48,11 @@ pub(crate) struct Discovered {
     pub(crate) failure: Option<String>,
     /// Not all publishers could be joined: the time of the next attempt, CLOCK_MONOTONIC.
     pub(super) retry_ns: Option<u64>,
-    /// The keys of the publishers that were there at the first look, so before the subscription, until all of them are joined. The
-    /// subscription was there before all others, and takes their samples from the first on.
+    /// The keys of the publishers that were there at the first look, so before the subscription, until all of them are
+    /// joined. The subscription was there before all others, and takes their samples from the first on.
     pub(super) older_publishers: Option<Vec<u64>>,
-    /// The publishers of [`Endpoints`] that were looked at: the epoch and their number. `None`: some could not be read or joined,
-    /// and are looked at again.
+    /// The publishers of [`Endpoints`] that were looked at: the epoch and their number. `None`: some could not be read
+    /// or joined, and are looked at again.
     pub(super) looked_at: Option<(u64, usize)>,
     /// The number of joined publishers before the retry that is under way.
     pub(super) retried_with: Option<usize>,
@@ -76,7 +77,8 @@ pub(crate) struct Listener {
 
 /// A publisher that was joined.
 pub(super) struct Joined {
-    /// Its record, with the cursor of the subscription for any thread. It belongs to no other connection while it is kept here.
+    /// Its record, with the cursor of the subscription for any thread. It belongs to no other connection while it is
+    /// kept here.
     pub(super) record: Arc<OwnedRecord>,
     /// It left, or died.
     pub(super) is_gone: bool,
@@ -94,8 +96,9 @@ impl Discovered {
         joined.chain(self.pending.iter().map(|(_, pending)| pending.key())).collect()
     }
 
-    /// Forgets publishers that are gone and have nothing to take any more. Of those that the subscription has not looked at, skips
-    /// the samples for which it has no room: they could otherwise be the memory of all publishers that ever came.
+    /// Forgets publishers that are gone and have nothing to take any more. Of those that the subscription has not
+    /// looked at, skips the samples for which it has no room: they could otherwise be the memory of all publishers that
+    /// ever came.
     pub(super) fn forget_gone(&mut self, places: &Places) {
         if !self.joined.iter().any(|joined| joined.is_gone) {
             return;
@@ -114,8 +117,8 @@ impl Discovered {
         self.joined.retain(|joined| !joined.is_gone || joined.has_news());
     }
 
-    /// The reason why no publisher is joined that would wait for this subscription: those that left, and that it waits to take from,
-    /// have as many mappings or as much memory as may be.
+    /// The reason why no publisher is joined that would wait for this subscription: those that left, and that it waits
+    /// to take from, have as many mappings or as much memory as may be.
     pub(super) fn why_full(&self) -> Option<String> {
         let gone = self.joined.iter().filter(|joined| joined.is_gone && joined.has_news());
         let sizes = gone.map(|joined| joined.record.mapping.region.length_bytes());

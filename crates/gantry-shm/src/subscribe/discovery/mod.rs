@@ -41,7 +41,8 @@ pub(crate) struct PublisherDiscovery {
     topic: TopicIndex,
     /// Of the subscription's places, which its records keep.
     pub(crate) memory: Arc<PlaceMemory>,
-    /// The subscription's user waits for an answer of the matched publishers: the control thread notices soon if one dies.
+    /// The subscription's user waits for an answer of the matched publishers: the control thread notices soon if one
+    /// dies.
     pub(crate) polls_liveness: AtomicBool,
     /// Called with each new reason in `mismatches`.
     pub(crate) mismatch_listener: OnceLock<MismatchListener>,
@@ -62,8 +63,8 @@ impl PublisherDiscovery {
         self.discovered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes connections to the publishers of the topic that are not joined yet. One that cannot be joined is left out, with a sentence,
-    /// so that the others can be joined.
+    /// Makes connections to the publishers of the topic that are not joined yet. One that cannot be joined is left out,
+    /// with a sentence, so that the others can be joined.
     fn connect_present(&self, domain: &Arc<Domain>, discovered: &mut Discovered) -> Result<()> {
         let there = domain.endpoints(&self.description.topic, Role::Publisher)?;
         let looked_at = discovered.looked_at.take().filter(|(epoch, _)| *epoch == there.epoch);
@@ -105,7 +106,8 @@ impl PublisherDiscovery {
         Ok(())
     }
 
-    /// Joins the publishers of the connections that were made until `batch`; `generation` was raised after that, on this thread.
+    /// Joins the publishers of the connections that were made until `batch`; `generation` was raised after that, on
+    /// this thread.
     fn join_batch(
         &self,
         domain: &Arc<Domain>,
@@ -178,7 +180,8 @@ impl PublisherDiscovery {
         let mut mismatches = discovered.mismatches();
         let known = std::mem::replace(&mut discovered.announced, mismatches.clone());
         mismatches.retain(|why| !known.contains(why));
-        // The task that wakes up, and the listener, may lock it; a take goes on without the result if system calls are made under it.
+        // The task that wakes up, and the listener, may lock it; a take goes on without the result if system calls are
+        // made under it.
         drop(guard);
         grown.iter().for_each(|mapping| mapping.region.prefault_new(&domain.directory));
         waker.into_iter().for_each(Waker::wake);

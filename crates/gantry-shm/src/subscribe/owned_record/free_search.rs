@@ -15,8 +15,9 @@ pub(crate) struct FreeSearch {
 }
 
 impl FreeSearch {
-    /// The index of an item of `count` that is free. `None` if no item of a whole round was free, or so few that the round was not worth
-    /// its looks: the caller adds a share of `count` items behind them, which the next search finds.
+    /// The index of an item of `count` that is free. `None` if no item of a whole round was free, or so few that the
+    /// round was not worth its looks: the caller adds a share of `count` items behind them, which the next search
+    /// finds.
     #[inline]
     pub(crate) fn find(&mut self, count: usize, is_free: impl Fn(usize) -> bool) -> Option<usize> {
         loop {

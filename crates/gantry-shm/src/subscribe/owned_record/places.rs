@@ -1,9 +1,9 @@
-//! Private memory for the samples that a subscription took: places, which the samples of all its publishers share. A place
-//! says where its sample lies, and has room for the copy of an inline one, laid out as a slot, so that samples of both kinds
-//! are read in the same way.
+//! Private memory for the samples that a subscription took: places, which the samples of all its publishers share. A
+//! place says where its sample lies, and has room for the copy of an inline one, laid out as a slot, so that samples of
+//! both kinds are read in the same way.
 //!
-//! Invariant L1: a place is of one sample from the take that begins its use to the drop that ends it, which is the last use of the
-//! place by that sample (pair 10 of `protocol`). Only the thread that takes begins one.
+//! Invariant L1: a place is of one sample from the take that begins its use to the drop that ends it, which is the last
+//! use of the place by that sample (pair 10 of `protocol`). Only the thread that takes begins one.
 
 use crate::{
     describe::description::EndpointDescription,
@@ -22,8 +22,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// A subscription has places for a sample of each of so many publishers before they publish. Topics with more publishers are those
-/// of parameters, logs and transforms, where most publish rarely.
+/// A subscription has places for a sample of each of so many publishers before they publish. Topics with more
+/// publishers are those of parameters, logs and transforms, where most publish rarely.
 const READY_PUBLISHERS: usize = 8;
 
 /// A cache line of a place.
@@ -40,7 +40,8 @@ pub(crate) struct Place {
     pub(crate) cell: &'static OrphanCell,
     /// The record keeps it; a copy does not, so it is not followed then.
     pub(crate) mapping: NonNull<PublisherMapping>,
-    /// Of the sample that the pin holds, or of the copy: its `request_gid` is the publisher's, since it answers no request.
+    /// Of the sample that the pin holds, or of the copy: its `request_gid` is the publisher's, since it answers no
+    /// request.
     pub(crate) slot: NonNull<SlotHeader>,
     pub(crate) length_bytes: usize,
     in_use: InUse,
@@ -51,8 +52,8 @@ const _: () = assert!(size_of::<Place>() == LINE_BYTES);
 /// A sample's pin, if it is in a slot, and the cell of what it needs.
 pub(crate) type Hold = (Option<InRegion<AtomicU64>>, &'static OrphanCell);
 
-/// The memory of a subscription's places. The subscription keeps it, and each of its records, and so each sample in a slot. When
-/// they are gone, samples that were copied keep the blocks (O2).
+/// The memory of a subscription's places. The subscription keeps it, and each of its records, and so each sample in a
+/// slot. When they are gone, samples that were copied keep the blocks (O2).
 pub(crate) struct PlaceMemory {
     pub(crate) domain: Arc<Domain>,
     blocks: Mutex<Option<PlaceBlocks>>,
@@ -102,8 +103,8 @@ pub(super) struct PlaceBlocks {
 }
 
 impl PlaceBlocks {
-    /// Frees the blocks without a sample; whether none is left. No sample is taken any more, so a place that is unused stays so:
-    /// each is looked at once, and the first one that is used once more for each call.
+    /// Frees the blocks without a sample; whether none is left. No sample is taken any more, so a place that is unused
+    /// stays so: each is looked at once, and the first one that is used once more for each call.
     pub(super) fn are_unused(&mut self) -> bool {
         while let Some(block) = self.blocks.last_mut() {
             let mut places = block.places().skip(self.unused);
@@ -191,7 +192,8 @@ impl Places {
     /// A place that no sample uses, for the next one. Allocates if all are in use.
     #[inline]
     pub(crate) fn unused(&mut self) -> NonNull<Place> {
-        // The first place is in the cache if few samples are held. If many are, the one after the last was released longest ago.
+        // The first place is in the cache if few samples are held. If many are, the one after the last was released
+        // longest ago.
         match self.places.first() {
             Some(&first) if Place::is_unused(first) => first,
             _ => self.unused_after_last(),
@@ -211,8 +213,8 @@ impl Places {
     /// The payload of the copy in a place, to be written.
     ///
     /// # Safety
-    /// [`Places::unused`] returned the place; since then no sample was made that uses it, nor [`Places::prepare`] called, and
-    /// neither happens while the result is used.
+    /// [`Places::unused`] returned the place; since then no sample was made that uses it, nor [`Places::prepare`]
+    /// called, and neither happens while the result is used.
     #[inline]
     pub(crate) unsafe fn payload<'a>(&self, place: NonNull<Place>) -> &'a mut [u64] {
         // SAFETY: the payload follows the header in the place.
@@ -259,7 +261,8 @@ impl Place {
     /// No sample uses the place, and none reads it any more.
     #[inline(always)]
     fn is_unused(place: NonNull<Place>) -> bool {
-        // SAFETY: a place of a subscription's memory (private to this file). Of one that was never used only the flag is valid.
+        // SAFETY: a place of a subscription's memory (private to this file). Of one that was never used only the flag
+        // is valid.
         unsafe { &(*place.as_ptr()).in_use }.is_over()
     }
 

@@ -1,8 +1,9 @@
-//! A subscription of the engine, without a message type: it takes the samples of all matched publishers and waits for new ones.
+//! A subscription of the engine, without a message type: it takes the samples of all matched publishers and waits for
+//! new ones.
 //!
-//! All operations that change it take `&mut self`, so one thread uses it at a time. `gantry::Subscription` adds the message type.
-//! `new` connects to the publishers that exist; the control thread connects to later ones (module `discovery`), and `take` only
-//! adopts the new connections.
+//! All operations that change it take `&mut self`, so one thread uses it at a time. `gantry::Subscription` adds the
+//! message type. `new` connects to the publishers that exist; the control thread connects to later ones (module
+//! `discovery`), and `take` only adopts the new connections.
 
 mod take;
 mod wait;
@@ -32,9 +33,9 @@ use std::sync::Arc;
 
 /// A subscription: it takes samples of all matched publishers of its topic, in place.
 ///
-/// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded time (not at
-/// all where only one CPU is usable), then sleep by a futex call. All other operations are on the control path, unless they say
-/// otherwise.
+/// [`Subscription::take`] is on the data path: no allocation, no lock, no system call. The waits spin for a bounded
+/// time (not at all where only one CPU is usable), then sleep by a futex call. All other operations are on the control
+/// path, unless they say otherwise.
 // Aligned as `Publisher`, and for the same reason.
 #[repr(align(128))]
 pub struct Subscription {
@@ -114,7 +115,8 @@ impl Subscription {
         subscription.discover();
         subscription.domain.board.graph_changed();
         if subscription.connections.is_empty() {
-            // A join raises the generation; without one, publishers that are incompatible must still learn of this subscription.
+            // A join raises the generation; without one, publishers that are incompatible must still learn of this
+            // subscription.
             subscription.domain.board.topic_changed(subscription.topic, Side::Readers);
         }
         subscription.participant.control.update(subscription.topic, Side::Readers);
@@ -147,8 +149,8 @@ impl Subscription {
         Ok(self.matched_count())
     }
 
-    /// The publishers from which there may be something to take: those that are matched, and those that are gone and not
-    /// drained. As of the last take or wait.
+    /// The publishers from which there may be something to take: those that are matched, and those that are gone and
+    /// not drained. As of the last take or wait.
     pub fn publishers(&self) -> impl Iterator<Item = Gid> {
         self.connections.iter().map(|connection| Gid(connection.mapping.gid))
     }
@@ -159,8 +161,8 @@ impl Subscription {
         self.connections_version
     }
 
-    /// Sets whether the death of a publisher's process is noticed soon, not only within a second. A system call, unless an
-    /// endpoint of this process asked for that lately.
+    /// Sets whether the death of a publisher's process is noticed soon, not only within a second. A system call, unless
+    /// an endpoint of this process asked for that lately.
     pub fn poll_liveness(&self, closely: bool) {
         self.discovery.polls_liveness.store(closely, SeqCst); // before the look at `is_polling`
         if closely && self.domain.epoch.is_current() {
@@ -174,14 +176,14 @@ impl Subscription {
         self.losses
     }
 
-    /// The samples of each of [`Subscription::publishers`] that left its history before they were taken, or for which the depth had no
-    /// room. Those that had left it when that publisher was joined do not count.
+    /// The samples of each of [`Subscription::publishers`] that left its history before they were taken, or for which
+    /// the depth had no room. Those that had left it when that publisher was joined do not count.
     pub fn lost_by_publisher(&self) -> impl Iterator<Item = (Gid, u64)> {
         self.connections.iter().map(|connection| (Gid(connection.mapping.gid), connection.lost))
     }
 
-    /// The samples that became available so far: those that were taken, lost after the join or skipped, and those that can be taken
-    /// now. It never decreases. A look at each publisher; control path if publishers came or went.
+    /// The samples that became available so far: those that were taken, lost after the join or skipped, and those that
+    /// can be taken now. It never decreases. A look at each publisher; control path if publishers came or went.
     ///
     /// # Errors
     /// The process forked.
@@ -195,8 +197,8 @@ impl Subscription {
         Ok(self.received)
     }
 
-    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked child. A look at each
-    /// publisher. No allocation, lock or system call, unless a publisher's file grew.
+    /// The number of samples that wait now, some of which may be lost before they are taken; 0 in a forked child. A
+    /// look at each publisher. No allocation, lock or system call, unless a publisher's file grew.
     #[must_use]
     pub fn untaken(&self) -> u64 {
         if !self.epoch.is_current() {
@@ -214,8 +216,8 @@ impl Subscription {
         self.discovery.discovered().mismatches()
     }
 
-    /// Calls `listener` with each reason of [`Subscription::mismatches`]: with those of now at once, and with later ones in the
-    /// thread that finds them, once each. The first listener stays.
+    /// Calls `listener` with each reason of [`Subscription::mismatches`]: with those of now at once, and with later
+    /// ones in the thread that finds them, once each. The first listener stays.
     pub fn on_mismatch(&self, listener: impl Fn(&str) + Send + Sync + 'static) {
         let listener = self.discovery.mismatch_listener.get_or_init(|| Box::new(listener));
         self.mismatches().iter().for_each(|why| listener(why));

@@ -8,21 +8,21 @@ use crate::{
 };
 
 impl Subscription {
-    /// The next sample, in place; `None` if there is none now. Of several publishers the oldest sample comes first. If more samples
-    /// wait than the depth of a KEEP_LAST subscription, the oldest are skipped and counted in
-    /// [`Losses::overwritten`](crate::Losses::overwritten), as if one publisher had overwritten them. Samples older than their
-    /// publisher's lifespan are skipped and counted in [`Losses::expired`](crate::Losses::expired). With more than one publisher
-    /// a take looks at each.
+    /// The next sample, in place; `None` if there is none now. Of several publishers the oldest sample comes first. If
+    /// more samples wait than the depth of a KEEP_LAST subscription, the oldest are skipped and counted in
+    /// [`Losses::overwritten`](crate::Losses::overwritten), as if one publisher had overwritten them. Samples older
+    /// than their publisher's lifespan are skipped and counted in [`Losses::expired`](crate::Losses::expired). With
+    /// more than one publisher a take looks at each.
     ///
     /// # Errors
     /// The memory of a publisher is corrupt (it is then left out for good); as many samples are held as may be
     /// ([`Subscription::set_max_held_samples`]); no room for more pins; the process forked.
     ///
     /// # Real-time
-    /// When publishers came or went since the last call, or more samples are held than ever before (of many: nearly as many), the
-    /// lists of publishers, pins and places grow or shrink here (allocation, and memory of publishers that are drained is
-    /// unmapped). When a publisher's file grew, one system call reads its length; one wakes a publisher that waits for this
-    /// subscription.
+    /// When publishers came or went since the last call, or more samples are held than ever before (of many: nearly as
+    /// many), the lists of publishers, pins and places grow or shrink here (allocation, and memory of publishers that
+    /// are drained is unmapped). When a publisher's file grew, one system call reads its length; one wakes a publisher
+    /// that waits for this subscription.
     // Inlined with what it calls: a sample that is returned in memory is loaded again before its store is complete.
     #[inline(always)]
     pub fn take(&mut self) -> Result<Option<Sample>> {
@@ -64,7 +64,8 @@ impl Subscription {
         taken
     }
 
-    /// Drops the connection to a publisher with corrupt memory. The discovery keeps it as joined, so it is not joined again.
+    /// Drops the connection to a publisher with corrupt memory. The discovery keeps it as joined, so it is not joined
+    /// again.
     #[cold]
     fn exclude(&mut self, index: usize) {
         let received = self.connections.remove(index).received();
@@ -101,9 +102,10 @@ impl Subscription {
         Err(error)
     }
 
-    /// Sets the most samples of one publisher that may be held at once; the default is no limit. A take beyond it fails, and the
-    /// sample stays: a subscription that holds too many harms itself and not its publishers, whose memory they are. Samples that
-    /// travel inline are copies and do not count ([`Sample::is_inline`]). No allocation, lock or system call.
+    /// Sets the most samples of one publisher that may be held at once; the default is no limit. A take beyond it
+    /// fails, and the sample stays: a subscription that holds too many harms itself and not its publishers, whose
+    /// memory they are. Samples that travel inline are copies and do not count ([`Sample::is_inline`]). No allocation,
+    /// lock or system call.
     pub fn set_max_held_samples(&mut self, limit: usize) {
         self.places.max_held_samples = limit;
     }

@@ -16,8 +16,8 @@ use std::{
 };
 
 impl Subscription {
-    /// Whether there is something to take now: a look at each publisher. When publishers came or went it joins the new ones, and
-    /// unmaps those that are gone and drained (control path).
+    /// Whether there is something to take now: a look at each publisher. When publishers came or went it joins the new
+    /// ones, and unmaps those that are gone and drained (control path).
     ///
     /// # Errors
     /// The process forked.
@@ -33,7 +33,8 @@ impl Subscription {
         Ok(has_news)
     }
 
-    /// Whether [`Subscription::is_ready`] is worth a call: there is something to take, or publishers came or went. A few loads.
+    /// Whether [`Subscription::is_ready`] is worth a call: there is something to take, or publishers came or went. A
+    /// few loads.
     #[must_use]
     pub fn may_be_ready(&self) -> bool {
         !self.domain.epoch.is_current() || self.generation_changed() || self.has_news()
@@ -42,8 +43,8 @@ impl Subscription {
     /// Waits until there is something to take; `false` if there was nothing within `timeout`.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped, or whose type or QoS do
-    /// not match; as [`Subscription::take`].
+    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped, or whose type or
+    /// QoS do not match; as [`Subscription::take`].
     pub fn wait(&mut self, timeout: Duration) -> Result<bool> {
         match self.wait_or(timeout, |_| false) {
             Ok(false) => self.mismatch().map_or(Ok(false), Err),
@@ -51,21 +52,21 @@ impl Subscription {
         }
     }
 
-    /// Sets whether [`Subscription::wait`] spins before it sleeps; the default is `true`. A spin finds a sample that comes within
-    /// 20 µs without a sleep and a wake-up, and costs CPU time if none does (so it gets shorter then). Without it every wait for
-    /// a sample that is not there yet sleeps at once. A [`WaitSet`](crate::WaitSet) is not affected. No allocation or lock; a
-    /// system call reads the number of usable CPUs.
+    /// Sets whether [`Subscription::wait`] spins before it sleeps; the default is `true`. A spin finds a sample that
+    /// comes within 20 µs without a sleep and a wake-up, and costs CPU time if none does (so it gets shorter then).
+    /// Without it every wait for a sample that is not there yet sleeps at once. A [`WaitSet`](crate::WaitSet) is not
+    /// affected. No allocation or lock; a system call reads the number of usable CPUs.
     pub fn set_busy_wait(&mut self, on: bool) {
         let waiter = self.waiter.get_or_insert_with(|| Waiter::new(self.domain.clone()));
         waiter.set_busy_wait(on);
     }
 
-    /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither happened within
-    /// `timeout`. It suits a caller that waits for an answer of the present publishers.
+    /// Waits until there is something to take, or [`Subscription::publishers`] changed; `false` if neither happened
+    /// within `timeout`. It suits a caller that waits for an answer of the present publishers.
     ///
     /// # Errors
-    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped; the process forked; no
-    /// waiter could be set up.
+    /// The time is over, no publisher is matched, and there is one that could not be opened or mapped; the process
+    /// forked; no waiter could be set up.
     pub fn wait_for_change(&mut self, timeout: Duration) -> Result<bool> {
         let version = self.connections_version;
         self.wait_or(timeout, |this| this.connections_version != version)
@@ -144,9 +145,9 @@ impl Subscription {
         has_mismatch.then(|| self.domain.mismatch(self.description())).flatten()
     }
 
-    /// A descriptor that is readable while there is something to take (rarely also just after the take), for epoll and poll; call
-    /// [`Subscription::take`] until it returns `None` before waiting on it again. Each burst of samples costs a hop over the
-    /// control thread, unlike in [`Subscription::wait`].
+    /// A descriptor that is readable while there is something to take (rarely also just after the take), for epoll and
+    /// poll; call [`Subscription::take`] until it returns `None` before waiting on it again. Each burst of samples
+    /// costs a hop over the control thread, unlike in [`Subscription::wait`].
     ///
     /// # Errors
     /// No descriptor could be made; the process forked.
@@ -164,8 +165,9 @@ impl Subscription {
         Ok(self.event_fd.insert(event_fd).descriptor())
     }
 
-    /// Sets the waker that is woken once, when there is something to take or publishers came or went: at once if there is now. It
-    /// costs a hop over the control thread, as [`Subscription::descriptor`] does. `None`: no task is woken any more.
+    /// Sets the waker that is woken once, when there is something to take or publishers came or went: at once if there
+    /// is now. It costs a hop over the control thread, as [`Subscription::descriptor`] does. `None`: no task is woken
+    /// any more.
     ///
     /// # Errors
     /// The process forked.

@@ -91,8 +91,8 @@ impl SerialDecoder {
         self.frame_bytes
     }
 
-    /// Reads `bytes` until a frame is whole or none are left, and leaves those after it. `buffer` is the same each time; the
-    /// message lies at its beginning.
+    /// Reads `bytes` until a frame is whole or none are left, and leaves those after it. `buffer` is the same each
+    /// time; the message lies at its beginning.
     ///
     /// ```
     /// use gantry_xrce::framing::{SerialDecoder, SerialEncoder};

@@ -35,8 +35,8 @@ impl SerialEncoder {
         Ok(Self { source, destination, length, crc: 0, position: 0, escaped: None })
     }
 
-    /// Writes the next bytes of the frame into `chunk`, and returns how many. It is the length of `chunk` unless the frame
-    /// ends, and 0 after its end. `message` is the same each time.
+    /// Writes the next bytes of the frame into `chunk`, and returns how many. It is the length of `chunk` unless the
+    /// frame ends, and 0 after its end. `message` is the same each time.
     pub fn encode(&mut self, message: &[u8], chunk: &mut [u8]) -> usize {
         let mut written = 0;
         for byte in chunk {

@@ -1,9 +1,9 @@
 //! The framing of DDS-XRCE for serial lines.
 //!
-//! A frame is the flag 0x7e, the addresses of source and destination, the length of the message (16 bits, little endian), the
-//! message, and its CRC-16/ARC (little endian). After the flag, 0x7d and 0x7e are sent as 0x7d and the byte exclusive-or
-//! 0x20, so that 0x7e always begins a frame. No flag ends it. The checksum covers the message before this stuffing; addresses
-//! and length are not covered.
+//! A frame is the flag 0x7e, the addresses of source and destination, the length of the message (16 bits, little
+//! endian), the message, and its CRC-16/ARC (little endian). After the flag, 0x7d and 0x7e are sent as 0x7d and the
+//! byte exclusive-or 0x20, so that 0x7e always begins a frame. No flag ends it. The checksum covers the message before
+//! this stuffing; addresses and length are not covered.
 
 mod decoder;
 mod encoder;

@@ -60,7 +60,8 @@ fn submessages_of_both_orders_in_one_message() {
 
 #[test]
 fn a_payload_without_its_header_is_aligned_as_if_it_were_there() {
-    // The 64-bit number is aligned to 8 bytes from the start of the message, so its padding depends on the header's length.
+    // The 64-bit number is aligned to 8 bytes from the start of the message, so its padding depends on the header's
+    // length.
     let activity = Activity::DataWriter { stream_sequence: -1, sample_sequence: 0x0102_0304_0506_0708 };
     let info = Info {
         reply: ObjectReply { related: REQUEST, result: ResultStatus::OK },

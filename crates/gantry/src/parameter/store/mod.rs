@@ -1,8 +1,8 @@
 //! The declared parameters of a node. The rules are rclcpp's (`node_parameters.cpp`).
 //! `change` has the right to change them, `lookup` reads them.
 //!
-//! Invariants: one thread at a time changes parameters, and callbacks run on it; they may read parameters and not change them. A
-//! change is made as a whole or not at all.
+//! Invariants: one thread at a time changes parameters, and callbacks run on it; they may read parameters and not
+//! change them. A change is made as a whole or not at all.
 
 mod change;
 mod lookup;
@@ -84,8 +84,8 @@ impl ParameterStore {
         &self.options
     }
 
-    /// Calls `start` once; again after an error. Another thread does not wait for it: it holds no lock, since it waits for
-    /// callbacks of changes, which may come here.
+    /// Calls `start` once; again after an error. Another thread does not wait for it: it holds no lock, since it waits
+    /// for callbacks of changes, which may come here.
     pub(crate) fn start_once(&self, start: impl FnOnce() -> Result<()>) -> Result<()> {
         if self.is_started.swap(true, SeqCst) {
             return Ok(());
@@ -119,8 +119,8 @@ impl ParameterStore {
         drop(dropped); // after the lock
     }
 
-    /// Declares a parameter and returns its value: the override if there is one, else `default`. `NotSet` as the type stands
-    /// for that of the default.
+    /// Declares a parameter and returns its value: the override if there is one, else `default`. `NotSet` as the type
+    /// stands for that of the default.
     pub(crate) fn declare(
         &self,
         name: &str,

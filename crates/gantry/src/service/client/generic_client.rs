@@ -23,8 +23,8 @@ use std::{
 
 /// Calls a service with bytes, as [`Client`](crate::Client) does with messages; belongs to one thread at a time.
 ///
-/// Requests and responses are CDR bodies, as [`GenericPublisher`] says. Gantry does not check that the bytes are messages
-/// of the described types.
+/// Requests and responses are CDR bodies, as [`GenericPublisher`] says. Gantry does not check that the bytes are
+/// messages of the described types.
 ///
 /// ```
 /// # fn main() -> gantry::Result<()> {
@@ -51,8 +51,8 @@ pub struct GenericClient {
 }
 
 impl Node {
-    /// A client under `name`, whose type is known at run time; [`Node::service_types`] has the types of the servers that
-    /// are there.
+    /// A client under `name`, whose type is known at run time; [`Node::service_types`] has the types of the servers
+    /// that are there.
     ///
     /// # Errors
     /// As [`Node::create_client`]; a description of more than 1 MiB.
@@ -76,22 +76,22 @@ impl Node {
 }
 
 impl GenericClient {
-    /// Whether a request needs a server when it is sent (the default, `true`). `false` is ROS 2's rule, for a binding that
-    /// follows its requests itself: a request without a server is sent to nobody, and is lost; no request is pending, so their
-    /// number has no bound, no error names one that will not be answered, and [`GenericClient::take_response`] returns each
-    /// response to this client, those of further servers, too. Set it before the first request; the methods that wait for
-    /// one response are not for this.
+    /// Whether a request needs a server when it is sent (the default, `true`). `false` is ROS 2's rule, for a binding
+    /// that follows its requests itself: a request without a server is sent to nobody, and is lost; no request is
+    /// pending, so their number has no bound, no error names one that will not be answered, and
+    /// [`GenericClient::take_response`] returns each response to this client, those of further servers, too. Set it
+    /// before the first request; the methods that wait for one response are not for this.
     ///
-    /// The QoS depth then bounds only what is kept ([`Node::create_client_with_qos`]): a send waits 100 ms, then fails, if a server
-    /// left four times as many requests, at least 960; responses that this client left are overwritten beyond six times as many, at
-    /// least 962. A client and a server of depth 10 that are matched take 136 KiB of shared memory besides the messages, of depth
-    /// 1000 0.8 MiB, of depth 10,000 8 MiB.
+    /// The QoS depth then bounds only what is kept ([`Node::create_client_with_qos`]): a send waits 100 ms, then fails,
+    /// if a server left four times as many requests, at least 960; responses that this client left are overwritten
+    /// beyond six times as many, at least 962. A client and a server of depth 10 that are matched take 136 KiB of
+    /// shared memory besides the messages, of depth 1000 0.8 MiB, of depth 10,000 8 MiB.
     pub fn set_requires_server(&mut self, on: bool) {
         self.tracker.is_tracking = on;
     }
 
-    /// The longest time for which a send waits for servers that do not keep up, before it fails; 100 ms if it was not set. A program
-    /// that serves others meanwhile sets zero.
+    /// The longest time for which a send waits for servers that do not keep up, before it fails; 100 ms if it was not
+    /// set. A program that serves others meanwhile sets zero.
     pub fn set_max_blocking_time(&mut self, limit: Duration) {
         self.requests.engine.set_max_blocking_time(limit);
     }
@@ -118,9 +118,10 @@ impl GenericClient {
         self.tracker.send(&mut self.requests, request)
     }
 
-    /// As [`GenericClient::send_request`], for a binding whose programs end at an error: a request for which a server leaves no room
-    /// is lost, and `None` is returned. [`GenericClient::lost_requests`] counts it, and the log has the first, the tenth, the hundredth ….
-    /// The first such request waits for the server; those after it do not, until one is sent again.
+    /// As [`GenericClient::send_request`], for a binding whose programs end at an error: a request for which a server
+    /// leaves no room is lost, and `None` is returned. [`GenericClient::lost_requests`] counts it, and the log has the
+    /// first, the tenth, the hundredth …. The first such request waits for the server; those after it do not, until one
+    /// is sent again.
     ///
     /// # Errors
     /// As there, except for [`EngineError::PublishTimeout`](crate::EngineError::PublishTimeout).

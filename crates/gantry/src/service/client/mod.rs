@@ -74,8 +74,8 @@ pub struct Client<S: ServiceType> {
 }
 
 impl Node {
-    /// A client of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`), with up to 100 requests in
-    /// flight.
+    /// A client of `S` under `name` (`/absolute`, `relative` to the namespace, or `~/private`), with up to 100 requests
+    /// in flight.
     ///
     /// # Errors
     /// A name that ROS 2 does not allow; no room in shared memory.
@@ -84,9 +84,9 @@ impl Node {
     }
 
     /// As [`Node::create_client`], with a QoS. Its depth is the most requests that the client has in flight (KEEP_ALL:
-    /// 10,000). For servers that leave its requests the client keeps four times as many, at least 960, and each server keeps
-    /// twice the depth more than that of responses for it. It must be RELIABLE; the other policies are those of services: no
-    /// request is lost, and no response to a request in flight.
+    /// 10,000). For servers that leave its requests the client keeps four times as many, at least 960, and each server
+    /// keeps twice the depth more than that of responses for it. It must be RELIABLE; the other policies are those of
+    /// services: no request is lost, and no response to a request in flight.
     ///
     /// # Errors
     /// As [`Node::create_client`]; BEST_EFFORT; a depth of 0 or above 10,000.

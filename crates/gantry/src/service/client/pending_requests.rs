@@ -30,7 +30,8 @@ pub(crate) struct PendingRequest {
 pub(crate) enum State {
     /// The response may come.
     Waiting,
-    /// The responses of all servers that are not gone may have been overwritten; if not, one is among those that can be taken now.
+    /// The responses of all servers that are not gone may have been overwritten; if not, one is among those that can be
+    /// taken now.
     Lost,
     /// All servers that can answer are gone.
     ServerGone,

@@ -1,9 +1,10 @@
 //! The tracking of requests from sending to their end: which servers can answer, which responses came, which will not
 //! come.
 //!
-//! A server is known by its publisher of responses for this client: a server that is gone stays among the publishers until
-//! its responses were taken, so its end is seen after its last response. Invariant: each request that was sent ends once,
-//! in a response, in an error that names it (`request_errors`), or by its sender giving it up. A client may turn that off.
+//! A server is known by its publisher of responses for this client: a server that is gone stays among the publishers
+//! until its responses were taken, so its end is seen after its last response. Invariant: each request that was sent
+//! ends once, in a response, in an error that names it (`request_errors`), or by its sender giving it up. A client may
+//! turn that off.
 
 use super::{
     super::{
@@ -61,7 +62,8 @@ pub(super) struct RequestTracker {
 }
 
 impl RequestTracker {
-    /// The endpoints of a client: the publisher of its requests, and the tracker with the subscription to its responses.
+    /// The endpoints of a client: the publisher of its requests, and the tracker with the subscription to its
+    /// responses.
     pub(super) fn new(
         node: &Node,
         name: &str,
@@ -78,8 +80,8 @@ impl RequestTracker {
         let (topic, request_type) = (request_topic(&name), service_type.request.clone());
         let requests = node.publisher_on(&topic, request_type, request_qos(depth), options)?;
         let gid = requests.engine.description().gid;
-        // Each server keeps `kept_replies` for this client. A depth would count those of all servers together, and the responses
-        // of one would push out those of another.
+        // Each server keeps `kept_replies` for this client. A depth would count those of all servers together, and the
+        // responses of one would push out those of another.
         let (topic, qos) = (client_reply_topic(&name, gid), Qos::default().reliable().keep_all());
         let responses = node.subscription_on(&topic, service_type.response.clone(), qos)?.engine;
         let tracker = RequestTracker {
@@ -168,8 +170,8 @@ impl RequestTracker {
         Ok(self.servers.len())
     }
 
-    /// Whether a server would get a request now, for those that wait for one. Takes all responses first: a late one of a server
-    /// that is gone would end each wait at once.
+    /// Whether a server would get a request now, for those that wait for one. Takes all responses first: a late one of
+    /// a server that is gone would end each wait at once.
     pub(super) fn has_server(&mut self, requests: &mut GenericPublisher) -> Result<bool> {
         while let Some(outcome) = self.next_outcome()? {
             self.arrived.push_back(outcome);
@@ -272,8 +274,8 @@ impl RequestTracker {
         losses.overwritten + losses.before_matched
     }
 
-    /// If responses of a server were overwritten since the last take, its response to any request may have been among them,
-    /// unless it can still be taken.
+    /// If responses of a server were overwritten since the last take, its response to any request may have been among
+    /// them, unless it can still be taken.
     #[inline]
     fn note_losses(&mut self) {
         if self.losses() != self.noted_losses {

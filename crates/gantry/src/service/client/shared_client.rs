@@ -1,7 +1,7 @@
 //! A client that several tasks share.
 //!
-//! The engine wakes one waker; that one wakes all tasks that wait, and each looks whether its request ended. A waker may
-//! poll or drop its task at once, so wakers are called and dropped while nothing is locked.
+//! The engine wakes one waker; that one wakes all tasks that wait, and each looks whether its request ended. A waker
+//! may poll or drop its task at once, so wakers are called and dropped while nothing is locked.
 
 use super::{
     Client, Outcome, Response,
@@ -18,8 +18,8 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A client of a service for several tasks or threads: [`Client::into_shared`]. Clones are the same client, so its requests
-/// in flight are bounded together.
+/// A client of a service for several tasks or threads: [`Client::into_shared`]. Clones are the same client, so its
+/// requests in flight are bounded together.
 ///
 /// ```
 /// # use gantry::SharedClient;

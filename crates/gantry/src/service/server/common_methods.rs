@@ -11,7 +11,8 @@ macro_rules! common_methods {
             TakeFuture::new(self)
         }
 
-        /// Waits until there is a request to take; `false` after `timeout` or a shutdown. A client of another type is no
+        /// Waits until there is a request to take; `false` after `timeout` or a shutdown. A client of another type is
+        /// no
         #[doc = concat!("error here: that client gets an error, and [`", stringify!($service), "::mismatches`] shows it.")]
         ///
         /// # Errors
@@ -23,9 +24,9 @@ macro_rules! common_methods {
             }
         }
 
-        /// The number of responses that clients lost because they did not take them, and all memory for them was in use. The log
-        /// has the first, the tenth, the hundredth … with the client. Those that a client leaves beyond its history are not among
-        /// them: the client counts them.
+        /// The number of responses that clients lost because they did not take them, and all memory for them was in
+        /// use. The log has the first, the tenth, the hundredth … with the client. Those that a client leaves beyond
+        /// its history are not among them: the client counts them.
         #[must_use]
         pub fn lost_responses(&self) -> u64 {
             self.replies.lost_responses

@@ -12,8 +12,8 @@ use std::{fmt::Display, time::Duration};
 
 /// Answers requests as bytes, as [`Service`](crate::Service) answers messages; belongs to one thread at a time.
 ///
-/// Requests and responses are CDR bodies, as [`GenericPublisher`](crate::GenericPublisher) says. Gantry does not check that
-/// the bytes are messages of the described types.
+/// Requests and responses are CDR bodies, as [`GenericPublisher`](crate::GenericPublisher) says. Gantry does not check
+/// that the bytes are messages of the described types.
 ///
 /// # Real-time
 /// As [`Service`](crate::Service).
@@ -23,8 +23,8 @@ pub struct GenericService {
     replies: ReplyPublishers,
 }
 
-/// A taken request, in place. It owns its pin: keep it, send it to another thread, drop it in any order; answer it now or
-/// later.
+/// A taken request, in place. It owns its pin: keep it, send it to another thread, drop it in any order; answer it now
+/// or later.
 ///
 /// # Real-time
 /// Data path while its service exists.
@@ -78,7 +78,8 @@ impl GenericService {
         self.replies.of(request.client_gid)?.loan(length_bytes)
     }
 
-    /// Bytes of the shared memory for the responses to all clients, which grows as they need it; that for a client that left goes back.
+    /// Bytes of the shared memory for the responses to all clients, which grows as they need it; that for a client that
+    /// left goes back.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.replies.memory_bytes()
@@ -106,8 +107,9 @@ impl GenericService {
         self.replies.publish(request.client_gid, publish).unwrap_or(Ok(()))
     }
 
-    /// Counts a response that is not sent as [lost](GenericService::lost_responses), and logs the first, the tenth, the hundredth …:
-    /// for a binding whose programs end at an error, when [`loan_response`](GenericService::loan_response) finds no memory.
+    /// Counts a response that is not sent as [lost](GenericService::lost_responses), and logs the first, the tenth, the
+    /// hundredth …: for a binding whose programs end at an error, when [`loan_response`](GenericService::loan_response)
+    /// finds no memory.
     pub fn lose_response(&mut self, request: RequestId) {
         self.replies.count_lost(request.client_gid, 1);
     }

@@ -48,18 +48,18 @@ use std::{ops::Deref, time::Duration};
 /// # Ok(()) }
 /// ```
 ///
-/// A server has memory of its own for the replies to each client, from which
-/// [`loan_response`](Service::loan_response) loans. The control thread makes it when the client comes. It frees it after
-/// the client left and another request was taken.
+/// A server has memory of its own for the replies to each client, from which [`loan_response`](Service::loan_response)
+/// loans. The control thread makes it when the client comes. It frees it after the client left and another request was
+/// taken.
 ///
 /// # Real-time
 /// Data path: [`take_request`](Service::take_request), [`loan_response`](Service::loan_response),
 /// [`send_response`](Service::send_response), their variants and [`service_name`](Service::service_name), with the
 /// exceptions that they and the methods of the same kind of [`GenericPublisher`](crate::GenericPublisher) and
 /// [`GenericSubscription`](crate::GenericSubscription) name, and two more. If clients came or left since the last call,
-/// each of them takes a lock and allocates. While the control thread makes the memory for a client, a response to a client
-/// without such memory takes a lock, and a response to that client waits until it is made. The other methods are control
-/// path.
+/// each of them takes a lock and allocates. While the control thread makes the memory for a client, a response to a
+/// client without such memory takes a lock, and a response to that client waits until it is made. The other methods are
+/// control path.
 pub struct Service<S: ServiceType> {
     name: String,
     requests: Subscription<S::Request>,
@@ -84,9 +84,9 @@ impl Node {
         self.create_service_with_qos(name, DEFAULT_DEPTH)
     }
 
-    /// As [`Node::create_service`], with a QoS, which must be RELIABLE. Its depth limits nothing: requests wait in the memory
-    /// of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds them and the responses that
-    /// are kept for it. The other policies are those of services.
+    /// As [`Node::create_service`], with a QoS, which must be RELIABLE. Its depth limits nothing: requests wait in the
+    /// memory of their clients, and the depth of each client ([`Node::create_client_with_qos`]) bounds them and the
+    /// responses that are kept for it. The other policies are those of services.
     ///
     /// # Errors
     /// As [`Node::create_service`]; BEST_EFFORT; a depth of 0 or above 10,000.
@@ -146,9 +146,9 @@ impl CallbackGroup {
 }
 
 impl<S: ServiceType> Service<S> {
-    /// The next request, in place; `None` if there is none now. Of several clients the oldest comes first. A sample that is no such
-    /// request gets no answer and is passed over: [`Service::malformed_requests`] counts it, and the log names the first, the tenth, the
-    /// hundredth …
+    /// The next request, in place; `None` if there is none now. Of several clients the oldest comes first. A sample
+    /// that is no such request gets no answer and is passed over: [`Service::malformed_requests`] counts it, and the
+    /// log names the first, the tenth, the hundredth …
     ///
     /// # Errors
     /// A client whose memory is invalid, which is then excluded for good; the process forked.
@@ -167,12 +167,13 @@ impl<S: ServiceType> Service<S> {
         self.requests.malformed()
     }
 
-    /// Memory for the response to that request, of that shape, as [`Publisher::loan_with`](crate::Publisher::loan_with).
-    /// It lies where the client of the request reads its responses.
+    /// Memory for the response to that request, of that shape, as
+    /// [`Publisher::loan_with`](crate::Publisher::loan_with). It lies where the client of the request reads its
+    /// responses.
     ///
     /// # Errors
-    /// As there: a client that holds too many responses uses up its memory, and not that of others. One that leaves them loses the
-    /// oldest ([`Service::lost_responses`]).
+    /// As there: a client that holds too many responses uses up its memory, and not that of others. One that leaves
+    /// them loses the oldest ([`Service::lost_responses`]).
     pub fn loan_response_with(
         &mut self,
         request: RequestId,

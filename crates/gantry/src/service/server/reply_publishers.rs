@@ -1,8 +1,8 @@
 //! The publishers of a server's replies: one for each client, on a topic that only this client reads.
 //!
-//! So the replies to a client are kept for that client alone, whatever the others do. The control thread makes a publisher
-//! when a client is matched (`reply_watcher`), and a client counts a server as ready when it has mapped that publisher;
-//! therefore a client that asks can be answered.
+//! So the replies to a client are kept for that client alone, whatever the others do. The control thread makes a
+//! publisher when a client is matched (`reply_watcher`), and a client counts a server as ready when it has mapped that
+//! publisher; therefore a client that asks can be answered.
 
 use super::{
     super::service_type::ServiceTypeDescription,
@@ -120,8 +120,8 @@ impl ReplyPublishers {
         );
     }
 
-    /// Sends a response, which no process reads if the client left. The client may have got its publisher since the loan: a
-    /// request arrives earlier if the client counts on another server. The response is copied then.
+    /// Sends a response, which no process reads if the client left. The client may have got its publisher since the
+    /// loan: a request arrives earlier if the client counts on another server. The response is copied then.
     pub(super) fn send(
         &mut self,
         request: RequestId,
@@ -161,8 +161,8 @@ impl ReplyPublishers {
         }
     }
 
-    /// A client may ask as soon as it has mapped its publisher. One whose publisher is not there counts on other servers, or
-    /// left.
+    /// A client may ask as soon as it has mapped its publisher. One whose publisher is not there counts on other
+    /// servers, or left.
     #[cold]
     fn wait_for(&mut self, client: Gid) {
         self.watcher.wait_until_made(client);

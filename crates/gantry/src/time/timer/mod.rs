@@ -113,8 +113,8 @@ impl Timer {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(schedule.period_ns)));
     }
 
-    /// As [`Timer::reset`], but it is due `delay` from now, and whole periods after that: timers that are to keep one phase are reset
-    /// with delays to one time.
+    /// As [`Timer::reset`], but it is due `delay` from now, and whole periods after that: timers that are to keep one
+    /// phase are reset with delays to one time.
     pub fn reset_after(&self, delay: Duration) {
         self.change(|schedule, now_ns| schedule.next_ns = Some(now_ns.saturating_add(in_ns(delay))));
     }
@@ -150,8 +150,8 @@ impl Timer {
 }
 
 impl JumpListener for Mutex<Schedule> {
-    /// As rcl does: after a change of the source, the rest of the period remains; after a jump back by more than a period, a whole
-    /// one does.
+    /// As rcl does: after a change of the source, the rest of the period remains; after a jump back by more than a
+    /// period, a whole one does.
     fn time_jumped(&self, jump: Jump) -> Vec<Waker> {
         let mut schedule = lock(self);
         let Some(next_ns) = schedule.next_ns else { return Vec::new() };

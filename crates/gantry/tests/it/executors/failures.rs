@@ -1,4 +1,5 @@
-//! Malformed samples: the first is logged, and the other samples come. The unit tests of the crate test sources that fail.
+//! Malformed samples: the first is logged, and the other samples come. The unit tests of the crate test sources that
+//! fail.
 
 use super::*;
 use std::sync::Once;

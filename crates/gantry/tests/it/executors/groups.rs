@@ -1,4 +1,5 @@
-//! Callback groups: callbacks wait for each other to prove that they run at the same time, so the result does not depend on luck.
+//! Callback groups: callbacks wait for each other to prove that they run at the same time, so the result does not
+//! depend on luck.
 
 use super::*;
 use std::{

@@ -1,5 +1,5 @@
-//! The behaviours that all executors share: each is a test of its own for every executor, with the far end on a thread of this
-//! process and in a process of its own (`far`), or without a far end.
+//! The behaviours that all executors share: each is a test of its own for every executor, with the far end on a thread
+//! of this process and in a process of its own (`far`), or without a far end.
 //!
 //! Names are `executors::EXECUTOR::PLACE::BEHAVIOUR`. Where executors differ, in order and in losses, the behaviour
 //! states the difference.

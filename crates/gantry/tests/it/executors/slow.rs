@@ -17,7 +17,8 @@ behaviours! {
     ],
 }
 
-/// A callback whose work takes 300 ms, in that group; the returned function has it run, and waits for the end of the run.
+/// A callback whose work takes 300 ms, in that group; the returned function has it run, and waits for the end of the
+/// run.
 fn slow(case: &Case, group: &CallbackGroup) -> impl FnMut() + Send + use<> {
     let (topic, (sender, told)) = (case.topic("slow"), telling());
     let work = move |_: Sample<Point>| {

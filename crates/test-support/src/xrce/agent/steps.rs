@@ -1,6 +1,7 @@
 //! The steps of an input: a byte that says what happens and to which address, and what it needs.
 //!
-//! Some steps are messages as they are; others fill in what chance would hardly find: sequence numbers, logins, descriptions of objects.
+//! Some steps are messages as they are; others fill in what chance would hardly find: sequence numbers, logins,
+//! descriptions of objects.
 
 use super::{ADDRESSES, World, witness};
 use gantry_agent::PeerAddress;

@@ -1,7 +1,8 @@
-//! The work of a server on the control thread: it makes the publisher of replies for each client that comes, and drops those of
-//! clients that left, which makes system calls.
+//! The work of a server on the control thread: it makes the publisher of replies for each client that comes, and drops
+//! those of clients that left, which makes system calls.
 //!
-//! Invariant: a publisher that a client can map is in `Handover::made` or with its server, or its client is `Handover::making`.
+//! Invariant: a publisher that a client can map is in `Handover::made` or with its server, or its client is
+//! `Handover::making`.
 
 use super::super::{
     guaranteed_replies, kept_replies,
@@ -152,7 +153,8 @@ impl ReplyWatcher {
 
     /// Waits while the publisher for that client is being made.
     pub(super) fn wait_until_made(&self, client: Gid) {
-        // Acquire, partner: `ReplyWatcher::make`. A client that asked saw its publisher, so we see that it is being made.
+        // Acquire, partner: `ReplyWatcher::make`. A client that asked saw its publisher, so we see that it is being
+        // made.
         if self.is_making.load(Acquire) {
             let handover = lock(&self.handover);
             drop(self.is_made.wait_while(handover, |handover| handover.making == Some(client)));
@@ -218,8 +220,8 @@ impl ReplyWatcher {
         Ok(())
     }
 
-    /// The server is dropped. Publishers and `presence` keep the participant, so the control thread must have none from here on:
-    /// a program that ends now would leave its files.
+    /// The server is dropped. Publishers and `presence` keep the participant, so the control thread must have none from
+    /// here on: a program that ends now would leave its files.
     pub(super) fn close(&self) {
         let mut handover = lock(&self.handover);
         handover.is_closed = true;
@@ -281,9 +283,9 @@ impl Drop for Making<'_> {
 }
 
 impl Watcher for ReplyWatcher {
-    /// Called by the control thread, and by a thread that makes a client in this process, which returns when the client has
-    /// its publisher. It may be called again by a thread that it already runs on, since it makes publishers: that thread
-    /// does not wait for the work of any server, since its holder may wait for this thread.
+    /// Called by the control thread, and by a thread that makes a client in this process, which returns when the client
+    /// has its publisher. It may be called again by a thread that it already runs on, since it makes publishers: that
+    /// thread does not wait for the work of any server, since its holder may wait for this thread.
     ///
     /// Each call sets `is_due`, and returns after some thread began to work later than that, or is bound to:
     ///
@@ -293,8 +295,9 @@ impl Watcher for ReplyWatcher {
     /// | within the work of this server or of another one | free | works |
     /// | as above | locked | leaves it to the holder, which looks at `is_due` once more after it unlocked |
     ///
-    /// The last line needs the two fences. This call sets the flag, fences, and finds the lock taken; the holder unlocks, fences, and
-    /// loads the flag. If the lock was found taken before it was unlocked, the holder sees the flag, and works again.
+    /// The last line needs the two fences. This call sets the flag, fences, and finds the lock taken; the holder
+    /// unlocks, fences, and loads the flag. If the lock was found taken before it was unlocked, the holder sees the
+    /// flag, and works again.
     fn update(&self) {
         self.is_due.store(true, SeqCst);
         fence(SeqCst); // of an update that finds it locked and the end of that work, the latter sees the flag
