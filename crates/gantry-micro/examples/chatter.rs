@@ -37,7 +37,7 @@ fn chatter<T: Transport, const MTU: usize, const HISTORY: usize>(
 ) -> Result<(), Box<dyn Error>> {
     let (publisher, subscription) = (Publisher::<Text>::new(), Subscription::<Text, 8, 64>::new());
     let key = ClientKey(std::process::id().to_be_bytes());
-    let mut client = Client::new(transport, memory, Node { name: "chatter", domain_id: 0, key });
+    let mut client = Client::new(transport, memory, Node { name: "chatter", domain_id: 0, key, boot_nonce: None });
     client.create_publisher(&publisher, "chatter", Qos::DEFAULT)?;
     client.create_subscription(&subscription, "chatter", Qos::DEFAULT)?;
     let start = std::time::Instant::now();

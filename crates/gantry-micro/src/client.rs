@@ -14,6 +14,7 @@ use crate::{
     subscription::Subscription,
     transport::Transport,
 };
+use core::num::NonZeroU32;
 use gantry_cdr::Message;
 use gantry_xrce::{
     session::{AgentClock, ClientConfig, LinkCounts},
@@ -33,6 +34,10 @@ pub struct Node<'a> {
     pub domain_id: u16,
     /// The number that tells this microcontroller from others of the same agent; not zero.
     pub key: ClientKey,
+    /// A number that is drawn at each boot, as from a noise source or a counter in flash memory: by it the agent sees at
+    /// once that the board was reset. `None`: a board that asks again within 100 ms of its last login is taken for a copy
+    /// of it, and its first messages are lost.
+    pub boot_nonce: Option<NonZeroU32>,
 }
 
 /// A node on a microcontroller. It connects to an agent, and again after the agent was gone, and then asks for its
@@ -60,7 +65,7 @@ impl<'a, T: Transport> Client<'a, T> {
         let Parts { link, incoming, outgoing, mtu_bytes } = memory.parts();
         Self {
             transport,
-            session: Session::new(ClientConfig { key: node.key, mtu_bytes }, link),
+            session: Session::new(ClientConfig { key: node.key, mtu_bytes, boot_nonce: node.boot_nonce }, link),
             registry: Registry::new(node),
             incoming,
             outgoing,

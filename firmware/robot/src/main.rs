@@ -18,7 +18,7 @@ use gantry_msgs::{
 };
 use static_cell::StaticCell;
 
-const NODE: Node<'static> = Node { name: "robot", domain_id: 0, key: ClientKey(*b"robo") };
+const NODE: Node<'static> = Node { name: "robot", domain_id: 0, key: ClientKey(*b"robo"), boot_nonce: None };
 const IMU_PERIOD_US: u32 = 20_000;
 const SYNCHRONISE_PERIOD_US: u32 = 10_000_000;
 const GRAVITY_M_PER_S2: f64 = 9.81;

@@ -36,7 +36,7 @@ use jobs::Jobs;
 use objects::{Object, Objects};
 use outlet::Delivered;
 use parcel::Parcel;
-use requests::Requests;
+use requests::{MAX_REQUESTS, Requests};
 use silence::Silence;
 use std::{
     collections::VecDeque,
@@ -156,12 +156,17 @@ impl Client {
 
     /// Whether a CREATE_CLIENT from the client's address is another copy of the one that began its session, or of one before: the line
     /// may have doubled or delayed it, or the client may have asked again before it had the answer. A later one is of a board that was
-    /// reset, whose streams begin anew; eProsima's client has the same number in each session.
+    /// reset, whose streams begin anew; eProsima's client has the same number in each session. By a boot nonce both are known
+    /// whenever they come.
     pub fn has_begun_as(&self, peer: &Peer, now: Instant) -> bool {
         let current = self.peer();
-        let is_earlier = peer.session.0.wrapping_sub(current.session.0) > u8::MAX / 2; // numbers are counted up
-        let is_copy = peer.session == current.session || is_earlier;
-        is_copy && Peer { session: current.session, ..*peer } == *current && now < self.began.after_us(COPY_US)
+        let is_recent = now < self.began.after_us(COPY_US);
+        let is_copy = match peer.session == current.session {
+            true => is_recent || peer.boot_nonce.is_some(),
+            // Numbers are counted up.
+            false => is_recent && peer.session.0.wrapping_sub(current.session.0) > u8::MAX / 2,
+        };
+        is_copy && Peer { session: current.session, ..*peer } == *current
     }
 
     pub fn peer(&self) -> &Peer {
@@ -208,8 +213,22 @@ impl Client {
     fn split<'a>(&'a mut self, context: &'a Arc<Context>, now: Instant) -> (Requests<'a>, &'a mut Session) {
         let Self { this, session, line, objects, answers, jobs, creations, counts, limiter, is_closed, .. } = self;
         let key = session.peer().key;
-        let requests =
-            Requests { this, objects, answers, jobs, creations, counts, limiter, line, is_closed, context, key, now };
+        let left = MAX_REQUESTS;
+        let requests = Requests {
+            this,
+            objects,
+            answers,
+            jobs,
+            creations,
+            counts,
+            limiter,
+            line,
+            is_closed,
+            context,
+            key,
+            now,
+            left,
+        };
         (requests, session)
     }
 

@@ -35,7 +35,11 @@ use std::{
 /// The answers that wait for room in the session. A client that asks so much more than it acknowledges is broken.
 const MAX_ANSWERS: usize = 256;
 
-/// A client without its session, which hands over its requests.
+/// The requests of one message that are carried out. Honest messages have fewer; a datagram of 64 KiB has room for some
+/// thousands of WRITE_DATA, each of which may wake readers, while the messages of all other clients wait.
+pub const MAX_REQUESTS: u32 = 512;
+
+/// A client without its session, which hands over the requests of one message.
 pub struct Requests<'a> {
     pub this: &'a Weak<ClientCell>,
     pub objects: &'a mut Objects,
@@ -49,11 +53,21 @@ pub struct Requests<'a> {
     pub context: &'a Arc<Context>,
     pub key: ClientKey,
     pub now: Instant,
+    /// The requests of the message that may still be carried out.
+    pub left: u32,
 }
 
 impl Requests<'_> {
     /// Carries out a request, or lets it wait for a worker: one that creates or destroys entities, and those behind it.
     pub fn handle(&mut self, event: AgentEvent<'_>) {
+        if let Some((stream, request)) = request_of(&event) {
+            if self.left == 0 {
+                self.counts.refused += u64::from(matches!(event, AgentEvent::Write { .. }));
+                let why = format!("its message has more than {MAX_REQUESTS} requests; send shorter messages");
+                return self.refuse(stream, request, Refusal::new(StatusValue::RESOURCES, why));
+            }
+            self.left -= 1;
+        }
         let is_idle = self.jobs.is_empty();
         match event {
             AgentEvent::Create { stream, flags, create } if !is_idle || is_costly(flags, &create) => {
@@ -275,6 +289,21 @@ impl Requests<'_> {
             }
             None => self.refuse(stream, read.request, Refusal::unknown("object", read.request.object)),
         }
+    }
+}
+
+/// The stream and the object of a request that is answered by a status or by data.
+fn request_of(event: &AgentEvent<'_>) -> Option<(StreamId, ObjectRequest)> {
+    match event {
+        AgentEvent::Create { stream, create, .. } => Some((*stream, create.request)),
+        AgentEvent::Unreadable { stream, request, .. }
+        | AgentEvent::Delete { stream, request }
+        | AgentEvent::Write { stream, request, .. } => Some((*stream, *request)),
+        AgentEvent::Read { stream, read } => Some((*stream, read.request)),
+        AgentEvent::Close { .. }
+        | AgentEvent::UnknownStream { .. }
+        | AgentEvent::Loss(_)
+        | AgentEvent::Malformed(_) => None,
     }
 }
 

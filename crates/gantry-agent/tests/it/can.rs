@@ -1,11 +1,17 @@
 //! A simulated CAN bus: firmware and hostile nodes on it, its socket, its order and its time.
 
-use crate::{firmware::echo, support::agent};
+use crate::{
+    firmware::echo,
+    neighbours::{of_any_domain, storm},
+    sessions::create_client,
+    support::agent,
+};
 use gantry_agent::{Agent, Can, CanFrame, CanTiming, Config};
 use gantry_micro::{
     Memory, Transport,
     transport::{CanFdTransport, SimulatedCan},
 };
+use gantry_xrce::wire::SessionId;
 use rustix::{
     io::{read, write},
     net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with, sockopt},
@@ -34,6 +40,7 @@ test_support::tests!(
     frames_are_sent_in_the_order_of_their_identifiers,
     a_saturated_bus_holds_up_those_with_higher_identifiers_until_it_is_free,
     a_node_that_does_not_read_loses_frames_and_harms_nobody,
+    storms_on_a_bus_leave_others_their_data,
     packets_that_are_no_frames_end_their_node,
     the_bus_is_no_faster_than_a_wire,
     a_bus_has_its_path_for_itself
@@ -55,7 +62,11 @@ fn timing((nominal, data): (u32, u32)) -> CanTiming {
 
 impl Rig {
     fn new(rates: (u32, u32)) -> Self {
-        let (agent, _udp, lines) = agent(Config::default());
+        Self::with(Config::default(), rates)
+    }
+
+    fn with(config: Config, rates: (u32, u32)) -> Self {
+        let (agent, _udp, lines) = agent(config);
         let folder = tempfile::tempdir().unwrap();
         let can = Can::simulated(&agent, &folder.path().join("can0"), timing(rates)).unwrap();
         Self { can, agent, lines, folder }
@@ -139,6 +150,25 @@ fn two_clients_share_a_simulated_bus() {
     assert_eq!(unsent, [0, 0]);
     drop(rig.can);
     assert!(!rig.folder.path().join("can0").exists(), "the socket is left behind");
+}
+
+fn storms_on_a_bus_leave_others_their_data() {
+    const KEY: u32 = 0x0904;
+    let rig = Rig::with(of_any_domain(), (500_000, 2_000_000));
+    let mut hostile = rig.client(9);
+    let login = create_client(SessionId::CLIENT, 0x0d00_0904, &[]);
+    let (storm, theft) = (storm(1), create_client(SessionId::CLIENT, KEY, &[]));
+    let mut sent = 0;
+    echo(rig.client(7), memory(), KEY, "/amid_can", |talk| {
+        for number in 0..50 {
+            for message in [&login, &storm, &theft] {
+                sent += u32::from(hostile.send(message).unwrap());
+            }
+            talk(&number.to_string());
+        }
+    });
+    assert!(sent >= 20, "the bus took {sent} messages of the storm");
+    assert!(rig.has_logged("has the key of"), "the theft came to nothing");
 }
 
 /// Starts the program on a simulated bus, and waits until it says so.

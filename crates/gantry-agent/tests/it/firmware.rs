@@ -32,7 +32,7 @@ pub fn echo<const MTU: usize, const HISTORY: usize>(
 ) {
     let back = format!("{topic}_back");
     let (publisher, subscription) = (Publisher::<Text>::new(), Subscription::<Text, 4, 256>::new());
-    let node = Node { name: "firmware", domain_id: 0, key: ClientKey(key.to_be_bytes()) };
+    let node = Node { name: "firmware", domain_id: 0, key: ClientKey(key.to_be_bytes()), boot_nonce: None };
     let mut client = Client::new(transport, &mut memory, node);
     client.create_publisher(&publisher, &back, gantry_micro::Qos::DEFAULT).unwrap();
     client.create_subscription(&subscription, topic, gantry_micro::Qos::DEFAULT).unwrap();

@@ -6,14 +6,15 @@ use crate::{
 };
 use gantry_agent::{Agent, Config};
 use gantry_xrce::wire::{
-    ByteOrder, ClientKey, Delete, Flags, Header, Info, MessageBuilder, ObjectId, ObjectRequest, Payload, RequestId,
-    SessionId, Status, StatusAgent, StatusValue, StreamId, Submessage, SubmessageId, WriteData, parse,
+    ByteOrder, ClientKey, Delete, Flags, Header, Info, MessageBuilder, ObjectId, ObjectRequest, Payload, Property,
+    RequestId, SessionId, Status, StatusAgent, StatusValue, StreamId, Submessage, SubmessageId, WriteData, parse,
 };
 use std::time::Duration;
 
 test_support::tests!(
     a_copy_of_a_login_leaves_the_session_alone,
     a_login_after_a_reset_of_the_board_begins_the_session_anew,
+    a_boot_nonce_tells_a_reset_from_a_copy,
     a_login_of_an_earlier_session_leaves_the_session_alone,
     messages_without_a_session_are_answered_so_that_the_client_logs_in
 );
@@ -85,6 +86,23 @@ fn a_login_after_a_reset_of_the_board_begins_the_session_anew() {
     agent.advance(Duration::from_secs(1));
     log_in(&mut other, SessionId::CLIENT);
     assert!(is_taken(&mut other, SessionId::CLIENT, 0));
+}
+
+fn a_boot_nonce_tells_a_reset_from_a_copy() {
+    let (agent, _) = stopped_agent(Config::default());
+    let mut wire = line(&agent);
+    let log_in_with = |wire: &mut _, value| {
+        let login = create_client(SessionId::CLIENT, KEY, &[Property { name: b"gantry", value }]);
+        let status = ask(wire, &login, |_, answer| answer.read::<StatusAgent<'_>>().map(|answer| answer.result.status));
+        assert_eq!(status, Some(Ok(StatusValue::OK)));
+    };
+    log_in_with(&mut wire, b"1boot");
+    assert!(is_taken(&mut wire, SessionId::CLIENT, 0));
+    agent.advance(Duration::from_millis(500)); // soon enough not to be asked whether it is alive
+    log_in_with(&mut wire, b"1boot");
+    assert!(!is_taken(&mut wire, SessionId::CLIENT, 0), "a copy that comes late begins the stream anew");
+    log_in_with(&mut wire, b"1next");
+    assert!(is_taken(&mut wire, SessionId::CLIENT, 0), "a reset is taken for a copy");
 }
 
 fn a_login_of_an_earlier_session_leaves_the_session_alone() {

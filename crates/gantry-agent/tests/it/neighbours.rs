@@ -16,8 +16,8 @@ use gantry_msgs::{
     std_msgs::msg::UInt32,
 };
 use gantry_xrce::wire::{
-    ByteOrder, Create, Entity, Flags, Header, MessageBuilder, Object, ObjectRequest, Owner, Participant, RequestId,
-    Service, SessionId, StatusAgent, StatusValue, StreamId, SubmessageId, parse,
+    ByteOrder, Create, Entity, Flags, Header, MessageBuilder, Object, ObjectId, ObjectRequest, Owner, Participant,
+    RequestId, Service, SessionId, StatusAgent, StatusValue, StreamId, SubmessageId, WriteData, parse,
 };
 use std::{net::UdpSocket, time::Duration};
 use test_support::{PATIENCE, eventually};
@@ -27,6 +27,7 @@ test_support::tests!(
     storms_over_tcp_leave_others_their_data,
     storms_on_a_serial_line_leave_others_their_data,
     creations_have_a_rate,
+    a_message_has_limited_requests,
     a_login_with_the_key_of_another_host_waits_for_its_silence,
     a_silent_reader_gets_few_messages,
     the_logins_of_one_host_leave_places_to_others,
@@ -40,12 +41,12 @@ const UINT32: &str = "std_msgs::msg::dds_::UInt32_";
 const STRING: &str = "std_msgs::msg::dds_::String_";
 
 /// An agent whose clients choose their domains.
-fn of_any_domain() -> Config {
+pub fn of_any_domain() -> Config {
     Config { domain: DomainChoice::AsAsked, ..Config::default() }
 }
 
 /// A message that replaces a participant again and again, each time by one of another domain.
-fn storm(creations: u16) -> Vec<u8> {
+pub fn storm(creations: u16) -> Vec<u8> {
     let mut memory = vec![0; 64 * usize::from(creations) + 64];
     let header = Header::streamless(SessionId::CLIENT);
     let mut builder = MessageBuilder::new(&mut memory, &header, ByteOrder::Little).unwrap();
@@ -89,11 +90,10 @@ fn storms_over_udp_leave_others_their_data() {
 }
 
 fn storms_over_tcp_leave_others_their_data() {
-    let (agent, udp, _) = agent(of_any_domain());
+    let (agent, _udp, _) = agent(of_any_domain());
     let tcp = Tcp::open(&agent, ([127, 0, 0, 1], 0).into()).unwrap();
     let mut witness = TestClient::open(TcpWire::connect(&tcp), 0x0d02);
-    let mut hostile = UdpSocket::bind("127.0.0.2:0").unwrap();
-    hostile.connect(udp.address()).unwrap();
+    let mut hostile = TcpWire::connect_from([127, 0, 0, 2].into(), &tcp);
     exchange_amid_storms(&mut witness, &mut hostile, 0x0d02, "amid_tcp");
 }
 
@@ -117,6 +117,32 @@ fn creations_have_a_rate() {
     assert!(!is_refused());
     wire.send(&storm(57));
     assert!(is_refused());
+}
+
+/// A message of requests to write an UInt32.
+fn writes(writer: ObjectId, count: u16) -> Vec<u8> {
+    let mut memory = vec![0; 16 * usize::from(count) + 64];
+    let header = Header::streamless(SessionId::CLIENT);
+    let mut builder = MessageBuilder::new(&mut memory, &header, ByteOrder::Little).unwrap();
+    for number in 0..count {
+        let request = ObjectRequest { request: RequestId(100 + number), object: writer };
+        builder.add(Flags::NONE, &WriteData { request, data: &[0; 4] }).unwrap();
+    }
+    let length = builder.bytes();
+    memory.truncate(length);
+    memory
+}
+
+fn a_message_has_limited_requests() {
+    let (agent, lines) = stopped_agent(of_any_domain());
+    let mut client = TestClient::open(pipe(&agent, GOOD, 1), 0x0d10);
+    let writer = client.create_writer(1, "rt/in_one_message", UINT32);
+    let counts = || agent.statistics()[0].counts;
+    client.wire.send(&writes(writer, 512));
+    assert_eq!((counts().published, counts().refused), (512, 0));
+    client.wire.send(&writes(writer, 600));
+    assert_eq!((counts().published, counts().refused), (1024, 88));
+    assert!(lines.lock().unwrap().iter().any(|line| line.contains("more than 512 requests; send shorter messages")));
 }
 
 fn a_login_with_the_key_of_another_host_waits_for_its_silence() {

@@ -8,7 +8,7 @@ use std::{
     convert::Infallible,
 };
 
-pub const NODE: Node<'static> = Node { name: "motor", domain_id: 7, key: ClientKey([1, 2, 3, 4]) };
+pub const NODE: Node<'static> = Node { name: "motor", domain_id: 7, key: ClientKey([1, 2, 3, 4]), boot_nonce: None };
 
 /// A step of simulated time.
 const STEP_US: u64 = 1_000;

@@ -10,10 +10,11 @@ use crate::{
     wire::{
         ByteOrder, ClientKey, ClientRepresentation, CreateClient, Data, DataFormat, Delete, Error, Flags, GetInfo,
         Header, Info, InfoMask, List, MessageBuilder, ObjectId, ObjectInfo, ObjectReply, ObjectRequest, Payload,
-        RequestId, ResultStatus, SessionId, StatusAgent, StreamId, Submessage, SubmessageId, Time, Timestamp,
+        Property, RequestId, ResultStatus, SessionId, StatusAgent, StreamId, Submessage, SubmessageId, Time, Timestamp,
         TimestampReply, VENDOR_EPROSIMA, VERSION, parse,
     },
 };
+use core::num::NonZeroU32;
 
 /// The first interval between two CREATE_CLIENT, which doubles up to the other.
 const FIRST_RETRY_US: u32 = 50_000;
@@ -36,6 +37,8 @@ pub struct ClientConfig {
     pub key: ClientKey,
     /// The longest message of the transport, in bytes.
     pub mtu_bytes: u16,
+    /// A number that the client drew when it booted; `None` if it has no entropy.
+    pub boot_nonce: Option<NonZeroU32>,
 }
 
 /// The reason for which a session ended.
@@ -302,7 +305,11 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> ClientSession<O, I, A, 
                 core.state =
                     State::Connecting { ask_at: now.after_us(retry_us), retry_us: (2 * retry_us).min(MAX_RETRY_US) };
                 let none = if core.session.has_key() { SessionId::NONE_WITH_KEY } else { SessionId::NONE };
-                link.control(&Header { key: core.config.key, ..Header::streamless(none) }, &core.create_client()).ok()
+                let header = Header { key: core.config.key, ..Header::streamless(none) };
+                let [Property { name, value: version }] = EXTENSIONS;
+                let [n0, n1, n2, n3] = core.config.boot_nonce.map_or(0, NonZeroU32::get).to_le_bytes();
+                let value = [version[0], n0, n1, n2, n3];
+                link.control(&header, &core.create_client(&[Property { name, value: &value }])).ok()
             }
             State::Closing => {
                 if now < core.ask_at {
@@ -415,14 +422,14 @@ impl Core {
         }
     }
 
-    fn create_client(&self) -> CreateClient<'static> {
+    fn create_client<'a>(&self, properties: &'a [Property<'a>]) -> CreateClient<'a> {
         CreateClient {
             client: ClientRepresentation {
                 version: VERSION,
                 vendor: VENDOR_EPROSIMA,
                 key: self.config.key,
                 session: self.session,
-                properties: Some(List::from(EXTENSIONS)),
+                properties: Some(List::from(properties)),
                 // As eProsima's client states it: without the message header.
                 mtu_bytes: self.config.mtu_bytes.saturating_sub(4),
             },

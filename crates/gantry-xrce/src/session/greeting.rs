@@ -6,6 +6,7 @@ use crate::wire::{
     List, MessageBuilder, ObjectInfo, ObjectReply, ObjectRequest, Payload, Property, Result, ResultStatus, SessionId,
     Status, StatusAgent, VENDOR_EPROSIMA, VERSION,
 };
+use core::num::NonZeroU32;
 
 /// The client is asked whether it is alive after so long a silence: one with Gantry's extensions, which spins, and any
 /// other.
@@ -30,6 +31,8 @@ pub struct Peer {
     pub is_extended: bool,
     /// The client is asked whether it is alive after so long a silence.
     pub silence_us: u32,
+    /// The number that the client drew when it booted; `None` if it states none.
+    pub boot_nonce: Option<NonZeroU32>,
 }
 
 impl Peer {
@@ -37,17 +40,23 @@ impl Peer {
     #[must_use]
     pub fn new(client: &ClientRepresentation<'_>) -> Self {
         let properties = client.properties.unwrap_or_default();
-        let is_extended = properties.iter().any(|property| EXTENSIONS.contains(&property));
-        let stated_us =
-            properties.iter().find(|property| property.name == HARD_LIVELINESS).and_then(milliseconds_as_us);
+        let value =
+            |name: &[u8]| properties.iter().find(|property| property.name == name).map(|property| property.value);
+        let [Property { name, value: version }] = EXTENSIONS;
+        let extension = value(name).and_then(|value| value.strip_prefix(*version));
+        let is_extended = extension.is_some();
+        let boot_nonce =
+            extension.and_then(|nonce| nonce.try_into().ok()).map(u32::from_le_bytes).and_then(NonZeroU32::new);
+        let stated_us = value(HARD_LIVELINESS).and_then(milliseconds_as_us);
         let default_us = if is_extended { SILENCE_US } else { LENIENT_SILENCE_US };
         let silence_us = stated_us.unwrap_or(default_us);
-        Self { key: client.key, session: client.session, mtu_bytes: client.mtu_bytes, is_extended, silence_us }
+        let ClientRepresentation { key, session, mtu_bytes, .. } = *client;
+        Self { key, session, mtu_bytes, is_extended, silence_us, boot_nonce }
     }
 }
 
-fn milliseconds_as_us(property: Property<'_>) -> Option<u32> {
-    let ms = str::from_utf8(property.value).ok()?.parse::<u32>().ok().filter(|&ms| ms > 0)?;
+fn milliseconds_as_us(text: &[u8]) -> Option<u32> {
+    let ms = str::from_utf8(text).ok()?.parse::<u32>().ok().filter(|&ms| ms > 0)?;
     Some(ms.clamp(MIN_SILENCE_MS, MAX_SILENCE_MS) * 1000)
 }
 
@@ -56,7 +65,7 @@ fn milliseconds_as_us(property: Property<'_>) -> Option<u32> {
 /// # Errors
 /// The memory is too short; 64 bytes are enough.
 pub fn welcome<'a>(memory: &'a mut [u8], peer: &Peer, result: ResultStatus) -> Result<&'a [u8]> {
-    let properties = peer.is_extended.then(|| List::from(EXTENSIONS));
+    let properties = peer.is_extended.then(|| List::from(&EXTENSIONS[..]));
     let agent = AgentRepresentation { properties, ..agent() };
     write(memory, &Header { key: peer.key, ..Header::streamless(peer.session) }, &StatusAgent { result, agent })
 }

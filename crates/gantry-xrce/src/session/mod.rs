@@ -7,7 +7,8 @@
 //! # Extensions
 //! Both sides of Gantry state the property [`EXTENSIONS`] when they connect. If both did, acknowledgements are delayed
 //! a little and travel behind the next message, and the request of a time stamp is as long as its reply. Every other
-//! peer meets DDS-XRCE as eProsima's client and agent speak it.
+//! peer meets DDS-XRCE as eProsima's client and agent speak it. A client that has entropy adds a number to the
+//! property, its boot nonce: by it the agent tells a client that was reset from a copy of its CREATE_CLIENT.
 
 mod agent;
 mod client;
@@ -25,8 +26,9 @@ pub use link::{Incoming, Link, LinkCounts, Loss};
 
 use crate::wire::Property;
 
-/// The property that offers Gantry's extensions, and confirms them.
-pub const EXTENSIONS: &[Property<'static>] = &[Property { name: b"gantry", value: b"1" }];
+/// The property that offers Gantry's extensions, and confirms them. In that of a client, the four bytes of its boot nonce
+/// follow the value in little-endian order; they are 0 if it has none.
+pub const EXTENSIONS: &[Property<'static>; 1] = &[Property { name: b"gantry", value: b"1" }];
 
 /// The padding that makes a TIMESTAMP as long as its reply: room for the two stamps that it lacks.
 const TIMESTAMP_PADDING_BYTES: usize = 16;

@@ -114,7 +114,7 @@ pub fn host() -> Node {
 
 impl TestClient {
     pub fn new(wire: impl Wire + 'static, key: u32) -> Self {
-        let config = ClientConfig { key: ClientKey(key.to_be_bytes()), mtu_bytes: MTU_BYTES as u16 };
+        let config = ClientConfig { key: ClientKey(key.to_be_bytes()), mtu_bytes: MTU_BYTES as u16, boot_nonce: None };
         let link = Link::new(ArraySlots::new(), ArraySlots::new(), vec![0; 8192], ArraySlots::new());
         let origin = std::time::Instant::now();
         Self { session: ClientSession::new(config, link), wire: Box::new(wire), told: Vec::new(), origin, read: 0 }

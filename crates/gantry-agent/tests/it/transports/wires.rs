@@ -3,11 +3,14 @@
 use crate::support::Wire;
 use gantry_agent::Tcp;
 use gantry_xrce::framing::{LengthPrefixDecoder, SerialDecoder, SerialEncoder, length_prefix};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    net::{AddressFamily, SocketType, bind, connect, socket},
+};
 use std::{
     fs::File,
     io::{Read, Write},
-    net::TcpStream,
+    net::{Ipv4Addr, SocketAddrV4, TcpStream},
     os::fd::AsFd,
     path::Path,
     time::Duration,
@@ -48,7 +51,19 @@ pub struct TcpWire {
 
 impl TcpWire {
     pub fn connect(tcp: &Tcp) -> Self {
-        let bytes = Bytes::new(TcpStream::connect(tcp.address()).unwrap());
+        Self::over(TcpStream::connect(tcp.address()).unwrap())
+    }
+
+    /// A connection from another machine, as far as its address tells.
+    pub fn connect_from(host: Ipv4Addr, tcp: &Tcp) -> Self {
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&socket, &SocketAddrV4::new(host, 0)).unwrap();
+        connect(&socket, &tcp.address()).unwrap();
+        Self::over(socket.into())
+    }
+
+    fn over(line: TcpStream) -> Self {
+        let bytes = Bytes::new(line);
         Self { bytes, decoder: LengthPrefixDecoder::new(), buffer: vec![0; 1024] }
     }
 }

@@ -56,7 +56,7 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(one_way_us: u64, faults: Faults, seed: u64) -> Self {
-        let config = ClientConfig { key: KEY, mtu_bytes: SLOT_BYTES as u16 };
+        let config = ClientConfig { key: KEY, mtu_bytes: SLOT_BYTES as u16, boot_nonce: None };
         let link = Link::new(ArraySlots::new(), ArraySlots::new(), [0; 2048], ArraySlots::new());
         let mut client = ClientSession::new(config, link);
         client.open(Instant::from_us(0));

@@ -101,7 +101,14 @@ fn a_login_states_the_mtu_without_the_message_header() {
 
 /// The events of an agent's session that takes these messages.
 fn events(messages: &[&str]) -> Vec<String> {
-    let peer = Peer { key: KEY, session: SessionId::CLIENT, mtu_bytes: 508, is_extended: false, silence_us: 1_000_000 };
+    let peer = Peer {
+        key: KEY,
+        session: SessionId::CLIENT,
+        mtu_bytes: 508,
+        is_extended: false,
+        silence_us: 1_000_000,
+        boot_nonce: None,
+    };
     let now = Instant::from_us(0);
     let mut agent = new_agent(peer, now);
     let mut events = Vec::new();

@@ -66,7 +66,7 @@ pub fn run<const MTU: usize>(line: BoardLine, plan: &Plan) -> (Vec<Sent>, io::Re
 fn make<const MTU: usize>(line: BoardLine, plan: &Plan, sent: &mut Vec<Sent>) -> io::Result<()> {
     let mut memory = Memory::<MTU, 4>::new();
     let (publisher, subscription) = (Publisher::new(), Subscription::new());
-    let node = Node { name: BOARD, domain_id: plan.domain_id, key: ClientKey(*b"perf") };
+    let node = Node { name: BOARD, domain_id: plan.domain_id, key: ClientKey(*b"perf"), boot_nonce: None };
     let mut client = BoardClient::new(line, &mut memory, node);
     let [there, back] = &plan.topics;
     client.create_publisher(&publisher, there, Qos::DEFAULT).map_err(io::Error::other)?;

@@ -72,7 +72,11 @@ pub fn run(
 ) -> io::Result<()> {
     let mut memory = Memory::<512, HISTORY>::new();
     let publisher = Publisher::<Int64>::new();
-    let mut client = BoardClient::new(line, &mut memory, Node { name: BOARD, domain_id, key: ClientKey(*b"perf") });
+    let mut client = BoardClient::new(
+        line,
+        &mut memory,
+        Node { name: BOARD, domain_id, key: ClientKey(*b"perf"), boot_nonce: None },
+    );
     client.create_publisher(&publisher, topic, Qos::DEFAULT).map_err(io::Error::other)?;
     let clock = BoardClock::start();
     let (mut number, mut due) = (first, clock.now());

@@ -32,7 +32,11 @@ pub struct Orders {
 pub fn run<const MTU: usize>(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io::Result<()> {
     let mut memory = Memory::<MTU, 4>::new();
     let publisher = Publisher::<Text>::new();
-    let mut client = BoardClient::new(line, &mut memory, Node { name: BOARD, domain_id, key: ClientKey(*b"perf") });
+    let mut client = BoardClient::new(
+        line,
+        &mut memory,
+        Node { name: BOARD, domain_id, key: ClientKey(*b"perf"), boot_nonce: None },
+    );
     client.create_publisher(&publisher, topic, Qos::SENSOR_DATA).map_err(io::Error::other)?;
     let clock = BoardClock::start();
     while !orders.is_done.load(Ordering::Relaxed) {

@@ -51,7 +51,7 @@ impl Told {
 
 impl Witness {
     pub fn new() -> Self {
-        let config = ClientConfig { key: KEY, mtu_bytes: MTU_BYTES as u16 };
+        let config = ClientConfig { key: KEY, mtu_bytes: MTU_BYTES as u16, boot_nonce: None };
         let link = Link::new(Slots::new(), Slots::new(), [0; 2048], Slots::new());
         let mut session = ClientSession::new(config, link);
         session.open(Instant::from_us(0));
