@@ -4,8 +4,8 @@ use crate::transport::PeerAddress;
 use gantry_xrce::wire::ClientKey;
 use ipnet::IpNet;
 
-/// The addresses and the keys of the clients that the agent takes. Neither is a proof of identity: DDS-XRCE sends keys in clear, and the
-/// sender of a datagram can state any address.
+/// The addresses and the keys of the clients that the agent takes. Neither is a proof of identity: DDS-XRCE sends keys
+/// in clear, and the sender of a datagram can state any address.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// The networks of clients over UDP and TCP; if it is empty, clients of each address are taken.

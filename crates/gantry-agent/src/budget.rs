@@ -69,8 +69,8 @@ impl Rate {
     }
 }
 
-/// The sessions that each host begins: a few for each of its clients at once, and then one of each client in a second. A session has budgets
-/// of its own, so a host that begins one after the other would evade them.
+/// The sessions that each host begins: a few for each of its clients at once, and then one of each client in a second.
+/// A session has budgets of its own, so a host that begins one after the other would evade them.
 #[derive(Debug)]
 pub struct Logins {
     rates: HashMap<Host, Rate>,

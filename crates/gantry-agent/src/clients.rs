@@ -33,7 +33,8 @@ impl Address {
     }
 }
 
-/// The clients. Invariant: each address in `by_address` is that of the client whose entry has it, and whose messages have no key.
+/// The clients. Invariant: each address in `by_address` is that of the client whose entry has it, and whose messages
+/// have no key.
 #[derive(Default)]
 pub struct Clients {
     by_key: BTreeMap<ClientKey, Entry>,
@@ -105,8 +106,8 @@ impl Clients {
         self.by_key.get(&key).map(|entry| (entry.client.clone(), entry.address))
     }
 
-    /// Removes a client that has sent nothing since its login, or whose line is gone, if a newcomer needs its place. Returns it, or `None`
-    /// if there is a place.
+    /// Removes a client that has sent nothing since its login, or whose line is gone, if a newcomer needs its place.
+    /// Returns it, or `None` if there is a place.
     ///
     /// # Errors
     /// There is no place.
@@ -129,7 +130,8 @@ impl Clients {
         Ok(self.remove(key))
     }
 
-    /// Adds a client. Returns those that had its key or, if messages of its session have no key, its address, which are removed.
+    /// Adds a client. Returns those that had its key or, if messages of its session have no key, its address, which are
+    /// removed.
     pub fn insert(
         &mut self,
         key: ClientKey,

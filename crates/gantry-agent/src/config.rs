@@ -34,8 +34,8 @@ pub enum DomainChoice {
 pub struct Limits {
     /// Clients.
     pub clients: usize,
-    /// Clients of one host: of an IP address, or of an address on another transport. It begins four times as many sessions at once, and then
-    /// so many in a second.
+    /// Clients of one host: of an IP address, or of an address on another transport. It begins four times as many
+    /// sessions at once, and then so many in a second.
     pub clients_of_host: usize,
     /// The longest silence after which a client is asked whether it is alive, whatever it states, in milliseconds.
     pub silence_ms: u32,

@@ -1,4 +1,5 @@
-//! The part that all clients share: the settings, the clock, the domains, and the threads that wait for deadlines and for Gantry.
+//! The part that all clients share: the settings, the clock, the domains, and the threads that wait for deadlines and
+//! for Gantry.
 
 use crate::{
     client::Client,
@@ -17,7 +18,8 @@ use std::{
     thread::JoinHandle,
 };
 
-/// A client, behind its lock, under which nothing waits for Gantry's control path. No thread holds it and the lock of the table of clients.
+/// A client, behind its lock, under which nothing waits for Gantry's control path. No thread holds it and the lock of
+/// the table of clients.
 pub type ClientCell = Mutex<Client>;
 
 pub struct Context {
@@ -84,8 +86,8 @@ impl Context {
         lock(&self.domains).forget(number);
     }
 
-    /// Runs work that may wait for other processes on a thread of its own; if there can be none, on this one, which has no lock of a
-    /// client therefore.
+    /// Runs work that may wait for other processes on a thread of its own; if there can be none, on this one, which has
+    /// no lock of a client therefore.
     pub fn run(&self, work: impl FnOnce() + Send + 'static) {
         let work = Arc::new(Mutex::new(Some(work)));
         let of_thread = work.clone();

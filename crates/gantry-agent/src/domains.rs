@@ -9,7 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A domain stays joined for so long after its last node: a client that changes between domains does not join and leave them each time.
+/// A domain stays joined for so long after its last node: a client that changes between domains does not join and leave
+/// them each time.
 const LINGER: Duration = Duration::from_secs(5);
 
 /// The domains of all clients.

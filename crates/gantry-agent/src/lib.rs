@@ -10,18 +10,19 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A client's participant is a node of Gantry, its data writers and data readers are publishers and subscriptions, its requesters and
-//! repliers are clients and servers of services. Their bytes stay as they are, since both sides have little-endian CDR: data from a
-//! client is copied once, into the memory that subscriptions read, and data for a client once, from the publisher's memory into the
-//! message that is sent. Data of a client is checked first, and
-//! turned around if it is big-endian.
+//! A client's participant is a node of Gantry, its data writers and data readers are publishers and subscriptions, its
+//! requesters and repliers are clients and servers of services. Their bytes stay as they are, since both sides have
+//! little-endian CDR: data from a client is copied once, into the memory that subscriptions read, and data for a client
+//! once, from the publisher's memory into the message that is sent. Data of a client is checked first, and turned
+//! around if it is big-endian.
 //!
 //! # Invariants
-//! - Bytes of clients are not trusted: a defect is answered or logged, and harms no other client. No thread waits for a client.
+//! - Bytes of clients are not trusted: a defect is answered or logged, and harms no other client. No thread waits for a
+//!   client.
 //! - What a client can take of the machine is limited ([`Limits`]), as is the rate of the log.
 //! - Nothing is lost in silence: losses are counted ([`ClientStatistics`]) and logged.
-//! - No thread holds two of the locks of the table and of the clients. Nodes, publishers and the like are made and destroyed by workers,
-//!   under none of them.
+//! - No thread holds two of the locks of the table and of the clients. Nodes, publishers and the like are made and
+//!   destroyed by workers, under none of them.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,7 @@
 //! Listeners: a thread for each domain, which waits for samples, requests and replies, and hands them to the sessions.
 //!
-//! It sleeps in Gantry and wakes up for the first message; it sends itself what it takes, so no other thread has to wake up.
+//! It sleeps in Gantry and wakes up for the first message; it sends itself what it takes, so no other thread has to
+//! wake up.
 
 use crate::{
     context::{ClientCell, Context},

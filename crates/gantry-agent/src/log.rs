@@ -24,8 +24,8 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log of lines up to a level. The agent's threads call `sink`, which must not block. Clients name topics, types and nodes in
-    /// lines, so control characters come escaped: a terminal does not obey them, and a line is one line.
+    /// A log of lines up to a level. The agent's threads call `sink`, which must not block. Clients name topics, types
+    /// and nodes in lines, so control characters come escaped: a terminal does not obey them, and a line is one line.
     pub fn new(max_level: Level, sink: impl Fn(Level, &str) + Send + Sync + 'static) -> Self {
         Self { max_level, sink: Box::new(sink) }
     }

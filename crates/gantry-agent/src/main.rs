@@ -24,11 +24,12 @@ use std::{
 #[derive(Debug, Parser)]
 #[command(name = "gantry-agent", version, disable_help_subcommand = true)]
 struct Cli {
-    /// Put all clients into this domain, 0 to 232; `any`: let each client choose [default: clients may ask for that of ROS_DOMAIN_ID (0 if
-    /// it is not set), and for no other one]
+    /// Put all clients into this domain, 0 to 232; `any`: let each client choose [default: clients may ask for that of
+    /// ROS_DOMAIN_ID (0 if it is not set), and for no other one]
     #[arg(long, global = true, value_name = "ID|any", value_parser = domain)]
     domain: Option<DomainChoice>,
-    /// Take only clients with these keys, 8 hexadecimal digits each, with commas between them; keys travel in clear [default: all]
+    /// Take only clients with these keys, 8 hexadecimal digits each, with commas between them; keys travel in clear
+    /// [default: all]
     #[arg(long, global = true, value_name = "KEYS", value_delimiter = ',', value_parser = key)]
     keys: Vec<ClientKey>,
     /// A folder of packages (DIR/<package>/msg/*.msg) with types beyond ROS 2's standard ones; may be repeated
@@ -122,7 +123,8 @@ struct Bus {
     /// The nominal bit rate of the simulated bus, in bits per second, 10000 to 1000000
     #[arg(long, value_name = "RATE", requires = "simulated", default_value_t = 500_000)]
     bitrate: u32,
-    /// The data bit rate of the simulated bus, in bits per second, --bitrate to 8000000 [default: --bitrate, without a bit rate switch]
+    /// The data bit rate of the simulated bus, in bits per second, --bitrate to 8000000 [default: --bitrate, without a
+    /// bit rate switch]
     #[arg(long, value_name = "RATE", requires = "simulated")]
     dbitrate: Option<u32>,
 }

@@ -1,4 +1,5 @@
-//! The shared memory of what clients write by data writers, requesters and repliers, and its limits: for a client, and for all.
+//! The shared memory of what clients write by data writers, requesters and repliers, and its limits: for a client, and
+//! for all.
 
 use crate::config::Limits;
 use std::sync::{

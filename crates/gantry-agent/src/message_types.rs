@@ -1,4 +1,5 @@
-//! The types of the data that clients write, by which it is checked before it is published: a reader of a malformed message fails.
+//! The types of the data that clients write, by which it is checked before it is published: a reader of a malformed
+//! message fails.
 
 use crate::lock::lock;
 use gantry::TypeDescription;
@@ -36,8 +37,8 @@ impl MessageTypes {
     }
 }
 
-/// The data in little-endian CDR, as all of Gantry's messages are. Data of a type without a definition is not checked. Allocates for
-/// big-endian data only.
+/// The data in little-endian CDR, as all of Gantry's messages are. Data of a type without a definition is not checked.
+/// Allocates for big-endian data only.
 ///
 /// # Errors
 /// A sentence: the data is no message of the type; or it is big-endian, and the type has no definition.

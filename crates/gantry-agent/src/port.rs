@@ -42,7 +42,8 @@ impl Port {
         self.serve(|other| other == address);
     }
 
-    /// The line to that client is gone, as after the end of a TCP connection. Its session stays until it is silent for too long.
+    /// The line to that client is gone, as after the end of a TCP connection. Its session stays until it is silent for
+    /// too long.
     pub fn closed(&self, peer: PeerAddress) {
         lock(&self.shared.clients).forget_address(Address { port: self.number, peer });
     }

@@ -1,4 +1,5 @@
-//! The state that the agent, its transports and its threads share: the clients, and the answers to those without a session.
+//! The state that the agent, its transports and its threads share: the clients, and the answers to those without a
+//! session.
 
 use crate::{
     budget::{Budget, Logins},
@@ -129,8 +130,8 @@ impl Shared {
         }
     }
 
-    /// The client of a message: its key, or else its address, says which. A key at a new address of the same host moves the client
-    /// there; at another host it does once the old address does not answer.
+    /// The client of a message: its key, or else its address, says which. A key at a new address of the same host moves
+    /// the client there; at another host it does once the old address does not answer.
     fn find(&self, header: &Header, address: Address, line: &Line) -> Sender {
         if !header.session.has_key() {
             return lock(&self.clients).heard_at(address).map_or(Sender::Unknown, Sender::Known);

@@ -1,5 +1,5 @@
-//! Slots of a session on the heap, and the memory in which fragments are assembled. Each is allocated when it is first used: a client that
-//! only logs in costs little.
+//! Slots of a session on the heap, and the memory in which fragments are assembled. Each is allocated when it is first
+//! used: a client that only logs in costs little.
 
 use gantry_xrce::stream::{Record, Slots, Storage};
 

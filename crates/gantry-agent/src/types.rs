@@ -15,8 +15,8 @@ impl Types {
         Types(gantry::standard_types())
     }
 
-    /// Adds the types of folders of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`), which together hold all types that they
-    /// nest. They take the place of standard types of the same names.
+    /// Adds the types of folders of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`), which together hold all
+    /// types that they nest. They take the place of standard types of the same names.
     ///
     /// # Errors
     /// A folder or a file that cannot be read, a definition that is wrong or nests an unknown type.
@@ -38,7 +38,8 @@ impl Types {
         Ok(self)
     }
 
-    /// The type of this ROS 2 name; a name without a package is that of the only type so called, for clients that are not of ROS 2.
+    /// The type of this ROS 2 name; a name without a package is that of the only type so called, for clients that are
+    /// not of ROS 2.
     pub(crate) fn get(&self, name: &str) -> Option<&TypeDescription> {
         if name.contains('/') {
             return self.0.get(name);

@@ -8,7 +8,8 @@ use std::{
     io::{self, IsTerminal, Write},
 };
 
-/// The control characters of texts of several lines. Others never reach a terminal: names and types come from other programs.
+/// The control characters of texts of several lines. Others never reach a terminal: names and types come from other
+/// programs.
 const OF_TEXTS: [char; 2] = ['\n', '\t'];
 
 /// The form of the output.

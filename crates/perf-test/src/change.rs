@@ -1,7 +1,8 @@
-//! The change of a figure from one group of runs to another, and its finding: higher, lower, none shown, or too few runs.
+//! The change of a figure from one group of runs to another, and its finding: higher, lower, none shown, or too few
+//! runs.
 //!
-//! Of many figures some differ by chance. So two are *primary*, median latency and CPU time, and have a finding each; the others
-//! need more evidence the more of them there are (Holm's correction).
+//! Of many figures some differ by chance. So two are *primary*, median latency and CPU time, and have a finding each;
+//! the others need more evidence the more of them there are (Holm's correction).
 
 use std::fmt;
 
@@ -100,8 +101,8 @@ fn changes(first: &[SummaryEntry], second: &[SummaryEntry], compare: Compare) ->
     changes
 }
 
-/// Whether each figure differs by more than chance. Holm: the smallest of `m` probabilities is compared with 1/m of the bound, the
-/// next with 1/(m - 1), and so on until one is above.
+/// Whether each figure differs by more than chance. Holm: the smallest of `m` probabilities is compared with 1/m of the
+/// bound, the next with 1/(m - 1), and so on until one is above.
 fn proven(changes: &[Change]) -> Vec<bool> {
     let is_primary = |change: &Change| change.figure.is_primary();
     let mut proven: Vec<bool> = changes.iter().map(|found| is_primary(found) && found.chance <= MAX_CHANCE).collect();
@@ -137,7 +138,8 @@ impl Design {
     }
 }
 
-/// Whether groups of these sizes, which are not paired, can show a difference of `figure` whatever the other figures show.
+/// Whether groups of these sizes, which are not paired, can show a difference of `figure` whatever the other figures
+/// show.
 #[must_use]
 pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
     let others = FIGURES.iter().filter(|figure| !figure.is_primary()).count();

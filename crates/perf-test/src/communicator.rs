@@ -244,8 +244,8 @@ impl Communicator {
         serde_json::from_slice(&output.stdout).map_err(|error| failed(&error))
     }
 
-    /// Checks whether it supports the options of the run, by its capabilities and by asking it, and returns the daemons that the run
-    /// must start.
+    /// Checks whether it supports the options of the run, by its capabilities and by asking it, and returns the daemons
+    /// that the run must start.
     ///
     /// # Errors
     /// A sentence with the option and the alternative; or the program does not start, or its answer is not valid.

@@ -1,8 +1,9 @@
-//! The guard against deep sleep of CPUs (`--prevent-cpu-idle`, and the conditions of an experiment), held while runs last.
+//! The guard against deep sleep of CPUs (`--prevent-cpu-idle`, and the conditions of an experiment), held while runs
+//! last.
 //!
-//! A CPU in deep sleep needs up to hundreds of microseconds to wake up, which would count in the latency of a subscription that
-//! waits; the CPUs of a busy robot do not sleep deeply. The kernel accepts a bound on that time through `/dev/cpu_dma_latency` and
-//! removes it when the file is closed, also when the process is killed.
+//! A CPU in deep sleep needs up to hundreds of microseconds to wake up, which would count in the latency of a
+//! subscription that waits; the CPUs of a busy robot do not sleep deeply. The kernel accepts a bound on that time
+//! through `/dev/cpu_dma_latency` and removes it when the file is closed, also when the process is killed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};

@@ -1,8 +1,8 @@
 //! `perf_test`: a benchmark of publish and subscribe between real processes.
 //!
-//! The program is the coordinator of a run. Its workers are `perf_test_gantry`, or a program that contains another middleware, one
-//! process for the publishers and one for each subscription; the crate `perf_worker` is their part. Only `backend::gantry` and
-//! `messages` know a middleware. Measurements, rows and reports are plain numbers.
+//! The program is the coordinator of a run. Its workers are `perf_test_gantry`, or a program that contains another
+//! middleware, one process for the publishers and one for each subscription; the crate `perf_worker` is their part.
+//! Only `backend::gantry` and `messages` know a middleware. Measurements, rows and reports are plain numbers.
 //!
 //! ```text
 //! cli ─► requirement ─► program ─► runner ─► coordinator ─► report ─► plot
@@ -10,11 +10,12 @@
 //!  repeat, result_analysis ◄─┘             orders▼    │
 //!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
-//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `conditions` does one experiment under several settings of the machine.
-//! `comparison` compares the logs of several runs, `results` shows a folder of them as a page, `conformance` checks a back end by short runs, `listing` shows the middlewares, messages and topologies.
-//! `topology` reads systems of many nodes, and `robot` runs them: the same coordinator, with endpoints in the middleware's executors.
-//! `system` describes the machine and watches it during a run. Across hosts it measures only round trips, because
-//! latencies are differences of one clock.
+//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `conditions` does one
+//! experiment under several settings of the machine. `comparison` compares the logs of several runs, `results` shows a
+//! folder of them as a page, `conformance` checks a back end by short runs, `listing` shows the middlewares, messages
+//! and topologies. `topology` reads systems of many nodes, and `robot` runs them: the same coordinator, with endpoints
+//! in the middleware's executors. `system` describes the machine and watches it during a run. Across hosts it measures
+//! only round trips, because latencies are differences of one clock.
 #![deny(unsafe_code)]
 
 mod answer;

@@ -1,7 +1,7 @@
 //! The results of several runs (`--runs`), repeated or compared in pairs.
 //!
-//! Runs that are compared are interleaved, and each pair has the opposite order of the pair before, so that a slow change of the
-//! machine affects both. Differences are ratios within pairs.
+//! Runs that are compared are interleaved, and each pair has the opposite order of the pair before, so that a slow
+//! change of the machine affects both. Differences are ratios within pairs.
 
 use crate::{
     change::{self, Design, explained},

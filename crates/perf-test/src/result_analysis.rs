@@ -1,8 +1,8 @@
 //! The comparison of two runs: the *result analysis* table and one sentence per difference.
 //!
-//! Two runs show a direction and no factor: nothing is known of what another pair would show. [`crate::repeat`] compares several.
-//! A difference counts only if it is larger than the noise of both runs: three standard errors of the values of single seconds
-//! (latency, CPU), three times the square root of a count, and in any case 5 %.
+//! Two runs show a direction and no factor: nothing is known of what another pair would show. [`crate::repeat`]
+//! compares several. A difference counts only if it is larger than the noise of both runs: three standard errors of the
+//! values of single seconds (latency, CPU), three times the square root of a count, and in any case 5 %.
 
 use crate::report::{
     summary::Summary,

@@ -46,8 +46,8 @@ impl Runner {
         judge(&summary, &verdicts)
     }
 
-    /// Measures one of several runs, whose logs have `suffix` in their names. It must be complete. Also returns the number of
-    /// requirements that it did not meet: the other runs follow nonetheless.
+    /// Measures one of several runs, whose logs have `suffix` in their names. It must be complete. Also returns the
+    /// number of requirements that it did not meet: the other runs follow nonetheless.
     ///
     /// # Errors
     /// The run could not begin, failed, or was ended early; then the others must not begin.

@@ -1,6 +1,7 @@
 //! The topic of a run: the check of its name, and the full name that all its workers use.
 //!
-//! The name of a private run begins with the id of the run, even if the given name is absolute, so that two runs never match.
+//! The name of a private run begins with the id of the run, even if the given name is absolute, so that two runs never
+//! match.
 
 use perf_worker::endpoint::PRIVATE_PREFIX;
 

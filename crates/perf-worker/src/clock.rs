@@ -50,7 +50,8 @@ pub fn work(duration_ns: i64) {
     }
 }
 
-/// Uses this much CPU time of the calling thread. Reads its CPU time at the end of a time by the clock, and after each interruption.
+/// Uses this much CPU time of the calling thread. Reads its CPU time at the end of a time by the clock, and after each
+/// interruption.
 pub fn work_cpu(duration_ns: i64) {
     if duration_ns <= 0 {
         return;

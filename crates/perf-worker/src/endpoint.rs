@@ -52,7 +52,8 @@ pub struct Source {
     /// The clock of the times in its messages; none if that is CLOCK_MONOTONIC.
     #[serde(default)]
     pub clock: Option<OtherClock>,
-    /// The latencies above which its messages are late and too late, nanoseconds; none: those of the endpoint that receives them.
+    /// The latencies above which its messages are late and too late, nanoseconds; none: those of the endpoint that
+    /// receives them.
     #[serde(default)]
     pub limits_ns: Option<(u64, u64)>,
 }
@@ -79,14 +80,14 @@ pub struct EndpointPlan {
     pub topic: String,
     /// The topic to which a relay sends; empty otherwise.
     pub relay_topic: String,
-    /// The topic is a service: a publisher sends its requests, the subscription of the same executor takes their responses, and a
-    /// relay serves it.
+    /// The topic is a service: a publisher sends its requests, the subscription of the same executor takes their
+    /// responses, and a relay serves it.
     pub service: bool,
     /// Of the subscription of a client, the publisher of its requests, to which its messages are the responses.
     #[serde(default)]
     pub answers: Option<Endpoint>,
-    /// The publishers of this run whose messages reach a subscription or a relay; 0 if they belong to another program. Their schedule is
-    /// known, and it receives from their first message.
+    /// The publishers of this run whose messages reach a subscription or a relay; 0 if they belong to another program.
+    /// Their schedule is known, and it receives from their first message.
     pub publishers: u32,
     /// All endpoints of its topic belong to this run.
     pub private: bool,
@@ -98,36 +99,37 @@ pub struct EndpointPlan {
     pub pass_by: PassBy,
     /// Its index among the endpoints of the run, publishers first, which selects its CPU of `--pin`.
     pub index: u32,
-    /// Endpoints of a process with the same number share a thread: one publisher and any number of subscriptions, to which the
-    /// thread turns after each message and while none is due; or a client. In a run with [`RunSpec::executor`] they share an executor.
+    /// Endpoints of a process with the same number share a thread: one publisher and any number of subscriptions, to
+    /// which the thread turns after each message and while none is due; or a client. In a run with
+    /// [`RunSpec::executor`] they share an executor.
     pub executor: u32,
     /// The messages.
     pub message: MessageSpec,
     /// The pace of a publisher, and of the publishers from which a subscription or a relay receives.
     pub pace: Pace,
-    /// Messages per second of a publisher, of one without a timer by those that trigger it, or of all publishers from which a subscription
-    /// or a relay receives; 0 if it is not known.
+    /// Messages per second of a publisher, of one without a timer by those that trigger it, or of all publishers from
+    /// which a subscription or a relay receives; 0 if it is not known.
     #[serde(default)]
     pub rate_hz: f64,
-    /// The due time of a publisher's first message after the start of the run, nanoseconds; of another endpoint that of its only
-    /// publisher.
+    /// The due time of a publisher's first message after the start of the run, nanoseconds; of another endpoint that of
+    /// its only publisher.
     pub phase_ns: i64,
     /// Quality of service.
     pub qos: Qos,
     /// The number of endpoints of the other side for which it waits before the start.
     pub expected: u32,
-    /// Above this latency a sample is late, nanoseconds. Of several publishers each has its own, if they can be told apart
-    /// ([`Source::limits_ns`]).
+    /// Above this latency a sample is late, nanoseconds. Of several publishers each has its own, if they can be told
+    /// apart ([`Source::limits_ns`]).
     pub late_ns: u64,
     /// Above this latency a sample is too late, and not late, nanoseconds.
     pub too_late_ns: u64,
-    /// The time by the clock for which a subscription is busy with each message, after it was recorded and while it is in hand, or a
-    /// relay or a server before it passes the message on or answers it, nanoseconds.
+    /// The time by the clock for which a subscription is busy with each message, after it was recorded and while it is
+    /// in hand, or a relay or a server before it passes the message on or answers it, nanoseconds.
     ///
     /// In an executor it is CPU time of the callback's thread; a publisher, too, is busy before it publishes.
     pub work_ns: i64,
-    /// Of a publisher in an executor that has no timer: the subscriptions of its node. It publishes when a message of each has come
-    /// since it published last.
+    /// Of a publisher in an executor that has no timer: the subscriptions of its node. It publishes when a message of
+    /// each has come since it published last.
     #[serde(default)]
     pub triggers: Vec<Endpoint>,
     /// In an executor, the chains on whose way it lies.

@@ -1,7 +1,8 @@
 //! The worker of `perf_test`: what a program that contains a middleware links.
 //!
-//! A worker is a process with publishers and subscriptions of one middleware. The middleware implements the traits of [`backend`];
-//! [`worker`] runs them in the measuring loops and reports to `perf_test`. So every middleware is measured by the same code.
+//! A worker is a process with publishers and subscriptions of one middleware. The middleware implements the traits of
+//! [`backend`]; [`worker`] runs them in the measuring loops and reports to `perf_test`. So every middleware is measured
+//! by the same code.
 //!
 //! ```text
 //! worker ─► backend (the middleware) ─► run_spec, endpoint

@@ -1,13 +1,14 @@
 //! Due times: messages on an open-loop schedule, and one-second rows.
 //!
-//! A schedule does not depend on earlier messages: message `k` is due at `start + k · period`. So a slow moment shows as lateness and is
-//! not hidden by sending less (no coordinated omission).
+//! A schedule does not depend on earlier messages: message `k` is due at `start + k · period`. So a slow moment shows
+//! as lateness and is not hidden by sending less (no coordinated omission).
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::SECOND_NS;
 
-/// The pace of a publisher: so many messages in so long a time, at equal distances. The product of both numbers is below 2^63.
+/// The pace of a publisher: so many messages in so long a time, at equal distances. The product of both numbers is
+/// below 2^63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pace {
     /// The number of messages; 0 is as fast as possible.

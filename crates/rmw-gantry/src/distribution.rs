@@ -1,8 +1,8 @@
 //! The distribution of ROS 2 whose structs this library knows: Jazzy.
 //!
 //! Structs of other distributions have other layouts under the same names, and the interface has no version. Kilted's
-//! `rmw_init_options_t` lacks `localhost_only`; the introspection of Lyrical's messages has a field more, that of Iron's one fewer.
-//! So the first functions that a program calls look where they run, before they touch a struct.
+//! `rmw_init_options_t` lacks `localhost_only`; the introspection of Lyrical's messages has a field more, that of
+//! Iron's one fewer. So the first functions that a program calls look where they run, before they touch a struct.
 
 use crate::{
     failure::{Failure, Result},
@@ -54,8 +54,8 @@ pub fn check() -> Result<()> {
     refusal.as_ref().map_or(Ok(()), |sentence| Err(Failure::error(sentence)))
 }
 
-/// The sentence if `ROS_DISTRO` (`named`) or a library that is loaded belongs to another distribution. `has` says whether a loaded
-/// library has a function, `None` of a library that is not loaded.
+/// The sentence if `ROS_DISTRO` (`named`) or a library that is loaded belongs to another distribution. `has` says
+/// whether a loaded library has a function, `None` of a library that is not loaded.
 fn refusal(named: Option<&str>, has: impl Fn(&CStr, &CStr) -> Option<bool>) -> Option<String> {
     let advice = "rmw_gantry is built for ROS 2 Jazzy and would misread the structs of another distribution: run it with Jazzy, or \
                   choose another RMW_IMPLEMENTATION";

@@ -1,8 +1,8 @@
 //! The functions of ROS 2's own C libraries and of libstdc++ that this library calls.
 //!
-//! They are looked up when they are first used: Gantry is built where ROS 2 is not installed. A process that loads an RMW has
-//! these libraries; they may be in a local scope (Python's), so each is opened by its name, not searched for in the global
-//! scope.
+//! They are looked up when they are first used: Gantry is built where ROS 2 is not installed. A process that loads an
+//! RMW has these libraries; they may be in a local scope (Python's), so each is opened by its name, not searched for in
+//! the global scope.
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -30,7 +30,8 @@ impl<F: Copy> Foreign<F> {
         Foreign { library, name, address: AtomicPtr::new(std::ptr::null_mut()), function: PhantomData }
     }
 
-    /// The function; `None` if the process has no such library. The first call may open the library; later ones are a load.
+    /// The function; `None` if the process has no such library. The first call may open the library; later ones are a
+    /// load.
     pub fn get(&self) -> Option<F> {
         let mut address = self.address.load(Acquire); // partner: the store below, after the library was relocated
         if address.is_null() {
@@ -68,8 +69,8 @@ pub fn loaded_symbol(library: &CStr, name: &CStr) -> Option<bool> {
     Some(!address.is_null())
 }
 
-/// Sets the error state of this thread, which `rmw_get_error_string` returns; `false` in a process without ROS 2's libraries, which has
-/// none.
+/// Sets the error state of this thread, which `rmw_get_error_string` returns; `false` in a process without ROS 2's
+/// libraries, which has none.
 #[must_use]
 pub fn set_error_state(sentence: &CStr, function: &CStr) -> bool {
     type SetErrorState = unsafe extern "C" fn(*const c_char, *const c_char, usize);

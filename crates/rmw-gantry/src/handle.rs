@@ -1,8 +1,8 @@
 //! From the pointers that C passes to the entities behind them.
 //!
-//! An `rmw_*_t` is a box of this library: its `implementation_identifier` is [`IDENTIFIER`] and its `data` points to the entity, which
-//! the `rmw_destroy_*` function of its kind frees. *The contract of rmw* is that a caller passes null, an object of another
-//! implementation, or one of this library that is not destroyed during the call.
+//! An `rmw_*_t` is a box of this library: its `implementation_identifier` is [`IDENTIFIER`] and its `data` points to
+//! the entity, which the `rmw_destroy_*` function of its kind frees. *The contract of rmw* is that a caller passes
+//! null, an object of another implementation, or one of this library that is not destroyed during the call.
 
 use crate::{
     bindings::*,

@@ -27,7 +27,8 @@ pub fn check_full_name(kind: &str, name: &str) -> Result<()> {
     gantry::expand_topic_name(name, "node", "/").map(drop).map_err(Failure::invalid)
 }
 
-/// Checks the name and the namespace of a node, as `rmw_validate_node_name` and `rmw_validate_namespace`; returns its full name.
+/// Checks the name and the namespace of a node, as `rmw_validate_node_name` and `rmw_validate_namespace`; returns its
+/// full name.
 ///
 /// # Errors
 /// A name breaks a rule; the sentence says which.

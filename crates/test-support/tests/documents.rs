@@ -53,3 +53,51 @@ fn the_architecture_names_each_crate() {
         assert!(architecture.contains(&link), "{link}");
     }
 }
+
+/// The widest line of a comment, as `.editorconfig` has it.
+const MAX_COLUMNS: usize = 120;
+
+/// The comments of a file's lines, with the numbers of the lines: all behind `//`, `///` or `//!`.
+fn comments(source: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+    let lines = source.lines().enumerate();
+    lines.filter_map(|(index, line)| Some((index + 1, line, line.trim_start().strip_prefix("//")?)))
+}
+
+/// Every Rust file of the crates, of the contestants and of the firmware.
+fn sources() -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> =
+        ["crates", "contestants", "examples", "firmware", "fuzz"].map(|folder| root().join(folder)).into();
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true if !path.ends_with("target") => folders.push(path),
+                true => {}
+                false => {
+                    found.extend(Some(path).filter(|path| path.extension().is_some_and(|extension| extension == "rs")))
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn comments_are_no_wider_than_a_line() {
+    let mut wide = Vec::new();
+    for path in sources() {
+        let source = fs::read_to_string(&path).unwrap();
+        let mut is_code = false;
+        for (number, line, comment) in comments(&source) {
+            let text = comment.trim_start_matches(['/', '!']).trim_start();
+            is_code ^= text.starts_with("```");
+            // Rows of tables, code and words without a space cannot be wrapped.
+            let can_wrap = !is_code && !text.starts_with('|') && text.contains(' ');
+            if can_wrap && line.chars().count() > MAX_COLUMNS {
+                wide.push(format!("{}:{number}", path.display()));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "wider than {MAX_COLUMNS} columns: {wide:#?}");
+}

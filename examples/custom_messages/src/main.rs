@@ -1,8 +1,9 @@
-//! Your own messages: a package of `.msg` and `.srv` files, compiled by one call in `build.rs`, published and taken in place.
+//! Your own messages: a package of `.msg` and `.srv` files, compiled by one call in `build.rs`, published and taken in
+//! place.
 //!
-//! `cargo run -p custom_messages`. For your own project, copy the dependencies in `Cargo.toml`, `build.rs`, the folder `packages` and
-//! the line with `include!`. The generated code is `target/*/build/custom_messages-*/out/messages.rs`. Its documentation is shown by
-//! `cargo doc -p custom_messages --document-private-items --open`.
+//! `cargo run -p custom_messages`. For your own project, copy the dependencies in `Cargo.toml`, `build.rs`, the folder
+//! `packages` and the line with `include!`. The generated code is `target/*/build/custom_messages-*/out/messages.rs`.
+//! Its documentation is shown by `cargo doc -p custom_messages --document-private-items --open`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 

@@ -47,8 +47,8 @@ pub type Session = AgentSession<HeapSlots, HeapSlots, HeapBytes, HeapSlots>;
 
 /// The slots of the best-effort stream: it is emptied at once unless the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
-/// Copies of a CREATE_CLIENT arrive for so long. A board that is reset and asks again sooner is taken for one: its streams go on where those
-/// of its earlier session were, so its first messages are lost.
+/// Copies of a CREATE_CLIENT arrive for so long. A board that is reset and asks again sooner is taken for one: its
+/// streams go on where those of its earlier session were, so its first messages are lost.
 const COPY_US: u32 = 100_000;
 /// The objects with entities that a client creates at once, as many as it may have, and then in a second.
 const CREATIONS_AT_ONCE: u32 = 256;
@@ -141,7 +141,8 @@ impl Client {
         }
     }
 
-    /// The same client has begun its session again, perhaps at another address. Its objects stay, what it wanted to read does not.
+    /// The same client has begun its session again, perhaps at another address. Its objects stay, what it wanted to
+    /// read does not.
     pub fn restart(&mut self, peer: Peer, line: Line, context: &Context) {
         self.began = context.clock.now();
         self.session = new_session(peer, &context.config, self.began);
@@ -154,10 +155,10 @@ impl Client {
         self.objects.each_outlet_after(ObjectId::INVALID, |_, outlet| outlet.reading = None);
     }
 
-    /// Whether a CREATE_CLIENT from the client's address is another copy of the one that began its session, or of one before: the line
-    /// may have doubled or delayed it, or the client may have asked again before it had the answer. A later one is of a board that was
-    /// reset, whose streams begin anew; eProsima's client has the same number in each session. By a boot nonce both are known
-    /// whenever they come.
+    /// Whether a CREATE_CLIENT from the client's address is another copy of the one that began its session, or of one
+    /// before: the line may have doubled or delayed it, or the client may have asked again before it had the answer. A
+    /// later one is of a board that was reset, whose streams begin anew; eProsima's client has the same number in each
+    /// session. By a boot nonce both are known whenever they come.
     pub fn has_begun_as(&self, peer: &Peer, now: Instant) -> bool {
         let current = self.peer();
         let is_recent = now < self.began.after_us(COPY_US);
@@ -178,7 +179,8 @@ impl Client {
         (self.line, self.blocked_since) = (line, None);
     }
 
-    /// Whether the client gives its session to another host that has its key: it was asked whether it is alive, and did not answer.
+    /// Whether the client gives its session to another host that has its key: it was asked whether it is alive, and did
+    /// not answer.
     pub fn yields(&mut self, context: &Context) -> bool {
         let now = context.clock.now();
         let (yields, asks) = self.silence.is_challenged(now);

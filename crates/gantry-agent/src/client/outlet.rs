@@ -166,7 +166,8 @@ impl Outlet {
         Self { number, source, reading: None, has_news: true, held: None }
     }
 
-    /// Gives the session one message, from the memory of its sender straight into a slot, if one is there, is wanted and has room.
+    /// Gives the session one message, from the memory of its sender straight into a slot, if one is there, is wanted
+    /// and has room.
     pub fn deliver(&mut self, object: ObjectId, session: &mut Session, now: Instant, counts: &mut Counts) -> Delivered {
         let Some(reading) = self.reading.as_mut().filter(|reading| !reading.is_over(now)) else {
             self.reading = None; // what is held waits for the next one

@@ -1,5 +1,6 @@
-//! A parcel: a message that is longer than all slots of the client's stream, on its way in fragments as slots become free. It stays in the
-//! memory of its sender until then. Invariant: while there is one, its stream takes nothing else, so a client has one at most.
+//! A parcel: a message that is longer than all slots of the client's stream, on its way in fragments as slots become
+//! free. It stays in the memory of its sender until then. Invariant: while there is one, its stream takes nothing else,
+//! so a client has one at most.
 
 use super::{Session, outlet::Taken};
 use gantry_xrce::{stream::Refused, wire::ObjectRequest};

@@ -154,7 +154,8 @@ impl Plan {
     }
 }
 
-/// The name of a participant, which is all that it has. That of a profile stands for what the profile says: the agent has none.
+/// The name of a participant, which is all that it has. That of a profile stands for what the profile says: the agent
+/// has none.
 fn participant_name<'a>(representation: &Representation<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
     match *representation {
         Representation::Binary(Described::Participant(participant)) => Ok(participant.name.map(Cow::Borrowed)),
@@ -283,7 +284,8 @@ fn unknown_type(what: &str, name: &str) -> Refusal {
     Refusal::new(StatusValue::UNKNOWN_REFERENCE, why)
 }
 
-/// The node of a participant, or of the participant that a publisher or subscriber belongs to, and the listener of its domain.
+/// The node of a participant, or of the participant that a publisher or subscriber belongs to, and the listener of its
+/// domain.
 pub fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Arc<Listener>)> {
     let object = objects.get(owner)?;
     let entity = match &object.entity {

@@ -1,5 +1,6 @@
-//! Profiles: the description of an object by XML, in the format of Fast DDS's configuration files. A name or a policy that is not read is an
-//! error if it changes what the object does; settings of Fast DDS's transports and memory are passed over.
+//! Profiles: the description of an object by XML, in the format of Fast DDS's configuration files. A name or a policy
+//! that is not read is an error if it changes what the object does; settings of Fast DDS's transports and memory are
+//! passed over.
 
 use super::xml::Document;
 use gantry_xrce::wire::{ObjectKind, Qos, QosFlags};

@@ -2,8 +2,8 @@
 
 use gantry_xrce::time::Instant;
 
-/// Best-effort messages that are sent without a sign of life, their bytes, and the time. An address that never asked for them,
-/// and that another host wrote into a datagram, gets no more.
+/// Best-effort messages that are sent without a sign of life, their bytes, and the time. An address that never asked
+/// for them, and that another host wrote into a datagram, gets no more.
 const MAX_MESSAGES: u32 = 128;
 const MAX_BYTES: u64 = 128 << 10;
 const MAX_SILENCE_US: u32 = 2_000_000;
@@ -63,7 +63,8 @@ impl Silence {
         self.asked_at.map(|at| at.after_us(QUESTION_PERIOD_US)).or(first)
     }
 
-    /// Another host has the client's key: whether the client has not answered a question, and whether it is to be asked now.
+    /// Another host has the client's key: whether the client has not answered a question, and whether it is to be asked
+    /// now.
     pub fn is_challenged(&mut self, now: Instant) -> (bool, bool) {
         let is_over = |at: Instant| now >= at.after_us(CHALLENGE_US);
         match self.challenged_at {

@@ -10,14 +10,14 @@ const MAX_PATH_BYTES: usize = 128;
 /// Elements around an object, which say nothing about it.
 const WRAPPERS: [&str; 2] = ["dds", "profiles"];
 
-/// The texts of elements by their paths, as `data_writer/topic/name`, and attributes, as `requester@service_name`. The first of several
-/// with one path counts, because it is the first profile of a file.
+/// The texts of elements by their paths, as `data_writer/topic/name`, and attributes, as `requester@service_name`. The
+/// first of several with one path counts, because it is the first profile of a file.
 #[derive(Debug, Default)]
 pub struct Document(BTreeMap<String, String>);
 
 impl Document {
-    /// Reads a document, which may be empty. It is not checked against a schema; attributes without a space between them are read, because
-    /// eProsima's examples have them. Entities other than XML's own are errors.
+    /// Reads a document, which may be empty. It is not checked against a schema; attributes without a space between
+    /// them are read, because eProsima's examples have them. Entities other than XML's own are errors.
     ///
     /// # Errors
     /// The sentence says what is wrong.

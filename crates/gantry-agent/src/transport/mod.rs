@@ -45,8 +45,8 @@ pub trait Transport: Send + Sync {
     /// The system's.
     fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()>;
 
-    /// Whether the line takes a message now. After it did not, [`Port::has_room`](crate::Port::has_room) tells the agent
-    /// that it does.
+    /// Whether the line takes a message now. After it did not, [`Port::has_room`](crate::Port::has_room) tells the
+    /// agent that it does.
     fn has_room(&self, _peer: PeerAddress) -> bool {
         true
     }

@@ -1,7 +1,8 @@
 //! Lines of bytes and of packets: serial lines, pseudoterminals, TCP connections and CAN buses.
 //!
-//! A message is written by the thread that sends it, as far as the line takes it at once. The rest is written by the stream's own
-//! thread, which also reads. So neither the agent nor another client waits for a slow line, and a message is never cut.
+//! A message is written by the thread that sends it, as far as the line takes it at once. The rest is written by the
+//! stream's own thread, which also reads. So neither the agent nor another client waits for a slow line, and a message
+//! is never cut.
 
 use crate::lock::lock;
 use rustix::{
@@ -102,9 +103,9 @@ impl Stream {
         let _ = write(&self.wake, &1_u64.to_ne_bytes());
     }
 
-    /// Reads and writes until the stream ends, which is an error unless [`Self::end`] was called. `has_room` is called when the line
-    /// has taken all bytes after it did not. A stream of which `is_wanted` says twice that it is not, 5 seconds apart, ends: so does one
-    /// on which no client begins a session, whatever comes on it.
+    /// Reads and writes until the stream ends, which is an error unless [`Self::end`] was called. `has_room` is called
+    /// when the line has taken all bytes after it did not. A stream of which `is_wanted` says twice that it is not, 5
+    /// seconds apart, ends: so does one on which no client begins a session, whatever comes on it.
     pub fn run(
         &self,
         received: &mut dyn FnMut(&[u8]),

@@ -30,7 +30,8 @@ use std::{
 const MAX_BYTES: usize = 65_535;
 /// The system keeps so many bytes of a connection: what waits there is old when it arrives.
 const SEND_BUFFER_BYTES: usize = 16 << 10;
-/// The pause after a connection could not be taken, as when the process has too many descriptors: the next attempt would fail as fast.
+/// The pause after a connection could not be taken, as when the process has too many descriptors: the next attempt
+/// would fail as fast.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Clients over TCP, until this is dropped.
@@ -122,8 +123,8 @@ impl Shared {
             let mut decoder = LengthPrefixDecoder::new();
             let mut buffer = vec![0; MAX_BYTES];
             let received = &mut |mut bytes: &[u8]| {
-                // eProsima's client writes a length and its message one after the other, and its system holds the message back until the
-                // length is acknowledged: for 40 ms, unless that is asked for after each read.
+                // eProsima's client writes a length and its message one after the other, and its system holds the
+                // message back until the length is acknowledged: for 40 ms, unless that is asked for after each read.
                 let _ = set_tcp_quickack(&*of_thread, true);
                 while let Some(message) = decoder.decode(&mut bytes, &mut buffer) {
                     port.receive(address, message);

@@ -22,7 +22,8 @@ fn memory() -> Memory<256, 4> {
     Memory::new()
 }
 
-/// Runs firmware that sends back each text that it gets, and gives `run` a function that waits until a text of the host comes back.
+/// Runs firmware that sends back each text that it gets, and gives `run` a function that waits until a text of the host
+/// comes back.
 pub fn echo<const MTU: usize, const HISTORY: usize>(
     transport: impl Transport,
     mut memory: Memory<MTU, HISTORY>,

@@ -1,4 +1,5 @@
-//! Tests of the agent: clients of `gantry-xrce` on one side, nodes of Gantry on the other one. Each test has topics of its own.
+//! Tests of the agent: clients of `gantry-xrce` on one side, nodes of Gantry on the other one. Each test has topics of
+//! its own.
 //!
 //! All of them use one directory of shared memory, which the outer process makes for the inner one.
 

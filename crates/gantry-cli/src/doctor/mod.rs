@@ -1,7 +1,8 @@
 //! `gantry doctor`: looks at the machine, at its limits, and at the domains of this user, and says what is wrong.
 //!
-//! Its text is short unless more is asked for: problems, doubts, and a line for each node. It joins no domain and writes nothing. A PROBLEM needs an action, and the exit code is 1 then; a DOUBT may explain a
-//! complaint, and may be on purpose.
+//! Its text is short unless more is asked for: problems, doubts, and a line for each node. It joins no domain and
+//! writes nothing. A PROBLEM needs an action, and the exit code is 1 then; a DOUBT may explain a complaint, and may be
+//! on purpose.
 
 mod checks;
 mod domain;
@@ -25,7 +26,8 @@ const SECOND_LOOK: Duration = Duration::from_millis(200);
 /// Without --domain-id, all domains of this user are shown.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Also show the machine, and all processes with their publishers, subscriptions, memory and topics; JSON has them always
+    /// Also show the machine, and all processes with their publishers, subscriptions, memory and topics; JSON has them
+    /// always
     #[arg(short, long)]
     verbose: bool,
     /// As -v, and also show the parameter services of the nodes, which are counted otherwise; JSON has them always

@@ -8,7 +8,8 @@ use gantry_idl::{BaseType, MessageDefinition};
 const MAX_TEXT_BYTES: usize = 1 << 20;
 
 impl TopicType {
-    /// The definition in the form of `ros2 interface show`: below a field, the fields of its message, one tab further in.
+    /// The definition in the form of `ros2 interface show`: below a field, the fields of its message, one tab further
+    /// in.
     pub fn definition(&self) -> Result<String> {
         let mut text = String::new();
         if let Some(message) = self.definitions.message(&self.name) {

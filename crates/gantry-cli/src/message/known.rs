@@ -1,4 +1,5 @@
-//! The types that a command can use: the standard ones of ROS 2, before any program does, and those of the programs of a domain.
+//! The types that a command can use: the standard ones of ROS 2, before any program does, and those of the programs of
+//! a domain.
 
 use crate::{
     domain::Domain,

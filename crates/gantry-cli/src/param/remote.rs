@@ -90,8 +90,8 @@ pub fn messages<'a>(message: &DynamicMessage<'a>, path: &str) -> impl Iterator<I
     })
 }
 
-/// The types of `rcl_interfaces/msg/ParameterType` by their numbers: the words of `ros2 param describe` and of `ros2 param get`,
-/// and the field of a value.
+/// The types of `rcl_interfaces/msg/ParameterType` by their numbers: the words of `ros2 param describe` and of `ros2
+/// param get`, and the field of a value.
 const TYPES: [(&str, &str, &str); 10] = [
     ("not set", "Parameter not set.", ""),
     ("boolean", "Boolean value is:", "bool_value"),

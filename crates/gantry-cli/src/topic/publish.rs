@@ -135,8 +135,8 @@ impl Arguments {
     }
 }
 
-/// The reason why no end of the topic can be matched with the publisher: subscriptions of another type or QoS, or, without a
-/// subscription, other publishers of another type. `None` if one can be, or if there is none.
+/// The reason why no end of the topic can be matched with the publisher: subscriptions of another type or QoS, or,
+/// without a subscription, other publishers of another type. `None` if one can be, or if there is none.
 fn mismatches(domain: &Domain, publisher: &GenericPublisher) -> Result<Option<String>> {
     let topic = publisher.topic();
     let mut pairs = domain.node.explain(topic)?;

@@ -32,8 +32,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Subscribes to a topic as soon as it has a publisher, and says on standard error that it waits. `None` if the run ends
-    /// before.
+    /// Subscribes to a topic as soon as it has a publisher, and says on standard error that it waits. `None` if the run
+    /// ends before.
     ///
     /// # Errors
     /// The publishers disagree on the type, or publish another one than `type_name`.
@@ -118,8 +118,8 @@ impl Source {
         print_error(malformed);
     }
 
-    /// Takes messages until the run ends, and prints a report each second, if there is one. `window` is that of the messages;
-    /// times are those since the call. A message that `add` cannot read is said and passed over.
+    /// Takes messages until the run ends, and prints a report each second, if there is one. `window` is that of the
+    /// messages; times are those since the call. A message that `add` cannot read is said and passed over.
     pub fn report_each_second<W, R: Display + Serialize>(
         &mut self,
         output: Output,
@@ -195,7 +195,8 @@ fn not_published(domain: &Domain, topic: &str) -> Result<String> {
 }
 
 impl QosOptions {
-    /// The QoS for these publishers: as `ros2 topic echo`, it requests what all of them offer where no option says otherwise.
+    /// The QoS for these publishers: as `ros2 topic echo`, it requests what all of them offer where no option says
+    /// otherwise.
     fn qos_for(&self, publishers: &[TopicEndpointInfo]) -> Qos {
         let mut qos = self.qos(Profile::SensorData);
         if self.qos_profile.is_some() || publishers.is_empty() {

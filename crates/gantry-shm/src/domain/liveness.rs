@@ -21,7 +21,8 @@ pub(crate) fn check_one_board(directory: &Directory, id: Option<u64>) -> Result<
             _ => {}
         }
         let peer = match Peer::open(directory, name) {
-            Err(_) if !may_live(directory, name) => continue, // files of dead processes, of any version, are no obstacle
+            // Files of dead processes, of any version, are no obstacle.
+            Err(_) if !may_live(directory, name) => continue,
             peer => peer?,
         };
         if Some(peer.board_id) != id && peer.is_alive() {

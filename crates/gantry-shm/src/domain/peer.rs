@@ -361,7 +361,8 @@ fn changed_blocks(header: &ProcessHeader, seen: u64, changes: u64) -> Option<Vec
     let numbers = seen..changes;
     let entry = |change: u64| header.change_log[(change % LOGGED_CHANGES) as usize].load(Relaxed) as usize * LINE_BYTES;
     let offsets = (changes.checked_sub(seen)? < LOGGED_CHANGES).then(|| numbers.map(entry).collect());
-    fence(Acquire); // the entries before the second load of the count: the next change may be in the place of an old one already
+    // The entries before the second load of the count: the next change may be in the place of an old one already.
+    fence(Acquire);
     (header.changes.load(Relaxed).checked_sub(seen)? < LOGGED_CHANGES).then_some(offsets).flatten()
 }
 

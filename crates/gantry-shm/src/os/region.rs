@@ -264,7 +264,8 @@ impl Region {
     /// kernels before 5.14, each page is touched instead.
     fn populate(&self, start: usize, end: usize) {
         if start < end && self.advise(start, end, pages::page_bytes()) == Err(Errno::INVAL) {
-            self.touch(start, end, pages::page_bytes()); // a kernel without this advice: the range is one of whole pages
+            // A kernel without this advice: the range is one of whole pages.
+            self.touch(start, end, pages::page_bytes());
         }
     }
 

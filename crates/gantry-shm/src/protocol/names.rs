@@ -169,7 +169,8 @@ impl Bucket<'_> {
         let last = self.last();
         loop {
             let shared = self.word(last);
-            full_fence(Site::OpenFence); // `shared` before the look: a name that is claimed after it meets the open line in `settle`
+            // `shared` before the look: a name that is claimed after it meets the open line in `settle`.
+            full_fence(Site::OpenFence);
             match self.look(wanted) {
                 Some((index, claim)) if state(claim) == CLAIMED => self.settle(index, claim),
                 Some(found) => return found,

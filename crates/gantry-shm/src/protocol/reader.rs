@@ -320,7 +320,8 @@ impl Reader {
     /// Pins the next sample, and looks at its entry: one that is alive stays (2).
     #[inline]
     fn pin(&self, pin: &AtomicU64) -> Entry {
-        pin.store(self.next, release(Site::PinStore)); // (4) continues the release of an earlier unpin: C++20 release sequences
+        // (4) continues the release of an earlier unpin: C++20 release sequences.
+        pin.store(self.next, release(Site::PinStore));
         full_fence(Site::PinFence); // (2)
         crash::point(Point::Pinned);
         self.ring.look(self.next) // this look is the check; there is no other

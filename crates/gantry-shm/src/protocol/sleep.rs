@@ -123,7 +123,8 @@ impl TopicLines {
     pub(crate) fn changed(&self, side: Side) -> u64 {
         let generation = self.topic.generation(side).fetch_add(1, Release).wrapping_add(1);
         crash::point(Point::GenerationRaised);
-        let fenced = full_fence(Site::NewsFence); // (3) either the sleeper sees the generation, or this thread sees its bit
+        // (3) either the sleeper sees the generation, or this thread sees its bit.
+        let fenced = full_fence(Site::NewsFence);
         self.wake_watchers(side, fenced);
         if side == Side::Publishers {
             self.wake(fenced);

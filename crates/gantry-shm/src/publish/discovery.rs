@@ -82,7 +82,8 @@ impl ControlTask for ReaderDiscovery {
         let generation = acquire(&domain.board.line(self.topic).readers_generation);
         if generation == discovered.generation {
             if !discovered.is_new {
-                discovered.readers = Roster::new(self.key, 0, Vec::new()); // the publisher's older one may keep processes mapped that are gone
+                // The publisher's older one may keep processes mapped that are gone.
+                discovered.readers = Roster::new(self.key, 0, Vec::new());
             }
             // It may have held samples although its subscriptions had left: then its reaper does not raise this
             // generation.

@@ -26,8 +26,8 @@ pub use link::{Incoming, Link, LinkCounts, Loss};
 
 use crate::wire::Property;
 
-/// The property that offers Gantry's extensions, and confirms them. In that of a client, the four bytes of its boot nonce
-/// follow the value in little-endian order; they are 0 if it has none.
+/// The property that offers Gantry's extensions, and confirms them. In that of a client, the four bytes of its boot
+/// nonce follow the value in little-endian order; they are 0 if it has none.
 pub const EXTENSIONS: &[Property<'static>; 1] = &[Property { name: b"gantry", value: b"1" }];
 
 /// The padding that makes a TIMESTAMP as long as its reply: room for the two stamps that it lacks.

@@ -115,7 +115,8 @@ impl<E> Events<E> {
     }
 
     fn update(&self) -> Result<MutexGuard<'_, State<E>>> {
-        let generation = self.monitor.generation.get()?; // before the lock: the control thread may have held it at a fork
+        // Before the lock: the control thread may have held it at a fork.
+        let generation = self.monitor.generation.get()?;
         let mut state = lock(&self.monitor.state);
         state.source.update(generation, monotonic_ns())?;
         Ok(state)

@@ -107,7 +107,8 @@ impl RegisteredCallback {
             inner.return_queued();
         }
         self.attachment.into_iter().for_each(|attachment| collector.detach(attachment));
-        self.callback.index.store(NO_INDEX, Release); // partner: `Callback::is_registered`; another executor may have it
+        // Partner: `Callback::is_registered`; another executor may have it.
+        self.callback.index.store(NO_INDEX, Release);
         self.callback
     }
 }

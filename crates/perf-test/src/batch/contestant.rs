@@ -36,7 +36,8 @@ pub struct Contestant {
     zero_copy: bool,
 }
 
-/// The contestants of a list with commas. `all` is every installed middleware at its default and, if that differs, at its best.
+/// The contestants of a list with commas. `all` is every installed middleware at its default and, if that differs, at
+/// its best.
 ///
 /// # Errors
 /// A sentence: a name or a setting is unknown, or a contestant is there twice.
@@ -146,9 +147,9 @@ impl Contestant {
         matches!(self.communicator.program, Program::This(_))
     }
 
-    /// Its run with the options that all contestants share. Where the middleware lacks the way of waiting, the reliability, the history or
-    /// the depth, the run has its nearest; [`wait_of`] and [`RunSpec::qos`] tell it. Where the best settings are refused, the run has the
-    /// defaults, and its notes tell it.
+    /// Its run with the options that all contestants share. Where the middleware lacks the way of waiting, the
+    /// reliability, the history or the depth, the run has its nearest; [`wait_of`] and [`RunSpec::qos`] tell it. Where
+    /// the best settings are refused, the run has the defaults, and its notes tell it.
     ///
     /// # Errors
     /// A sentence: the middleware refuses the run, or does not describe itself.

@@ -13,7 +13,8 @@ pub struct Figures {
     pub p99_ns: Option<f64>,
     /// CPU time of all workers and daemons for each received message, ns.
     pub cpu_per_message_ns: Option<f64>,
-    /// The sum of the peaks of the workers' resident memory, and of the daemons' memory, KiB. Pages that processes share count in each.
+    /// The sum of the peaks of the workers' resident memory, and of the daemons' memory, KiB. Pages that processes
+    /// share count in each.
     pub memory_kib: Option<f64>,
     /// Messages received, of all subscriptions.
     pub received: Option<f64>,

@@ -1,4 +1,5 @@
-//! The folder of the results of a batch: full logs at any depth, `environment.json`, `commands.txt`, and the sentences of runs without figures.
+//! The folder of the results of a batch: full logs at any depth, `environment.json`, `commands.txt`, and the sentences
+//! of runs without figures.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -153,7 +154,8 @@ fn refused(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}. Give --results a folder that is writable", path.display())
 }
 
-/// The differences of the conditions, as `rate_hz 100 there, 200 now`. The version of the middleware belongs to the programs.
+/// The differences of the conditions, as `rate_hz 100 there, 200 now`. The version of the middleware belongs to the
+/// programs.
 fn difference(before: &Conditions, now: &Conditions) -> Option<String> {
     let fields = |of: &Conditions| -> Map<String, Value> {
         // The command of a daemon may name files of its own run.

@@ -1,15 +1,18 @@
 //! A batch of runs: planned beforehand, measured in order, each with its own log in one folder of results.
 //!
 //! How a command uses it:
-//! 1. [`contestants`] reads the user's list (`Gantry,zenoh:best`), [`Contestant::spec`] makes the run of one of them from the options that
-//!    all share, with the nearest value where the middleware lacks one, and the command puts both into a [`PlannedRun`].
-//! 2. [`Batch::open`] makes the folder; [`Batch::run_all`] writes `environment.json` and `commands.txt`, measures, and shows the progress
-//!    on standard error.
-//! 3. Each run has an [`Outcome`]. A contestant that refuses, crashes or hangs is an outcome too, and the other runs follow.
+//! 1. [`contestants`] reads the user's list (`Gantry,zenoh:best`), [`Contestant::spec`] makes the run of one of them
+//!    from the options that all share, with the nearest value where the middleware lacks one, and the command puts both
+//!    into a [`PlannedRun`].
+//! 2. [`Batch::open`] makes the folder; [`Batch::run_all`] writes `environment.json` and `commands.txt`, measures, and
+//!    shows the progress on standard error.
+//! 3. Each run has an [`Outcome`]. A contestant that refuses, crashes or hangs is an outcome too, and the other runs
+//!    follow.
 //!
-//! A run whose complete log is in the folder, with the same conditions, is not repeated unless the user wants it `again`. A complete log with
-//! other conditions is an error, never replaced unasked; one of another build or of an earlier boot is measured again. A run without a
-//! good measurement leaves its sentence in a [`Shortfall`] beside the place of its log (`NAME.failed.json` for `NAME.json`).
+//! A run whose complete log is in the folder, with the same conditions, is not repeated unless the user wants it
+//! `again`. A complete log with other conditions is an error, never replaced unasked; one of another build or of an
+//! earlier boot is measured again. A run without a good measurement leaves its sentence in a [`Shortfall`] beside the
+//! place of its log (`NAME.failed.json` for `NAME.json`).
 
 mod contestant;
 mod figures;
@@ -41,8 +44,8 @@ pub use progress::Progress;
 pub use shortfall::{Shortfall, ShortfallKind};
 pub use warnings::Warnings;
 
-/// Failures in succession of runs with the same conditions after which further ones are not tried: a contestant that hangs costs a
-/// minute each time.
+/// Failures in succession of runs with the same conditions after which further ones are not tried: a contestant that
+/// hangs costs a minute each time.
 const MOST_FAILURES: usize = 2;
 
 /// One run of a batch.
@@ -125,13 +128,14 @@ impl Batch {
     /// Does the runs in order, and returns the outcome of each.
     ///
     /// # Errors
-    /// [`Failure::Usage`], before the first run: the folder cannot be written, or a log in it is of a run with other conditions.
+    /// [`Failure::Usage`], before the first run: the folder cannot be written, or a log in it is of a run with other
+    /// conditions.
     pub fn run_all(&self, runs: &[PlannedRun]) -> Result<Vec<Outcome>, Failure> {
         self.run_all_after(runs, |_| Ok(()))
     }
 
-    /// Does the runs in order, each after `before`, which gets its index and is not called of a run that is not done. The sentence of its
-    /// error is the refusal of that run.
+    /// Does the runs in order, each after `before`, which gets its index and is not called of a run that is not done.
+    /// The sentence of its error is the refusal of that run.
     ///
     /// # Errors
     /// As [`Batch::run_all`].
@@ -243,8 +247,8 @@ fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome])
     Some(Shortfall { kind: last.kind, sentence: last.sentence.clone(), ..Shortfall::of(run) })
 }
 
-/// Whether both are runs of the same contestant with the same conditions, apart from the length. A refusal costs no time and has its
-/// own sentence, so it is like no other run.
+/// Whether both are runs of the same contestant with the same conditions, apart from the length. A refusal costs no
+/// time and has its own sentence, so it is like no other run.
 fn is_same(one: &PlannedRun, other: &PlannedRun) -> bool {
     let (Ok(spec), Ok(other_spec)) = (&one.spec, &other.spec) else { return false };
     let alike = |spec: &RunSpec| RunSpec { max_runtime_s: 0, warmup_s: 0, ignore_s: 0, ..spec.clone() };

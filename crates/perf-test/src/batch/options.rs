@@ -33,7 +33,8 @@ pub fn refuse(run: &RunOptions, command: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The options with the defaults of comparisons: RELIABLE, KEEP_LAST 10, and these seconds of warm-up and of measurement.
+/// The options with the defaults of comparisons: RELIABLE, KEEP_LAST 10, and these seconds of warm-up and of
+/// measurement.
 #[must_use]
 pub fn with_defaults(options: &RunOptions, warmup_s: u32, measured_s: u32) -> RunOptions {
     let mut options = options.clone();

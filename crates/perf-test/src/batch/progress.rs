@@ -1,4 +1,5 @@
-//! The progress of a batch on standard error: on a terminal one line that is drawn over, elsewhere one line for each run.
+//! The progress of a batch on standard error: on a terminal one line that is drawn over, elsewhere one line for each
+//! run.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::report::full::SummaryEntry;
 
-/// The kinds that say that messages were not moved as they should, the worst first. The others come after them, the most frequent first.
+/// The kinds that say that messages were not moved as they should, the worst first. The others come after them, the
+/// most frequent first.
 const WORST: [&str; 11] = [
     "corrupt",
     "duplicates",

@@ -33,9 +33,9 @@ pub struct CompareOptions {
     pub new: Vec<PathBuf>,
     /// Bound on the regression of a figure, as 'p50=10%'; repeatable; exit code 3 if a regression beyond it is shown
     ///
-    /// Shown means that the verdict on the figure is `higher` and its whole interval lies beyond the bound. Figures: p50 and
-    /// cpu_per_message from four logs a side on; mean, p99, p99.9, max (of the latency), response.p99, lost and rss from six on.
-    /// With fewer logs a bound is an error, so that no job passes by measuring too little.
+    /// Shown means that the verdict on the figure is `higher` and its whole interval lies beyond the bound. Figures:
+    /// p50 and cpu_per_message from four logs a side on; mean, p99, p99.9, max (of the latency), response.p99, lost and
+    /// rss from six on. With fewer logs a bound is an error, so that no job passes by measuring too little.
     ///
     /// Example: --fail-above 'p50=10%' --fail-above 'cpu_per_message=5%'
     #[arg(long, value_name = "EXPR")]

@@ -1,4 +1,5 @@
-//! The options of `conditions`, which measures a plan, and of `conditions merge`, which puts results of several boots together.
+//! The options of `conditions`, which measures a plan, and of `conditions merge`, which puts results of several boots
+//! together.
 
 use std::path::PathBuf;
 
@@ -78,8 +79,9 @@ pub struct ConditionsOptions {
 pub enum ConditionsCommand {
     /// Compares the results in several folders, as of several boots, kernels or plans with the same runs.
     ///
-    /// Rounds of one condition in several folders are put together if they are of one boot and the machine's record under it is the same:
-    /// kernel, driver, governor, frequencies, idle, isolation, scheduling and command line. Otherwise they are conditions of their own.
+    /// Rounds of one condition in several folders are put together if they are of one boot and the machine's record
+    /// under it is the same: kernel, driver, governor, frequencies, idle, isolation, scheduling and command line.
+    /// Otherwise they are conditions of their own.
     Merge(ConditionsMergeOptions),
 }
 

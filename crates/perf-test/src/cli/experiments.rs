@@ -1,7 +1,8 @@
 //! The options of the experiments: `zero-copy`, `sizes`, `types` and `matrix`.
 //!
-//! `matrix` takes the options of a run with several values each. It reads them with the declarations of [`RunOptions`], as texts, and
-//! [`Axis`] has the values of one option; each combination is parsed again as the command line of a single run.
+//! `matrix` takes the options of a run with several values each. It reads them with the declarations of [`RunOptions`],
+//! as texts, and [`Axis`] has the values of one option; each combination is parsed again as the command line of a
+//! single run.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -61,7 +62,8 @@ pub struct BatchOptions {
     pub rounds: u32,
     /// Folder for the logs of all runs, the results, environment.json and commands.txt
     ///
-    /// A run whose log is there is not repeated if conditions, programs and boot are the same. Example: --results results/today
+    /// A run whose log is there is not repeated if conditions, programs and boot are the same. Example: --results
+    /// results/today
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
     /// Repeats runs whose logs are in the folder of results, also those with other conditions

@@ -13,7 +13,8 @@ pub struct IrobotOptions {
     /// Topology file or name, as FILE|NAME; repeatable
     #[arg(long = "topology", value_name = "FILE|NAME")]
     pub topology_files: Vec<String>,
-    /// rclcpp's intra-process communication, on or off, where the middleware has such a setting [default: the middleware's]
+    /// rclcpp's intra-process communication, on or off, where the middleware has such a setting [default: the
+    /// middleware's]
     #[arg(long, value_name = "ON|OFF", value_parser = switch)]
     pub ipc: Option<bool>,
     /// Parameter services of the nodes, on or off; without effect
@@ -25,8 +26,8 @@ pub struct IrobotOptions {
     /// Kind of the nodes: 1 Node, 2 LifecycleNode; without effect
     #[arg(short, long, value_name = "KIND", value_parser = within(1..=2), allow_hyphen_values = true)]
     pub node: Option<u32>,
-    /// Log of single messages that were late or lost, in events.txt of --results-dir, on or off; they are counted in any case
-    /// [default: off]
+    /// Log of single messages that were late or lost, in events.txt of --results-dir, on or off; they are counted in
+    /// any case [default: off]
     #[arg(long, value_name = "ON|OFF", value_parser = switch)]
     pub tracking: Option<bool>,
     /// Commas between the columns of the files in --results-dir, on or off [default: off]
@@ -35,8 +36,8 @@ pub struct IrobotOptions {
     /// Headers of the files in --results-dir: new, as mean_us, or old, with the units in brackets [default: new]
     #[arg(long, value_name = "GENERATION")]
     pub headers: Option<Headers>,
-    /// Folder for iRobot's output files, with a folder for each process if there are several [default: PROCESS_log, if --tracking,
-    /// --csv-out or --headers asks for the files]
+    /// Folder for iRobot's output files, with a folder for each process if there are several [default: PROCESS_log, if
+    /// --tracking, --csv-out or --headers asks for the files]
     #[arg(long, alias = "results_dir", value_name = "DIR")]
     pub results_dir: Option<PathBuf>,
 }

@@ -1,7 +1,7 @@
 //! The command line, in performance_test's words.
 //!
-//! `options` declares the options, `values` parses their values, `legacy` holds the spellings and options of older generations, and
-//! `resolve` turns all into one checked [`Resolved`].
+//! `options` declares the options, `values` parses their values, `legacy` holds the spellings and options of older
+//! generations, and `resolve` turns all into one checked [`Resolved`].
 
 mod comparing;
 mod conditions;
@@ -40,8 +40,8 @@ pub use versus::VersusOptions;
 
 /// Measures publish and subscribe between real processes: latency, losses, CPU time and memory.
 ///
-/// Without a subcommand, perf_test does one run. It accepts the options of all performance_test versions, also with `_` for
-/// `-` (`--keep_last`). -h shows one line for each option, --help shows the full descriptions.
+/// Without a subcommand, perf_test does one run. It accepts the options of all performance_test versions, also with `_`
+/// for `-` (`--keep_last`). -h shows one line for each option, --help shows the full descriptions.
 #[derive(Debug, Parser)]
 #[command(name = "perf_test", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[command(max_term_width = 110, after_help = AFTER_HELP)]
@@ -89,11 +89,13 @@ pub enum Command {
     /// Compares several runs to answer one question.
     #[command(subcommand, disable_help_subcommand = true)]
     Experiment(Question),
-    /// Measures runs under several conditions of this machine (governor, idle states, isolated CPUs, priorities), and compares them.
+    /// Measures runs under several conditions of this machine (governor, idle states, isolated CPUs, priorities), and
+    /// compares them.
     ///
-    /// Settings that can be changed while the machine runs are changed, and always restored: after a kill, the next start of perf_test does
-    /// it and says so. Settings that need a boot are recognised. Each round has every run under every condition. The results are CPU,
-    /// memory, mean latency, late, too late and lost messages of each run under each condition, with intervals, and the best conditions.
+    /// Settings that can be changed while the machine runs are changed, and always restored: after a kill, the next
+    /// start of perf_test does it and says so. Settings that need a boot are recognised. Each round has every run under
+    /// every condition. The results are CPU, memory, mean latency, late, too late and lost messages of each run under
+    /// each condition, with intervals, and the best conditions.
     #[command(after_help = conditions::AFTER_HELP)]
     Conditions(ConditionsOptions),
     /// Describes this machine, measures its noise, and recommends settings for measurements.
@@ -102,42 +104,46 @@ pub enum Command {
     Plot(PlotOptions),
     /// Compares logs of several runs, as of two versions: the changes with their intervals, and a gate for CI jobs.
     ///
-    /// The runs of both sides need not be paired. A verdict on median latency and CPU per message needs four runs a side, on all
-    /// figures six. Measure both sides in turn on the same machine.
+    /// The runs of both sides need not be paired. A verdict on median latency and CPU per message needs four runs a
+    /// side, on all figures six. Measure both sides in turn on the same machine.
     #[command(after_help = comparing::AFTER_HELP)]
     Compare(CompareOptions),
     /// Compares contestants side by side: latency, CPU time, memory, throughput and losses, with intervals.
     ///
-    /// Takes the options of a run, which all contestants share, and -c with commas [default: -c all]. Without -m and -r there are two
-    /// cases: 4MB (Array4m at 100 Hz) and 256B (Array256 at 2000 Hz). Defaults: --reliable --keep-last --history-depth 10 --warmup 1
-    /// --max-runtime 3. Where a middleware lacks a value, it has its nearest, and its row says so. From 3 rounds on each contestant has a
-    /// warm-up run of one second.
+    /// Takes the options of a run, which all contestants share, and -c with commas [default: -c all]. Without -m and -r
+    /// there are two cases: 4MB (Array4m at 100 Hz) and 256B (Array256 at 2000 Hz). Defaults: --reliable --keep-last
+    /// --history-depth 10 --warmup 1 --max-runtime 3. Where a middleware lacks a value, it has its nearest, and its row
+    /// says so. From 3 rounds on each contestant has a warm-up run of one second.
     #[command(after_help = versus::AFTER_HELP)]
     Versus(Box<VersusOptions>),
-    /// Shows a folder of results as one HTML page: tables, plots, settings, machine and warnings, with every run behind each mark.
+    /// Shows a folder of results as one HTML page: tables, plots, settings, machine and warnings, with every run behind
+    /// each mark.
     ///
     /// The page needs no network and no other file. It has every log of --full-logfile in the folder, at any depth.
     #[command(after_help = reporting::AFTER_HELP)]
     Report(ReportOptions),
     /// Checks that a middleware moves messages as it declares: do this before you believe a figure of it.
     ///
-    /// Some twenty short runs show that each message arrives once, in order and intact, that loans are loans, that losses are
-    /// counted, that a late subscription gets what it should, that settings have an effect, and that a killed process leaves nothing.
+    /// Some twenty short runs show that each message arrives once, in order and intact, that loans are loans, that
+    /// losses are counted, that a late subscription gets what it should, that settings have an effect, and that a
+    /// killed process leaves nothing.
     #[command(after_help = conforming::AFTER_HELP)]
     Conformance(Box<ConformanceOptions>),
-    /// Runs a system of nodes with their topics and rates, from iRobot's JSON, and measures every topic and subscription.
+    /// Runs a system of nodes with their topics and rates, from iRobot's JSON, and measures every topic and
+    /// subscription.
     ///
     /// The nodes run in executors of the middleware: timers publish and call services, callbacks receive and answer.
     #[command(after_help = topology::AFTER_HELP)]
     Topology(Box<TopologyOptions>),
     /// Measures topologies of 10 to 1000 nodes, and estimates what a machine of given cores holds.
     ///
-    /// The topologies are generated. The results are CPU, memory, latency and start-up over the size, as a table and a plot, the cost of each
-    /// node, publisher, subscription and message, the size that a machine holds, and the error of this estimate on topologies that it
-    /// has not seen.
+    /// The topologies are generated. The results are CPU, memory, latency and start-up over the size, as a table and a
+    /// plot, the cost of each node, publisher, subscription and message, the size that a machine holds, and the error
+    /// of this estimate on topologies that it has not seen.
     #[command(after_help = scale::AFTER_HELP)]
     Scale(Box<ScaleOptions>),
-    /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: memory, throughput, latency, and recovery from faults.
+    /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: memory, throughput, latency,
+    /// and recovery from faults.
     #[command(subcommand, disable_help_subcommand = true)]
     Micro(MicroCommand),
     /// Lists the middlewares that can be measured, those that are missing, the messages, and the topologies.
@@ -161,7 +167,8 @@ pub struct SystemOptions {
     /// Prints one JSON object (system, noise, advice) with the units in its names, instead of text
     #[arg(long)]
     pub json: bool,
-    /// Seconds to measure the noise of timers, wake-ups and the clock, 0 to 3600; 0 skips it [example: --noise-seconds 10]
+    /// Seconds to measure the noise of timers, wake-ups and the clock, 0 to 3600; 0 skips it [example: --noise-seconds
+    /// 10]
     #[arg(long, value_name = "S", default_value_t = 2, value_parser = within(0..=3600), allow_hyphen_values = true)]
     pub noise_seconds: u32,
 }
@@ -169,7 +176,8 @@ pub struct SystemOptions {
 /// The options of `plot`.
 #[derive(Clone, Debug, Args)]
 pub struct PlotOptions {
-    /// Logs written by --full-logfile, also of killed runs; each picture is written beside its log [example: run1.full.json]
+    /// Logs written by --full-logfile, also of killed runs; each picture is written beside its log [example:
+    /// run1.full.json]
     #[arg(required = true, value_name = "LOG")]
     pub logs: Vec<PathBuf>,
     /// File for the picture of a single log [example: --output run1.svg]
@@ -180,7 +188,8 @@ pub struct PlotOptions {
 /// The options of `idl`.
 #[derive(Clone, Debug, Args)]
 pub struct IdlOptions {
-    /// Message type to print, with the types in it; repeatable [default: all of the layout] [example: -m Array4m -m Struct16]
+    /// Message type to print, with the types in it; repeatable [default: all of the layout] [example: -m Array4m -m
+    /// Struct16]
     #[arg(short, long, value_name = "NAME")]
     pub msg: Vec<String>,
     /// performance_test version whose message layouts are printed [default: 2.x] [example: --message-layout 1.x]
@@ -194,8 +203,8 @@ pub struct ListOptions {
     /// Prints one JSON object (middlewares, missing, messages, topologies; or processes, notes) instead of text
     #[arg(long)]
     pub json: bool,
-    /// Checks topology files in iRobot's JSON, or named topologies, and lists only their nodes, as they are resolved; several are the
-    /// processes of one system [example: --topology robot.json debug.json]
+    /// Checks topology files in iRobot's JSON, or named topologies, and lists only their nodes, as they are resolved;
+    /// several are the processes of one system [example: --topology robot.json debug.json]
     #[arg(long, value_name = "FILE|NAME", num_args = 1.., conflicts_with = "message_layout")]
     pub topology: Vec<String>,
     /// performance_test version whose messages are listed [default: 2.x]
@@ -208,17 +217,19 @@ pub struct ListOptions {
 pub enum Question {
     /// Compares runs without zero copy with runs with zero copy.
     ///
-    /// Takes the options of a run, -c with commas. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100
-    /// --max-runtime 30. Of one communicator without --results each run shows its own tables. Otherwise the result is one table with
-    /// two rows for each contestant: the runs with zero copy have its best settings where the default has no zero copy, and where a
-    /// middleware lacks a value, both have its nearest.
+    /// Takes the options of a run, -c with commas. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m
+    /// -r 100 --max-runtime 30. Of one communicator without --results each run shows its own tables. Otherwise the
+    /// result is one table with two rows for each contestant: the runs with zero copy have its best settings where the
+    /// default has no zero copy, and where a middleware lacks a value, both have its nearest.
     #[command(after_help = experiments::AFTER_ZERO_COPY)]
     ZeroCopy(Box<ZeroCopyOptions>),
-    /// Measures latency and messages received over the size of the message, and finds the size from which latency grows with it.
+    /// Measures latency and messages received over the size of the message, and finds the size from which latency grows
+    /// with it.
     ///
-    /// Takes the options of a run, -c and -m with commas. Each contestant is measured between processes and within one (INTER_THREAD),
-    /// and, if it has the setting, with sync and with async publishing. Defaults: Array1k to Array8m, --reliable --keep-last
-    /// --history-depth 10 -r 1000 --warmup 1 --max-runtime 1. Where a middleware lacks a value, it has its nearest.
+    /// Takes the options of a run, -c and -m with commas. Each contestant is measured between processes and within one
+    /// (INTER_THREAD), and, if it has the setting, with sync and with async publishing. Defaults: Array1k to Array8m,
+    /// --reliable --keep-last --history-depth 10 -r 1000 --warmup 1 --max-runtime 1. Where a middleware lacks a value,
+    /// it has its nearest.
     #[command(after_help = experiments::AFTER_SIZES)]
     Sizes(Box<ExperimentOptions>),
     /// Measures latency and CPU time of all message types.
@@ -229,9 +240,9 @@ pub enum Question {
     Types(Box<ExperimentOptions>),
     /// Measures every combination of lists of values, from performance_test's YAML or from the command line.
     ///
-    /// FILE is the YAML of performance_report's runner as it is. Each option of a run may have several values, with commas or given
-    /// again; options beside FILE replace its keys. Each combination is one run with the meanings and the defaults of a single run, but
-    /// --warmup 1 --max-runtime 3 without FILE.
+    /// FILE is the YAML of performance_report's runner as it is. Each option of a run may have several values, with
+    /// commas or given again; options beside FILE replace its keys. Each combination is one run with the meanings and
+    /// the defaults of a single run, but --warmup 1 --max-runtime 3 without FILE.
     #[command(after_help = experiments::AFTER_MATRIX)]
     Matrix(Box<MatrixOptions>),
 }

@@ -15,7 +15,8 @@ Example:
 /// The folder, and the files that are written.
 #[derive(Clone, Debug, Args)]
 pub struct ReportOptions {
-    /// Folder with logs written by --full-logfile, at any depth, and the output of `perf_test system --json` as environment.json
+    /// Folder with logs written by --full-logfile, at any depth, and the output of `perf_test system --json` as
+    /// environment.json
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// File for the page [default: report.html in the folder] [example: --output page.html]

@@ -31,26 +31,29 @@ pub struct TopologyOptions {
     /// Topology files in iRobot's JSON, or names of `perf_test list`; several are the processes of one system
     #[arg(required_unless_present = "topology_files", value_name = "FILE|NAME")]
     pub topology: Vec<String>,
-    /// Middleware: Gantry, Mock, or the NAME of a worker program perf_test_NAME, which must have executors [default: Gantry]
+    /// Middleware: Gantry, Mock, or the NAME of a worker program perf_test_NAME, which must have executors [default:
+    /// Gantry]
     #[arg(short, long, value_name = "NAME", default_value = "Gantry", hide_default_value = true)]
     pub communicator: String,
-    /// Executor that runs the nodes: of Gantry single, multi, events or isolated. iRobot's 1, 2 (both single) and 3 (events) are taken,
-    /// too [default: the middleware's first] [example: -x events]
+    /// Executor that runs the nodes: of Gantry single, multi, events or isolated. iRobot's 1, 2 (both single) and 3
+    /// (events) are taken, too [default: the middleware's first] [example: -x events]
     #[arg(short = 'x', long, value_name = "NAME")]
     pub executor: Option<String>,
     /// Seconds to run, 1 to 1000000 [default: 5] [example: -t 60]
     #[arg(short, long, value_name = "S", default_value_t = 5, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub time: u32,
-    /// Period of CPU and memory in resources.txt of --results-dir, ms; other figures are those of seconds [default: 1000]
+    /// Period of CPU and memory in resources.txt of --results-dir, ms; other figures are those of seconds [default:
+    /// 1000]
     #[arg(short, long, value_name = "MS", default_value_t = ROW_MS, hide_default_value = true,
           value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub sampling: u32,
     /// Processes: one for each file, one for each node, or one for all [default: file]
     #[arg(long, value_name = "BY", default_value = "file", hide_default_value = true)]
     pub processes: Processes,
-    /// Way in which all publishers hand messages over, in place of msg_pass_by: unique_ptr, shared_ptr (both copy) or loaned_msg. With
-    /// unique_ptr subscriptions get copies, otherwise they read in place [example: --pass-by loaned_msg]
+    /// Way in which all publishers hand messages over, in place of msg_pass_by: unique_ptr, shared_ptr (both copy) or
+    /// loaned_msg. With unique_ptr subscriptions get copies, otherwise they read in place [example: --pass-by
+    /// loaned_msg]
     #[arg(long, value_name = "WAY", value_parser = choice::<PassBy>())]
     pub pass_by: Option<PassBy>,
     /// Percent of the period above which a message is late, 1 to 1000; other runs have 25 [default: 20]
@@ -78,8 +81,8 @@ pub struct TopologyOptions {
     /// ROS 2 domain ID, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
     #[arg(long, value_name = "ID", value_parser = within(0..=232), allow_hyphen_values = true)]
     pub dds_domain_id: Option<u32>,
-    /// Limits of CPU, memory and latency, in iRobot's JSON, or the name of those that come with the tool: sierra_nevada, mont_blanc. The
-    /// exit code is 3 if one is not met [example: --target sierra_nevada]
+    /// Limits of CPU, memory and latency, in iRobot's JSON, or the name of those that come with the tool:
+    /// sierra_nevada, mont_blanc. The exit code is 3 if one is not met [example: --target sierra_nevada]
     #[arg(long, value_name = "FILE|NAME")]
     pub target: Option<String>,
     /// iRobot's options about nodes and files.

@@ -31,7 +31,8 @@ pub struct VersusOptions {
     pub rounds: u32,
     /// Folder for the logs of all runs, versus.json, versus.md, versus.svg, environment.json and commands.txt
     ///
-    /// A run whose log is there is not repeated if conditions, programs and boot are the same. Example: --results results/today
+    /// A run whose log is there is not repeated if conditions, programs and boot are the same. Example: --results
+    /// results/today
     #[arg(long, value_name = "DIR")]
     pub results: Option<PathBuf>,
     /// Repeats runs whose logs are in the folder of results, also those with other conditions

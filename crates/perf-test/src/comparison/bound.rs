@@ -1,7 +1,7 @@
 //! A bound on the regression of a figure (`--fail-above 'p50=10%'`), so that a comparison gates a CI job.
 //!
-//! Invariant: a bound that these runs could never exceed, or a figure that they do not have, is an error. So a job cannot pass by
-//! measuring too little.
+//! Invariant: a bound that these runs could never exceed, or a figure that they do not have, is an error. So a job
+//! cannot pass by measuring too little.
 
 use std::fmt;
 use std::str::FromStr;
@@ -59,8 +59,8 @@ impl FromStr for Bound {
 }
 
 impl Bound {
-    /// The answer by the changes between two groups of `runs`. A regression beyond the bound is shown if the verdict is `higher` and
-    /// the whole interval lies beyond the bound.
+    /// The answer by the changes between two groups of `runs`. A regression beyond the bound is shown if the verdict is
+    /// `higher` and the whole interval lies beyond the bound.
     ///
     /// # Errors
     /// A sentence: the figure has no value, or so few runs never show a difference.

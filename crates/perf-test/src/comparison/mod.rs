@@ -1,8 +1,8 @@
 //! The comparison of logs (`perf_test compare`): two sides, each of one or more runs, which need not be paired.
 //!
-//! Assumed: the runs of a side are independent measurements of the same thing, and the machine is the same for both sides (see
-//! [`ranks`](crate::measure::ranks) for the test). The logs show where that does not hold: differences of conditions and machines,
-//! and sides that were measured one after the other, are part of the result.
+//! Assumed: the runs of a side are independent measurements of the same thing, and the machine is the same for both
+//! sides (see [`ranks`](crate::measure::ranks) for the test). The logs show where that does not hold: differences of
+//! conditions and machines, and sides that were measured one after the other, are part of the result.
 
 mod bound;
 mod difference;
@@ -38,8 +38,8 @@ impl Comparison {
     /// Reads the logs of both sides, compares them, and answers `bounds`.
     ///
     /// # Errors
-    /// A sentence: a log cannot be read, is of a run that was killed or failed, or is given twice; or a bound needs more runs, or a
-    /// figure that the runs do not have.
+    /// A sentence: a log cannot be read, is of a run that was killed or failed, or is given twice; or a bound needs
+    /// more runs, or a figure that the runs do not have.
     pub fn of_logs(base: &[PathBuf], new: &[PathBuf], bounds: &[Bound]) -> Result<Comparison, String> {
         let (base, new) = (Side::read(base)?, Side::read(new)?);
         side::all_are_different(&base, &new)?;

@@ -1,7 +1,9 @@
-//! The part of a condition that a boot decides: parameters of the kernel's command line, the frequency driver, the kernel itself.
+//! The part of a condition that a boot decides: parameters of the kernel's command line, the frequency driver, the
+//! kernel itself.
 //!
-//! It is recognised, never changed. A parameter that any condition of the plan names must be there as the condition has it, and must not
-//! be there if the condition does not name it: otherwise `baseline` would be measured under `idle=poll`, too.
+//! It is recognised, never changed. A parameter that any condition of the plan names must be there as the condition has
+//! it, and must not be there if the condition does not name it: otherwise `baseline` would be measured under
+//! `idle=poll`, too.
 
 use super::plan::Condition;
 use crate::system::{

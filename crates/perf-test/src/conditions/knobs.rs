@@ -1,7 +1,8 @@
-//! The settings of a condition that are changed while the machine runs: which of them can be, and the machine under them.
+//! The settings of a condition that are changed while the machine runs: which of them can be, and the machine under
+//! them.
 //!
-//! Files of the kernel go through the journal. The limit on wake-up times ends with its open device, and scheduling with the process, so
-//! the kernel itself restores both after a kill.
+//! Files of the kernel go through the journal. The limit on wake-up times ends with its open device, and scheduling
+//! with the process, so the kernel itself restores both after a kill.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -202,7 +203,8 @@ impl Machine {
     pub fn restore(&mut self) -> Result<(), String> {
         self.condition = None;
         self.awake = None;
-        // The priority, because a control group may take no real-time thread; the CPUs once more after the group is left.
+        // The priority, because a control group may take no real-time thread; the CPUs once more after the group is
+        // left.
         self.scheduling.as_ref().map(Scheduling::restore).into_iter().for_each(drop);
         let files = self.journal.restore();
         let own = self.scheduling.as_ref().map_or(Ok(()), Scheduling::restore);

@@ -4,8 +4,8 @@
 //! plan ─► boot, knobs: can each condition be had here? ─► knobs::Machine (journal) ─► batch ─► logs, record
 //! folders of logs ─► record ─► setup, metric, table ─► text, CSV, JSON
 //! ```
-//! A condition holds while its runs of one round last; rounds follow each other, every second one in the opposite order, so that a slow
-//! change of the machine concerns all conditions. `merge` is the second line alone.
+//! A condition holds while its runs of one round last; rounds follow each other, every second one in the opposite
+//! order, so that a slow change of the machine concerns all conditions. `merge` is the second line alone.
 
 mod boot;
 mod journal;
@@ -53,8 +53,8 @@ pub struct Results {
 /// Measures a plan.
 ///
 /// # Errors
-/// [`Failure::Usage`]: the plan is wrong, this user may not change a setting, or the folder cannot be used. [`Failure::Measurement`]: no
-/// condition can be had here, or a setting could not be restored.
+/// [`Failure::Usage`]: the plan is wrong, this user may not change a setting, or the folder cannot be used.
+/// [`Failure::Measurement`]: no condition can be had here, or a setting could not be restored.
 pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
     let path = options.plan.as_ref().ok_or_else(|| Failure::Usage("give a plan".to_owned()))?;
     let mut plan = Plan::read(path).map_err(Failure::Usage)?;
@@ -159,7 +159,8 @@ fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition
     Ok((conditions, planned))
 }
 
-/// The reason why the runs are not complete: the user has ended them, or there is a run under a condition without any figure.
+/// The reason why the runs are not complete: the user has ended them, or there is a run under a condition without any
+/// figure.
 fn incomplete(planned: &[PlannedRun], outcomes: &[Outcome]) -> Option<String> {
     let not_done = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count();
     if not_done > 0 {

@@ -1,4 +1,5 @@
-//! The record of a condition in a folder of results: `CONDITION/condition.json` beside the logs `CONDITION/RUN-roundN.json`.
+//! The record of a condition in a folder of results: `CONDITION/condition.json` beside the logs
+//! `CONDITION/RUN-roundN.json`.
 //!
 //! The table is made from these files alone, so it is the same after the last run, and of folders of several boots.
 
@@ -91,8 +92,8 @@ impl Record {
         PathBuf::from(condition.folder()).join(format!("{}-round{round}.json", file_name(label)))
     }
 
-    /// Writes it into a folder of results. A condition that was measured before and is skipped now keeps its runs, so that one folder
-    /// collects those of several boots.
+    /// Writes it into a folder of results. A condition that was measured before and is skipped now keeps its runs, so
+    /// that one folder collects those of several boots.
     ///
     /// # Errors
     /// A sentence: the folder has runs of a condition of that name with other settings, or cannot be written.
@@ -137,7 +138,8 @@ impl Record {
     }
 }
 
-/// All runs in a folder of results, and those without figures. A run counts once: `known` has the ids of those of other folders.
+/// All runs in a folder of results, and those without figures. A run counts once: `known` has the ids of those of other
+/// folders.
 ///
 /// # Errors
 /// A sentence: it has no conditions, or a file is damaged.
@@ -172,7 +174,8 @@ pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured
     Ok((measured, gaps))
 }
 
-/// The rounds of a run under a condition, by the machine and the boot that they have recorded, and the last reason of a missing one.
+/// The rounds of a run under a condition, by the machine and the boot that they have recorded, and the last reason of a
+/// missing one.
 fn rounds(
     folder: &Path,
     record: &Record,

@@ -1,4 +1,5 @@
-//! The comparison: runs × conditions × figures, with the best condition of each figure and the machine under each condition.
+//! The comparison: runs × conditions × figures, with the best condition of each figure and the machine under each
+//! condition.
 
 use std::path::PathBuf;
 
@@ -158,7 +159,8 @@ struct Pool {
     rounds: Vec<SummaryEntry>,
 }
 
-/// A condition of the table. Rounds of two boots are never in one: a boot places memory anew, which alone changes figures.
+/// A condition of the table. Rounds of two boots are never in one: a boot places memory anew, which alone changes
+/// figures.
 #[derive(PartialEq, Eq)]
 struct Key<'a> {
     condition: &'a Condition,

@@ -4,8 +4,8 @@ use super::subject::Subject;
 use crate::{report::summary::Summary, warning::WarningKind};
 use perf_worker::run_spec::Roundtrip;
 
-/// Messages of at least this length must be loaned if their contents are declared, bytes. A middleware may copy shorter ones,
-/// because that is faster.
+/// Messages of at least this length must be loaned if their contents are declared, bytes. A middleware may copy shorter
+/// ones, because that is faster.
 pub const LOANED_BYTES: usize = 4096;
 
 /// The rule for messages that do not arrive.
@@ -13,8 +13,8 @@ pub const LOANED_BYTES: usize = 4096;
 pub enum Losses {
     /// There are none, if the middleware declares reliable delivery.
     None,
-    /// They are counted: no more ids are seen than were sent, and a middleware that counts overwritten messages explains each
-    /// loss.
+    /// They are counted: no more ids are seen than were sent, and a middleware that counts overwritten messages
+    /// explains each loss.
     Counted,
 }
 

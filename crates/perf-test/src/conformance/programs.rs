@@ -69,7 +69,8 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     joined.into_iter().map(check).chain([matching]).filter(|check| subject.wants(&check.name)).collect()
 }
 
-/// The summaries of a publisher and of the subscription that joined late; [`Failure::Usage`] if their options are refused.
+/// The summaries of a publisher and of the subscription that joined late; [`Failure::Usage`] if their options are
+/// refused.
 type Joined = Result<(Summary, Summary), Failure>;
 
 /// The summaries of a publisher that runs alone for a second, and of a subscription that joins then.
@@ -189,8 +190,8 @@ fn kill_publisher(subject: &Subject<'_>, options: &str) -> Result<Summary, Strin
     })
 }
 
-/// The worker of the publisher: the child of this process with its label, which is its last argument, also after the name of an
-/// interpreter.
+/// The worker of the publisher: the child of this process with its label, which is its last argument, also after the
+/// name of an interpreter.
 fn publisher_process() -> Result<Pid, String> {
     let own = getpid().as_raw_nonzero().get();
     let all = procfs::process::all_processes().map_err(|error| format!("cannot list the processes: {error}"))?;

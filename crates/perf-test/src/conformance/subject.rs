@@ -15,8 +15,8 @@ use perf_worker::{
     run_spec::{Durability, History, Layout, Reliability, RunSpec, Wait},
 };
 
-/// Messages that are sent unless others are named: small ones, which a middleware may treat in another way, large ones, and
-/// some without a fixed size.
+/// Messages that are sent unless others are named: small ones, which a middleware may treat in another way, large ones,
+/// and some without a fixed size.
 const MESSAGES: [&str; 4] = ["Array128", "Array64k", "Array1m", "UnboundedSequence"];
 /// The payload of messages without a fixed size, bytes.
 const UNBOUNDED_BYTES: u32 = 100_000;
@@ -95,8 +95,8 @@ impl<'a> Subject<'a> {
         &self.description.capabilities
     }
 
-    /// Options of a run of one second in which a history holds all messages of two publishers, so that none may be lost if
-    /// the middleware is reliable.
+    /// Options of a run of one second in which a history holds all messages of two publishers, so that none may be lost
+    /// if the middleware is reliable.
     pub fn delivery(&self, message: &MessageChoice) -> String {
         let can = self.can();
         let rate_hz = if message.bytes >= LARGE_BYTES { 20 } else { 100 };

@@ -51,7 +51,8 @@ impl Run<'_> {
         let chains = self.chain_figures(endpoints);
         let sums = self.ledger.sums();
         let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint)).sum();
-        // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last samples leave none.
+        // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last
+        // samples leave none.
         let whole = self.spec.has_publishers() && self.failed_endpoints.is_empty();
         let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
         Summary {
@@ -133,8 +134,8 @@ impl Run<'_> {
         Some(Place { node: plan.node.clone(), topic: plan.given_topic().to_owned() })
     }
 
-    /// Samples that publishers of this run sent after the seconds left out, including the last ones of a killed publisher that a
-    /// subscription saw.
+    /// Samples that publishers of this run sent after the seconds left out, including the last ones of a killed
+    /// publisher that a subscription saw.
     fn sent_at_least(&self, senders: &[Endpoint]) -> u64 {
         let sent = self.ledger.sent_by(senders);
         let Some(first) = senders.first() else { return sent.counted };
@@ -158,8 +159,8 @@ impl Run<'_> {
         unseen + seen.iter().map(|senders| self.sent_at_least(senders)).sum::<u64>()
     }
 
-    /// Samples that were sent after matching and that a subscription did not receive. For a subscription that exited, and for
-    /// publishers of other programs, whose number of samples is not known, the gaps in the ids count.
+    /// Samples that were sent after matching and that a subscription did not receive. For a subscription that exited,
+    /// and for publishers of other programs, whose number of samples is not known, the gaps in the ids count.
     pub(super) fn lost_by(&self, subscription: Endpoint) -> u64 {
         let senders = self.ledger.senders_of(subscription);
         let received = self.ledger.received_by(subscription);

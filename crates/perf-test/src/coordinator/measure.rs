@@ -65,8 +65,8 @@ impl Run<'_> {
         }
     }
 
-    /// Reads the accounts of the daemons at the beginning of the first second that counts, and at the end of each: the accounts of the
-    /// workers and the messages of the cost end with the last whole second, too.
+    /// Reads the accounts of the daemons at the beginning of the first second that counts, and at the end of each: the
+    /// accounts of the workers and the messages of the cost end with the last whole second, too.
     fn watch_daemons(&mut self, now_ns: i64) {
         let begin_ns = self.start_ns + i64::from(self.spec.left_out_s()) * SECOND_NS;
         if now_ns < begin_ns + self.daemon_readings * SECOND_NS {
@@ -183,8 +183,8 @@ impl Run<'_> {
         self.ledger.finish_endpoint(endpoint);
     }
 
-    /// Shows the available rows, then handles all events. In this order, because showing may block on a slow console: an endpoint must
-    /// not count as late because of reports that arrived meanwhile.
+    /// Shows the available rows, then handles all events. In this order, because showing may block on a slow console:
+    /// an endpoint must not count as late because of reports that arrived meanwhile.
     fn handle_events(&mut self) -> Result<(), Failure> {
         let (now_ns, start_ns) = (now_ns(), self.start_ns);
         self.show_rows(|second| now_ns > start_ns + (second as i64 + 1) * SECOND_NS + ROW_OVERDUE_NS)?;

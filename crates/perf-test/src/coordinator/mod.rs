@@ -1,7 +1,8 @@
 //! The coordinator: one run from its first process to its summary.
 //!
-//! The coordinator starts the daemons that the middleware asks for and the workers, waits until their endpoints are matched, gives the start, merges and reports their rows, lets
-//! them drain, and ends them. It does not disturb them while they measure. The messages are in `worker::protocol`.
+//! The coordinator starts the daemons that the middleware asks for and the workers, waits until their endpoints are
+//! matched, gives the start, merges and reports their rows, lets them drain, and ends them. It does not disturb them
+//! while they measure. The messages are in `worker::protocol`.
 
 pub mod daemon;
 mod finish;
@@ -56,7 +57,8 @@ const TICK: Duration = Duration::from_millis(50);
 /// Measures the run of these workers, reporting its rows on the way.
 ///
 /// # Errors
-/// [`Failure::Measurement`] if the run cannot begin or its reports cannot be written; [`Failure::Hung`] if a process was not ready in time.
+/// [`Failure::Measurement`] if the run cannot begin or its reports cannot be written; [`Failure::Hung`] if a process
+/// was not ready in time.
 pub fn run(
     spec: &RunSpec,
     communicator: &Communicator,

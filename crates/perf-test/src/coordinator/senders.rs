@@ -1,4 +1,5 @@
-//! The publishers whose messages each endpoint receives, and the other way round: by the topic, through relays, and of a service each client's own.
+//! The publishers whose messages each endpoint receives, and the other way round: by the topic, through relays, and of
+//! a service each client's own.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,8 @@ use perf_worker::{
     worker::protocol::Plan,
 };
 
-/// Each endpoint of a run with its publishers, in order; none for publishers and those that receive from other programs.
+/// Each endpoint of a run with its publishers, in order; none for publishers and those that receive from other
+/// programs.
 pub type Senders = BTreeMap<Endpoint, Vec<Endpoint>>;
 
 /// Each publisher of a run that has receivers, with them, in order.

@@ -14,7 +14,8 @@ use perf_worker::{
     worker::protocol::{MatchStatus, Order, Report, times::READY_NS},
 };
 
-/// Time from the order to go to the start, so that every endpoint has the order in time: this, and some for each endpoint.
+/// Time from the order to go to the start, so that every endpoint has the order in time: this, and some for each
+/// endpoint.
 const LEAD_NS: i64 = SECOND_NS / 10;
 const LEAD_PER_ENDPOINT_NS: i64 = SECOND_NS / 500;
 /// The same of endpoints in executors, which are no threads of their own.

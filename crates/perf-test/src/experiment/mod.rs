@@ -1,5 +1,5 @@
-//! Experiments of many runs: without and with zero copy (`zero_copy`), latency over the size of the message (`sizes`), all message types
-//! (`types`), and every combination of lists of values (`matrix`).
+//! Experiments of many runs: without and with zero copy (`zero_copy`), latency over the size of the message (`sizes`),
+//! all message types (`types`), and every combination of lists of values (`matrix`).
 //!
 //! Each plans kinds of runs, of which it does as many rounds as the user wants, and shows a cell for each. A run that
 //! was refused, failed or hung is a cell that says so.
@@ -87,8 +87,8 @@ impl End {
     }
 }
 
-/// Does all rounds, every second one in the opposite order, so that a slow change of the machine concerns all kinds. Returns the
-/// results of each kind.
+/// Does all rounds, every second one in the opposite order, so that a slow change of the machine concerns all kinds.
+/// Returns the results of each kind.
 ///
 /// # Errors
 /// [`Failure::Usage`]: the folder of results cannot be written, or has a log of a run with other conditions.

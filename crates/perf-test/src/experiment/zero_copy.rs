@@ -1,4 +1,5 @@
-//! Runs without and with zero copy, of several contestants or with a folder of results (`perf_test experiment zero-copy`).
+//! Runs without and with zero copy, of several contestants or with a folder of results (`perf_test experiment
+//! zero-copy`).
 
 use serde::Serialize;
 
@@ -41,8 +42,8 @@ struct Pair {
     contestant: String,
     copy: Cell,
     zero_copy: Cell,
-    /// The medians of the latency with zero copy divided by those without, within rounds; null if no round has both, or if the
-    /// settings of the middleware differ.
+    /// The medians of the latency with zero copy divided by those without, within rounds; null if no round has both, or
+    /// if the settings of the middleware differ.
     latency_ratio: Option<Interval>,
     /// The same of the CPU time for each message.
     cpu_ratio: Option<Interval>,

@@ -1,8 +1,8 @@
 //! Calibration: the machine's own cost of reading the clock, waking a thread, filling and copying a message.
 //!
 //! It runs in the coordinator before and after a run, so that it is in no worker's accounts and a change of the machine
-//! shows. Every figure is a median of repetitions in warm memory. The summary prints the means of both beside the latencies, as their
-//! scale.
+//! shows. Every figure is a median of repetitions in warm memory. The summary prints the means of both beside the
+//! latencies, as their scale.
 
 use std::hint::black_box;
 use std::thread;
@@ -71,17 +71,17 @@ pub struct Calibration {
     pub wake_up_ns: f64,
     /// Writing every byte of one message, nanoseconds.
     pub fill_ns: f64,
-    /// Copying one message from a private buffer into shared memory, or out of it into another private buffer, again and again:
-    /// the mean of both, nanoseconds. The three buffers are the least that a copy path has.
+    /// Copying one message from a private buffer into shared memory, or out of it into another private buffer, again
+    /// and again: the mean of both, nanoseconds. The three buffers are the least that a copy path has.
     pub warm_copy_ns: f64,
-    /// The same at the pace of the run, nanoseconds: other programs use the caches in between, and each message goes through the next
-    /// slot of a history of the run's depth.
+    /// The same at the pace of the run, nanoseconds: other programs use the caches in between, and each message goes
+    /// through the next slot of a history of the run's depth.
     pub paced_copy_ns: f64,
 }
 
 impl Calibration {
-    /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible) with a history of `depth`; takes
-    /// a third of a second at 100 Hz and less at higher rates, and up to 128 MiB.
+    /// Measures this machine for messages of `message_bytes` at `rate_hz` (0: as fast as possible) with a history of
+    /// `depth`; takes a third of a second at 100 Hz and less at higher rates, and up to 128 MiB.
     ///
     /// # Errors
     /// A sentence, if no thread can be started or there is no memory.
@@ -123,7 +123,8 @@ impl Calibration {
     }
 }
 
-/// The number of slots through which the messages of a publisher go in turn, as far as they fit into [`MAX_SLOTS_BYTES`].
+/// The number of slots through which the messages of a publisher go in turn, as far as they fit into
+/// [`MAX_SLOTS_BYTES`].
 fn slots(message_bytes: usize, depth: u32) -> usize {
     (depth as usize + 1).min(MAX_SLOTS_BYTES / message_bytes.max(1)).max(1)
 }
@@ -151,8 +152,8 @@ fn median_batch_ns(mut work: impl FnMut()) -> f64 {
     median((0..BATCHES).map(|_| batch_ns(repeats) as f64 / f64::from(repeats)).collect())
 }
 
-/// Medians of a wake-up, from the waker's clock to the sleeper's, and of one call of `copy` after it. Both threads sleep before each, as a
-/// publisher and a subscription do.
+/// Medians of a wake-up, from the waker's clock to the sleeper's, and of one call of `copy` after it. Both threads
+/// sleep before each, as a publisher and a subscription do.
 fn paced_ns(sleep_ns: u64, mut copy: impl FnMut()) -> Result<(f64, f64), String> {
     let mut sleeper = Sleeper::start()?;
     let (mut wake_ups_ns, mut copies_ns) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! A confidence interval: the median of a figure over several runs, and an interval that contains the true median.
 //!
-//! The ends of the interval are two of the values themselves (order statistics). This supposes nothing of their distribution:
-//! latencies of runs are not normally distributed.
+//! The ends of the interval are two of the values themselves (order statistics). This supposes nothing of their
+//! distribution: latencies of runs are not normally distributed.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,8 +30,8 @@ impl Interval {
         values.sort_unstable_by(f64::total_cmp);
         let n = values.len();
         let (middle, upper) = (values.get(n.checked_sub(1)? / 2)?, values.get(n / 2)?);
-        // The number of values below the true median is binomial with p = 1/2: from both ends, as many values are dropped as leave
-        // enough confidence.
+        // The number of values below the true median is binomial with p = 1/2: from both ends, as many values are
+        // dropped as leave enough confidence.
         let mut tail = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
         let (mut dropped, mut outside, mut ways) = (0, tail, tail);
         while dropped + 1 < n.div_ceil(2) {
@@ -55,8 +55,8 @@ impl Interval {
     }
 }
 
-/// The probability of a sign test as extreme as that of `ratios`, if a ratio above 1 were as likely as one below: two-sided, 0 to 1.
-/// Ratios of exactly 1 say nothing and are left out.
+/// The probability of a sign test as extreme as that of `ratios`, if a ratio above 1 were as likely as one below:
+/// two-sided, 0 to 1. Ratios of exactly 1 say nothing and are left out.
 #[must_use]
 pub fn sign_test(ratios: &[f64]) -> f64 {
     let (above, below) = (ratios.iter().filter(|r| **r > 1.0).count(), ratios.iter().filter(|r| **r < 1.0).count());

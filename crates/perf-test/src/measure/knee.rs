@@ -24,8 +24,9 @@ pub struct Knee {
     pub slope_after: f64,
 }
 
-/// The knee of a curve through points of positive numbers; none if one line explains the points as well (by Akaike's criterion with its
-/// correction for few points), if the curve grows more slowly behind the bend, or with fewer than [`MIN_POINTS`].
+/// The knee of a curve through points of positive numbers; none if one line explains the points as well (by Akaike's
+/// criterion with its correction for few points), if the curve grows more slowly behind the bend, or with fewer than
+/// [`MIN_POINTS`].
 #[must_use]
 pub fn knee(points: &[(f64, f64)]) -> Option<Knee> {
     let mut points: Vec<(f64, f64)> =
@@ -55,7 +56,8 @@ fn criterion(squares: f64, n: usize, parameters: f64) -> f64 {
     fit + 2.0 * parameters + 2.0 * parameters * (parameters + 1.0) / (n - parameters - 1.0)
 }
 
-/// The least-squares weights of three terms, and the sum of the squared deviations. A term that is zero everywhere has no weight.
+/// The least-squares weights of three terms, and the sum of the squared deviations. A term that is zero everywhere has
+/// no weight.
 fn fit(points: &[(f64, f64)], terms: impl Fn(f64) -> [f64; 3]) -> Option<([f64; 3], f64)> {
     let mut normal = [[0.0; 4]; 3];
     for (x, y) in points {

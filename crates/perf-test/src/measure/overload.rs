@@ -1,14 +1,15 @@
 //! Overload of a subscription: whether messages wait longer from second to second, so that its queue will overflow.
 //!
-//! The executor study (seed 004) adds up the latencies of a topic, L(t) = Σ (received - published), and says that messages have to be
-//! dropped once L exceeds the period. Any latency adds up to a period in time, so L is reported with the moment, and the *growth* of
-//! the latency decides: a queue that is emptied as fast as it is filled has a constant latency, however long that is.
+//! The executor study (seed 004) adds up the latencies of a topic, L(t) = Σ (received - published), and says that
+//! messages have to be dropped once L exceeds the period. Any latency adds up to a period in time, so L is reported
+//! with the moment, and the *growth* of the latency decides: a queue that is emptied as fast as it is filled has a
+//! constant latency, however long that is.
 
 use perf_worker::{clock::SECOND_NS, measure::moments::Moments};
 use serde::{Deserialize, Serialize};
 
-/// Student's t for an interval of 99.9 %, by degrees of freedom: many subscriptions are judged in a run, and one in a thousand may
-/// seem to grow by chance.
+/// Student's t for an interval of 99.9 %, by degrees of freedom: many subscriptions are judged in a run, and one in a
+/// thousand may seem to grow by chance.
 const STUDENT: [(u64, f64); 11] = [
     (1, 636.6),
     (2, 31.6),
@@ -67,8 +68,8 @@ pub struct Overload {
     pub growth_ns_per_s: Option<f64>,
     /// So much the true growth may differ from it, with 99.9 %, ns per second.
     pub growth_error_ns_per_s: Option<f64>,
-    /// The time from the end of the run until its queue is full at this growth, s; null if the latency does not grow, or the queue has
-    /// no limit.
+    /// The time from the end of the run until its queue is full at this growth, s; null if the latency does not grow,
+    /// or the queue has no limit.
     pub overflows_in_s: Option<f64>,
 }
 
@@ -90,7 +91,8 @@ impl Growth {
         }
     }
 
-    /// Adds the latencies of a second, ns; the rest at the end, which is shorter, says nothing about growth. Seconds come in order.
+    /// Adds the latencies of a second, ns; the rest at the end, which is shorter, says nothing about growth. Seconds
+    /// come in order.
     pub fn add(&mut self, second: u64, whole: bool, latency_ns: &Moments) {
         if latency_ns.n == 0 {
             return;
@@ -149,8 +151,8 @@ impl Overload {
         self.growth_ns_per_s.filter(|growth| growth - self.growth_error_ns_per_s.unwrap_or(f64::INFINITY) > 0.0)
     }
 
-    /// Whether messages will have to be dropped: the latency grows, and in `seconds` by more than `late_ns`, above which a message is
-    /// late. A smaller growth shows in no message.
+    /// Whether messages will have to be dropped: the latency grows, and in `seconds` by more than `late_ns`, above
+    /// which a message is late. A smaller growth shows in no message.
     #[must_use]
     pub fn is_to_come(&self, seconds: f64, late_ns: u64) -> bool {
         self.shown_growth_ns_per_s().is_some_and(|growth| growth * seconds > late_ns as f64)

@@ -1,14 +1,15 @@
-//! The ratio of two groups of runs that are not paired: Hodges and Lehmann's estimate with its interval, and the test of Mann and
-//! Whitney.
+//! The ratio of two groups of runs that are not paired: Hodges and Lehmann's estimate with its interval, and the test
+//! of Mann and Whitney.
 //!
-//! Assumed: the runs are independent of each other, and the logarithms of both groups are distributed alike, apart from a shift; the
-//! shape of that distribution does not matter. The interval inverts the test, so it leaves out 1 exactly if the test rejects at the
-//! same confidence. The distribution of the test is exact and knows no ties; equal values count against a difference.
+//! Assumed: the runs are independent of each other, and the logarithms of both groups are distributed alike, apart from
+//! a shift; the shape of that distribution does not matter. The interval inverts the test, so it leaves out 1 exactly
+//! if the test rejects at the same confidence. The distribution of the test is exact and knows no ties; equal values
+//! count against a difference.
 
 use super::interval::{CONFIDENCE, Interval};
 
-/// The ratio of the values of `after` to those of `before`, and the probability of ratios as far from 1 by chance alone: two-sided,
-/// 0 to 1. `None` if a group is empty. Values are not negative; 0 to 0 is a ratio of 1.
+/// The ratio of the values of `after` to those of `before`, and the probability of ratios as far from 1 by chance
+/// alone: two-sided, 0 to 1. `None` if a group is empty. Values are not negative; 0 to 0 is a ratio of 1.
 #[must_use]
 pub fn ratio_of_groups(before: &[f64], after: &[f64]) -> Option<(Interval, f64)> {
     let mut ratios: Vec<f64> = before.iter().flat_map(|b| after.iter().map(|a| ratio(*b, *a))).collect();
@@ -39,10 +40,11 @@ pub fn ratio(before: f64, after: f64) -> f64 {
     if before == after { 1.0 } else { after / before }
 }
 
-/// The probability of each U of Mann and Whitney, or one below it, from 0 to the middle of its distribution, for groups of `m` and `n`.
+/// The probability of each U of Mann and Whitney, or one below it, from 0 to the middle of its distribution, for groups
+/// of `m` and `n`.
 ///
-/// The numbers of orders with each U are the coefficients of a Gaussian binomial, the product of (1 - q^(n+i)) / (1 - q^i) for i from 1
-/// to m. Each factor is divided by its value at q = 1, so that the coefficients are probabilities.
+/// The numbers of orders with each U are the coefficients of a Gaussian binomial, the product of (1 - q^(n+i)) / (1 -
+/// q^i) for i from 1 to m. Each factor is divided by its value at q = 1, so that the coefficients are probabilities.
 fn tails(m: usize, n: usize) -> Vec<f64> {
     let mut probabilities = vec![0.0; m * n / 2 + 1];
     probabilities[0] = 1.0;
@@ -70,7 +72,8 @@ mod tests {
 
     #[test]
     fn the_distribution_is_that_of_mann_and_whitney() {
-        // Table I of Mann and Whitney, "On a test of whether one of two random variables is stochastically larger" (1947).
+        // Table I of Mann and Whitney, "On a test of whether one of two random variables is stochastically larger"
+        // (1947).
         for (m, n, table) in [
             (3, 3, vec![0.05, 0.1, 0.2, 0.35, 0.5]),
             (3, 5, vec![0.018, 0.036, 0.071, 0.125, 0.196, 0.286, 0.393, 0.5]),

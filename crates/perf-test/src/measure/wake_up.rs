@@ -1,4 +1,5 @@
-//! The cost of waking a thread: a thread that sleeps until it is woken and answers with the time. It ends with its owner.
+//! The cost of waking a thread: a thread that sleeps until it is woken and answers with the time. It ends with its
+//! owner.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -86,7 +86,8 @@ pub struct MessageChoice {
 }
 
 impl MessageChoice {
-    /// The messages of a run, with `unbounded_bytes` if they are of variable size; the same as they were described with.
+    /// The messages of a run, with `unbounded_bytes` if they are of variable size; the same as they were described
+    /// with.
     #[must_use]
     pub fn spec(&self, layout: Layout, unbounded_bytes: u32) -> MessageSpec {
         MessageSpec {
@@ -135,7 +136,9 @@ pub fn is_message(name: &str) -> bool {
     [Layout::V1, Layout::V2].into_iter().flat_map(names).any(|known| known == name)
 }
 
-/// The message with the name `name`, with `unbounded_bytes` if it is of variable size: in any mixture of cases, in ROS 2's full form (`performance_test/msg/Array4m`), or as topologies spell it (`irobot_interfaces_plugin::stamped_vector`).
+/// The message with the name `name`, with `unbounded_bytes` if it is of variable size: in any mixture of cases, in ROS
+/// 2's full form (`performance_test/msg/Array4m`), or as topologies spell it
+/// (`irobot_interfaces_plugin::stamped_vector`).
 ///
 /// # Errors
 /// A sentence with the nearest message, if one is near, and the command that lists them.

@@ -1,7 +1,8 @@
 //! The benchmark messages: performance_test's in both generations of their layouts, and iRobot's.
 //!
-//! The types are those of `gantry-msgs`. [`Benchmark`] makes them messages of a measurement: each carries its time of sending and its
-//! id, is prepared once, and is stamped and read without an allocation. [`with_type`] turns a name into a type at run time.
+//! The types are those of `gantry-msgs`. [`Benchmark`] makes them messages of a measurement: each carries its time of
+//! sending and its id, is prepared once, and is stamped and read without an allocation. [`with_type`] turns a name into
+//! a type at run time.
 
 mod catalogue;
 mod idl;
@@ -66,8 +67,8 @@ pub trait Benchmark: Message<View<GenericSample>: Send> {
     /// The largest id that it can carry, all ones; the next one is carried as 0.
     const LAST_ID: u64 = u64::MAX;
 
-    /// An owned message as the publishers send it, not stamped; `unbounded_bytes` is the payload of a message of variable size. Large
-    /// parts are zeros whose pages have not been touched.
+    /// An owned message as the publishers send it, not stamped; `unbounded_bytes` is the payload of a message of
+    /// variable size. Large parts are zeros whose pages have not been touched.
     fn prepared(unbounded_bytes: usize) -> Box<Self>;
     /// Touches every page, so that no page fault falls into the measurement.
     fn touch(&mut self);
@@ -81,8 +82,8 @@ pub trait Benchmark: Message<View<GenericSample>: Send> {
     fn stamped(&self) -> Stamped;
     /// Reads a sample in place.
     fn stamped_sample(sample: &Sample<Self>) -> Stamped;
-    /// The bytes of the owned message that `--touch` writes and reads: those of its array, or all but the stamp if it has only
-    /// numbers. Otherwise empty: such a message is always written and read completely.
+    /// The bytes of the owned message that `--touch` writes and reads: those of its array, or all but the stamp if it
+    /// has only numbers. Otherwise empty: such a message is always written and read completely.
     fn payload(&self) -> &[u8];
     /// The same bytes, writable.
     fn payload_mut(&mut self) -> &mut [u8];

@@ -85,7 +85,8 @@ macro_rules! payload {
     };
 }
 
-/// No payload: the message is completely written with each loan and read with each take, as single fields and texts are.
+/// No payload: the message is completely written with each loan and read with each take, as single fields and texts
+/// are.
 macro_rules! no_payload {
     () => {
         fn payload(&self) -> &[u8] {

@@ -1,4 +1,5 @@
-//! The user's texts in every log: the environment variable `APEX_PERFORMANCE_TEST`, as in performance_test, sorted by name.
+//! The user's texts in every log: the environment variable `APEX_PERFORMANCE_TEST`, as in performance_test, sorted by
+//! name.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

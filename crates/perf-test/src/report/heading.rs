@@ -14,7 +14,8 @@ use perf_worker::run_spec::{Content, Phase, Roundtrip, RtScope, RunSpec, Strateg
 /// The end of the message of a run with `--raw`.
 const RAW: &str = ", raw: bytes without a type, nothing is serialised";
 
-/// The heading of a run as lines of text; `topic` is the full name, and `process` the scheduling that the workers inherit.
+/// The heading of a run as lines of text; `topic` is the full name, and `process` the scheduling that the workers
+/// inherit.
 #[must_use]
 pub fn heading(spec: &RunSpec, topic: &str, process: &Process) -> Vec<String> {
     let rate = match spec.rate_hz {

@@ -58,7 +58,8 @@ impl Reports {
         self.quiet
     }
 
-    /// Opens the outputs; existing logs are replaced. The full log has the `topology` of the run and the way of its nodes, if it has one.
+    /// Opens the outputs; existing logs are replaced. The full log has the `topology` of the run and the way of its
+    /// nodes, if it has one.
     ///
     /// # Errors
     /// [`Failure::Usage`] if a log cannot be created, or `APEX_PERFORMANCE_TEST` is malformed.
@@ -130,8 +131,8 @@ impl Reports {
         self.irobot.as_ref()?.next_sample_ns()
     }
 
-    /// Logs CPU and memory of the workers with these process numbers, if they have a period of their own and it is time. A log that cannot
-    /// be written is closed; the sentence returned says so.
+    /// Logs CPU and memory of the workers with these process numbers, if they have a period of their own and it is
+    /// time. A log that cannot be written is closed; the sentence returned says so.
     pub fn sample(&mut self, now_ns: i64, pids: impl Iterator<Item = u32>) -> Option<String> {
         self.in_irobot(|files| files.sample(now_ns, pids))
     }
@@ -184,7 +185,8 @@ impl Reports {
         irobot.into_iter().chain(removed).chain(self.finish_full(summary, requirements)).collect()
     }
 
-    /// A warning of each log that was removed during the run: a file without a name can be written, and is gone with this process.
+    /// A warning of each log that was removed during the run: a file without a name can be written, and is gone with
+    /// this process.
     fn removed(&self) -> Vec<Warning> {
         let logs = [
             ("CSV", self.csv.as_ref().and_then(csv::CsvLog::removed)),

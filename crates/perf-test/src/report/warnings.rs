@@ -1,4 +1,5 @@
-//! The warnings of a run: those of the coordinator, those of the watch over the machine, and those from the figures of its summary.
+//! The warnings of a run: those of the coordinator, those of the watch over the machine, and those from the figures of
+//! its summary.
 //!
 //! Invariant: a run without such a reason has no warning.
 

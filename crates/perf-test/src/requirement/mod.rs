@@ -1,7 +1,7 @@
 //! Requirements for a run (`--require 'p99<500us'`), so that a run gates a CI job.
 //!
-//! Invariant: a requirement on a value that is not known, or that rests on too few samples, is not met. So a run cannot pass by
-//! measuring too little.
+//! Invariant: a requirement on a value that is not known, or that rests on too few samples, is not met. So a run cannot
+//! pass by measuring too little.
 
 use std::str::FromStr;
 

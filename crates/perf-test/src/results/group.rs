@@ -66,8 +66,8 @@ pub struct Series {
 /// All groups of a folder.
 #[derive(Debug)]
 pub struct Groups<'a> {
-    /// The groups: by the size of the message, then by the other conditions, and last by the middleware, so that contestants stand
-    /// together.
+    /// The groups: by the size of the message, then by the other conditions, and last by the middleware, so that
+    /// contestants stand together.
     pub groups: Vec<Group<'a>>,
     /// The lines of the plots.
     pub series: Vec<Series>,
@@ -94,7 +94,8 @@ impl<'a> Groups<'a> {
         Groups { groups, series, common }
     }
 
-    /// The settings of a group that neither have a column nor are common to all groups, in words; those of the middleware first.
+    /// The settings of a group that neither have a column nor are common to all groups, in words; those of the
+    /// middleware first.
     pub fn settings_in_words(&self, group: &Group) -> Vec<String> {
         let of_middleware = group.settings.iter().filter(|(name, _)| is_of_middleware(name));
         let differing =

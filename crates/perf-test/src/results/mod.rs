@@ -1,8 +1,8 @@
 //! A folder of results as one page (`perf_test report`): every full log in it, in groups of runs with equal settings.
 //!
-//! The page is one HTML file without a reference to any other; plotly.js is in it. The tables are HTML, so that they can be read,
-//! printed and searched without a script; scripts filter, sort and draw. No measured value is left out: a group shows the medians of
-//! its runs with their intervals, and each run stands below with its log.
+//! The page is one HTML file without a reference to any other; plotly.js is in it. The tables are HTML, so that they
+//! can be read, printed and searched without a script; scripts filter, sort and draw. No measured value is left out: a
+//! group shows the medians of its runs with their intervals, and each run stands below with its log.
 //!
 //! ```text
 //! folder ─► run ─► group ─► page, markdown
@@ -28,8 +28,8 @@ use group::Groups;
 /// The name of the page within the folder, if no other is given.
 const PAGE: &str = "report.html";
 
-/// Writes the page of a folder into `page`, or into `report.html` within it, and its table into `markdown`. Returns the names of the
-/// written files.
+/// Writes the page of a folder into `page`, or into `report.html` within it, and its table into `markdown`. Returns the
+/// names of the written files.
 ///
 /// # Errors
 /// A sentence: the folder cannot be read or has no log, or a file cannot be written.

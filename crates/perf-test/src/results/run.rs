@@ -12,7 +12,8 @@ pub enum Ending {
     Good,
     /// Its measurement is worthless; the reason.
     Failed(String),
-    /// It ended before its time: by Ctrl-C or a signal, or because all its publishers or all its subscriptions had exited.
+    /// It ended before its time: by Ctrl-C or a signal, or because all its publishers or all its subscriptions had
+    /// exited.
     Stopped,
     /// It was killed, or still runs: it has rows and no summary.
     Killed,

@@ -13,7 +13,8 @@ use crate::report::summary::tests::summary;
 use crate::row::documented_row;
 use crate::system::System;
 
-/// Writes the log of a run of 3000 samples whose latencies are all the same; of one that was killed, if it is not complete.
+/// Writes the log of a run of 3000 samples whose latencies are all the same; of one that was killed, if it is not
+/// complete.
 fn log(path: &Path, (message, bytes): (&str, u64), options: &str, latency_ns: u64, is_complete: bool) {
     let summary = summary(options, latency_ns);
     let mut run = RunEntry::now(&summary.spec, "0123456789abcdef", "/topic", &ExternalInfo::default());

@@ -33,7 +33,8 @@ use target::Target;
 pub struct Robot {
     /// The nodes.
     topology: Topology,
-    /// The run that all processes share; the messages are the largest, and the endpoints have rates and QoS of their own.
+    /// The run that all processes share; the messages are the largest, and the endpoints have rates and QoS of their
+    /// own.
     spec: RunSpec,
     processes: Processes,
     /// In place of that of all endpoints.

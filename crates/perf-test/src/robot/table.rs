@@ -203,7 +203,8 @@ mod tests {
     use crate::report::summary::tests::summary;
     use perf_worker::measure::tally::Received;
 
-    /// The tables of a run in which a subscription received 90 of 100 messages. Seven were overwritten, if its middleware counts them.
+    /// The tables of a run in which a subscription received 90 of 100 messages. Seven were overwritten, if its
+    /// middleware counts them.
     fn text(counts_overwritten: bool) -> String {
         let mut summary = Summary { lost: 10, ..summary("", 1000) };
         summary.spec.capabilities.overwritten = counts_overwritten;

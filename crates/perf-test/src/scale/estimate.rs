@@ -1,4 +1,5 @@
-//! The estimate: CPU time and memory of a topology from its load, fitted to measured ones; and the size that a machine holds.
+//! The estimate: CPU time and memory of a topology from its load, fitted to measured ones; and the size that a machine
+//! holds.
 
 use serde::Serialize;
 
@@ -19,15 +20,16 @@ pub struct Cost {
 /// The costs of single parts, fitted to measured topologies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// CPU time of a process, of a wake-up of an executor, of an endpoint, of a message sent, of one received, and of a byte sent:
-    /// percent of one core for one of it per second.
+    /// CPU time of a process, of a wake-up of an executor, of an endpoint, of a message sent, of one received, and of a
+    /// byte sent: percent of one core for one of it per second.
     cpu: Vec<f64>,
-    /// Memory of the program's files, of a process, of a publisher, of a subscription, and of a byte of one message of each publisher, for
-    /// small and for large messages: KiB.
+    /// Memory of the program's files, of a process, of a publisher, of a subscription, and of a byte of one message of
+    /// each publisher, for small and for large messages: KiB.
     memory: Vec<f64>,
 }
 
-/// The part of a machine that the nodes of a robot may use: the rest is for bursts, and for the work in their callbacks.
+/// The part of a machine that the nodes of a robot may use: the rest is for bursts, and for the work in their
+/// callbacks.
 pub const FULL: f64 = 0.7;
 
 /// The quantities of CPU time.
@@ -58,8 +60,8 @@ impl Estimate {
         Cost { cpu_percent: predict(&for_cpu(load), &self.cpu), memory_kib: predict(&for_memory(load), &self.memory) }
     }
 
-    /// How many times a load a machine holds in [`FULL`] of its cores and of its memory, KiB. The load has its processes and their
-    /// wake-ups once.
+    /// How many times a load a machine holds in [`FULL`] of its cores and of its memory, KiB. The load has its
+    /// processes and their wake-ups once.
     #[must_use]
     pub fn held(&self, load: &Load, cores: u32, memory_kib: Option<u64>) -> Held {
         let all = self.cost(load);
@@ -127,7 +129,8 @@ mod tests {
         }
     }
 
-    /// 3 µs for a message sent and 5 µs for one received; 4 MiB the program, 8 a process, 20 KiB a publisher and 10 KiB a subscription.
+    /// 3 µs for a message sent and 5 µs for one received; 4 MiB the program, 8 a process, 20 KiB a publisher and 10 KiB
+    /// a subscription.
     fn cost(load: &Load) -> Cost {
         Cost {
             cpu_percent: (3.0 * load.sent_hz + 5.0 * load.received_hz) / 1e4,

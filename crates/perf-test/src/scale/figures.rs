@@ -15,8 +15,9 @@ pub struct Figures {
     pub instrument_percent: f64,
     /// CPU time for each received message, ns.
     pub cpu_per_message_ns: Option<f64>,
-    /// Memory of the workers and daemons without that of the instrument's counts, KiB. Shared pages count once (PSS), and the files that the
-    /// workers map (program, libraries) as those of the largest one: the coordinator maps them, too, and would take its part.
+    /// Memory of the workers and daemons without that of the instrument's counts, KiB. Shared pages count once (PSS),
+    /// and the files that the workers map (program, libraries) as those of the largest one: the coordinator maps them,
+    /// too, and would take its part.
     pub memory_kib: f64,
     /// The memory of these counts, KiB.
     pub instrument_kib: f64,

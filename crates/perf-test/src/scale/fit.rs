@@ -2,8 +2,8 @@
 //!
 //! Each value counts by its relative error, so that a small system counts as much as a large one.
 
-/// The coefficients of the quantities that explain values best; 0 of a quantity that explains nothing. `None` with fewer values than
-/// would tell a single coefficient. `rows` has the quantities of each value.
+/// The coefficients of the quantities that explain values best; 0 of a quantity that explains nothing. `None` with
+/// fewer values than would tell a single coefficient. `rows` has the quantities of each value.
 #[must_use]
 pub fn fit(rows: &[Vec<f64>], values: &[f64]) -> Option<Vec<f64>> {
     let columns = rows.first()?.len();
@@ -40,7 +40,8 @@ pub fn predict(row: &[f64], coefficients: &[f64]) -> f64 {
     row.iter().zip(coefficients).map(|(quantity, coefficient)| quantity * coefficient).sum()
 }
 
-/// The least relative squares in the chosen columns, by the normal equations; `None` if the columns depend on each other.
+/// The least relative squares in the chosen columns, by the normal equations; `None` if the columns depend on each
+/// other.
 fn least_squares(usable: &[(Vec<f64>, f64)], chosen: &[usize]) -> Option<Vec<f64>> {
     // Columns have very different units: each is scaled to at most 1.
     let scale = |column: &usize| {

@@ -6,19 +6,21 @@ use serde::Serialize;
 
 use crate::topology::Topology;
 
-/// A small and a large message: a publisher has memory for many small ones, and for few large ones. A message of a size between them
-/// counts in part as each.
+/// A small and a large message: a publisher has memory for many small ones, and for few large ones. A message of a size
+/// between them counts in part as each.
 pub const SMALL_BYTES: u32 = 16 << 10;
 pub const LARGE_BYTES: u32 = 256 << 10;
 
 /// The quantities on which the cost of a topology depends.
 ///
-/// The depths of histories are not among them: a history fills up only where a reader falls behind, or where it is kept for late joiners.
+/// The depths of histories are not among them: a history fills up only where a reader falls behind, or where it is kept
+/// for late joiners.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Load {
     /// Processes.
     pub processes: f64,
-    /// Wake-ups of all executors per second: timers expire together, so as often as the fastest timer or topic of each executor.
+    /// Wake-ups of all executors per second: timers expire together, so as often as the fastest timer or topic of each
+    /// executor.
     pub wake_ups_hz: f64,
     /// Publishers.
     pub publishers: f64,

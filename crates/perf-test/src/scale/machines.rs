@@ -12,7 +12,8 @@ use crate::{
 /// Cores of the machines, besides this one's.
 const CORES: [u32; 3] = [4, 8, 16];
 
-/// The nodes that each machine holds. `node` is the load of one node, with the processes of this machine, which has so many cores.
+/// The nodes that each machine holds. `node` is the load of one node, with the processes of this machine, which has so
+/// many cores.
 pub fn held(estimate: &Estimate, options: &ScaleOptions, node: &Load, cores: u32) -> Vec<Held> {
     let own_kib = || System::read(&system::root_folder()).memory.total_kib;
     let memory_kib = options.memory_gib.map(|gib| u64::from(gib) << 20).or_else(own_kib);

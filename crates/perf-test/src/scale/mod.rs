@@ -1,5 +1,5 @@
-//! The cost of topologies over their size (`perf_test scale`): CPU time, memory, latency and start-up of generated topologies, and the
-//! size that a machine holds.
+//! The cost of topologies over their size (`perf_test scale`): CPU time, memory, latency and start-up of generated
+//! topologies, and the size that a machine holds.
 //!
 //! ```text
 //! shape ─► topology files ─► batch ─► logs ─► figures ─► estimate (fit) ─► checks: topologies that the fit has not seen

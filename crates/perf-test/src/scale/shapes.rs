@@ -1,4 +1,5 @@
-//! The generated topologies of a measurement: the sizes, variations of one of them, and those that only check the estimate.
+//! The generated topologies of a measurement: the sizes, variations of one of them, and those that only check the
+//! estimate.
 
 use super::{
     estimate::{Estimate, FULL},
@@ -60,8 +61,8 @@ pub fn variations(counts: &[u32], node: &Shape) -> Vec<(String, Shape)> {
     ]
 }
 
-/// Topologies that the fit has not seen: one of another shape, and one whose rate should fill this machine as far as the estimate allows.
-/// `load` is that of the middle size.
+/// Topologies that the fit has not seen: one of another shape, and one whose rate should fill this machine as far as
+/// the estimate allows. `load` is that of the middle size.
 pub fn unseen(nodes: u32, node: &Shape, load: &Load, estimate: &Estimate, cores: u32) -> Vec<(String, Shape)> {
     let other = nodes as usize * 3 / 2 + 1;
     let mut found = vec![(

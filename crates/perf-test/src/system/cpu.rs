@@ -39,7 +39,8 @@ pub struct Cpu {
     pub isolated_cpus: Option<Vec<u32>>,
     /// CPUs without a periodic tick while one thread runs.
     pub nohz_full_cpus: Option<Vec<u32>>,
-    /// CPUs of isolated partitions of control groups, which are made while the machine runs; `None` if the kernel shows no partitions.
+    /// CPUs of isolated partitions of control groups, which are made while the machine runs; `None` if the kernel shows
+    /// no partitions.
     #[serde(default)]
     pub partition_cpus: Option<Vec<u32>>,
 }

@@ -1,4 +1,5 @@
-//! The names of the CPUs. x86 reports a name; ARM reports numbers, which these tables map to names. An unknown number stays a number.
+//! The names of the CPUs. x86 reports a name; ARM reports numbers, which these tables map to names. An unknown number
+//! stays a number.
 
 use std::collections::BTreeMap;
 

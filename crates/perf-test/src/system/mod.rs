@@ -1,8 +1,8 @@
 //! The machine: its description, advice on its settings, its noise, and the changes during a run.
 //!
-//! `perf_test system` prints all of it; each run has a [`Watch`], whose [`Warning`]s are part of the summary, and a [`System`] in its
-//! log. Everything is read from files below a root, so that tests can build machines. An unreadable value is `None` and printed as not
-//! known; nothing is invented.
+//! `perf_test system` prints all of it; each run has a [`Watch`], whose [`Warning`]s are part of the summary, and a
+//! [`System`] in its log. Everything is read from files below a root, so that tests can build machines. An unreadable
+//! value is `None` and printed as not known; nothing is invented.
 //!
 //! ```text
 //! root ─► machine, cpu, frequency, cpu_idle, kernel, memory, container, process, load ─► System ─► advice

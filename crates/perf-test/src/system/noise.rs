@@ -1,8 +1,8 @@
-//! The noise floor of the machine: lateness of timers, cost of a wake-up and of the clock, and stops of a thread that never sleeps.
-//! A middleware cannot be faster, and a measurement not finer.
+//! The noise floor of the machine: lateness of timers, cost of a wake-up and of the clock, and stops of a thread that
+//! never sleeps. A middleware cannot be faster, and a measurement not finer.
 //!
-//! It is measured on a separate thread with the smallest timer slack. The threads are neither pinned nor of real-time priority, like
-//! those of an ordinary run.
+//! It is measured on a separate thread with the smallest timer slack. The threads are neither pinned nor of real-time
+//! priority, like those of an ordinary run.
 
 use std::num::NonZeroU64;
 use std::thread;
@@ -161,8 +161,8 @@ fn clock_step_ns() -> u64 {
     steps.min().unwrap_or(0)
 }
 
-/// Whether the machine is quiet, and a sentence. The latency from the send time contains the wake-up of the reader; only the latency
-/// from the due time contains the timer of the publisher, too.
+/// Whether the machine is quiet, and a sentence. The latency from the send time contains the wake-up of the reader;
+/// only the latency from the due time contains the timer of the publisher, too.
 fn verdict(timer: &Spread, wake_up: &Spread, gap_ns: u64) -> (bool, String) {
     let quiet = timer.p99_ns.max(wake_up.p99_ns) <= MAX_QUIET_P99_NS && gap_ns <= MAX_QUIET_GAP_NS;
     let parts = [wake_up.p99_ns, timer.p99_ns.saturating_add(wake_up.p99_ns), gap_ns];

@@ -1,4 +1,5 @@
-//! The scheduling of this process, which its workers inherit: policy, priority, nice, as `chrt` and `nice` set them, and limits.
+//! The scheduling of this process, which its workers inherit: policy, priority, nice, as `chrt` and `nice` set them,
+//! and limits.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The files in which the machine describes itself: below `/`, or below a folder that replaces it in tests.
 //!
-//! Nothing read here is trusted: a file that is missing, too long, not text or malformed gives `None`, and text with control characters
-//! never reaches a terminal.
+//! Nothing read here is trusted: a file that is missing, too long, not text or malformed gives `None`, and text with
+//! control characters never reaches a terminal.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -105,7 +105,8 @@ impl Root {
     }
 }
 
-/// One line of text without the white space and the NULs around it; `None` if nothing is left, or what no line should hold.
+/// One line of text without the white space and the NULs around it; `None` if nothing is left, or what no line should
+/// hold.
 pub(crate) fn printable(text: &str) -> Option<String> {
     let text = text.trim_matches(|char: char| char.is_whitespace() || char == '\0');
     let good = !text.is_empty() && text.len() <= MAX_LINE_BYTES && !text.chars().any(char::is_control);

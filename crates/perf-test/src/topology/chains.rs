@@ -1,7 +1,8 @@
 //! The chains of a topology: their topics, and the endpoints on their way.
 //!
-//! A chain begins with the messages of some topics, goes on with those that they trigger, and ends when a subscription to its last topic has
-//! received. The origin of a message travels in its payload, so each message on the way but the first has room for it.
+//! A chain begins with the messages of some topics, goes on with those that they trigger, and ends when a subscription
+//! to its last topic has received. The origin of a message travels in its payload, so each message on the way but the
+//! first has room for it.
 
 use std::collections::BTreeSet;
 
@@ -96,7 +97,8 @@ impl Ways {
         self.links(topic, |_| true)
     }
 
-    /// The chains on whose way a subscription of a node lies: those that end with it, and those that its messages carry on.
+    /// The chains on whose way a subscription of a node lies: those that end with it, and those that its messages carry
+    /// on.
     pub fn of_subscription(&self, node: &Node, topic: &str) -> Vec<ChainLink> {
         let carries_on = |way: &Way| {
             node.publishers.iter().any(|of| {

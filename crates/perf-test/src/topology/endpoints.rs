@@ -1,7 +1,7 @@
 //! The publishers, subscriptions, clients and servers of a node, in iRobot's schema.
 //!
-//! Two keys are not iRobot's: `triggered_by`, the topics whose messages make a publisher publish, in place of a rate; and `work_us`, the CPU
-//! time of a callback.
+//! Two keys are not iRobot's: `triggered_by`, the topics whose messages make a publisher publish, in place of a rate;
+//! and `work_us`, the CPU time of a callback.
 
 use serde_json::value::RawValue;
 

@@ -217,7 +217,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// An endpoint with its pace; its own or the shortest period of its publishers, ns, decides which messages are late.
+    /// An endpoint with its pace; its own or the shortest period of its publishers, ns, decides which messages are
+    /// late.
     fn endpoint(
         &self,
         endpoint: Endpoint,

@@ -1,7 +1,7 @@
 //! The workers of a topology: which process has which endpoints, and the plan of each.
 //!
-//! Endpoints are numbered in the order of the topology, whatever the processes are. A client is a publisher of requests and a subscription
-//! to its responses; a server is a relay.
+//! Endpoints are numbered in the order of the topology, whatever the processes are. A client is a publisher of requests
+//! and a subscription to its responses; a server is a relay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,8 +67,8 @@ impl Topology {
         nodes.flat_map(of_kind).nth(endpoint.index() as usize)
     }
 
-    /// The plans of the workers of the run `spec`, each with a name of its own, whose topics have the id `run_id` in their names.
-    /// `pass_by` replaces that of all endpoints.
+    /// The plans of the workers of the run `spec`, each with a name of its own, whose topics have the id `run_id` in
+    /// their names. `pass_by` replaces that of all endpoints.
     #[must_use]
     pub fn plans(&self, spec: &RunSpec, processes: Processes, pass_by: Option<PassBy>, run_id: &str) -> Vec<Plan> {
         let mut planner = Planner::new(self, spec, pass_by, run_id);

@@ -1,5 +1,5 @@
-//! Several contestants side by side (`perf_test versus`): the same cases for each, in rounds, so that a slow change of the machine
-//! concerns all. Results are medians over the rounds and ratios within rounds.
+//! Several contestants side by side (`perf_test versus`): the same cases for each, in rounds, so that a slow change of
+//! the machine concerns all. Results are medians over the rounds and ratios within rounds.
 
 mod case;
 mod ratio;
@@ -68,8 +68,8 @@ impl Versus {
     /// Measures; without `options.results` the figures are kept in no file.
     ///
     /// # Errors
-    /// [`Failure::Usage`]: an option does not apply, a contestant, message or topic is not valid, or the folder of results has a log of a
-    /// run with other conditions.
+    /// [`Failure::Usage`]: an option does not apply, a contestant, message or topic is not valid, or the folder of
+    /// results has a log of a run with other conditions.
     pub fn measure(options: &VersusOptions) -> Result<Versus, Failure> {
         refuse(&options.run, "versus").map_err(Failure::Usage)?;
         let list = options.run.endpoints.communicator.as_deref().unwrap_or("all");
@@ -109,7 +109,8 @@ impl Versus {
         Versus { schema: SCHEMA, rounds, cases: results, ratios, not_done }
     }
 
-    /// The reason why the comparison is not complete, for the exit code: the user has ended it, or no contestant was measured.
+    /// The reason why the comparison is not complete, for the exit code: the user has ended it, or no contestant was
+    /// measured.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
         if self.not_done > 0 {

@@ -1,7 +1,7 @@
 //! The ratios of the base's figures to those of the others, within rounds.
 //!
-//! The base is Gantry, or the middleware of the first contestant without Gantry. Defaults are compared with defaults and bests with bests; a
-//! contestant that has one form is compared with both forms of the base.
+//! The base is Gantry, or the middleware of the first contestant without Gantry. Defaults are compared with defaults
+//! and bests with bests; a contestant that has one form is compared with both forms of the base.
 
 use std::fmt;
 

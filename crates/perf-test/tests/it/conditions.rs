@@ -1,4 +1,5 @@
-//! `perf_test conditions`: settings are applied, recorded and always restored; results of several boots are put together.
+//! `perf_test conditions`: settings are applied, recorded and always restored; results of several boots are put
+//! together.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,5 @@
-//! SIGKILL of any process at random moments: logs stay readable, the other processes end, and no worker outlives the coordinator.
+//! SIGKILL of any process at random moments: logs stay readable, the other processes end, and no worker outlives the
+//! coordinator.
 
 use std::fs;
 use std::path::Path;

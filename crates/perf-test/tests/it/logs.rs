@@ -1,4 +1,5 @@
-//! Logs of real runs: performance_test's formats, read by a parser written from their description, and Gantry's own, checked by its schema.
+//! Logs of real runs: performance_test's formats, read by a parser written from their description, and Gantry's own,
+//! checked by its schema.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -103,8 +104,8 @@ fn sane(row: &Row) {
     let Some((n, m2)) = row.n_and_m2.filter(|(n, _)| *n > 0) else { return };
     let latency = row.latency;
     assert!(latency.min > 0.0 && latency.min <= latency.mean && latency.mean <= latency.max && m2 >= 0.0, "{row:?}");
-    // The variance lies between that of the two extremes with all other samples at the mean and that with all samples at an extreme.
-    // A factor of 1000, as in performance_test's CSV, is outside for fewer than 2000 samples.
+    // The variance lies between that of the two extremes with all other samples at the mean and that with all samples
+    // at an extreme. A factor of 1000, as in performance_test's CSV, is outside for fewer than 2000 samples.
     if (2..2000).contains(&n) {
         let square = |time: f64| time * time;
         let least = (square(latency.max - latency.mean) + square(latency.min - latency.mean)) / (n - 1) as f64;

@@ -18,7 +18,8 @@ fn browser() -> Option<&'static str> {
         .find(|name| Command::new(name).arg("--version").output().is_ok_and(|found| found.status.success()))
 }
 
-/// Opens the page at an address within it. Returns the document after its scripts have run, and the messages of the console.
+/// Opens the page at an address within it. Returns the document after its scripts have run, and the messages of the
+/// console.
 fn opened(browser: &str, page: &Path, address: &str) -> (String, Vec<String>) {
     let profile = tempfile::tempdir().unwrap();
     let output = Command::new(browser)
@@ -108,7 +109,8 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
     assert_eq!(document.matches("class=\"runs\"").count(), 4);
     assert_eq!(opened_runs(&document), ["runs-3"]);
 
-    // A user without a mouse: from the first mark to the next one, and to its runs; and a table in the order of its p50.
+    // A user without a mouse: from the first mark to the next one, and to its runs; and a table in the order of its
+    // p50.
     let used = folder.path().join("used.html");
     std::fs::write(&used, std::fs::read_to_string(&page).unwrap().replace("</body>", KEYBOARD)).unwrap();
     let (document, console) = opened(browser, &used, "");

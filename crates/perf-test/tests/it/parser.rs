@@ -1,7 +1,8 @@
-//! A parser of performance_test's logs that reads them as existing scripts do, written from the description of the formats alone.
+//! A parser of performance_test's logs that reads them as existing scripts do, written from the description of the
+//! formats alone.
 //!
-//! Names, order, types and units are those that performance_test 2.3 and 1.x document and write; nothing is taken from the code that
-//! writes our logs. Both formats give the same [`Row`]s, in one set of units.
+//! Names, order, types and units are those that performance_test 2.3 and 1.x document and write; nothing is taken from
+//! the code that writes our logs. Both formats give the same [`Row`]s, in one set of units.
 
 use std::collections::BTreeMap;
 

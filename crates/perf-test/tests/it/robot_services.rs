@@ -9,7 +9,8 @@ test_support::tests![
     a_client_without_a_server_is_refused_and_ends_well,
 ];
 
-/// Two clients of one service, in two executors; beside them a topic with the name of the service. The depth bounds the requests in flight.
+/// Two clients of one service, in two executors; beside them a topic with the name of the service. The depth bounds the
+/// requests in flight.
 const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "arm",
     "publishers": [ { "topic_name": "plan", "qos_depth": 1000, "msg_type": "stamped10b", "freq_hz": 20 } ],
@@ -46,7 +47,8 @@ fn summary_of(log: &Log) -> &SummaryEntry {
 }
 
 fn every_request_of_a_stalled_executor_is_accounted_for() {
-    // Message 10 of each publisher and request 10 of each client stall; request 10 is lost, 7 is dropped by the server, 11 comes twice.
+    // Message 10 of each publisher and request 10 of each client stall; request 10 is lost, 7 is dropped by the server,
+    // 11 comes twice.
     let (finished, log) = run(&[ROBOT], "-c Mock --mock latency=100us,stall=10:60ms,lose=10,overwrite=7,duplicate=11");
     let summary = summary_of(&log);
     assert_accounted(summary);

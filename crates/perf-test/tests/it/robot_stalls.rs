@@ -1,5 +1,5 @@
-//! Every topology that comes with the tool, over the mock with stalls, losses and duplicates; and an overload over Gantry: each message is
-//! accounted for.
+//! Every topology that comes with the tool, over the mock with stalls, losses and duplicates; and an overload over
+//! Gantry: each message is accounted for.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -23,7 +23,8 @@ const RUNS: usize = 4;
 /// Message 3 of each publisher stalls for two periods of the 100 Hz that most have.
 const FAULTS: &str = "-c Mock --mock latency=100us,stall=3:20ms,lose=9,overwrite=7,duplicate=11";
 
-/// Every named process in a system that runs: a publisher with its subscription, and a node for debugging with its robot.
+/// Every named process in a system that runs: a publisher with its subscription, and a node for debugging with its
+/// robot.
 fn systems() -> Vec<Vec<String>> {
     let system = |Named { name, .. }: Named| {
         let other = |name: &str, size: &str| vec![name.to_owned(), format!("sub_{size}")];
@@ -43,7 +44,8 @@ fn systems() -> Vec<Vec<String>> {
     all_named().into_iter().filter_map(system).collect()
 }
 
-/// The messages that are due of each publisher before its end, the first one a period after the start; none of one that is triggered.
+/// The messages that are due of each publisher before its end, the first one a period after the start; none of one that
+/// is triggered.
 fn due(topology: &Topology) -> Vec<Option<u64>> {
     const SECOND_NS: i64 = 1_000_000_000;
     let due = |per_ns: i64| u64::try_from((RUN_S as i64 * SECOND_NS - 1) / per_ns).unwrap();
@@ -59,8 +61,8 @@ fn due(topology: &Topology) -> Vec<Option<u64>> {
     of_node.flatten().collect()
 }
 
-/// Each message that was due is sent, skipped, refused or unsent; and each that was sent is received, overwritten or lost, by each
-/// subscription of its topic.
+/// Each message that was due is sent, skipped, refused or unsent; and each that was sent is received, overwritten or
+/// lost, by each subscription of its topic.
 #[track_caller]
 fn assert_accounted(names: &str, topology: &Topology, summary: &SummaryEntry) {
     let due = due(topology);
@@ -110,7 +112,8 @@ fn every_message_of_every_named_topology_is_accounted_for() {
     at_once(&systems, |names| {
         let files: Vec<&str> = names.iter().map(String::as_str).collect();
         let topology = Topology::read(names).unwrap();
-        // A machine whose CPUs others use sends nothing in so short a run: that is an exit code, and all messages are skipped.
+        // A machine whose CPUs others use sends nothing in so short a run: that is an exit code, and all messages are
+        // skipped.
         let (finished, log) = attempt(&files, RUN_S, FAULTS);
         let summary = log.summary.as_ref().unwrap_or_else(|| panic!("{}", finished.everything()));
         assert_accounted(&names.join(" "), &topology, summary);
@@ -126,7 +129,8 @@ fn every_message_of_every_named_topology_is_accounted_for() {
 }
 
 fn every_message_of_an_overloaded_subscription_is_accounted_for() {
-    // Every 10 ms a message, and each is worth 15 ms of work: of one subscription on the timer's thread, and of one beside it.
+    // Every 10 ms a message, and each is worth 15 ms of work: of one subscription on the timer's thread, and of one
+    // beside it.
     let robot = r#"{ "nodes": [
       { "node_name": "camera",
         "publishers": [ { "topic_name": "image", "qos_depth": 5, "msg_type": "stamped1kb", "freq_hz": 100 } ] },

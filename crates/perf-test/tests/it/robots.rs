@@ -28,7 +28,8 @@ test_support::tests![
     a_killed_process_costs_no_figure_of_the_others,
 ];
 
-/// Two nodes on one executor and a third on another; `/fast` has two subscriptions. The histories bridge every delay of a busy machine.
+/// Two nodes on one executor and a third on another; `/fast` has two subscriptions. The histories bridge every delay of
+/// a busy machine.
 const ROBOT: &str = r#"{ "nodes": [
   { "node_name": "driver",
     "publishers": [
@@ -75,8 +76,8 @@ pub fn attempt(files: &[&str], run_s: u64, options: &str) -> (Finished, Log) {
     (run, log)
 }
 
-/// Every message that was due is sent, skipped, refused or unsent; and every message that was sent is received, overwritten or lost, by
-/// each subscription.
+/// Every message that was due is sent, skipped, refused or unsent; and every message that was sent is received,
+/// overwritten or lost, by each subscription.
 #[track_caller]
 fn assert_accounted(summary: &SummaryEntry, due: &[u64], senders: &[usize]) {
     for (publisher, due) in summary.publishers.iter().zip(due) {
@@ -194,7 +195,8 @@ fn a_topology_that_cannot_run_says_why_and_starts_nothing() {
 const DEBUG: &str = r#"{ "nodes": [ { "node_name": "debug", "subscribers": [
     { "topic_name": "fast", "qos_depth": 1000, "msg_type": "stamped10b" }, { "topic_name": "slow", "qos_depth": 1000, "msg_type": "stamped1kb" } ] } ] }"#;
 
-/// Runs the robot in two processes, and sends the signal to the program or to the second process once it has received messages.
+/// Runs the robot in two processes, and sends the signal to the program or to the second process once it has received
+/// messages.
 #[track_caller]
 fn signal(signal: Signal, to_program: bool) -> (Finished, Log) {
     let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());

@@ -1,6 +1,7 @@
 //! Limited space: logs on a full disk, shared memory that is too small.
 //!
-//! These tests mount small file systems in their own mount namespace; where that is not possible, they are ignored, with the reason.
+//! These tests mount small file systems in their own mount namespace; where that is not possible, they are ignored,
+//! with the reason.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

@@ -1,9 +1,9 @@
-//! The real-time contract of the measuring loops: from message to message they allocate nothing and make no system call, except
-//! the publisher's sleep until the next message is due. Reading the clock is no system call.
+//! The real-time contract of the measuring loops: from message to message they allocate nothing and make no system
+//! call, except the publisher's sleep until the next message is due. Reading the clock is no system call.
 //!
-//! The program is also a worker, as the coordinator starts it, with a middleware that does nothing: a thread of its loops is
-//! counted and trapped in the middle of the first second. At the end of each second a row is handed over, which wakes the reporting
-//! thread. Where no trap can be set, the tests are ignored, with the reason.
+//! The program is also a worker, as the coordinator starts it, with a middleware that does nothing: a thread of its
+//! loops is counted and trapped in the middle of the first second. At the end of each second a row is handed over,
+//! which wakes the reporting thread. Where no trap can be set, the tests are ignored, with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may say so by panicking")]
 

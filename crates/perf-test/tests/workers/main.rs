@@ -1,6 +1,7 @@
 //! A worker program in another language, which relies on the promises of the protocol alone.
 //!
-//! `perf_test_echo` is written in Python from `docs/internals/worker-protocol.md` alone. Without python3 the tests are ignored.
+//! `perf_test_echo` is written in Python from `docs/internals/worker-protocol.md` alone. Without python3 the tests are
+//! ignored.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

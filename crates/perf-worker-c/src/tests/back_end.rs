@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use crate::abi::{self, Backend};
 use crate::exports::{self, Daemons, Draft, Effective, Responder, Sentences, Sink, Timer};
 
-/// The session, and each of its endpoints: the kinds that were created, the list of what has ended, the message that was sent last,
-/// and the addresses of the sink, of the timer and of the responder.
+/// The session, and each of its endpoints: the kinds that were created, the list of what has ended, the message that
+/// was sent last, and the addresses of the sink, of the timer and of the responder.
 #[derive(Default)]
 pub struct Log {
     pub created: Vec<u32>,

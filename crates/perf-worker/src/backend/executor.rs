@@ -5,26 +5,26 @@ use std::sync::Arc;
 use super::{Draft, Matched, Publisher, Sent, Sink, Taken};
 use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
 
-/// An executor: it runs the callbacks of the nodes of its endpoints. It is made and filled on one thread, spun on another, and dropped at the
-/// end of the process, after all executors have ended their spin, and before its endpoints.
+/// An executor: it runs the callbacks of the nodes of its endpoints. It is made and filled on one thread, spun on
+/// another, and dropped at the end of the process, after all executors have ended their spin, and before its endpoints.
 pub trait Executor: Send {
-    /// A publisher of the node `plan.node`, for the callback of a timer or of a subscription: loans or copies as `plan.pass_by` says. May
-    /// block.
+    /// A publisher of the node `plan.node`, for the callback of a timer or of a subscription: loans or copies as
+    /// `plan.pass_by` says. May block.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
     fn publisher(&mut self, spec: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String>;
 
-    /// A timer of the node `plan.node` with the period of `plan.pace`. It expires for the first time one period after the start, and does
-    /// not catch up: where it is late by more than a period, it passes over; `expired` gets the number of periods that it passed
-    /// over since it expired last.
+    /// A timer of the node `plan.node` with the period of `plan.pace`. It expires for the first time one period after
+    /// the start, and does not catch up: where it is late by more than a period, it passes over; `expired` gets the
+    /// number of periods that it passed over since it expired last.
     ///
     /// # Errors
     /// A sentence: the middleware has no such timer.
     fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String>;
 
-    /// A subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or copied out as `plan.pass_by`
-    /// says. May block.
+    /// A subscription of the node `plan.node`, whose callback passes each message to `sink`, in place or copied out as
+    /// `plan.pass_by` says. May block.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
@@ -35,8 +35,9 @@ pub trait Executor: Send {
         sink: Arc<dyn Sink>,
     ) -> Result<Box<dyn Received + Send>, String>;
 
-    /// A client of the service `plan.topic` in the node `plan.node`. A timer's callback sends its requests; its own callback passes each
-    /// response, with the stamp of its request, to `responses`. Loans or copies as `plan.pass_by` says, both ways. May block.
+    /// A client of the service `plan.topic` in the node `plan.node`. A timer's callback sends its requests; its own
+    /// callback passes each response, with the stamp of its request, to `responses`. Loans or copies as `plan.pass_by`
+    /// says, both ways. May block.
     ///
     /// # Errors
     /// A sentence, as it is by default: the executors have no services.
@@ -49,8 +50,8 @@ pub trait Executor: Send {
         Err(no_services(plan))
     }
 
-    /// The server of the service `plan.topic` in the node `plan.node`, whose callback passes each request to `requests`. Loans or copies as
-    /// `plan.pass_by` says, both ways. May block.
+    /// The server of the service `plan.topic` in the node `plan.node`, whose callback passes each request to
+    /// `requests`. Loans or copies as `plan.pass_by` says, both ways. May block.
     ///
     /// # Errors
     /// A sentence, as it is by default: the executors have no services.
@@ -69,7 +70,8 @@ pub trait Executor: Send {
     /// A sentence: the middleware cannot go on.
     fn spin(&mut self, start_ns: i64) -> Result<(), String>;
 
-    /// Stops the spin, also one that has not begun; it returns when no callback runs any more. Called on another thread.
+    /// Stops the spin, also one that has not begun; it returns when no callback runs any more. Called on another
+    /// thread.
     fn stop(&mut self) -> Box<dyn Fn() + Send + Sync>;
 }
 
@@ -103,7 +105,8 @@ pub trait Responder: Send + Sync {
     fn failed(&self, sentence: String);
 }
 
-/// A subscription, or an end of a service, whose messages a callback receives. Its matching is asked for only before the spin.
+/// A subscription, or an end of a service, whose messages a callback receives. Its matching is asked for only before
+/// the spin.
 pub trait Received: Matched {
     /// As [`Subscription::overwritten`](super::Subscription::overwritten); called at any time.
     fn overwritten(&self) -> u64;

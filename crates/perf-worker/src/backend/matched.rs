@@ -90,15 +90,16 @@ pub trait Matched {
     /// The reasons why others on the topic are not matched, one sentence each; empty if they are not known.
     fn mismatches(&mut self) -> Vec<String>;
 
-    /// Of a publisher, the id that its messages have in [`Taken::source`](super::Taken::source). Without it, latencies from the
-    /// schedule are not known if several publishers have different phases.
+    /// Of a publisher, the id that its messages have in [`Taken::source`](super::Taken::source). Without it, latencies
+    /// from the schedule are not known if several publishers have different phases.
     fn source(&self) -> Option<[u8; 16]> {
         None
     }
 
     /// The clock of its times, if that is another one: of a publisher those in the messages, of a subscription those in
-    /// [`Taken`](super::Taken) but the one in the message. Read before the endpoint is ready, and at the start. The instrument converts
-    /// the times; [`Draft::stamp`](super::Draft::stamp) and [`Sent`](super::Sent) have CLOCK_MONOTONIC.
+    /// [`Taken`](super::Taken) but the one in the message. Read before the endpoint is ready, and at the start. The
+    /// instrument converts the times; [`Draft::stamp`](super::Draft::stamp) and [`Sent`](super::Sent) have
+    /// CLOCK_MONOTONIC.
     fn clock(&self) -> Option<OtherClock> {
         None
     }

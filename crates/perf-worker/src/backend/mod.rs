@@ -1,11 +1,12 @@
 //! The back-end contract: the traits that a middleware implements to be measured.
 //!
 //! Gantry and a mock implement them in `perf-test`. A program with another middleware hands its back end to
-//! [`worker::main`](crate::worker::main) and has the name `perf_test_<name>`, which `-c <name>` finds. C and C++ implement them through
-//! the crate `perf-worker-c`. A program in another language speaks the worker protocol instead (`docs/internals/worker-protocol.md`).
+//! [`worker::main`](crate::worker::main) and has the name `perf_test_<name>`, which `-c <name>` finds. C and C++
+//! implement them through the crate `perf-worker-c`. A program in another language speaks the worker protocol instead
+//! (`docs/internals/worker-protocol.md`).
 //!
-//! The instrument owns schedule, clock, stamps, losses, histograms and reports. A back end moves a message and reports its arrival.
-//! All other work of its calls (allocations, locks, copies) is part of the measurement.
+//! The instrument owns schedule, clock, stamps, losses, histograms and reports. A back end moves a message and reports
+//! its arrival. All other work of its calls (allocations, locks, copies) is part of the measurement.
 
 mod capabilities;
 mod daemon;
@@ -30,12 +31,13 @@ pub trait Backend: Sync {
     /// Its name for `-c`, headings and logs. In `-c` upper and lower case are the same, and so are `-` and `_`.
     fn name(&self) -> &str;
 
-    /// Its version, its capabilities and its settings. Older performance_test options are settings, too: `--shared-memory` is
-    /// `transport` = `shared-memory`, `--disable-async` is `publishing` = `sync`, `--use-single-participant` is `participants` = `one`.
+    /// Its version, its capabilities and its settings. Older performance_test options are settings, too:
+    /// `--shared-memory` is `transport` = `shared-memory`, `--disable-async` is `publishing` = `sync`,
+    /// `--use-single-participant` is `participants` = `one`.
     fn describe(&self) -> Description;
 
-    /// Checks whether it supports the options of the run, beyond its capabilities, as it does by default. Returns the daemons that
-    /// the run must start. Called before any other process is started.
+    /// Checks whether it supports the options of the run, beyond its capabilities, as it does by default. Returns the
+    /// daemons that the run must start. Called before any other process is started.
     ///
     /// # Errors
     /// A sentence with the option that it does not support, and with the alternative.
@@ -43,14 +45,15 @@ pub trait Backend: Sync {
         Ok(Vec::new())
     }
 
-    /// Opens the middleware in this process, which is a worker: its participant, session or runtime. Called on the main thread,
-    /// before there are endpoints; its cost is that of the middleware.
+    /// Opens the middleware in this process, which is a worker: its participant, session or runtime. Called on the main
+    /// thread, before there are endpoints; its cost is that of the middleware.
     ///
     /// # Errors
     /// A sentence with the reason and the remedy.
     fn open(&self, spec: &RunSpec) -> Result<Box<dyn Session>, String>;
 
-    /// Removes the files of dead processes. The coordinator calls it before a run, and after one in which a worker did not end well.
+    /// Removes the files of dead processes. The coordinator calls it before a run, and after one in which a worker did
+    /// not end well.
     ///
     /// # Errors
     /// A sentence: the middleware cannot work here, or files could not be removed.
@@ -59,8 +62,8 @@ pub trait Backend: Sync {
 
 /// The middleware in one process. It is dropped after all endpoints, at the end of the process.
 pub trait Session: Send + Sync {
-    /// The value in effect of each setting of [`RunSpec::settings`], and of each of [`RunSpec::options`] that the middleware carries
-    /// out. A run with another value than the one that was asked for does not begin.
+    /// The value in effect of each setting of [`RunSpec::settings`], and of each of [`RunSpec::options`] that the
+    /// middleware carries out. A run with another value than the one that was asked for does not begin.
     fn effective(&self) -> Settings;
 
     /// A publisher of `plan.topic`. May block; called on the thread that will use it.
@@ -99,7 +102,8 @@ pub trait Session: Send + Sync {
         Err(format!("{} has no executors, in which the nodes of a topology run", spec.communicator))
     }
 
-    /// The memory of the device that is measured, if it is not this process. Called at the end, when all endpoints have finished.
+    /// The memory of the device that is measured, if it is not this process. Called at the end, when all endpoints have
+    /// finished.
     fn device_memory(&self) -> Option<DeviceMemory> {
         None
     }

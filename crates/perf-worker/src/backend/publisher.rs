@@ -4,8 +4,8 @@ use super::{Matched, Stamp};
 
 /// Sends messages.
 pub trait Publisher: Matched {
-    /// Sends one message: creates or loans it, lets `draft` write the payload, and as the last step before sending gets the stamp from
-    /// it and writes that into the message.
+    /// Sends one message: creates or loans it, lets `draft` write the payload, and as the last step before sending gets
+    /// the stamp from it and writes that into the message.
     ///
     /// # Errors
     /// A sentence: the message was not sent. The next one is tried again.
@@ -19,8 +19,8 @@ pub struct Sent {
     pub loaned: bool,
     /// The bytes that it took on the wire; 0 if that is not known, or there is none.
     pub wire_bytes: u64,
-    /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message was serialised, ns of CLOCK_MONOTONIC;
-    /// none if the back end cannot see it.
+    /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message was serialised, ns of
+    /// CLOCK_MONOTONIC; none if the back end cannot see it.
     pub serialised_ns: Option<i64>,
 }
 
@@ -29,7 +29,7 @@ pub trait Draft {
     /// Writes the bytes of the payload according to `--touch`. Not for texts, whose bytes must stay characters.
     fn write(&mut self, payload: &mut [u8]);
 
-    /// The stamp of the message; reads the clock, so it is called last. Its time is 0 before the start (a probe) and stays 0 in a
-    /// message whose publisher has [another clock](Matched::clock).
+    /// The stamp of the message; reads the clock, so it is called last. Its time is 0 before the start (a probe) and
+    /// stays 0 in a message whose publisher has [another clock](Matched::clock).
     fn stamp(&mut self) -> Stamp;
 }

@@ -43,8 +43,8 @@ pub trait Subscription: Matched {
     /// A sentence: the middleware cannot go on.
     fn wait(&mut self, timeout: Duration) -> Result<(), String>;
 
-    /// The number of messages that left the history before they were taken, since the subscription was created; always 0 from a
-    /// middleware that does not count them, whose losses are then unexplained.
+    /// The number of messages that left the history before they were taken, since the subscription was created; always
+    /// 0 from a middleware that does not count them, whose losses are then unexplained.
     fn overwritten(&self) -> u64;
 }
 
@@ -84,12 +84,14 @@ pub struct Taken<'a> {
     pub time_ns: i64,
     /// The id in the message, up to [`MessageSpec::last_id`](crate::run_spec::MessageSpec::last_id).
     pub id: u64,
-    /// Time of reception, ns: read right after the middleware returned the message, on the copy path right after the copy.
+    /// Time of reception, ns: read right after the middleware returned the message, on the copy path right after the
+    /// copy.
     pub received_ns: i64,
-    /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message reached this process, before the thread
-    /// that takes it woke up; none if the back end cannot see it.
+    /// With [`RunSpec::phases`](crate::run_spec::RunSpec::phases), the time when the message reached this process,
+    /// before the thread that takes it woke up; none if the back end cannot see it.
     pub arrived_ns: Option<i64>,
-    /// With `phases`, the time when its bytes were in hand and the conversion to a message began; none if the back end cannot see it.
+    /// With `phases`, the time when its bytes were in hand and the conversion to a message began; none if the back end
+    /// cannot see it.
     pub in_hand_ns: Option<i64>,
     /// Length of its body, bytes.
     pub length_bytes: u64,

@@ -1,8 +1,8 @@
 //! Allocations of the calling thread during a call: allocations per message, for `--check-memory`.
 //!
-//! Only Rust's allocator is counted, and only on this thread: allocations of a middleware in another language, or of its own
-//! threads, are not seen. Counting costs at most two reads of words of the thread, and neither allocates, locks nor makes system
-//! calls.
+//! Only Rust's allocator is counted, and only on this thread: allocations of a middleware in another language, or of
+//! its own threads, are not seen. Counting costs at most two reads of words of the thread, and neither allocates, locks
+//! nor makes system calls.
 
 use allocations::Counts;
 

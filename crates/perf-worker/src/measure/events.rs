@@ -1,4 +1,5 @@
-//! Single messages that were late, missing or not sent, for a log of them. They are counted in any case; here they have ids and times.
+//! Single messages that were late, missing or not sent, for a log of them. They are counted in any case; here they have
+//! ids and times.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +28,8 @@ pub enum Trouble {
         /// The number of messages.
         messages: u64,
     },
-    /// Its publisher did not send it and those that follow it, so many in all: its timer passed over them, or they were refused.
-    /// Subscriptions miss their ids, and they are not lost.
+    /// Its publisher did not send it and those that follow it, so many in all: its timer passed over them, or they were
+    /// refused. Subscriptions miss their ids, and they are not lost.
     Unsent {
         /// The number of messages.
         messages: u64,

@@ -1,6 +1,8 @@
-//! The distribution of latencies: an HDR histogram from 1 ns to 100 s with three digits, or one with two digits and few cells.
+//! The distribution of latencies: an HDR histogram from 1 ns to 100 s with three digits, or one with two digits and few
+//! cells.
 //!
-//! Recording never fails: a latency above the range is recorded as the largest value. With three digits it never allocates.
+//! Recording never fails: a latency above the range is recorded as the largest value. With three digits it never
+//! allocates.
 
 use hdrhistogram::Histogram;
 
@@ -31,8 +33,8 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// An empty distribution with two digits, which has memory only for the cells that it fills: for processes with thousands of
-    /// endpoints. Recording allocates while it fills more cells than ever before.
+    /// An empty distribution with two digits, which has memory only for the cells that it fills: for processes with
+    /// thousands of endpoints. Recording allocates while it fills more cells than ever before.
     #[must_use]
     pub fn coarse() -> Latencies {
         Latencies(Content::Sparse(SparseCells::default()))

@@ -1,7 +1,9 @@
-//! Losses of a subscription: samples that are missing, duplicated or out of order, by the ids that each publisher wrote.
+//! Losses of a subscription: samples that are missing, duplicated or out of order, by the ids that each publisher
+//! wrote.
 //!
-//! The table of publishers is allocated beforehand. Duplicates and reordered samples are counted and never fatal. A window of the last
-//! 64 ids distinguishes them; a sample older than the window counts as a duplicate, so that no loss is hidden.
+//! The table of publishers is allocated beforehand. Duplicates and reordered samples are counted and never fatal. A
+//! window of the last 64 ids distinguishes them; a sample older than the window counts as a duplicate, so that no loss
+//! is hidden.
 
 /// Publishers for which the table has capacity before it must grow.
 const EXPECTED_PUBLISHERS: usize = 64;
@@ -38,19 +40,19 @@ struct Window {
 }
 
 impl Sequences {
-    /// With `from_first`, this subscription was matched with all publishers before their first sample; otherwise each publisher counts
-    /// from the first sample that is seen. The ids in messages begin again after `last_id`, all ones.
+    /// With `from_first`, this subscription was matched with all publishers before their first sample; otherwise each
+    /// publisher counts from the first sample that is seen. The ids in messages begin again after `last_id`, all ones.
     #[must_use]
     pub fn new(from_first: bool, last_id: u64) -> Self {
         Sequences { from_first, last_id, publishers: Vec::with_capacity(EXPECTED_PUBLISHERS) }
     }
 
-    /// Records the arrival of one sample. Returns its full id, extended from the one it carries, and its class (new, reordered,
-    /// duplicate).
+    /// Records the arrival of one sample. Returns its full id, extended from the one it carries, and its class (new,
+    /// reordered, duplicate).
     ///
-    /// `passed_over` is the number of samples that the subscription lost from the history since the previous sample. It matters
-    /// only for the first sample of a publisher that was not matched from its start: those samples were sent after matching, so
-    /// the first expected id of that publisher is that much lower.
+    /// `passed_over` is the number of samples that the subscription lost from the history since the previous sample. It
+    /// matters only for the first sample of a publisher that was not matched from its start: those samples were sent
+    /// after matching, so the first expected id of that publisher is that much lower.
     pub fn arrived(&mut self, publisher: [u8; 16], carried_id: u64, passed_over: u64) -> (u64, Arrival) {
         let known = self.publishers.iter_mut().find(|(source, _)| *source == publisher);
         let Some((_, window)) = known else {

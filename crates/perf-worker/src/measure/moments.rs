@@ -1,7 +1,7 @@
 //! Moments of a series: count, minimum, maximum, mean and variance, without the series itself.
 //!
-//! Values are added one by one (Welford) and series are merged over workers (Chan). Everything is `f64`: sums of squared
-//! integers overflow within one second of ordinary traffic.
+//! Values are added one by one (Welford) and series are merged over workers (Chan). Everything is `f64`: sums of
+//! squared integers overflow within one second of ordinary traffic.
 
 use serde::{Deserialize, Serialize};
 

@@ -17,8 +17,8 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Those of this process. The calling thread is one of the instrument's, without `excepted`, which the middleware used on it;
-    /// `others` are the accounts of its other threads.
+    /// Those of this process. The calling thread is one of the instrument's, without `excepted`, which the middleware
+    /// used on it; `others` are the accounts of its other threads.
     ///
     /// # Errors
     /// A sentence, if the kernel does not tell.
@@ -28,7 +28,8 @@ impl Resources {
         let (thread, process) = (Usage::of_this_thread()?, Usage::of_this_process()?);
         let mut instrument = thread.without(excepted);
         instrument.add(others);
-        // The kernel hands a peak of memory on over exec, so `maxrss` of getrusage may be that of the coordinator. VmHWM is not.
+        // The kernel hands a peak of memory on over exec, so `maxrss` of getrusage may be that of the coordinator.
+        // VmHWM is not.
         let peak_kib = i64::try_from(memory.peak_rss_kib).unwrap_or(i64::MAX);
         let usage = Usage { maxrss_kib: peak_kib, ..process.without(&instrument) };
         Ok(Resources { usage, instrument: Usage { maxrss_kib: 0, ..instrument }, memory })

@@ -27,7 +27,8 @@ pub struct Sent {
     pub refused: u64,
     /// Messages that were due before the end and were not sent.
     pub unsent: u64,
-    /// Messages that the timer of a node passed over, because it was late by more than its period: not sent, and not lost.
+    /// Messages that the timer of a node passed over, because it was late by more than its period: not sent, and not
+    /// lost.
     pub skipped: u64,
     /// Samples that were copied although they were to be loaned.
     pub copied: u64,
@@ -110,7 +111,8 @@ pub struct Received {
     pub duplicates: u64,
     /// Samples that left the history before they were taken, by the middleware's count.
     pub overwritten: u64,
-    /// Samples with another payload than was written: their memory had been reused. Only a payload that is written is checked.
+    /// Samples with another payload than was written: their memory had been reused. Only a payload that is written is
+    /// checked.
     pub corrupt: u64,
     /// Samples received before they were sent, by more than the clocks may differ; they are in no statistic of latency.
     pub negative: u64,
@@ -274,7 +276,8 @@ impl Counts {
     }
 }
 
-/// Counts with their distributions: of one endpoint in one row, or the sums of several. Parts that do not apply are empty.
+/// Counts with their distributions: of one endpoint in one row, or the sums of several. Parts that do not apply are
+/// empty.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Counts of publishers.

@@ -1,7 +1,8 @@
 //! Usage of each thread of a process: CPU time, context switches, page faults.
 //!
-//! The list of threads shows the background work of a middleware. The source is `/proc/<pid>/task`: user and system time in the
-//! kernel's ticks (usually 10 ms), their sum also in nanoseconds where the scheduler counts it (`schedstat`).
+//! The list of threads shows the background work of a middleware. The source is `/proc/<pid>/task`: user and system
+//! time in the kernel's ticks (usually 10 ms), their sum also in nanoseconds where the scheduler counts it
+//! (`schedstat`).
 
 use procfs::process::{Process, Task};
 use procfs::{ProcError, ProcResult};
@@ -17,8 +18,8 @@ pub struct ThreadUsage {
     pub tid: u32,
     /// Its name, of which the kernel keeps 15 bytes.
     pub name: String,
-    /// CPU time, ns: by the scheduler's own count if `exact`, else `utime_ns + stime_ns`. A running thread has used up to a
-    /// tick more.
+    /// CPU time, ns: by the scheduler's own count if `exact`, else `utime_ns + stime_ns`. A running thread has used up
+    /// to a tick more.
     pub cpu_ns: u64,
     /// Whether `cpu_ns` has a resolution of nanoseconds, not of ticks.
     pub exact: bool,
@@ -101,8 +102,8 @@ impl ThreadUsage {
     }
 }
 
-/// The usage of the threads of `now` since `earlier`. Threads that started in between count from zero; of threads that have exited
-/// nothing is known.
+/// The usage of the threads of `now` since `earlier`. Threads that started in between count from zero; of threads that
+/// have exited nothing is known.
 #[must_use]
 pub fn since(now: &[ThreadUsage], earlier: &[ThreadUsage]) -> Vec<ThreadUsage> {
     let used = |thread: &ThreadUsage| earlier.iter().find_map(|earlier| thread.since(earlier));

@@ -77,7 +77,8 @@ pub struct RunSpec {
     pub wait: Wait,
     /// The part of each payload that is written and read.
     pub touch: Touch,
-    /// The time by the clock for which each subscription is busy with each message, or on a round trip the relay or the server, ns.
+    /// The time by the clock for which each subscription is busy with each message, or on a round trip the relay or the
+    /// server, ns.
     pub work_ns: i64,
     /// Above this latency a sample is late.
     pub late: Threshold,
@@ -100,8 +101,8 @@ pub struct RunSpec {
     /// The daemons that the run starts, by the check of the middleware. Workers do not get them.
     #[serde(skip)]
     pub daemon_commands: Vec<DaemonCommand>,
-    /// The executor in which the endpoints run as callbacks of nodes, one of [`Capabilities::executors`]; none: the endpoints have
-    /// threads of the instrument.
+    /// The executor in which the endpoints run as callbacks of nodes, one of [`Capabilities::executors`]; none: the
+    /// endpoints have threads of the instrument.
     #[serde(default)]
     pub executor: Option<String>,
     /// The messages of nodes that are late, missing or not sent are reported one by one.
@@ -158,16 +159,16 @@ impl RunSpec {
         one_way || matches!(self.roundtrip, Roundtrip::Both | Roundtrip::Service)
     }
 
-    /// The shortest time between the due times of two messages that are not due at once, nanoseconds; none without a rate. With random
-    /// phases it is that of one publisher.
+    /// The shortest time between the due times of two messages that are not due at once, nanoseconds; none without a
+    /// rate. With random phases it is that of one publisher.
     #[must_use]
     pub fn gap_ns(&self) -> Option<i64> {
         let in_turn = if self.phase == Phase::Spread { self.publishers.max(1) } else { 1 };
         SECOND_NS.checked_div(i64::from(self.rate_hz) * i64::from(in_turn))
     }
 
-    /// Whether the publishers of the subscribed topics belong to this run, so that their schedule is known and each subscription
-    /// receives from their first message.
+    /// Whether the publishers of the subscribed topics belong to this run, so that their schedule is known and each
+    /// subscription receives from their first message.
     #[must_use]
     pub fn has_publishers(&self) -> bool {
         self.publishers > 0

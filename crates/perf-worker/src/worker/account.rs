@@ -11,7 +11,8 @@ use crate::measure::usage::Usage;
 pub struct InstrumentAccount(Arc<Mutex<HashMap<ThreadId, Usage>>>);
 
 impl InstrumentAccount {
-    /// Sets the account of the calling thread to its present usage without `excepted`, which was spent for the middleware.
+    /// Sets the account of the calling thread to its present usage without `excepted`, which was spent for the
+    /// middleware.
     pub fn update(&self, excepted: &Usage) {
         // Without an account its cost stays with the middleware's; it is some microseconds.
         if let Ok(usage) = Usage::of_this_thread() {

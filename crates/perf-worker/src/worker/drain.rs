@@ -1,7 +1,7 @@
 //! The end of an endpoint that receives: all samples that were sent have arrived, or no more are expected.
 //!
-//! It applies to subscriptions and relays after the order to drain. The timeout is longer than every latency that was seen: a slow
-//! sample must not count as lost.
+//! It applies to subscriptions and relays after the order to drain. The timeout is longer than every latency that was
+//! seen: a slow sample must not count as lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,8 +59,8 @@ impl DrainMonitor {
         accounted >= self.expected.load(Ordering::Relaxed)
     }
 
-    /// Whether no more samples are expected at `now_ns`: from this run's publishers a timeout after the last sample, from others, which
-    /// do not stop, a timeout after the order to drain.
+    /// Whether no more samples are expected at `now_ns`: from this run's publishers a timeout after the last sample,
+    /// from others, which do not stop, a timeout after the order to drain.
     pub fn is_over(&mut self, now_ns: i64) -> bool {
         if !self.has_begun() {
             return false;

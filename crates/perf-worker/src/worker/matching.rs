@@ -1,4 +1,5 @@
-//! Matching: before the start, endpoints wait until they are matched, answer questions, and wait for the order to begin.
+//! Matching: before the start, endpoints wait until they are matched, answer questions, and wait for the order to
+//! begin.
 //!
 //! The time until they are matched is the only measurement here.
 
@@ -38,8 +39,8 @@ struct Waiting<'a, 'b> {
     is_matched: bool,
 }
 
-/// Applies the placement to this thread, reports that its endpoints exist, and waits until they are matched and for the start, which
-/// is returned. The order comes through the first endpoint. `None`: the run ended before.
+/// Applies the placement to this thread, reports that its endpoints exist, and waits until they are matched and for the
+/// start, which is returned. The order comes through the first endpoint. `None`: the run ended before.
 ///
 /// # Errors
 /// A sentence of the middleware, or of the kernel about the placement.

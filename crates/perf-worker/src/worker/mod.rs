@@ -1,10 +1,11 @@
 //! A worker process: one or more endpoints on threads, their orders on stdin, their reports over a pipe.
 //!
-//! It is a program that contains a middleware. While they measure, the endpoints' threads
-//! neither write nor wait for another thread: they hand finished rows to the main thread, which reports them. From message to message
-//! they touch their own memory and read three flags; a middleware that delivers messages itself takes a lock for each. `tests/realtime`
-//! shows that they allocate nothing and make no system call but the sleep until a message is due; the absence of locks shows by
-//! reading. Once a second the hand-over may lock and wake. The worker ends when its stdin ends, so it never outlives the coordinator.
+//! It is a program that contains a middleware. While they measure, the endpoints' threads neither write nor wait for
+//! another thread: they hand finished rows to the main thread, which reports them. From message to message they touch
+//! their own memory and read three flags; a middleware that delivers messages itself takes a lock for each.
+//! `tests/realtime` shows that they allocate nothing and make no system call but the sleep until a message is due; the
+//! absence of locks shows by reading. Once a second the hand-over may lock and wake. The worker ends when its stdin
+//! ends, so it never outlives the coordinator.
 
 mod account;
 mod channel;
@@ -100,7 +101,8 @@ impl Context {
         let _ = self.outgoing.send(Outgoing::Control(Box::new(report)));
     }
 
-    /// Says that all is done, and stays: others may still read what is this endpoint's, and its memory is yet to be looked at.
+    /// Says that all is done, and stays: others may still read what is this endpoint's, and its memory is yet to be
+    /// looked at.
     fn finish(&self, report: EndpointReport) {
         let _ = self.outgoing.send(Outgoing::Finished { endpoint: self.plan.endpoint, report });
     }
@@ -110,8 +112,8 @@ impl Context {
     }
 }
 
-/// Runs this process as a worker until its endpoints are done or the coordinator has gone. `backends` are the middlewares that it
-/// can measure. Returns the exit code.
+/// Runs this process as a worker until its endpoints are done or the coordinator has gone. `backends` are the
+/// middlewares that it can measure. Returns the exit code.
 #[must_use]
 pub fn run(backends: &[&'static dyn Backend]) -> u8 {
     let mut channel = match Channel::inherit() {
@@ -188,8 +190,8 @@ fn run_worker(backends: &[&'static dyn Backend], channel: &mut Channel) -> Resul
     reporter.run(channel)
 }
 
-/// The threads of the endpoints. At its end, for whatever reason, it ends them and waits until they are gone: only then the session can
-/// remove its files.
+/// The threads of the endpoints. At its end, for whatever reason, it ends them and waits until they are gone: only then
+/// the session can remove its files.
 struct Threads {
     running: Vec<JoinHandle<()>>,
     orders: Arc<Orders>,
@@ -224,7 +226,8 @@ fn prepare_process(abandon: &Arc<AtomicBool>) -> std::io::Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
-    // Rust's start ignores it. In a program in C it would kill: the coordinator or a peer of the middleware may have gone.
+    // Rust's start ignores it. In a program in C it would kill: the coordinator or a peer of the middleware may have
+    // gone.
     signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::new(AtomicBool::new(false)))?;
     signal_hook::flag::register(signal_hook::consts::SIGTERM, abandon.clone())?;
     // Otherwise `ps` and `top` show `exe`, the name of the link through which it was started.

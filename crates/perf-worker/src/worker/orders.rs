@@ -1,4 +1,5 @@
-//! The orders of the coordinator: a thread of the instrument reads them from standard input and forwards them to the endpoints.
+//! The orders of the coordinator: a thread of the instrument reads them from standard input and forwards them to the
+//! endpoints.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;

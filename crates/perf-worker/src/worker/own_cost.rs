@@ -1,7 +1,7 @@
 //! The measurement of the own cost: the instrument's share of each latency or period, which is not the middleware's.
 //!
-//! It runs a worker's loops with the options of the run and a middleware that does nothing. The caches are warm: a slow run, which
-//! finds colder caches, costs somewhat more.
+//! It runs a worker's loops with the options of the run and a middleware that does nothing. The caches are warm: a slow
+//! run, which finds colder caches, costs somewhat more.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -47,7 +47,8 @@ pub fn measure(spec: &RunSpec) -> OwnCost {
 
 /// The cost of one message in a loop with a middleware that does nothing and a start in the past.
 fn message_ns(spec: &RunSpec, run: fn(&Context, NullMiddleware, i64)) -> f64 {
-    // A run without an end, with one publisher and one subscription. Without a rate there is no schedule and no statistic of it.
+    // A run without an end, with one publisher and one subscription. Without a rate there is no schedule and no
+    // statistic of it.
     let spec = RunSpec {
         rate_hz: if spec.rate_hz == 0 { 0 } else { RATE_HZ },
         publishers: 1,

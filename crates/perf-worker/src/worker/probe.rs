@@ -1,9 +1,9 @@
 //! Probes: messages with the time 0, which show before the start that messages arrive.
 //!
-//! They are needed where a middleware does not count matched endpoints. Publishers send them from their creation until the order to
-//! go; a subscription is matched when it has heard all publishers that it expects. Probes are in no count: they are taken before the
-//! start, and the recorders pass over late ones. A message of this run that is taken among them, because the order to go came late, is
-//! kept for the recorder.
+//! They are needed where a middleware does not count matched endpoints. Publishers send them from their creation until
+//! the order to go; a subscription is matched when it has heard all publishers that it expects. Probes are in no count:
+//! they are taken before the start, and the recorders pass over late ones. A message of this run that is taken among
+//! them, because the order to go came late, is kept for the recorder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -29,7 +29,8 @@ pub fn is_probe(taken: &Taken<'_>) -> bool {
     taken.time_ns == 0
 }
 
-/// Keeps an endpoint busy with a message for this time by the clock. A probe needs no work, so that probes never queue up.
+/// Keeps an endpoint busy with a message for this time by the clock. A probe needs no work, so that probes never queue
+/// up.
 #[inline]
 pub fn work_on(taken: &Taken<'_>, work_ns: i64) {
     if work_ns > 0 && !is_probe(taken) {

@@ -1,4 +1,5 @@
-//! The rows of a process with thousands of endpoints: one row a second with their sums, and the counts of each endpoint at its end.
+//! The rows of a process with thousands of endpoints: one row a second with their sums, and the counts of each endpoint
+//! at its end.
 //!
 //! A row of each endpoint would be megabytes of JSON a second, which costs more CPU time than the messages.
 
@@ -16,7 +17,8 @@ pub const MANY_ENDPOINTS: usize = 512;
 /// The rows of a process.
 pub struct ProcessRows {
     endpoints: usize,
-    /// By second, those of whole seconds. The parts of seconds at the ends of endpoints are together in [`ProcessRows::rest`].
+    /// By second, those of whole seconds. The parts of seconds at the ends of endpoints are together in
+    /// [`ProcessRows::rest`].
     open: BTreeMap<u64, OpenRow>,
     rest: Option<(u64, OpenRow)>,
     totals: BTreeMap<Endpoint, Tally>,
@@ -58,8 +60,8 @@ impl ProcessRows {
         ProcessRows { endpoints, open, rest: None, totals, ended: BTreeSet::new(), ends }
     }
 
-    /// Adds the row of an endpoint; the resources are those after its second. Returns rows that are complete: every endpoint has
-    /// reported them, or had ended.
+    /// Adds the row of an endpoint; the resources are those after its second. Returns rows that are complete: every
+    /// endpoint has reported them, or had ended.
     pub fn add(
         &mut self,
         endpoint: Endpoint,

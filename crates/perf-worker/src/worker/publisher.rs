@@ -1,7 +1,7 @@
 //! The publisher's loop: messages on an open-loop schedule, each stamped right before it is sent.
 //!
-//! The schedule does not depend on earlier messages, so a slow moment shows as lateness. From the due time to the publish there is
-//! no allocation, lock, report or system call but the sleep. Rows go out once a second.
+//! The schedule does not depend on earlier messages, so a slow moment shows as lateness. From the due time to the
+//! publish there is no allocation, lock, report or system call but the sleep. Rows go out once a second.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
@@ -49,8 +49,8 @@ pub fn sleep_precisely() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// The work after each message and while no message is due: that of the subscriptions on this thread. The arguments are the time now
-/// and the time until which it sleeps at most, ns; it sleeps only if that is later.
+/// The work after each message and while no message is due: that of the subscriptions on this thread. The arguments are
+/// the time now and the time until which it sleeps at most, ns; it sleeps only if that is later.
 pub type Meanwhile<'a> = dyn FnMut(i64, i64) -> Result<(), String> + 'a;
 
 /// The work on a thread without subscriptions: it sleeps.
@@ -109,7 +109,8 @@ impl<'a> PublisherLoop<'a> {
         while !self.is_stopped() {
             let due_ns = self.schedule.due_ns(index);
             let awake_ns = self.idle_until(due_ns.unwrap_or(0).min(self.end_ns), meanwhile)?;
-            // Messages that were due before the end are sent for a while after it, so that one stall at the end costs no sample.
+            // Messages that were due before the end are sent for a while after it, so that one stall at the end costs
+            // no sample.
             let due_at_end = due_ns.is_none_or(|due_ns| due_ns >= self.end_ns);
             let over_ns = if due_at_end { 0 } else { CATCH_UP_NS };
             if self.is_stopped() || awake_ns >= self.end_ns.saturating_add(over_ns) {
@@ -173,8 +174,8 @@ impl<'a> PublisherLoop<'a> {
         }
     }
 
-    /// Updates the matched subscriptions, on a topic shared with other programs and if it is time to. Not called between the due
-    /// time of a message and its publish.
+    /// Updates the matched subscriptions, on a topic shared with other programs and if it is time to. Not called
+    /// between the due time of a message and its publish.
     fn update_matched(&mut self, now_ns: i64) -> Result<(), String> {
         if self.context.plan.private || now_ns < self.next_check_ns {
             return Ok(());

@@ -14,7 +14,8 @@ pub struct PublisherWatch {
     publisher_seen: bool,
     alone_since_ns: Option<i64>,
     next_check_ns: i64,
-    /// Reasons why publishers were not matched, while no sample has come. They are not known any more once a publisher has gone.
+    /// Reasons why publishers were not matched, while no sample has come. They are not known any more once a publisher
+    /// has gone.
     mismatches: Vec<String>,
 }
 

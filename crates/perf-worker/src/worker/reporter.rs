@@ -1,7 +1,7 @@
 //! The reporting thread of a worker, which is the main thread.
 //!
-//! Reports cost CPU time: histograms become JSON once a second. That is the instrument's time and not the middleware's, so each
-//! report carries the two apart.
+//! Reports cost CPU time: histograms become JSON once a second. That is the instrument's time and not the middleware's,
+//! so each report carries the two apart.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -153,7 +153,8 @@ impl Reporter {
         Ok(())
     }
 
-    /// The resources for a whole row. Rows that come together have those of the first: reading them costs more than a row.
+    /// The resources for a whole row. Rows that come together have those of the first: reading them costs more than a
+    /// row.
     fn resources_of_row(&mut self, second: u64) -> Result<Resources, String> {
         if let Some((of, resources)) = self.second.filter(|_| self.rows_come_together)
             && of == second
@@ -179,8 +180,8 @@ impl Reporter {
         total.map_or(Ok(()), |total| channel.send(&total))
     }
 
-    /// The resources now. No account is below that of the last report: the accounts of the instrument's other threads are as of their last
-    /// update, so the cost of the middleware has what they did since, until the next reading.
+    /// The resources now. No account is below that of the last report: the accounts of the instrument's other threads
+    /// are as of their last update, so the cost of the middleware has what they did since, until the next reading.
     fn resources(&mut self) -> Result<Resources, String> {
         let now = Resources::of_this_process(&self.account.usage(), &self.opening)?;
         self.reported = Resources { usage: now.usage.at_least(&self.reported.usage), ..now };

@@ -1,4 +1,5 @@
-//! The recorder of samples: it checks whether a sample counts, and records its id, its latencies and the state of its payload.
+//! The recorder of samples: it checks whether a sample counts, and records its id, its latencies and the state of its
+//! payload.
 //!
 //! A sample costs no allocation, lock or system call. The clock is read once more if the payload is read.
 
@@ -45,8 +46,8 @@ pub struct SampleRecorder {
     clock: Option<OtherClock>,
     /// Not all times are of CLOCK_MONOTONIC.
     has_other_clocks: bool,
-    /// The first id within the time of the statistics, if the schedule is known: the one that is due first, or that of a publisher
-    /// which is behind. A phase is less than a period, so it is the same for all.
+    /// The first id within the time of the statistics, if the schedule is known: the one that is due first, or that of
+    /// a publisher which is behind. A phase is less than a period, so it is the same for all.
     first_id: Option<u64>,
     /// The limits of messages whose publisher has none of its own, or is not known.
     limits_ns: (u64, u64),
@@ -68,8 +69,8 @@ pub struct SampleRecorder {
 }
 
 impl SampleRecorder {
-    /// The recorder of a subscription that begins at `start`, with the `early` messages; so many have left its history. Its times of
-    /// reception are of `clock`.
+    /// The recorder of a subscription that begins at `start`, with the `early` messages; so many have left its history.
+    /// Its times of reception are of `clock`.
     pub fn new(
         context: &Context,
         start: &Start,
@@ -174,8 +175,9 @@ impl SampleRecorder {
         }
         let (most, is_behind) = self.most_missing(id, entering);
         let Tally { received, latencies, responses, events, .. } = &mut *self.rows.open;
-        // Those that left the history before the first one of a publisher that is behind count: a subscription has no more of them than
-        // it lost (`SubscriptionFigures::overwritten`), and the class of its losses would be wrong without them.
+        // Those that left the history before the first one of a publisher that is behind count: a subscription has no
+        // more of them than it lost (`SubscriptionFigures::overwritten`), and the class of its losses would be wrong
+        // without them.
         if let Arrival::New { missed } = arrival
             && !is_behind
         {
@@ -231,8 +233,8 @@ impl SampleRecorder {
         }
     }
 
-    /// The most missing samples before `id` that count: those that were due within the time of the statistics; and whether the publisher
-    /// is behind its schedule, so that it sends within that time what was due before.
+    /// The most missing samples before `id` that count: those that were due within the time of the statistics; and
+    /// whether the publisher is behind its schedule, so that it sends within that time what was due before.
     #[inline]
     fn most_missing(&mut self, id: u64, entering: bool) -> (u64, bool) {
         match self.first_id {
@@ -279,8 +281,8 @@ fn classify(received: &mut Received, latency_ns: u64, (late_ns, too_late_ns): (u
     }
 }
 
-/// The time from `begin_ns` to `end_ns`, whose clocks differ by at most `error_ns`; `None` if it is negative by more than that. A
-/// negative one within the error is 0, the nearest possible one.
+/// The time from `begin_ns` to `end_ns`, whose clocks differ by at most `error_ns`; `None` if it is negative by more
+/// than that. A negative one within the error is 0, the nearest possible one.
 #[inline]
 fn elapsed_ns(begin_ns: i64, end_ns: i64, error_ns: i64) -> Option<u64> {
     let elapsed_ns = end_ns.saturating_sub(begin_ns);

@@ -1,5 +1,5 @@
-//! The recorder of a subscription whose messages the middleware delivers on its own threads: they record, and a thread of the instrument
-//! hands over the rows.
+//! The recorder of a subscription whose messages the middleware delivers on its own threads: they record, and a thread
+//! of the instrument hands over the rows.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,7 +16,8 @@ use crate::{
     endpoint::EndpointPlan,
 };
 
-/// A row is ended this long after its second, so that a sample that was received in time and is being recorded is in it.
+/// A row is ended this long after its second, so that a sample that was received in time and is being recorded is in
+/// it.
 pub const GRACE_NS: i64 = SECOND_NS / 100;
 
 /// The recorder of a subscription, which the threads of the middleware share.
@@ -38,7 +39,8 @@ impl SharedRecorder {
         SharedRecorder { work_ns: plan.work_ns, recorder: Mutex::default(), heard, failure: Mutex::default() }
     }
 
-    /// Starts to record, with what was delivered before. Times of reception are of `clock`, and so many messages have left the history.
+    /// Starts to record, with what was delivered before. Times of reception are of `clock`, and so many messages have
+    /// left the history.
     pub fn start(&self, context: &Context, start: &Start, clock: Option<OtherClock>, overwritten: u64) {
         let mut recorder = self.lock();
         let early = self.heard.lock().unwrap_or_else(PoisonError::into_inner).take_early();
@@ -82,8 +84,8 @@ impl SharedRecorder {
     }
 }
 
-/// The time by which rows are handed over later than on a thread that takes messages itself: a number of whole gaps between messages,
-/// so that no message is due then either, and so many that [`GRACE_NS`] passes after a second.
+/// The time by which rows are handed over later than on a thread that takes messages itself: a number of whole gaps
+/// between messages, so that no message is due then either, and so many that [`GRACE_NS`] passes after a second.
 fn later_ns(row_delay_ns: i64) -> i64 {
     // The delay is half a gap.
     let gap_ns = 2 * row_delay_ns.max(1);

@@ -1,8 +1,9 @@
 //! A thread that several endpoints share: a publisher and its subscriptions, or a client of a service.
 //!
-//! After each message the thread takes what has come. While no message is due a client waits for responses, so that it takes each when
-//! it arrives; the subscriptions of another publisher wait for the next message. With INTRA_THREAD the subscriptions take what this
-//! publisher sent: no thread has to be woken, so the latency is the cost of the middleware's calls alone.
+//! After each message the thread takes what has come. While no message is due a client waits for responses, so that it
+//! takes each when it arrives; the subscriptions of another publisher wait for the next message. With INTRA_THREAD the
+//! subscriptions take what this publisher sent: no thread has to be woken, so the latency is the cost of the
+//! middleware's calls alone.
 
 use std::time::Duration;
 

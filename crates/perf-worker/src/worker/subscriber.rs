@@ -1,8 +1,8 @@
 //! The subscriber's loop: it waits, takes all samples, and records the time of reception of each.
 //!
-//! The back end reads the time of reception as soon as it has the sample. There is no allocation, lock, report or system call per
-//! sample. Rows go out once a second, also empty ones. Invariant: a row is handed over only when everything that was received in its
-//! second is in it.
+//! The back end reads the time of reception as soon as it has the sample. There is no allocation, lock, report or
+//! system call per sample. Rows go out once a second, also empty ones. Invariant: a row is handed over only when
+//! everything that was received in its second is in it.
 
 use std::time::Duration;
 
@@ -25,12 +25,13 @@ use crate::{
 
 /// A subscription that busy-waits begins to do so this long before the start.
 const SPIN_UP_NS: i64 = SECOND_NS / 1000;
-/// A client sleeps this long before its next request is due, or for this part of the period if that is shorter, and does not wait for
-/// responses: the time in which a middleware may wake it up late.
+/// A client sleeps this long before its next request is due, or for this part of the period if that is shorter, and
+/// does not wait for responses: the time in which a middleware may wake it up late.
 const WAKE_UP_NS: i64 = SECOND_NS / 20_000;
 const WAKE_UP_PART: i64 = 10;
 
-/// Creates the subscription, waits for matching and for the start, takes until no more samples come, and stays until the run is over.
+/// Creates the subscription, waits for matching and for the start, takes until no more samples come, and stays until
+/// the run is over.
 pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     let (name, declared) = (&context.spec.communicator, context.spec.capabilities.delivery);
     let mut subscription = match (session.subscription(&context.spec, &context.plan)?, declared) {
@@ -88,13 +89,14 @@ impl<'a> SubscriberLoop<'a> {
         Ok(())
     }
 
-    /// Takes the samples at hand. Returns the time until which all that came have been taken; none at the end, when all that were sent
-    /// have arrived, or no more come.
+    /// Takes the samples at hand. Returns the time until which all that came have been taken; none at the end, when all
+    /// that were sent have arrived, or no more come.
     #[inline]
     pub fn take_rest(&mut self) -> Result<Option<i64>, String> {
         while !self.context.flags.is_abandoned() {
             if self.recorder.is_complete(self.subscription.overwritten()) {
-                // Samples still at hand arrived before. Publishers of other programs do not stop, so this loop would not end for them.
+                // Samples still at hand arrived before. Publishers of other programs do not stop, so this loop would
+                // not end for them.
                 while self.context.plan.publishers > 0 && self.take_one()? {}
                 break;
             }
@@ -133,7 +135,8 @@ impl<'a> SubscriberLoop<'a> {
         self.subscription.wait(longest.min(self.recorder.drain.wait(now_ns, self.recorder.rows.hand_over_ns())))
     }
 
-    /// Waits until a sample comes, but not until `until_ns`: a message is due then, and the middleware may wake up late.
+    /// Waits until a sample comes, but not until `until_ns`: a message is due then, and the middleware may wake up
+    /// late.
     pub fn wait_until(&mut self, until_ns: i64) -> Result<(), String> {
         let period_ns = self.context.plan.pace.period_ns().unwrap_or(0);
         let wait_ns = until_ns - now_ns() - WAKE_UP_NS.min(period_ns / WAKE_UP_PART);

@@ -26,7 +26,8 @@ pub unsafe extern "C" fn rmw_get_serialization_format() -> *const c_char {
     c"cdr".as_ptr()
 }
 
-/// Messages have both sequence numbers. Types are found with their hashes, but not asked for by name (no type discovery).
+/// Messages have both sequence numbers. Types are found with their hashes, but not asked for by name (no type
+/// discovery).
 ///
 /// # Safety
 /// The contract of rmw (`crate::handle`).

@@ -37,7 +37,8 @@ pub unsafe extern "C" fn rmw_create_wait_set(
 pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> rmw_ret_t {
     run(c"rmw_destroy_wait_set", || {
         if wait_set.is_null() {
-            return Err(Failure::error("the wait set to be destroyed is null")); // not an invalid argument, as the headers have it
+            // Not an invalid argument, as the headers have it.
+            return Err(Failure::error("the wait set to be destroyed is null"));
         }
         // SAFETY: the contract of rmw.
         unsafe { entity(wait_set.cast_const()) }?;
@@ -48,8 +49,8 @@ pub unsafe extern "C" fn rmw_destroy_wait_set(wait_set: *mut rmw_wait_set_t) -> 
 }
 
 /// # Safety
-/// The contract of rmw (`crate::handle`), also for each element of the arrays: the `data` of its handle, or for events the handle
-/// itself.
+/// The contract of rmw (`crate::handle`), also for each element of the arrays: the `data` of its handle, or for events
+/// the handle itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rmw_wait(
     subscriptions: *mut rmw_subscriptions_t,
@@ -121,7 +122,8 @@ unsafe fn elements<'a>(data: *mut *mut c_void, count: usize) -> Result<&'a mut [
 /// The conditions that the arrays name; null elements are left out.
 ///
 /// # Safety
-/// The elements are null or the `data` of handles of their kind, for events the handles; all stay as long as the result is used.
+/// The elements are null or the `data` of handles of their kind, for events the handles; all stay as long as the result
+/// is used.
 unsafe fn conditions_of<'a>(
     subscriptions: &[*mut c_void],
     guard_conditions: &[*mut c_void],

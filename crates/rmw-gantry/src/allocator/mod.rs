@@ -175,7 +175,8 @@ impl Allocator {
         unsafe { self.free_string_array(&made.names) };
     }
 
-    /// The descriptions of endpoints; `describe` fills in one, whose strings are null at first and are freed if it fails.
+    /// The descriptions of endpoints; `describe` fills in one, whose strings are null at first and are freed if it
+    /// fails.
     ///
     /// # Errors
     /// `RMW_RET_BAD_ALLOC`; as `describe`.

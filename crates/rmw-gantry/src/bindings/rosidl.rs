@@ -1,5 +1,5 @@
-//! The types of type supports: `rosidl_runtime_c` and `rosidl_typesupport_introspection_c`. The introspection of C++ has the
-//! same layout; its `resize_function` returns nothing.
+//! The types of type supports: `rosidl_runtime_c` and `rosidl_typesupport_introspection_c`. The introspection of C++
+//! has the same layout; its `resize_function` returns nothing.
 
 use std::ffi::{c_char, c_uint, c_void};
 

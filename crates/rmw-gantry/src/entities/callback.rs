@@ -39,8 +39,8 @@ impl Callback {
         self.function.is_some()
     }
 
-    /// Calls the function for `count` news, if there are any. The lock of the callback is held meanwhile, so that none runs after it
-    /// was replaced.
+    /// Calls the function for `count` news, if there are any. The lock of the callback is held meanwhile, so that none
+    /// runs after it was replaced.
     pub fn call(&self, count: u64) {
         if let Some(function) = self.function
             && count > 0

@@ -43,9 +43,10 @@ impl Client {
         Ok(Client { source, service_type, gid, qos, name, context, taken: AtomicU64::new(0) })
     }
 
-    /// Sends a request, serialised straight into shared memory; returns its sequence. A request for which a server that takes none
-    /// leaves no room is lost, as by a KEEP_LAST writer of DDS: rclcpp and rclpy end a program whose request is an error. The first
-    /// one waits for the server; those after it do not, until one is sent again. Its future never ends, as over DDS.
+    /// Sends a request, serialised straight into shared memory; returns its sequence. A request for which a server that
+    /// takes none leaves no room is lost, as by a KEEP_LAST writer of DDS: rclcpp and rclpy end a program whose request
+    /// is an error. The first one waits for the server; those after it do not, until one is sent again. Its future
+    /// never ends, as over DDS.
     ///
     /// # Safety
     /// `request` is a request of the client's type, which no other thread writes meanwhile.

@@ -70,8 +70,8 @@ impl<E: LibraryEvent> EndpointEvents<E> {
         }
     }
 
-    /// Counts the library's next event, in the order of the events: the newest has the current count. If endpoints cannot be read now,
-    /// the event comes at the next change.
+    /// Counts the library's next event, in the order of the events: the newest has the current count. If endpoints
+    /// cannot be read now, the event comes at the next change.
     fn count_next(&self) -> Option<&Event> {
         let mut library = lock(&self.library); // until the event is counted: another thread may sort the next one
         loop {

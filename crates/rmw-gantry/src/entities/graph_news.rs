@@ -1,6 +1,7 @@
 //! The guard conditions of nodes, which changes of the graph trigger.
 //!
-//! The graph is watched from the first wait for one of them on: each watch wakes this process at each change of the domain.
+//! The graph is watched from the first wait for one of them on: each watch wakes this process at each change of the
+//! domain.
 
 use super::guard_condition::GuardCondition;
 use crate::{failure::Result, lock::lock};

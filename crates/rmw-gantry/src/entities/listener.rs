@@ -1,6 +1,7 @@
 //! The listener: the thread that calls the `on_new_message` callbacks of subscriptions, services and clients.
 //!
-//! Samples come without a thread of this process, so one has to wait for them. It is started for the first callback of a context.
+//! Samples come without a thread of this process, so one has to wait for them. It is started for the first callback of
+//! a context.
 
 use super::source::AnySource;
 use crate::{
@@ -74,7 +75,8 @@ impl Drop for Listener {
         self.shared.is_ending.store(true, Release); // partner: `Shared::has_news`
         self.shared.bell.ring();
         if let Some(thread) = self.thread.take() {
-            // A callback that panicked cannot be helped here. The last callback may have dropped this on its own thread.
+            // A callback that panicked cannot be helped here. The last callback may have dropped this on its own
+            // thread.
             let _ = (thread.thread().id() != thread::current().id()).then(|| thread.join());
         }
     }

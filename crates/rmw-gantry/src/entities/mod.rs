@@ -28,6 +28,6 @@ pub use source::AnySource;
 pub use subscription::Subscription;
 pub use wait_set::{Conditions, WaitSet};
 
-/// The malformed messages that one take passes over at most: a program that sends them without end holds no other one in a call. The
-/// next wait finds those that are left.
+/// The malformed messages that one take passes over at most: a program that sends them without end holds no other one
+/// in a call. The next wait finds those that are left.
 const MAX_MALFORMED: usize = 64;

@@ -48,9 +48,9 @@ impl<E> Source<E> {
         Source { id, library: Library::new(endpoint), callback: Mutex::default() }
     }
 
-    /// Sets the callback for new messages, or removes it; `gone` of the messages that were ever available are not any more. It is
-    /// called here for messages that are there already, as in the other implementations; the listener of the context calls it for
-    /// those that come.
+    /// Sets the callback for new messages, or removes it; `gone` of the messages that were ever available are not any
+    /// more. It is called here for messages that are there already, as in the other implementations; the listener of
+    /// the context calls it for those that come.
     ///
     /// # Safety
     /// As [`Callback::set`].

@@ -80,8 +80,8 @@ impl Subscription {
         Ok(sample.map(|sample| (sample, self.taken.fetch_add(1, Relaxed) + 1)))
     }
 
-    /// The next sample that `read` accepts, and the number of its take. The others are no messages of the type: each is lost, as
-    /// one that was overwritten, so that no publisher ends the programs of others.
+    /// The next sample that `read` accepts, and the number of its take. The others are no messages of the type: each is
+    /// lost, as one that was overwritten, so that no publisher ends the programs of others.
     pub fn take_valid(
         &self,
         mut read: impl FnMut(&GenericSample) -> Result<()>,

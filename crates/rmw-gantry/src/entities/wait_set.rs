@@ -53,8 +53,8 @@ impl WaitSet {
         Ok(WaitSet(Mutex::new(Waiting { collector, sources: Vec::new(), wake_up, flags: Vec::new() })))
     }
 
-    /// Waits until one of the conditions is ready; `false` at the deadline (`None`: no limit). Guard conditions that are ready are
-    /// taken.
+    /// Waits until one of the conditions is ready; `false` at the deadline (`None`: no limit). Guard conditions that
+    /// are ready are taken.
     pub fn wait(&self, conditions: &mut Conditions<'_>, deadline: Option<Instant>) -> Result<bool> {
         let mut waiting = match self.0.try_lock() {
             Ok(waiting) => waiting,

@@ -32,13 +32,14 @@ impl WakeUp {
     }
 
     fn ring(&self) {
-        self.has_news.store(true, Release); // partner: `has_news`, `reset`; the bell orders it before its look whether a thread sleeps
+        // Partner: `has_news`, `reset`; the bell orders it before its look whether a thread sleeps.
+        self.has_news.store(true, Release);
         self.bell.ring();
     }
 }
 
-/// The side of a guard condition or an event: a flag, and the wake-up of the wait set that waited for it last. Setting it takes no lock
-/// and does not allocate, so a signal handler may do it.
+/// The side of a guard condition or an event: a flag, and the wake-up of the wait set that waited for it last. Setting
+/// it takes no lock and does not allocate, so a signal handler may do it.
 #[derive(Debug, Default)]
 pub struct Flag {
     is_set: AtomicBool,
@@ -57,8 +58,8 @@ impl Flag {
 
     /// Sets it; [`Flag::ring`] is to follow.
     pub fn mark(&self) {
-        // SeqCst, as the load of the wake-up in `ring`: either this sees the wake-up that `attach` stored, or the look after `attach`
-        // sees this.
+        // SeqCst, as the load of the wake-up in `ring`: either this sees the wake-up that `attach` stored, or the look
+        // after `attach` sees this.
         self.is_set.store(true, SeqCst); // partner: `is_set`, `take`
     }
 
@@ -76,16 +77,18 @@ impl Flag {
     pub fn ring(&self) {
         self.ringing.fetch_add(1, SeqCst); // before the load: partner `detach`
         let wake_up = self.wake_up.load(SeqCst);
-        // SAFETY: null, or a wake-up that was attached when it was loaded. Before its end, `detach` replaces it, then waits until
-        //   nobody rings; this thread was counted before its load, so either it loaded something else or `detach` waits for it.
+        // SAFETY: null, or a wake-up that was attached when it was loaded. Before its end, `detach` replaces it, then
+        // waits until
+        //   nobody rings; this thread was counted before its load, so either it loaded something else or `detach` waits
+        //   for it.
         if let Some(wake_up) = unsafe { wake_up.as_ref() } {
             wake_up.ring();
         }
         self.ringing.fetch_sub(1, Release); // partner: `detach`: the use of the wake-up is over
     }
 
-    /// Has a wait set woken from now on; the caller looks at the flag after this. A wait set that was attached before is woken, so that
-    /// it learns that it is not any more.
+    /// Has a wait set woken from now on; the caller looks at the flag after this. A wait set that was attached before
+    /// is woken, so that it learns that it is not any more.
     ///
     /// # Safety
     /// `wake_up` stays until [`Flag::detach`] returned.
@@ -106,8 +109,8 @@ impl Flag {
         let attached = from_ref(wake_up).cast_mut();
         // Another one may be attached by now: then this one's last ring may still go on.
         let _ = self.wake_up.compare_exchange(attached, null_mut(), SeqCst, SeqCst);
-        // A ring takes one system call at most. A signal handler that rings on this thread is over when this goes on. The sleep lets
-        // a thread of a lower real-time priority go on.
+        // A ring takes one system call at most. A signal handler that rings on this thread is over when this goes on.
+        // The sleep lets a thread of a lower real-time priority go on.
         let mut looks = 0;
         while self.ringing.load(SeqCst) > 0 {
             looks += 1;

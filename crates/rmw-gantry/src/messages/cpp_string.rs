@@ -1,9 +1,10 @@
-//! `std::string` and `std::u16string` of libstdc++, as it has them since GCC 5: pointer, length, and 16 bytes that hold the text if it
-//! is short, and the capacity otherwise.
+//! `std::string` and `std::u16string` of libstdc++, as it has them since GCC 5: pointer, length, and 16 bytes that hold
+//! the text if it is short, and the capacity otherwise.
 //!
-//! `std::string` is assigned by libstdc++'s own exported function; for `std::u16string` it exports none, so that one is assigned here,
-//! with the program's `operator new` and `delete`. The layout is checked once in each process on a string of a message
-//! ([`check_layout`]), so that a message package that was built with another library (libc++) is refused.
+//! `std::string` is assigned by libstdc++'s own exported function; for `std::u16string` it exports none, so that one is
+//! assigned here, with the program's `operator new` and `delete`. The layout is checked once in each process on a
+//! string of a message ([`check_layout`]), so that a message package that was built with another library (libc++) is
+//! refused.
 //!
 //! The invariant T1 is that of `text.rs`.
 
@@ -64,7 +65,8 @@ pub(super) unsafe fn resize_wide(at: *mut CppString, length: usize) -> Result<*m
     let mut target = data.cast::<u16>();
     if length > room {
         let (new, delete) = operators()?;
-        // SAFETY: a plain allocation, with a place for the 0. The length is that of bytes in memory, so nothing overflows.
+        // SAFETY: a plain allocation, with a place for the 0. The length is that of bytes in memory, so nothing
+        // overflows.
         target = unsafe { new((length + 1) * size_of::<u16>()) }.cast();
         if !is_local {
             // SAFETY: a text that is not local is memory of `operator new`.

@@ -1,7 +1,8 @@
 //! `std::vector` of libstdc++ (and libc++): the first element, the end of the elements, the end of the memory.
 //!
-//! `resize` of a vector writes zeros in all new elements before the message is copied there. So numbers are given memory here, with the
-//! program's `operator new`, if the layout is as expected, which is checked once in each process; otherwise `resize` does it.
+//! `resize` of a vector writes zeros in all new elements before the message is copied there. So numbers are given
+//! memory here, with the program's `operator new`, if the layout is as expected, which is checked once in each process;
+//! otherwise `resize` does it.
 
 use super::{
     fault::Result,
@@ -48,7 +49,8 @@ pub(super) unsafe fn resize(at: *mut CppVector, length_bytes: usize) -> Result<*
     // SAFETY: as this function's.
     unsafe { at.write(CppVector { begin: begin_now, end, memory_end: end }) };
     if !begin.is_null() {
-        // SAFETY: the memory of a vector is of `operator new`, and the vector has other memory now. Its elements need no destruction.
+        // SAFETY: the memory of a vector is of `operator new`, and the vector has other memory now. Its elements need
+        // no destruction.
         unsafe { delete(begin.cast()) };
     }
     Ok(begin_now)

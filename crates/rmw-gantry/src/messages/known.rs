@@ -7,7 +7,8 @@ use std::{
     sync::{Arc, Mutex, Weak},
 };
 
-/// By the addresses of the tables of their fields. These stay as long as the type is used (M1), so no address is another type's.
+/// By the addresses of the tables of their fields. These stay as long as the type is used (M1), so no address is
+/// another type's.
 static KNOWN: Mutex<Option<HashMap<usize, Weak<MessageType>>>> = Mutex::new(None);
 
 /// The type, resolved now or by another endpoint.

@@ -1,10 +1,12 @@
 //! Message types: from the structs of C and C++ to the bytes of Gantry and back.
 //!
-//! A type is resolved once into a [`Program`](program::Program) of few steps. A message is measured, then written straight into
-//! its slot, and read straight from it: no buffer between, no allocation except in the message that is read.
+//! A type is resolved once into a [`Program`](program::Program) of few steps. A message is measured, then written
+//! straight into its slot, and read straight from it: no buffer between, no allocation except in the message that is
+//! read.
 //!
-//! The bytes are a CDR body, as ROS 2 has it on the wire without the four bytes of encapsulation: XCDR1, little endian, aligned from
-//! the first byte. Texts are not checked for UTF-8 and UTF-16: ROS 2 does not check them either, and Gantry's own readers do.
+//! The bytes are a CDR body, as ROS 2 has it on the wire without the four bytes of encapsulation: XCDR1, little endian,
+//! aligned from the first byte. Texts are not checked for UTF-8 and UTF-16: ROS 2 does not check them either, and
+//! Gantry's own readers do.
 //!
 //! # Invariants
 //! - M1: the type support and its library stay as long as a type is used ([`MessageType::new`]).
@@ -79,15 +81,15 @@ impl MessageType {
         Ok(MessageType { codec, description })
     }
 
-    /// The type for Gantry: name, RIHS01 hash (zeros if the type support has none), text of the definition, and the length of all
-    /// messages, or `usize::MAX` if they differ in length.
+    /// The type for Gantry: name, RIHS01 hash (zeros if the type support has none), text of the definition, and the
+    /// length of all messages, or `usize::MAX` if they differ in length.
     pub fn description(&self) -> &gantry::TypeDescription {
         &self.description
     }
 
-    /// The size of the struct, if the type is *plain*: the memory of the struct is the CDR body. It has numbers, arrays and other plain
-    /// structs, each at its CDR offset. There may be padding inside, which nobody reads, but not at the end (the struct would be
-    /// longer than the CDR of another node), and no array of structs with booleans.
+    /// The size of the struct, if the type is *plain*: the memory of the struct is the CDR body. It has numbers, arrays
+    /// and other plain structs, each at its CDR offset. There may be padding inside, which nobody reads, but not at the
+    /// end (the struct would be longer than the CDR of another node), and no array of structs with booleans.
     pub fn plain_bytes(&self) -> Option<usize> {
         self.codec.plain.as_ref().map(|shape| shape.size_bytes)
     }
@@ -119,14 +121,14 @@ impl MessageType {
         unsafe { self.codec.read(bytes, message) }
     }
 
-    /// A body without the bytes after its message, with which other RMWs pad serialized messages. They are seen in types of fixed size
-    /// only; elsewhere readers pass over them.
+    /// A body without the bytes after its message, with which other RMWs pad serialized messages. They are seen in
+    /// types of fixed size only; elsewhere readers pass over them.
     pub fn without_padding<'a>(&self, body: &'a [u8]) -> &'a [u8] {
         self.codec.fixed_bytes.and_then(|bytes| body.get(..bytes)).unwrap_or(body)
     }
 
-    /// Refuses bytes that are no struct of a plain type: of another length, or with a boolean that is neither 0 nor 1. Bytes that
-    /// another process may change afterwards are trusted not to be.
+    /// Refuses bytes that are no struct of a plain type: of another length, or with a boolean that is neither 0 nor 1.
+    /// Bytes that another process may change afterwards are trusted not to be.
     pub fn check_plain(&self, bytes: &[u8]) -> Result<()> {
         let name = &self.codec.structure.name;
         let Some(Shape { size_bytes, bools, .. }) = &self.codec.plain else {
@@ -208,8 +210,8 @@ impl Codec {
         }
     }
 
-    /// Reads a message. Bytes after it are passed over: some implementations pad it. Allocates only in the message, and not if its
-    /// sequences have the lengths of the bytes already.
+    /// Reads a message. Bytes after it are passed over: some implementations pad it. Allocates only in the message, and
+    /// not if its sequences have the lengths of the bytes already.
     ///
     /// # Errors
     /// The bytes are not a message of this type. The message is then a valid mixture of old and new values.

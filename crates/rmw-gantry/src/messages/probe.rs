@@ -7,8 +7,8 @@ use std::{alloc, ffi::c_void};
 pub(super) type New = unsafe extern "C-unwind" fn(usize) -> *mut c_void;
 pub(super) type Delete = unsafe extern "C" fn(*mut c_void);
 
-/// `operator new`, which throws if there is no memory, and `operator delete`. A program may replace both; its own, in the global scope
-/// (the library named ""), go before libstdc++'s.
+/// `operator new`, which throws if there is no memory, and `operator delete`. A program may replace both; its own, in
+/// the global scope (the library named ""), go before libstdc++'s.
 pub(super) fn operators() -> Result<(New, Delete)> {
     // SAFETY: void *operator new(size_t).
     static PROGRAM_NEW: Foreign<New> = unsafe { Foreign::new(c"", c"_Znwm") };
@@ -22,7 +22,8 @@ pub(super) fn operators() -> Result<(New, Delete)> {
     found.or_else(|| NEW.get().zip(DELETE.get())).ok_or_else(|| absent("libstdc++.so.6"))
 }
 
-/// Makes a message with its defaults and passes the address of a field to `probe`; `None` if that cannot be done, or if `probe` says so.
+/// Makes a message with its defaults and passes the address of a field to `probe`; `None` if that cannot be done, or if
+/// `probe` says so.
 ///
 /// # Safety
 /// A member of a valid table of C++.

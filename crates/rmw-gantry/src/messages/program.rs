@@ -31,7 +31,8 @@ pub(super) struct Step {
 pub(super) enum Action {
     /// Copies bytes, which begin at a multiple of `alignment`.
     Bytes { length: usize, alignment: usize },
-    /// Looks at booleans among the bytes of the step before, `back` bytes before their end. Offset 0 of the step is the first one.
+    /// Looks at booleans among the bytes of the step before, `back` bytes before their end. Offset 0 of the step is the
+    /// first one.
     Bools { back: usize, count: usize },
     /// A text or a message.
     One(Item),
@@ -180,7 +181,8 @@ impl Builder {
         self.known = Known { modulus, residue: 0 };
     }
 
-    /// Bytes, which become part of the step before if they follow it in memory and in CDR. `bools`: they are that many booleans.
+    /// Bytes, which become part of the step before if they follow it in memory and in CDR. `bools`: they are that many
+    /// booleans.
     fn bytes(&mut self, offset: usize, length: usize, alignment: usize, bools: Option<usize>, path: &str) {
         let padding = self.known.align(alignment);
         self.known.advance(length);

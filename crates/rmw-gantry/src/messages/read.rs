@@ -1,6 +1,7 @@
 //! Reads a message from CDR.
 //!
-//! The bytes may be memory that another process writes: a length is read once, and a value is checked after it was copied.
+//! The bytes may be memory that another process writes: a length is read once, and a value is checked after it was
+//! copied.
 
 use super::{
     fault::{Fault, Result},

@@ -113,8 +113,8 @@ impl Sequence {
         Ok(length)
     }
 
-    /// Makes the sequence `length` long and returns its first element, null for bits. Elements that it has already may keep their
-    /// values.
+    /// Makes the sequence `length` long and returns its first element, null for bits. Elements that it has already may
+    /// keep their values.
     ///
     /// # Safety
     /// `at` is such a sequence, initialised.
@@ -131,7 +131,8 @@ impl Sequence {
                 if length == 0 {
                     return Ok(std::ptr::null_mut());
                 }
-                // SAFETY: as this function's, and the element exists: without memory, `resize` throws, which ends the process.
+                // SAFETY: as this function's, and the element exists: without memory, `resize` throws, which ends the
+                // process.
                 Ok(unsafe { get(at.cast(), 0) }.cast())
             }
             Access::Bits { size, .. } => {

@@ -60,8 +60,8 @@ pub(crate) unsafe fn bytes<'a>(array: *const rmw_serialized_message_t) -> Result
     Ok(unsafe { std::slice::from_raw_parts(array.buffer, array.buffer_length) })
 }
 
-/// Makes room for a body of `body_bytes`, writes the encapsulation before it, sets the length, and returns the memory of the body,
-/// whose bytes are any. Grows with the array's own allocator; does not shrink.
+/// Makes room for a body of `body_bytes`, writes the encapsulation before it, sets the length, and returns the memory
+/// of the body, whose bytes are any. Grows with the array's own allocator; does not shrink.
 ///
 /// # Errors
 /// Null; an allocator without `reallocate`; no memory (`RMW_RET_BAD_ALLOC`).

@@ -2,8 +2,8 @@
 
 use super::structure::{Count, Element, Structure};
 
-/// A struct of numbers that stand at the same offsets in memory and in CDR, if that begins at a multiple of 8, and that has no
-/// padding at its end.
+/// A struct of numbers that stand at the same offsets in memory and in CDR, if that begins at a multiple of 8, and that
+/// has no padding at its end.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     pub size_bytes: usize,
@@ -17,16 +17,17 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The shape of a struct; `None` if its memory is not its CDR. Padding at the end (`float64`, `uint8`: 9 bytes of CDR in a struct
-    /// of 16) makes it so, too: then a message of another node would be shorter than the struct that a reader looks at.
+    /// The shape of a struct; `None` if its memory is not its CDR. Padding at the end (`float64`, `uint8`: 9 bytes of
+    /// CDR in a struct of 16) makes it so, too: then a message of another node would be shorter than the struct that a
+    /// reader looks at.
     pub fn of(structure: &Structure) -> Option<Shape> {
         let mut shape = Shape::default();
         shape.add(structure, 0)?;
         (shape.size_bytes == structure.size_bytes).then_some(shape)
     }
 
-    /// Whether its memory is its CDR at each offset of a body, and may be copied in one piece: it has no padding, whose bytes are not
-    /// to be shown, and no booleans, which must be looked at.
+    /// Whether its memory is its CDR at each offset of a body, and may be copied in one piece: it has no padding, whose
+    /// bytes are not to be shown, and no booleans, which must be looked at.
     pub fn is_block(&self) -> bool {
         !self.has_padding && self.bools.is_empty() && self.first_alignment == self.alignment
     }

@@ -2,8 +2,8 @@
 //!
 //! # Invariants
 //! - S1: a field lies in its struct: offset + size ≤ size of the struct.
-//! - S2: the number, text, sequence or struct that an [`Element`] and a [`Count`] name is what stands at the offset. This is the
-//!   type support's word, which is trusted as the program that was compiled with it trusts it.
+//! - S2: the number, text, sequence or struct that an [`Element`] and a [`Count`] name is what stands at the offset.
+//!   This is the type support's word, which is trusted as the program that was compiled with it trusts it.
 
 use super::{
     cpp_string, cpp_vector,

@@ -1,8 +1,8 @@
 //! Strings in memory, read and assigned: those of `rosidl_runtime_c`, `std::string` and `std::u16string`.
 //!
 //! # Invariant
-//! T1: `at` is an initialised string of the language, which only this thread changes. If another thread changes a message while it is
-//! published, which ROS 2 forbids, lengths are still checked where they are used.
+//! T1: `at` is an initialised string of the language, which only this thread changes. If another thread changes a
+//! message while it is published, which ROS 2 forbids, lengths are still checked where they are used.
 
 use super::{
     cpp_string::{self, CppString},

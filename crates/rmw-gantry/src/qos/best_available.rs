@@ -1,5 +1,5 @@
-//! Policies that are best available: they follow the endpoints that a topic has when another one is made. `rmw/types.h` has the
-//! rules.
+//! Policies that are best available: they follow the endpoints that a topic has when another one is made. `rmw/types.h`
+//! has the rules.
 
 use super::{BEST_AVAILABLE, qos_profile, without_best_available};
 use crate::{bindings::*, failure::Result};

@@ -1,6 +1,7 @@
 //! The compatibility of two profiles, with the reasons: `rmw_qos_profile_check_compatible`.
 //!
-//! An error is sure; a warning says that a policy is a system default or unknown, on which it depends. Nothing is allocated.
+//! An error is sure; a warning says that a policy is a system default or unknown, on which it depends. Nothing is
+//! allocated.
 
 use super::limit;
 use crate::bindings::*;
@@ -83,8 +84,8 @@ fn liveliness(value: rmw_qos_liveliness_policy_t) -> Value {
     }
 }
 
-/// Whether a publisher and a subscription with these profiles match. `reason` gets a sentence for each error, or else for each
-/// warning, with semicolons behind them; it is cut where it ends.
+/// Whether a publisher and a subscription with these profiles match. `reason` gets a sentence for each error, or else
+/// for each warning, with semicolons behind them; it is cut where it ends.
 pub fn check_compatible(
     publisher: &rmw_qos_profile_t,
     subscription: &rmw_qos_profile_t,

@@ -24,8 +24,8 @@ const DEFAULT_DEPTH: u32 = 1;
 /// The largest depth that the library has; deeper ones become this.
 const MAX_DEPTH: u32 = 1_000_000;
 
-/// The QoS of a service or a client: best available is what `rmw_qos_profile_services_default` has. Requests and responses are
-/// reliable, whatever the profile asks for.
+/// The QoS of a service or a client: best available is what `rmw_qos_profile_services_default` has. Requests and
+/// responses are reliable, whatever the profile asks for.
 ///
 /// # Errors
 /// A policy is unknown; the sentence names it.
@@ -107,8 +107,8 @@ fn as_duration(time: rmw_time_t) -> Duration {
     Duration::from_secs(time.sec).saturating_add(Duration::from_nanos(time.nsec))
 }
 
-/// The profile of a QoS that was granted. KEEP_ALL has the depth 0, and no limit is `RMW_DURATION_INFINITE`, as in the other
-/// implementations.
+/// The profile of a QoS that was granted. KEEP_ALL has the depth 0, and no limit is `RMW_DURATION_INFINITE`, as in the
+/// other implementations.
 pub fn qos_profile(qos: &Qos) -> rmw_qos_profile_t {
     let (history, depth) = match qos.history {
         History::KeepLast => (RMW_QOS_POLICY_HISTORY_KEEP_LAST, qos.depth as usize),

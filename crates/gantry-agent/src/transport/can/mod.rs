@@ -1,5 +1,5 @@
-//! CAN FD: a message is a frame, and each client has an identifier of 29 bits for both directions. The bus is one of SocketCAN or a
-//! simulated one.
+//! CAN FD: a message is a frame, and each client has an identifier of 29 bits for both directions. The bus is one of
+//! SocketCAN or a simulated one.
 
 mod node;
 mod simulated;
@@ -35,8 +35,8 @@ use std::{
     thread::JoinHandle,
 };
 
-/// The kernel raises it to its minimum, which holds about six frames: the agent is to keep the others until the bus takes them, and the
-/// queue of an interface is longer.
+/// The kernel raises it to its minimum, which holds about six frames: the agent is to keep the others until the bus
+/// takes them, and the queue of an interface is longer.
 const SEND_BUFFER_BYTES: usize = 1;
 
 /// `CAN_RAW` of `linux/can.h`.
@@ -98,10 +98,10 @@ impl Can {
 
     /// Hosts a simulated bus, for kernels without CAN, and takes clients on it.
     ///
-    /// Nodes connect to the Unix socket at `path`, of type SEQPACKET; a packet is a frame as SocketCAN has it (`struct canfd_frame`). A
-    /// frame with the lowest identifier is sent first, and takes the time that it takes on a wire without errors. All nodes but its
-    /// sender get it at its end. A node with another packet is disconnected; frames for a node that does not read are lost, counted
-    /// and logged.
+    /// Nodes connect to the Unix socket at `path`, of type SEQPACKET; a packet is a frame as SocketCAN has it (`struct
+    /// canfd_frame`). A frame with the lowest identifier is sent first, and takes the time that it takes on a wire
+    /// without errors. All nodes but its sender get it at its end. A node with another packet is disconnected; frames
+    /// for a node that does not read are lost, counted and logged.
     ///
     /// A thread with a time slack of a nanosecond runs the bus. The socket is removed at the end.
     ///

@@ -18,7 +18,8 @@ use std::{
 /// More than a frame has, so that a longer packet is told from one.
 const PACKET_BYTES: usize = FRAME_BYTES + 1;
 
-/// A node: its connection, and the frame that it wants to send next. Further ones wait in its socket, as in the mailboxes of a controller.
+/// A node: its connection, and the frame that it wants to send next. Further ones wait in its socket, as in the
+/// mailboxes of a controller.
 pub struct Node {
     number: u64,
     socket: OwnedFd,
@@ -60,8 +61,8 @@ impl Node {
         self.head.is_some()
     }
 
-    /// The rank of its frame in arbitration, the lowest first. Frames of one identifier, which would disturb each other on a wire,
-    /// take turns.
+    /// The rank of its frame in arbitration, the lowest first. Frames of one identifier, which would disturb each other
+    /// on a wire, take turns.
     pub fn rank(&self) -> Option<(u32, u64)> {
         self.head.as_ref().map(|head| (head.identifier, self.last_turn))
     }
@@ -86,7 +87,8 @@ impl Node {
         }
     }
 
-    /// Gives the node a frame. Returns the number of frames that it has lost, if it loses this one because it did not read others.
+    /// Gives the node a frame. Returns the number of frames that it has lost, if it loses this one because it did not
+    /// read others.
     ///
     /// # Errors
     /// It has left.

@@ -1,7 +1,7 @@
 //! A simulated bus of CAN FD: one thread, on which frames follow each other by identifier and by time.
 //!
-//! The frames start and end at times that are computed, not at those at which the thread runs: the bus has the throughput of a wire
-//! although the thread is late now and then.
+//! The frames start and end at times that are computed, not at those at which the thread runs: the bus has the
+//! throughput of a wire although the thread is late now and then.
 
 use super::{
     node::{Gone, Node},

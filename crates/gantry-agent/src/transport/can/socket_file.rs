@@ -1,4 +1,5 @@
-//! The socket of a simulated bus in the file system. At a path there is one bus; the socket of one that was killed is replaced.
+//! The socket of a simulated bus in the file system. At a path there is one bus; the socket of one that was killed is
+//! replaced.
 
 use rustix::{
     fs::{FileType, lstat, unlink},
@@ -27,7 +28,8 @@ impl SocketFile {
     /// A socket at `path`.
     ///
     /// # Errors
-    /// `AddrInUse` if a program listens there, `AlreadyExists` if there is a file that is no socket; others of the system.
+    /// `AddrInUse` if a program listens there, `AlreadyExists` if there is a file that is no socket; others of the
+    /// system.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let address = SocketAddrUnix::new(path)?;
         let socket = new_socket()?;

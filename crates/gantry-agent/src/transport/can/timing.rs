@@ -86,8 +86,8 @@ impl CanTiming {
         let bytes = data.iter().copied().chain(std::iter::repeat(0)).take(length);
         let payload: u32 = bytes.map(|byte| stuffing.field(byte.into(), 8)).sum();
         let checksum = if length <= MAX_CRC17_DATA_BYTES { CRC17_BITS } else { CRC21_BITS };
-        // The bit rate changes at the sample points of BRS and of the delimiter of the checksum: together these take one nominal bit
-        // and one data bit, wherever the sample points are.
+        // The bit rate changes at the sample points of BRS and of the delimiter of the checksum: together these take
+        // one nominal bit and one data bit, wherever the sample points are.
         let (nominal, data) =
             (arbitration + END_BITS + INTERMISSION_BITS, control + payload + checksum + DELIMITER_BITS);
         if is_switched { CanFrameBits { nominal, data } } else { CanFrameBits { nominal: nominal + data, data: 0 } }
@@ -110,8 +110,8 @@ fn bit_time(bits: u32, bits_per_s: u32) -> Duration {
     Duration::from_nanos(u64::from(bits) * NANOSECONDS / u64::from(bits_per_s.max(1)))
 }
 
-/// Counts bits and the dynamic stuff bits between them. A stuff bit has the rate of the bit that it precedes; after the last bit of
-/// the data field there is none, because a fixed one follows.
+/// Counts bits and the dynamic stuff bits between them. A stuff bit has the rate of the bit that it precedes; after the
+/// last bit of the data field there is none, because a fixed one follows.
 #[derive(Default)]
 struct Stuffing {
     last: bool,
@@ -154,7 +154,8 @@ mod tests {
         (nominal, data)
     }
 
-    // Each number is counted by hand. A switched frame has 36 bits up to BRS and 12 after the delimiter of the checksum.
+    // Each number is counted by hand. A switched frame has 36 bits up to BRS and 12 after the delimiter of the
+    // checksum.
 
     #[test]
     fn an_empty_frame_without_a_switch_has_one_stuff_bit() {
@@ -174,7 +175,8 @@ mod tests {
 
     #[test]
     fn zeros_are_stuffed_after_every_five() {
-        // Twelve zeros (2 stuff bits), SRR and IDE, nineteen zeros up to RRS (3); the code 1111; 512 zeros (102); CRC21.
+        // Twelve zeros (2 stuff bits), SRR and IDE, nineteen zeros up to RRS (3); the code 1111; 512 zeros (102);
+        // CRC21.
         assert_eq!(switched(0, &[0; 64]), (48 + 2 + 3, 5 + 512 + 102 + 32 + 1));
     }
 

@@ -151,7 +151,8 @@ impl Connection {
 
     /// Number of samples that wait; some may be lost.
     pub(crate) fn untaken(&self) -> u64 {
-        self.mapping.newest().map_or(0, |(_, newest)| self.reader.untaken(newest)) // a ring that cannot be read has no samples
+        // A ring that cannot be read has no samples.
+        self.mapping.newest().map_or(0, |(_, newest)| self.reader.untaken(newest))
     }
 
     /// Passes over all samples.

@@ -145,7 +145,8 @@ impl Timer {
         schedule.changed_ns = Some(now_ns);
         let wakers = schedule.wakers.clone();
         drop(schedule);
-        wakers.into_iter().for_each(|(_, waker)| waker.wake()); // the new due time may be earlier than the end of their sleep
+        // The new due time may be earlier than the end of their sleep.
+        wakers.into_iter().for_each(|(_, waker)| waker.wake());
     }
 }
 

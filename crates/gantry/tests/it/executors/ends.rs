@@ -82,7 +82,8 @@ fn a_spin_until_ends_with_its_condition_or_in_time(case: &Case) {
         count >= 5
     };
     assert!(executor.spin_until(PATIENCE, five).unwrap());
-    let checks_each = !case.kind.has_threads() && case.kind != Kind::CallbackIsolated; // their callbacks go on meanwhile
+    // Their callbacks go on meanwhile.
+    let checks_each = !case.kind.has_threads() && case.kind != Kind::CallbackIsolated;
     assert!(count == 5 || !checks_each, "the condition is checked after each callback, but there were {count}");
 }
 

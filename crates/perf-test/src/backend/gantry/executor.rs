@@ -1,7 +1,7 @@
 //! Gantry's executors: nodes with timers and subscriptions, whose callbacks run on the executor's threads.
 //!
-//! A subscription keeps to `msg_pass_by`: with `unique_ptr` its callback gets an owned message, a copy; otherwise it reads the message in
-//! place. A publisher loans with `loaned_msg`, and copies an owned message in otherwise.
+//! A subscription keeps to `msg_pass_by`: with `unique_ptr` its callback gets an owned message, a copy; otherwise it
+//! reads the message in place. A publisher loans with `loaned_msg`, and copies an owned message in otherwise.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,11 +1,11 @@
 //! The back end of Gantry, through its public API only.
 //!
-//! With zero copy a message is loaned, written and read in place; without it an owned message is copied in and out. The parts of a loan
-//! that must be written to be valid (lengths, texts, single fields) belong to the middleware's cost. Small messages travel inline: they
-//! are copied into the ring's entry and out of it, also with zero copy.
+//! With zero copy a message is loaned, written and read in place; without it an owned message is copied in and out. The
+//! parts of a loan that must be written to be valid (lengths, texts, single fields) belong to the middleware's cost.
+//! Small messages travel inline: they are copied into the ring's entry and out of it, also with zero copy.
 //!
-//! Of the phases of a message only one is seen: a take that copies out. A message in shared memory has arrived when it is published,
-//! and with zero copy nothing is serialised or deserialised.
+//! Of the phases of a message only one is seen: a take that copies out. A message in shared memory has arrived when it
+//! is published, and with zero copy nothing is serialised or deserialised.
 
 mod executor;
 mod node_service;

@@ -1,7 +1,8 @@
 //! Clients and servers of Gantry: a service whose requests and responses are the benchmark message.
 //!
-//! Gantry's client is one object for both directions, and its server another; the two ends of each share it. Without zero copy a response
-//! or a request is taken as an owned message, which is allocated: the API of services has no copy into memory of one's own.
+//! Gantry's client is one object for both directions, and its server another; the two ends of each share it. Without
+//! zero copy a response or a request is taken as an owned message, which is allocated: the API of services has no copy
+//! into memory of one's own.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;

@@ -1,9 +1,9 @@
-//! The mock: a middleware whose messages have exactly the latency, the losses and the faults of a [`MockScript`], for tests of the
-//! instrument.
+//! The mock: a middleware whose messages have exactly the latency, the losses and the faults of a [`MockScript`], for
+//! tests of the instrument.
 //!
-//! Its endpoints are in real worker processes and find each other through the file system, without Gantry. A message with the stamp
-//! `t` is reported as received at `t` + latency, even if the machine was late, so that the results can be compared exactly. It is
-//! not available before that time.
+//! Its endpoints are in real worker processes and find each other through the file system, without Gantry. A message
+//! with the stamp `t` is reported as received at `t` + latency, even if the machine was late, so that the results can
+//! be compared exactly. It is not available before that time.
 
 mod daemon;
 mod executor;

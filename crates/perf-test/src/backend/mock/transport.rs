@@ -1,8 +1,9 @@
 //! The transport of the mock: Unix datagram sockets with names in a private folder, one for each endpoint.
 //!
-//! The folder belongs to the user and lies in XDG_RUNTIME_DIR, or in the folder of temporary files. A name contains domain, topic,
-//! kind and process. An endpoint lives if a connection to its socket succeeds; [`clean_up`] removes the names of the others. The
-//! kernel queues a few messages of a socket and lets its senders wait, so no message is lost on the way.
+//! The folder belongs to the user and lies in XDG_RUNTIME_DIR, or in the folder of temporary files. A name contains
+//! domain, topic, kind and process. An endpoint lives if a connection to its socket succeeds; [`clean_up`] removes the
+//! names of the others. The kernel queues a few messages of a socket and lets its senders wait, so no message is lost
+//! on the way.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,4 +1,5 @@
-//! The options of older performance_test versions that have another name here, are settings of a middleware, or cannot apply.
+//! The options of older performance_test versions that have another name here, are settings of a middleware, or cannot
+//! apply.
 //!
 //! None is ignored: the option takes effect, or the heading mentions it, or the command is refused with the reason.
 

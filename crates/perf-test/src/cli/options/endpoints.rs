@@ -12,8 +12,8 @@ use perf_worker::run_spec::{MockScript, Roundtrip, Strategy};
 pub struct EndpointOptions {
     /// Middleware: Gantry, Mock, or the NAME of a worker program perf_test_NAME [default: Gantry]
     ///
-    /// perf_test looks for worker programs in its own folder and on the PATH. Mock is no middleware: it treats messages as
-    /// --mock says, for tests of perf_test itself. Example: -c Mock
+    /// perf_test looks for worker programs in its own folder and on the PATH. Mock is no middleware: it treats messages
+    /// as --mock says, for tests of perf_test itself. Example: -c Mock
     #[arg(short, long, value_name = "NAME", visible_alias = "communication")]
     pub communicator: Option<String>,
     /// Script of -c Mock: the latency, losses and defects of its messages [default: latency=1ms]
@@ -27,7 +27,8 @@ pub struct EndpointOptions {
     /// Example: --set publishing=async
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pub set: Vec<(String, String)>,
-    /// The thread that sends: sync is the publishing thread, async is one of the middleware; the same as --set publishing=MODE
+    /// The thread that sends: sync is the publishing thread, async is one of the middleware; the same as --set
+    /// publishing=MODE
     ///
     /// Example: --publishing async
     #[arg(long, value_name = "MODE")]
@@ -44,8 +45,8 @@ pub struct EndpointOptions {
     pub num_sub_threads: Option<u32>,
     /// Topic name [default: test_topic]
     ///
-    /// A run with publishers and subscriptions has a private topic; with -p 0 or -s 0 it shares the topic with other programs.
-    /// Example: -t camera/image
+    /// A run with publishers and subscriptions has a private topic; with -p 0 or -s 0 it shares the topic with other
+    /// programs. Example: -t camera/image
     #[arg(short, long, value_name = "NAME")]
     pub topic: Option<String>,
     /// ROS 2 domain ID, 0 to 232 [default: ROS_DOMAIN_ID, or 0]
@@ -59,11 +60,11 @@ pub struct EndpointOptions {
     /// Example: -e INTER_THREAD
     #[arg(short, long, value_name = "STRATEGY", ignore_case = true, value_parser = StrategyParser)]
     pub execution_strategy: Option<Strategy>,
-    /// Sends messages to a relay and back, or requests to a service; latencies are those of the round trip [default: None]
+    /// Sends messages to a relay and back, or requests to a service; latencies are those of the round trip [default:
+    /// None]
     ///
-    /// Main and Relay run as two commands, Both as one. Main and Both have one publisher and one subscription. Service has one server,
-    /// and -p is the number of its clients.
-    /// Example: --roundtrip-mode Both
+    /// Main and Relay run as two commands, Both as one. Main and Both have one publisher and one subscription. Service
+    /// has one server, and -p is the number of its clients. Example: --roundtrip-mode Both
     #[arg(long, value_name = "MODE", value_parser = choice::<Roundtrip>(), ignore_case = true)]
     pub roundtrip_mode: Option<Roundtrip>,
     /// Publishers that each subscription waits for before the start, 0 to 64 [default: the value of -p]

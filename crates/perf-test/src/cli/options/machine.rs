@@ -16,8 +16,8 @@ pub struct MachineOptions {
     pub use_rt_prio: Option<u32>,
     /// Threads of the workers that have the priority of --use-rt-prio and the CPUs of --pin [default: process]
     ///
-    /// process, as in performance_test: those of the endpoints and the middleware's own; endpoints: those of the endpoints alone.
-    /// The instrument's threads never have them. Example: --rt-scope endpoints
+    /// process, as in performance_test: those of the endpoints and the middleware's own; endpoints: those of the
+    /// endpoints alone. The instrument's threads never have them. Example: --rt-scope endpoints
     #[arg(long, value_name = "SCOPE", value_parser = choice::<RtScope>(), ignore_case = true)]
     pub rt_scope: Option<RtScope>,
     /// CPU mask of the workers, decimal or 0x…; bit 0 is CPU 0; 0 allows all CPUs [default: 0]
@@ -27,9 +27,9 @@ pub struct MachineOptions {
     pub use_rt_cpus: Option<Cpus>,
     /// Pins the threads of the endpoints to these CPUs in turn, publishers first
     ///
-    /// The middleware's own threads run on all of these CPUs (--rt-scope process). A list that is longer than the number of
-    /// endpoints leaves the last CPUs to them; an endpoint that busy-waits with a real-time priority does not let them run on its own.
-    /// Example, publisher on CPU 2 and subscription on CPU 3: --pin 2,3
+    /// The middleware's own threads run on all of these CPUs (--rt-scope process). A list that is longer than the
+    /// number of endpoints leaves the last CPUs to them; an endpoint that busy-waits with a real-time priority does not
+    /// let them run on its own. Example, publisher on CPU 2 and subscription on CPU 3: --pin 2,3
     #[arg(long, value_name = "CPU,…", value_parser = cpu_list)]
     pub pin: Option<Cpus>,
     /// Keeps the CPUs out of deep sleep states during the run

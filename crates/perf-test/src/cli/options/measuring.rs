@@ -25,15 +25,17 @@ pub struct MeasuringOptions {
     /// Example: --too-late 10ms
     #[arg(long, value_name = "LIMIT", value_parser = threshold)]
     pub too_late: Option<Threshold>,
-    /// Shows where the time of a message goes, as far as the middleware marks it: serialise, transport, wake-up, deserialise
+    /// Shows where the time of a message goes, as far as the middleware marks it: serialise, transport, wake-up,
+    /// deserialise
     ///
     /// Each mark costs a reading of the clock, which is part of the latency. Example: --phases -m Array1m
     #[arg(long)]
     pub phases: bool,
-    /// Time for which each subscription is busy with each message, as with the work of a callback: a time (us, ms, s) [default: 0]
+    /// Time for which each subscription is busy with each message, as with the work of a callback: a time (us, ms, s)
+    /// [default: 0]
     ///
-    /// It passes by the clock, while the message is in hand and after it was recorded. With a relay or a service it is the relay or the
-    /// server that works, before it sends the message back or answers. Example: --work 100us
+    /// It passes by the clock, while the message is in hand and after it was recorded. With a relay or a service it is
+    /// the relay or the server that works, before it sends the message back or answers. Example: --work 100us
     #[arg(long, value_name = "TIME", value_parser = work)]
     pub work: Option<i64>,
     /// Counts the allocations of the measuring threads per message

@@ -1,7 +1,7 @@
 //! The options of one run, by the headings of `--help`.
 //!
-//! An option that is not given is `None` or `false`, because its default depends on the command. The first paragraph of each comment
-//! is the line of `-h`, with unit, range and default; `--help` shows the whole comment, with an example.
+//! An option that is not given is `None` or `false`, because its default depends on the command. The first paragraph of
+//! each comment is the line of `-h`, with unit, range and default; `--help` shows the whole comment, with an example.
 
 mod endpoints;
 mod gate;

@@ -17,7 +17,8 @@ pub struct TimeOptions {
     pub rate: Option<u32>,
     /// When the periods of several publishers begin: spread evenly over a period, aligned, or random [default: spread]
     ///
-    /// Nodes of a robot publish at different times; aligned publishers make a burst in each period. Example: -p 8 --phase aligned
+    /// Nodes of a robot publish at different times; aligned publishers make a burst in each period. Example: -p 8
+    /// --phase aligned
     #[arg(long, value_name = "PHASE", value_parser = choice::<Phase>())]
     pub phase: Option<Phase>,
     /// Seconds to run after the warm-up; 0 runs until Ctrl-C [default: 0]

@@ -1,7 +1,7 @@
 //! The conversion of options into one checked run and its outputs.
 //!
-//! Contradictions are errors, never decided silently. Every error that can be known before a process starts is found here, except those
-//! that only the machine can report.
+//! Contradictions are errors, never decided silently. Every error that can be known before a process starts is found
+//! here, except those that only the machine can report.
 
 mod check;
 

@@ -56,7 +56,8 @@ const FOLDERS: [&str; 2] = ["run", "dev/shm"];
 const PREFIX: &str = "perf_test-conditions-";
 const SUFFIX: &str = ".json";
 
-/// The journal of this user. Only root writes to /run, so nobody else can plant one for root; elsewhere the owner is checked.
+/// The journal of this user. Only root writes to /run, so nobody else can plant one for root; elsewhere the owner is
+/// checked.
 pub(super) fn path(root: &Path) -> PathBuf {
     let uid = geteuid().as_raw();
     let [own, shared] = FOLDERS;

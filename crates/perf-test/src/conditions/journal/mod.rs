@@ -1,9 +1,11 @@
 //! The journal of changed settings: every change of the machine stands in it, on disk, before it is made.
 //!
 //! Invariants:
-//! - A line is written and synchronised before the change that it describes. A torn last line is of a change that was not made.
-//! - The process that holds the lock of the file owns the changes. The kernel frees the lock when the process ends, however it ends, so
-//!   a journal without a lock is one of a process that was killed, and any later start of the program restores from it.
+//! - A line is written and synchronised before the change that it describes. A torn last line is of a change that was
+//!   not made.
+//! - The process that holds the lock of the file owns the changes. The kernel frees the lock when the process ends,
+//!   however it ends, so a journal without a lock is one of a process that was killed, and any later start of the
+//!   program restores from it.
 //! - Lines are undone in the opposite order. A setting that has been changed since by somebody else is left alone.
 //! - A line that is damaged is kept and mentioned until the user removes the file: its change is not known.
 //! - The settings are the kernel's and end with the boot: a journal of an earlier boot is dropped.
@@ -42,8 +44,8 @@ impl Journal {
     /// Opens the journal of this user, which is empty.
     ///
     /// # Errors
-    /// A sentence: another process changes the settings now, settings of an earlier process could not be restored, or the file cannot
-    /// be written.
+    /// A sentence: another process changes the settings now, settings of an earlier process could not be restored, or
+    /// the file cannot be written.
     pub fn open(root: &Path) -> Result<Journal, String> {
         let path = path(root);
         if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
@@ -79,7 +81,8 @@ impl Journal {
         Ok(Journal { file, path, root, head_bytes, changes: Vec::new() })
     }
 
-    /// Writes `value` into a file of the machine, and checks that the file has it. `affected` are files that the kernel changes along.
+    /// Writes `value` into a file of the machine, and checks that the file has it. `affected` are files that the kernel
+    /// changes along.
     ///
     /// # Errors
     /// A sentence: the file cannot be read or written, or the kernel does not take the value.

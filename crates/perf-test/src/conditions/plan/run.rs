@@ -123,8 +123,8 @@ pub(super) fn executors(node: &Node<'_>) -> Result<Vec<String>, String> {
     names.filter(|names| !names.is_empty()).ok_or_else(wrong)
 }
 
-/// Each run of a topology once in each executor that its middleware has, and single runs as they are. `notes` gets a sentence about
-/// each executor that a middleware lacks.
+/// Each run of a topology once in each executor that its middleware has, and single runs as they are. `notes` gets a
+/// sentence about each executor that a middleware lacks.
 pub(super) fn in_executors(
     runs: Vec<RunEntry>,
     executors: &[String],

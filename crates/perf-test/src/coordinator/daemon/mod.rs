@@ -1,10 +1,10 @@
 //! A daemon that the run starts: its readiness, its output and its end.
 //!
-//! Invariants: it never outlives the coordinator. Its value ends it when it is dropped, and a coordinator that is killed ends it by
-//! the parent-death signal, which it sets before it becomes the daemon ([`become_daemon`]). It leads a process group, which ends with
-//! it and does not get the terminal's signals.
-//! (The kernel clears that signal of a program with capabilities or a set-user-ID bit: prctl(2). Such a daemon outlives a coordinator
-//! that is killed by SIGKILL, and only that.)
+//! Invariants: it never outlives the coordinator. Its value ends it when it is dropped, and a coordinator that is
+//! killed ends it by the parent-death signal, which it sets before it becomes the daemon ([`become_daemon`]). It leads
+//! a process group, which ends with it and does not get the terminal's signals. (The kernel clears that signal of a
+//! program with capabilities or a set-user-ID bit: prctl(2). Such a daemon outlives a coordinator that is killed by
+//! SIGKILL, and only that.)
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -64,11 +64,12 @@ struct Output {
 }
 
 impl StartedDaemon {
-    /// Starts it and waits until it is ready. Called on the main thread, whose end is that of the parent in the kernel's eyes.
+    /// Starts it and waits until it is ready. Called on the main thread, whose end is that of the parent in the
+    /// kernel's eyes.
     ///
     /// # Errors
-    /// [`Failure::Measurement`]: it does not start, exits, or the user has interrupted the run; [`Failure::Hung`]: it is not ready in
-    /// time. It has ended then.
+    /// [`Failure::Measurement`]: it does not start, exits, or the user has interrupted the run; [`Failure::Hung`]: it
+    /// is not ready in time. It has ended then.
     pub fn start(daemon: &DaemonCommand, interrupt: &Interrupt) -> Result<StartedDaemon, Failure> {
         // This executable, even if the file has been replaced meanwhile.
         let mut command = Command::new("/proc/self/exe");

@@ -76,8 +76,9 @@ impl Accounts {
         self.workers.get(worker).map(|account| account.latest).unwrap_or_default()
     }
 
-    /// The cost of the run from the beginning of the statistics to the last whole second. Later the subscriptions may wait for
-    /// samples that were lost, which is no cost of a message. A run that ended within its first second has all of `sums`.
+    /// The cost of the run from the beginning of the statistics to the last whole second. Later the subscriptions may
+    /// wait for samples that were lost, which is no cost of a message. A run that ended within its first second has all
+    /// of `sums`.
     pub fn measured(&self, sums: &Tally) -> Measured {
         let (mut received, mut sent) = self.in_rows;
         if self.workers.iter().all(|account| account.end.is_none()) {

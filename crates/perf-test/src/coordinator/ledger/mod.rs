@@ -1,8 +1,8 @@
 //! The ledger of a run: the rows of all endpoints, merged second by second, and the sums of the whole run.
 //!
-//! Invariants: row `k` is returned once, in order, when every endpoint that is still expected has reported second `k`. The rest after
-//! the last whole second is one row at the end. Subscriptions exclude samples that were sent in the seconds to ignore by themselves; the
-//! counts of sent samples are excluded by their second.
+//! Invariants: row `k` is returned once, in order, when every endpoint that is still expected has reported second `k`.
+//! The rest after the last whole second is one row at the end. Subscriptions exclude samples that were sent in the
+//! seconds to ignore by themselves; the counts of sent samples are excluded by their second.
 
 mod accounts;
 mod entry;
@@ -48,7 +48,8 @@ pub struct Ledger {
     tail: OpenRow,
     accounts: Accounts,
     sums: Sums,
-    /// Gaps in the ids that rows will still show and that are no losses: each subscription sees one for each message that was not sent.
+    /// Gaps in the ids that rows will still show and that are no losses: each subscription sees one for each message
+    /// that was not sent.
     gaps: u64,
     /// Samples lost in the rows that were returned.
     lost_in_rows: u64,
@@ -143,7 +144,8 @@ impl Ledger {
             if second >= self.rows_end {
                 return None;
             }
-            // The sizes first: with thousands of endpoints the comparison of all is dear, and each report would make one.
+            // The sizes first: with thousands of endpoints the comparison of all is dear, and each report would make
+            // one.
             let complete = self
                 .open
                 .get(&second)
@@ -167,9 +169,9 @@ impl Ledger {
         }
     }
 
-    /// The rest after the last whole second, as a row of its true length; `None` if it is empty. Call it once, when all endpoints have
-    /// finished, at `now_ns`; the measurement began at `start_ns` and lost `lost` samples in all. Losses that no later sample has
-    /// shown are in this row, so that the losses of all rows add up to `lost`.
+    /// The rest after the last whole second, as a row of its true length; `None` if it is empty. Call it once, when all
+    /// endpoints have finished, at `now_ns`; the measurement began at `start_ns` and lost `lost` samples in all. Losses
+    /// that no later sample has shown are in this row, so that the losses of all rows add up to `lost`.
     pub fn last_row(&mut self, start_ns: i64, now_ns: i64, lost: u64) -> Option<Row> {
         let mut tail = std::mem::take(&mut self.tail);
         self.remove_gaps(&mut tail);
@@ -186,8 +188,9 @@ impl Ledger {
         (length_ns > 0).then(|| tail.close(end_ns, length_ns, &mut self.accounts, self.cores))
     }
 
-    /// Removes the gaps of messages that were not sent from the missing samples. Each publisher has a gap in a row where cores are full,
-    /// so only its own receivers are looked at: all of them would take longer than the second of the row.
+    /// Removes the gaps of messages that were not sent from the missing samples. Each publisher has a gap in a row
+    /// where cores are full, so only its own receivers are looked at: all of them would take longer than the second of
+    /// the row.
     fn remove_gaps(&mut self, open: &mut OpenRow) {
         for (publisher, messages) in &open.refused {
             // The subscriptions that are expected, and at the end those that have finished with this row.

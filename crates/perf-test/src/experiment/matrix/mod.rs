@@ -1,7 +1,8 @@
-//! Every combination of lists of values, from performance_test's YAML or from the command line (`perf_test experiment matrix`).
+//! Every combination of lists of values, from performance_test's YAML or from the command line (`perf_test experiment
+//! matrix`).
 //!
-//! A matrix is a list of argument vectors. Each is parsed as the command line of a single run, so errors and meanings are the same; a
-//! run that its middleware refuses is a row that says so.
+//! A matrix is a list of argument vectors. Each is parsed as the command line of a single run, so errors and meanings
+//! are the same; a run that its middleware refuses is a row that says so.
 
 mod text;
 mod yaml;
@@ -117,8 +118,8 @@ fn planned(options: &MatrixOptions) -> Result<Vec<Combination>, String> {
     Ok(found)
 }
 
-/// The axes of an experiment with those of the command line, which replace its own. Contestants vary fastest, so that a slow change of
-/// the machine concerns all.
+/// The axes of an experiment with those of the command line, which replace its own. Contestants vary fastest, so that a
+/// slow change of the machine concerns all.
 fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> {
     if let Some(Axis { option, .. }) = given.iter().find(|axis| axis.choices.is_empty()) {
         return Err(format!("--{option} has no value: give one, or several with commas between them"));

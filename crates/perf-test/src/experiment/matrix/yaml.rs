@@ -1,7 +1,7 @@
 //! The YAML of performance_report's runner: `experiments:` with a list of maps, whose values may be lists.
 //!
-//! Each map becomes the axes of one matrix. Every value is parsed here as the option of a run that it stands for, so that an error has
-//! the line of the value.
+//! Each map becomes the axes of one matrix. Every value is parsed here as the option of a run that it stands for, so
+//! that an error has the line of the value.
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 

@@ -1,5 +1,5 @@
-//! Latency and messages received over the size of the message, between processes and within one, with sync and async publishing
-//! (`perf_test experiment sizes`).
+//! Latency and messages received over the size of the message, between processes and within one, with sync and async
+//! publishing (`perf_test experiment sizes`).
 
 mod text;
 

@@ -44,7 +44,8 @@ struct Latency {
 /// Measures all transports.
 ///
 /// # Errors
-/// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be written.
+/// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be
+/// written.
 pub fn measure(options: &LatencyOptions) -> Result<Results, Failure> {
     let agent = find(options.rig.place.agent.clone())?;
     let folder = Folder::open(options.rig.place.results.clone()).map_err(Failure::Usage)?;

@@ -10,7 +10,8 @@ const FRAME_BEGIN: u8 = 0x7e;
 /// Parts of this are the unit of a probability.
 const MILLION: u32 = 1_000_000;
 
-/// The faults of both directions, which the experiment sets while the line works. Settings only, so nothing is ordered by them.
+/// The faults of both directions, which the experiment sets while the line works. Settings only, so nothing is ordered
+/// by them.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     settings: Arc<Settings>,

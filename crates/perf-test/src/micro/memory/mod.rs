@@ -1,4 +1,5 @@
-//! Memory of gantry-micro (`perf_test micro memory`): the programs of `firmware/benchmark` are built, linked and run, and compared.
+//! Memory of gantry-micro (`perf_test micro memory`): the programs of `firmware/benchmark` are built, linked and run,
+//! and compared.
 //!
 //! ```text
 //! plan ─► variant ─► build ─► image (static memory)
@@ -58,8 +59,8 @@ struct Memory {
 /// Measures the memory.
 ///
 /// # Errors
-/// [`Failure::Usage`]: the options are wrong, the firmware, the agent or a target that was asked for is not there, or the folder of
-/// results cannot be used. [`Failure::Measurement`]: a program cannot be built.
+/// [`Failure::Usage`]: the options are wrong, the firmware, the agent or a target that was asked for is not there, or
+/// the folder of results cannot be used. [`Failure::Measurement`]: a program cannot be built.
 pub fn measure(options: &MemoryOptions) -> Result<Results, Failure> {
     let plan = Plan::new(&sorted(&options.entities, "--entities")?, &sorted(&options.histories, "--histories")?);
     let firmware = build::find(options.firmware.clone())?;

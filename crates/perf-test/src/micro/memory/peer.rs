@@ -1,5 +1,5 @@
-//! The host's side of a run: a node that takes what the program publishes, publishes what it subscribes to, calls its services and
-//! serves its clients.
+//! The host's side of a run: a node that takes what the program publishes, publishes what it subscribes to, calls its
+//! services and serves its clients.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! A process of a run: the agent, the emulator, or the program on the host. It ends when its value is dropped, and with this program.
+//! A process of a run: the agent, the emulator, or the program on the host. It ends when its value is dropped, and with
+//! this program.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};

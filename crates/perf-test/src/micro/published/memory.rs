@@ -1,4 +1,5 @@
-//! Memory of micro-ROS: reliable entities with `std_msgs/Int32` or `example_interfaces/AddTwoInts`, MTU 512, stream history 4, RMW history 4.
+//! Memory of micro-ROS: reliable entities with `std_msgs/Int32` or `example_interfaces/AddTwoInts`, MTU 512, stream
+//! history 4, RMW history 4.
 
 /// Bytes of an entity, and of the whole program (plot).
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! The published figures of micro-ROS, for comparison.
 //!
-//! Source: Vulcanexus documentation, "6.4 Benchmarking": a Renesas EK-RA6M5 (Cortex-M33, 200 MHz) with micro-ROS. Values marked "plot" were
-//! read by eye from its pictures. The code of its tests is micro-ROS/micro_ros_renesas_testbench.
+//! Source: Vulcanexus documentation, "6.4 Benchmarking": a Renesas EK-RA6M5 (Cortex-M33, 200 MHz) with micro-ROS.
+//! Values marked "plot" were read by eye from its pictures. The code of its tests is
+//! micro-ROS/micro_ros_renesas_testbench.
 
 pub mod latency;
 pub mod memory;

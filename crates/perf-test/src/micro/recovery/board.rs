@@ -41,8 +41,8 @@ pub struct Account {
     /// Numbers whose publication failed, by the reason.
     pub not_connected: u64,
     pub full: u64,
-    /// Numbers that the client may have meant when it said how many messages it had forgotten, and those that a reset board had in its
-    /// memory: the last ones.
+    /// Numbers that the client may have meant when it said how many messages it had forgotten, and those that a reset
+    /// board had in its memory: the last ones.
     pub forgotten: BTreeSet<i64>,
     /// What the client was told.
     pub events: Vec<Told>,

@@ -1,5 +1,5 @@
-//! Recovery (`perf_test micro recovery`): how long faults of the line, of the agent and of the board interrupt the data, what is lost, and
-//! who is told of it.
+//! Recovery (`perf_test micro recovery`): how long faults of the line, of the agent and of the board interrupt the
+//! data, what is lost, and who is told of it.
 
 mod board;
 mod host;
@@ -65,8 +65,8 @@ struct Recovery {
 /// Runs all scenarios.
 ///
 /// # Errors
-/// [`Failure::Usage`]: there is no agent, the line has no faults, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be
-/// written.
+/// [`Failure::Usage`]: there is no agent, the line has no faults, or the folder cannot be used;
+/// [`Failure::Measurement`]: the files cannot be written.
 pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
     let transport = options.transport;
     if !matches!(transport, Transport::Serial | Transport::Usb) {

@@ -45,8 +45,8 @@ pub struct Outcome {
     pub full: u64,
     /// Messages that it took and the host did not receive.
     pub lost: usize,
-    /// Messages of which it said that it had forgotten them, and those that a reset board had in its memory; some of them may have been
-    /// received.
+    /// Messages of which it said that it had forgotten them, and those that a reset board had in its memory; some of
+    /// them may have been received.
     pub forgotten: usize,
     /// Messages that nobody was told of: lost, and not forgotten.
     pub lost_in_silence: usize,

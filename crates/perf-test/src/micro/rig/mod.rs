@@ -1,6 +1,7 @@
 //! The rig: a board, a line, the agent, and a node of the host.
 //!
-//! The board is a thread of this process with gantry-micro's client; the agent is the program `gantry-agent`, as users run it.
+//! The board is a thread of this process with gantry-micro's client; the agent is the program `gantry-agent`, as users
+//! run it.
 
 mod agent;
 mod board;

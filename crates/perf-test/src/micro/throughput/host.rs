@@ -46,7 +46,8 @@ pub struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Waits for the first text of this length, and until the flow is steady. Returns the number of the text that came last.
+    /// Waits for the first text of this length, and until the flow is steady. Returns the number of the text that came
+    /// last.
     ///
     /// # Errors
     /// A sentence: none came in time, or the user has ended the experiment.

@@ -1,4 +1,5 @@
-//! Throughput (`perf_test micro throughput`): best-effort texts of a board, as fast as its line takes them, received by a node of the host.
+//! Throughput (`perf_test micro throughput`): best-effort texts of a board, as fast as its line takes them, received by
+//! a node of the host.
 
 mod board;
 mod charts;
@@ -70,7 +71,8 @@ impl Steps {
 /// Measures all transports.
 ///
 /// # Errors
-/// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be written.
+/// [`Failure::Usage`]: there is no agent, or the folder cannot be used; [`Failure::Measurement`]: the files cannot be
+/// written.
 pub fn measure(options: &ThroughputOptions) -> Result<Results, Failure> {
     let transports = options.rig.transports();
     if transports.iter().all(|transport| options.lengths(*transport).is_empty()) {

@@ -12,7 +12,8 @@ use crate::micro::{
     transport::Transport,
 };
 
-/// The beginning of a message: those of XRCE's message, of its submessage, and of the data in it (a request and the data writer).
+/// The beginning of a message: those of XRCE's message, of its submessage, and of the data in it (a request and the
+/// data writer).
 const HEADER: [u8; 12] = [0x81, 1, 0, 1, 7, 1, 0, 0, 0, 0x10, 0, 0x15];
 
 /// The message of a text of this length.
@@ -74,7 +75,8 @@ pub struct Row {
     pub texts_per_message: f64,
     /// The part of the bytes on the line that is not text.
     pub overhead: f64,
-    /// Bytes of texts per second if the line carried nothing else, each text in a message of its own; null if it is not paced.
+    /// Bytes of texts per second if the line carried nothing else, each text in a message of its own; null if it is not
+    /// paced.
     pub limit_bytes_per_s: Option<f64>,
     /// The published bytes per second of the like transport.
     pub published_bytes_per_s: Option<f64>,

@@ -16,7 +16,8 @@ const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
 pub struct Build {
     /// The kernel's id of the boot of the machine.
     pub boot_id: String,
-    /// The file of the program that measured: its size in bytes, and the time of its last change, ns since 1970-01-01 UTC.
+    /// The file of the program that measured: its size in bytes, and the time of its last change, ns since 1970-01-01
+    /// UTC.
     pub perf_test: String,
     /// The same of the program of the workers.
     pub worker: String,

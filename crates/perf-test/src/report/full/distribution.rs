@@ -60,8 +60,8 @@ pub struct Distribution {
     pub p99_9_ns: Option<u64>,
     /// The 99.99th percentile, ns; reliable from n = 100 000 on.
     pub p99_99_ns: Option<u64>,
-    /// The complete histogram: each pair is a time in ns, to three significant digits and at most 100 s, and its count. The time of a
-    /// cell is its upper end.
+    /// The complete histogram: each pair is a time in ns, to three significant digits and at most 100 s, and its count.
+    /// The time of a cell is its upper end.
     pub cells: Vec<(u64, u64)>,
 }
 

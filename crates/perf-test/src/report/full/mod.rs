@@ -1,8 +1,9 @@
 //! Gantry's own log: one JSON document with everything that was measured, units in every name, versioned.
 //!
-//! `docs/internals/perf_test-log-2.schema.json` is generated from the types here: a test compares both, and the comments here are the descriptions
-//! there. Invariant: the document is complete at every moment (see `document`); a killed run leaves one without `summary`.
-//! `docs/internals/releasing.md` says when the version in [`SCHEMA`] is raised.
+//! `docs/internals/perf_test-log-2.schema.json` is generated from the types here: a test compares both, and the
+//! comments here are the descriptions there. Invariant: the document is complete at every moment (see `document`); a
+//! killed run leaves one without `summary`. `docs/internals/releasing.md` says when the version in [`SCHEMA`] is
+//! raised.
 
 mod build;
 mod chain;
@@ -62,7 +63,8 @@ pub struct Log {
     pub run: RunEntry,
     /// The machine before the run, as `perf_test system --json` has it under "system".
     pub environment: Map<String, Value>,
-    /// The seconds of the run, without those of --warmup and --ignore, in order; the last one may be shorter than a second.
+    /// The seconds of the run, without those of --warmup and --ignore, in order; the last one may be shorter than a
+    /// second.
     pub rows: Vec<RowEntry>,
     /// The whole run; absent if the program was killed or still runs.
     pub summary: Option<SummaryEntry>,

@@ -34,9 +34,9 @@ pub struct RunEntry {
     pub build: Build,
     /// The conditions of the run, defaults included.
     pub spec: Conditions,
-    /// The resolved topology, as `perf_test list --topology NAME --json` prints it; its publishers, subscriptions and servers are
-    /// numbered in this order. The clients of a node come after its publishers and its subscriptions: each is a publisher of requests and
-    /// a subscription to their responses. Absent in other runs.
+    /// The resolved topology, as `perf_test list --topology NAME --json` prints it; its publishers, subscriptions and
+    /// servers are numbered in this order. The clients of a node come after its publishers and its subscriptions: each
+    /// is a publisher of requests and a subscription to their responses. Absent in other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Map<String, Value>>,
     /// The way in which the nodes of the topology were run; absent in other runs.
@@ -118,7 +118,8 @@ pub struct Conditions {
     pub subscriptions: u32,
     /// Their processes and threads: INTER_PROCESS, INTER_THREAD or INTRA_THREAD.
     pub execution_strategy: String,
-    /// The round-trip mode: None, Main, Relay, Both or Service; latencies of Main, Both and Service are round-trip times.
+    /// The round-trip mode: None, Main, Relay, Both or Service; latencies of Main, Both and Service are round-trip
+    /// times.
     pub roundtrip_mode: String,
     /// Publishers that each subscription waited for, those of other programs included.
     pub expected_publishers: u32,
@@ -148,23 +149,26 @@ pub struct Conditions {
     /// Whether the phases of a message's way were marked.
     #[serde(default)]
     pub phases: bool,
-    /// The way in which messages reach subscriptions: pull, their threads take them, or push, threads of the middleware deliver them.
+    /// The way in which messages reach subscriptions: pull, their threads take them, or push, threads of the middleware
+    /// deliver them.
     pub delivery: String,
     /// The strategy by which subscriptions wait: spin, block or adaptive.
     pub wait: String,
-    /// The part of each payload that is written and read: stamp (time and id), page (a byte of each page, too) or full (every byte).
+    /// The part of each payload that is written and read: stamp (time and id), page (a byte of each page, too) or full
+    /// (every byte).
     pub touch: String,
     /// The time for which each subscription, or on a round trip the relay or the server, is busy with each message, ns.
     #[serde(default)]
     pub work_ns: i64,
     /// The latency above which a sample is late, ns; null if none is. In a topology less for short periods.
     pub late_above_ns: Option<u64>,
-    /// The latency above which a sample is too late instead of late, ns; null if none is. In a topology less for short periods.
+    /// The latency above which a sample is too late instead of late, ns; null if none is. In a topology less for short
+    /// periods.
     pub too_late_above_ns: Option<u64>,
     /// Real-time priority (SCHED_FIFO) of the threads in `rt_scope`; 0 is none.
     pub rt_priority: u32,
-    /// The threads with `rt_priority` and `pins`: `process` (those of the endpoints, and the middleware's own, which run on all CPUs of
-    /// `pins`) or `endpoints` (those of the endpoints alone).
+    /// The threads with `rt_priority` and `pins`: `process` (those of the endpoints, and the middleware's own, which
+    /// run on all CPUs of `pins`) or `endpoints` (those of the endpoints alone).
     pub rt_scope: String,
     /// The CPUs that the workers may use; empty if all.
     pub rt_cpus: Vec<u32>,
@@ -178,8 +182,8 @@ pub struct Conditions {
     pub started_daemons: Vec<String>,
     /// Whether the CPUs were kept out of deep sleep.
     pub prevent_cpu_idle: bool,
-    /// The executor that ran the nodes of a topology; null in other runs. The endpoints of a topology have their own messages, rates and
-    /// QoS: `message` is the largest one, and `rate_hz` is 0.
+    /// The executor that ran the nodes of a topology; null in other runs. The endpoints of a topology have their own
+    /// messages, rates and QoS: `message` is the largest one, and `rate_hz` is 0.
     #[serde(default)]
     pub executor: Option<String>,
 }

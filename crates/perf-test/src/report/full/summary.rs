@@ -55,7 +55,8 @@ pub struct SummaryEntry {
     pub instrument_used: UsedEntry,
     /// CPU time of `used`, percent of one core.
     pub core_percent: f64,
-    /// CPU time of `used` and of all daemons per received message (per sent message in a run without subscriptions), ns; null without messages.
+    /// CPU time of `used` and of all daemons per received message (per sent message in a run without subscriptions),
+    /// ns; null without messages.
     pub cpu_per_message_ns: Option<f64>,
     /// Cores that the program may use.
     pub cores: u64,

@@ -51,7 +51,8 @@ fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times_ns: &Mom
     style.line(&ALL, values.chain([format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0), last]))
 }
 
-/// The blocks of subscriptions, of clients with their responses, and of publishers, whose times are those of publishing.
+/// The blocks of subscriptions, of clients with their responses, and of publishers, whose times are those of
+/// publishing.
 pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
     let (mut subscriptions, mut clients, mut publishers) = (Vec::new(), Vec::new(), Vec::new());
     for (plan, bytes) in &process.endpoints {

@@ -1,8 +1,9 @@
-//! The output files of iRobot's `ros2-performance`, one folder for each process, for those who have scripts: `resources.txt` and
-//! `events.txt` grow while the run goes on, `latency_all.txt` and `latency_total.txt` follow at its end, and `metadata.txt` precedes it.
+//! The output files of iRobot's `ros2-performance`, one folder for each process, for those who have scripts:
+//! `resources.txt` and `events.txt` grow while the run goes on, `latency_all.txt` and `latency_total.txt` follow at its
+//! end, and `metadata.txt` precedes it.
 //!
-//! Names, order and units of the columns are theirs, in both generations of headers. The values differ where theirs are wrong: every
-//! message is in every statistic, and lost messages are counted by what was sent.
+//! Names, order and units of the columns are theirs, in both generations of headers. The values differ where theirs are
+//! wrong: every message is in every statistic, and lost messages are counted by what was sent.
 
 mod events;
 mod latency;
@@ -72,8 +73,8 @@ pub struct Files {
 }
 
 impl Files {
-    /// Creates the folders and the files, or replaces those that exist. The processes are in the order of the run's workers. `metadata`
-    /// is the content of `metadata.txt`; single messages are `tracked`.
+    /// Creates the folders and the files, or replaces those that exist. The processes are in the order of the run's
+    /// workers. `metadata` is the content of `metadata.txt`; single messages are `tracked`.
     ///
     /// # Errors
     /// A folder or a file cannot be created or written.

@@ -20,7 +20,8 @@ pub fn head(style: Style) -> [String; 2] {
     [style.head(&COLUMNS), style.line(&COLUMNS, COLUMNS.iter().map(|_| "0".to_owned()))]
 }
 
-/// The line of a period that ends so long after the start. CPU time is a part of all `cores`, and `rss` the peak, as there.
+/// The line of a period that ends so long after the start. CPU time is a part of all `cores`, and `rss` the peak, as
+/// there.
 pub fn line(style: Style, end_ns: i64, cores: usize, worker: &WorkerRow) -> String {
     let WorkerRow { core_percent, memory } = worker;
     let unknown = || UNKNOWN.to_owned();

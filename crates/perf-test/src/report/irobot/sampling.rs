@@ -1,4 +1,5 @@
-//! CPU and memory of the processes in a period of the user's (`-s`), from the kernel's accounts of each. Rows have those of seconds.
+//! CPU and memory of the processes in a period of the user's (`-s`), from the kernel's accounts of each. Rows have
+//! those of seconds.
 
 use crate::{report::summary::is_instrument, row::WorkerRow};
 use perf_worker::{
@@ -25,7 +26,8 @@ impl Sampling {
         Sampling { period_ns, next_ns: i64::MAX, last: Vec::new() }
     }
 
-    /// Reads all processes if it is time, and returns the sample of each; none of one that has exited or was not read before.
+    /// Reads all processes if it is time, and returns the sample of each; none of one that has exited or was not read
+    /// before.
     pub fn read(&mut self, now_ns: i64, pids: impl Iterator<Item = u32>) -> Vec<Option<Sample>> {
         if now_ns < self.next_ns {
             return Vec::new();

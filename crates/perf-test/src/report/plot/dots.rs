@@ -1,5 +1,5 @@
-//! A picture that compares several contestants: in each panel a dot for each, at the median of its values, on a line from the least
-//! to the greatest. The axes are logarithmic, because middlewares differ by orders of magnitude.
+//! A picture that compares several contestants: in each panel a dot for each, at the median of its values, on a line
+//! from the least to the greatest. The axes are logarithmic, because middlewares differ by orders of magnitude.
 
 use plotters::coord::Shift;
 use plotters::prelude::{

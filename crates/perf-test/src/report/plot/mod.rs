@@ -1,7 +1,7 @@
 //! A picture of a run: latency over time, latency by percentile, CPU and memory over time, in one SVG.
 //!
-//! The only input is Gantry's own log, also of a run that was killed or still runs. The SVG embeds no fonts: the viewer has them.
-//! `series` extracts the lines from the log, `panel` draws them.
+//! The only input is Gantry's own log, also of a run that was killed or still runs. The SVG embeds no fonts: the viewer
+//! has them. `series` extracts the lines from the log, `panel` draws them.
 
 pub mod dots;
 mod panel;
@@ -43,7 +43,8 @@ pub fn write(log: &Path, output: Option<&Path>) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// Draws the run whose logs these are beside each of them. Returns the names of the pictures; none if there is no full log.
+/// Draws the run whose logs these are beside each of them. Returns the names of the pictures; none if there is no full
+/// log.
 ///
 /// # Errors
 /// As [`write()`].

@@ -1,4 +1,5 @@
-//! A picture of the cost of topologies over their size: CPU time, memory, latency and start-up. All axes are logarithmic.
+//! A picture of the cost of topologies over their size: CPU time, memory, latency and start-up. All axes are
+//! logarithmic.
 
 use plotters::prelude::{IntoDrawingArea, RGBColor, SVGBackend, WHITE};
 

@@ -1,6 +1,7 @@
 //! The lines of a plot, extracted from a log.
 //!
-//! If a run has more rows than a panel can show, groups of rows are drawn, whose histograms are added up: nothing is left out.
+//! If a run has more rows than a panel can show, groups of rows are drawn, whose histograms are added up: nothing is
+//! left out.
 
 use plotters::prelude::RGBColor;
 
@@ -192,7 +193,8 @@ fn longest_ns(parts: &[&Distribution]) -> f64 {
     parts.iter().filter_map(|part| part.max_ns).fold(0.0, f64::max)
 }
 
-/// Points (number of nines, logarithm of the latency) of a whole distribution; the last one is at the rank of the last sample.
+/// Points (number of nines, logarithm of the latency) of a whole distribution; the last one is at the rank of the last
+/// sample.
 fn by_percentile(latencies: &Latencies, longest_ns: f64) -> Vec<(f64, f64)> {
     let n = latencies.n() as f64;
     let mut points = Vec::new();

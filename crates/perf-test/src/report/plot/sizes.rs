@@ -1,5 +1,5 @@
-//! A picture of latency over size: a chart for each contestant below each other, with a curve for each of its ways. Both axes are
-//! logarithmic, and all charts have the same ones. The sizes of the caches are lines.
+//! A picture of latency over size: a chart for each contestant below each other, with a curve for each of its ways.
+//! Both axes are logarithmic, and all charts have the same ones. The sizes of the caches are lines.
 
 use plotters::prelude::{IntoDrawingArea, RGBColor, SVGBackend, WHITE};
 

@@ -1,4 +1,5 @@
-//! A picture of throughput over the length of messages: charts with measured and published curves. All axes are logarithmic.
+//! A picture of throughput over the length of messages: charts with measured and published curves. All axes are
+//! logarithmic.
 
 use plotters::prelude::{IntoDrawingArea, RGBColor, SVGBackend, WHITE};
 

@@ -1,5 +1,5 @@
-//! The upper part of the picture of a topology: a line for each subscription with its latencies, and with its late, too late and lost
-//! messages.
+//! The upper part of the picture of a topology: a line for each subscription with its latencies, and with its late, too
+//! late and lost messages.
 
 use plotters::coord::Shift;
 use plotters::prelude::{Circle, Color, DrawingArea, IntoFont, PathElement, RGBColor, Rectangle, SVGBackend, Text};

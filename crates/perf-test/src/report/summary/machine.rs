@@ -1,4 +1,5 @@
-//! The second half of the printed summary: CPU time and memory of the run, and the costs of the machine and the instrument.
+//! The second half of the printed summary: CPU time and memory of the run, and the costs of the machine and the
+//! instrument.
 
 use super::{Summary, WorkerUsage, text::labelled};
 use crate::measure::calibration::Calibration;

@@ -135,7 +135,8 @@ pub struct Summary {
     pub spec: RunSpec,
     /// The run ended early: by Ctrl-C, by a signal, or because all publishers or all subscriptions had exited.
     pub stopped_early: bool,
-    /// An endpoint did not finish in time and was given up, or its process ended its reports, did not exit and was killed.
+    /// An endpoint did not finish in time and was given up, or its process ended its reports, did not exit and was
+    /// killed.
     pub hung: bool,
     /// The measured time, seconds.
     pub measured_s: f64,
@@ -193,7 +194,8 @@ pub struct Summary {
     pub exited: Option<&'static str>,
     /// The cost of the instrument itself for each message.
     pub own_cost: OwnCost,
-    /// The warnings of the coordinator and of the watch over the machine; [`warnings`](Self::warnings) adds those from the figures.
+    /// The warnings of the coordinator and of the watch over the machine; [`warnings`](Self::warnings) adds those from
+    /// the figures.
     pub run_warnings: Vec<Warning>,
 }
 
@@ -240,8 +242,8 @@ impl Summary {
         None
     }
 
-    /// The reason why the logs are not all that a reader of them expects, though the measurement may be good; `None` if they are
-    /// complete. The warnings name each log with its cause.
+    /// The reason why the logs are not all that a reader of them expects, though the measurement may be good; `None` if
+    /// they are complete. The warnings name each log with its cause.
     #[must_use]
     pub fn cut_logs(&self) -> Option<String> {
         let logs = self.run_warnings.iter().filter(|warning| warning.kind == WarningKind::Log).count();
@@ -261,8 +263,8 @@ impl Summary {
         self.sent_at_least as f64 / self.measured_s / f64::from(self.spec.publishers)
     }
 
-    /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions, nanoseconds. The
-    /// instrument's own threads are not part of it.
+    /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions,
+    /// nanoseconds. The instrument's own threads are not part of it.
     #[must_use]
     pub fn cpu_per_message_ns(&self) -> Option<f64> {
         let daemons_ns: u64 = self.daemons.iter().map(|daemon| daemon.cpu_ns).sum();
@@ -271,8 +273,8 @@ impl Summary {
         (messages > 0).then(|| (usage.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
     }
 
-    /// Lost samples that had left the history: of each subscription no more than it lost, because it may have received samples that
-    /// the middleware counted as overwritten.
+    /// Lost samples that had left the history: of each subscription no more than it lost, because it may have received
+    /// samples that the middleware counted as overwritten.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
         match self.subscriptions.as_slice() {
@@ -307,8 +309,9 @@ impl Summary {
         sum
     }
 
-    /// Mean latency divided by the cost of two warm copies and one wake-up. `None` with zero copy, without samples, or if the ratio
-    /// would show something else: several subscriptions that wait for each other, or copies cheaper than the variation of wake-ups.
+    /// Mean latency divided by the cost of two warm copies and one wake-up. `None` with zero copy, without samples, or
+    /// if the ratio would show something else: several subscriptions that wait for each other, or copies cheaper than
+    /// the variation of wake-ups.
     #[must_use]
     pub fn copy_ratio(&self) -> Option<f64> {
         let alone = self.spec.subscriptions == 1;

@@ -1,4 +1,5 @@
-//! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` has the costs.
+//! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` has
+//! the costs.
 
 use super::Summary;
 use crate::measure::percentiles::{PERCENTILES, has_tail_samples};

@@ -1,4 +1,5 @@
-//! The contract between instrument and middleware: every way of delivery gives the same results, and what was asked for is checked.
+//! The contract between instrument and middleware: every way of delivery gives the same results, and what was asked for
+//! is checked.
 
 use super::{Counts, Measured, assert_always, measure, measure_all};
 use crate::program::Memory;

@@ -1,7 +1,8 @@
 //! Runs over the mock, whose behaviour is known: the results must match it exactly.
 //!
-//! Counts and latencies of the mock depend only on ids, so they are compared exactly, however busy the machine is. Results that depend
-//! on the real send times are compared by identities, or at so low a rate that a message never falls into the wrong second.
+//! Counts and latencies of the mock depend only on ids, so they are compared exactly, however busy the machine is.
+//! Results that depend on the real send times are compared by identities, or at so low a rate that a message never
+//! falls into the wrong second.
 
 pub mod accounts;
 pub mod clocks;

@@ -1,10 +1,11 @@
 //! Resident memory of a process: in all, every second, and by kind, once at the end.
 //!
 //! The sources are `/proc/<pid>/status` and `/proc/<pid>/smaps`. Two properties of the figures:
-//! - A page of shared memory counts in the RSS of every map through which it was touched: once in each process, twice in one that
-//!   publishes and subscribes. In the sum of PSS it counts once (less the share of processes that were not measured).
-//! - The kernel does not tell which anonymous memory is the stack of a thread: only the main thread's is `stack`, the others are
-//!   `heap`.
+//! - A page of shared memory counts in the RSS of every map through which it was touched: once in each process, twice
+//!   in one that publishes and subscribes. In the sum of PSS it counts once (less the share of processes that were not
+//!   measured).
+//! - The kernel does not tell which anonymous memory is the stack of a thread: only the main thread's is `stack`, the
+//!   others are `heap`.
 
 use procfs::process::{MMPermissions, MMapPath, MemoryMap, Process};
 use procfs::{ProcError, ProcResult};
@@ -25,7 +26,8 @@ pub struct Memory {
     pub file_kib: u64,
     /// Of this, shared memory: tmpfs (`/dev/shm`), memfd, System V.
     pub shared_kib: u64,
-    /// The most that was ever resident; of several processes the sum of their peaks, which need not have been at one time.
+    /// The most that was ever resident; of several processes the sum of their peaks, which need not have been at one
+    /// time.
     pub peak_rss_kib: u64,
     /// The size of its address space, most of which need not be resident; 0 in older logs.
     #[serde(default)]
@@ -158,7 +160,8 @@ impl Footprint {
             MMapPath::Other(name) if name.starts_with("anon:") => &mut self.heap,
             MMapPath::Other(name) if name.starts_with("anon_shmem:") => &mut self.shared,
             MMapPath::Path(path) => {
-                // The kernel's own tmpfs, which is mounted nowhere, has these names: memfd_create(2), and MAP_SHARED without a file.
+                // The kernel's own tmpfs, which is mounted nowhere, has these names: memfd_create(2), and MAP_SHARED
+                // without a file.
                 let name = path.to_string_lossy();
                 let is_unnamed = name.starts_with("/dev/zero") || name.starts_with("/memfd:");
                 let (major, minor) = map.dev;

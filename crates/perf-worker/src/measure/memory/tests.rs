@@ -137,7 +137,8 @@ fn written_memory_becomes_resident_and_is_heap() {
 fn another_process_can_be_read_until_it_exits() {
     let mut idle = Idle::start();
     let pid = idle.0.id();
-    // It may not have run yet, and then nothing of its program is resident; a watchdog of the test runner ends this if it never does.
+    // It may not have run yet, and then nothing of its program is resident; a watchdog of the test runner ends this if
+    // it never does.
     while Footprint::of_process(pid).unwrap().file.rss_kib == 0 {
         std::thread::yield_now();
     }

@@ -1,8 +1,8 @@
 //! The script of the mock: the faults and latencies of messages, from `--mock`, as `latency=2ms,lose=10,duplicate=25`.
 //!
-//! The plan of a worker contains it as text. *Every K-th* refers to the id of a message; the first id is 1. So the fate of a message
-//! depends on its id alone. If several keys apply to one message, the first of `refuse`, `join`, `lose` and `overwrite` removes it;
-//! `early` goes before `slow`.
+//! The plan of a worker contains it as text. *Every K-th* refers to the id of a message; the first id is 1. So the fate
+//! of a message depends on its id alone. If several keys apply to one message, the first of `refuse`, `join`, `lose`
+//! and `overwrite` removes it; `early` goes before `slow`.
 
 mod text;
 
@@ -38,7 +38,8 @@ pub enum MockDaemon {
 pub struct MockScript {
     /// From sending to reception, ns.
     pub latency_ns: i64,
-    /// Every K-th has this latency instead. It is not overtaken: later messages are delivered after it, with their own latencies.
+    /// Every K-th has this latency instead. It is not overtaken: later messages are delivered after it, with their own
+    /// latencies.
     pub slow: Option<Timed>,
     /// Every K-th is received this time before it was sent.
     pub early: Option<Timed>,
@@ -48,7 +49,8 @@ pub struct MockScript {
     pub overwrite: u64,
     /// Every K-th is delivered twice.
     pub duplicate: u64,
-    /// Every K-th is delivered after the next one of its publisher; the last message, which has no next one, is not delivered.
+    /// Every K-th is delivered after the next one of its publisher; the last message, which has no next one, is not
+    /// delivered.
     pub swap: u64,
     /// Every K-th carries another payload than was written.
     pub corrupt: u64,
@@ -58,7 +60,8 @@ pub struct MockScript {
     pub stall: Option<Timed>,
     /// Messages up to this id are not delivered.
     pub join: u64,
-    /// The only subscription to which the script applies, by its index; the others receive all messages after the default latency.
+    /// The only subscription to which the script applies, by its index; the others receive all messages after the
+    /// default latency.
     pub subscription: Option<u32>,
     /// An endpoint is not matched for this time after its creation, ns.
     pub match_ns: i64,
@@ -83,7 +86,8 @@ pub struct MockScript {
     pub print: bool,
     /// With marked phases: from the stamp until the message was serialised, ns; not marked without it, as the next two.
     pub serialise_ns: Option<i64>,
-    /// From sending to arrival, ns. The latency remains as it is: the rest of it is the wake-up, or with `wake` the deserialising.
+    /// From sending to arrival, ns. The latency remains as it is: the rest of it is the wake-up, or with `wake` the
+    /// deserialising.
     pub transport_ns: Option<i64>,
     /// From arrival until the bytes are in hand, ns.
     pub wake_ns: Option<i64>,

@@ -1,7 +1,9 @@
-//! Endpoints in executors: the middleware's threads run their callbacks, and one thread of the instrument, the *keeper*, does all else.
+//! Endpoints in executors: the middleware's threads run their callbacks, and one thread of the instrument, the
+//! *keeper*, does all else.
 //!
-//! The keeper creates the endpoints, waits until they are matched, starts the executors, hands over the rows of each second, and notices the
-//! end. Callbacks measure as the loops of other runs do; they share a lock with the keeper, which takes it some times a second.
+//! The keeper creates the endpoints, waits until they are matched, starts the executors, hands over the rows of each
+//! second, and notices the end. Callbacks measure as the loops of other runs do; they share a lock with the keeper,
+//! which takes it some times a second.
 
 mod makers;
 mod origin;
@@ -102,7 +104,8 @@ fn named(context: &Context, sentence: &str) -> String {
     format!("{}: {sentence}", context.plan)
 }
 
-/// Hands over the rows of all members until each has finished or failed. So much of this thread's usage was the middleware's.
+/// Hands over the rows of all members until each has finished or failed. So much of this thread's usage was the
+/// middleware's.
 fn keep(members: &mut [Member<'_>], spins: &Spins, created: &Usage) {
     loop {
         let now_ns = now_ns();
@@ -200,8 +203,8 @@ impl Member<'_> {
     }
 }
 
-/// The beginning of the run in this process, which is reported when the keeper has done its part and all executors begin to spin: before,
-/// no timer runs.
+/// The beginning of the run in this process, which is reported when the keeper has done its part and all executors
+/// begin to spin: before, no timer runs.
 struct Beginning {
     /// Those that have not. The last one, by the counter's own order, reports.
     left: AtomicUsize,

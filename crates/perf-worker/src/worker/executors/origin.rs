@@ -1,4 +1,5 @@
-//! The origin of a message: when the first messages of its chain were sent. It travels in the payload of messages that others triggered.
+//! The origin of a message: when the first messages of its chain were sent. It travels in the payload of messages that
+//! others triggered.
 
 use crate::{
     backend::{Draft, Stamp, Taken},

@@ -1,4 +1,5 @@
-//! The callback of a subscription of a node: it records the message, works, notes the chains that end here, and triggers publishers.
+//! The callback of a subscription of a node: it records the message, works, notes the chains that end here, and
+//! triggers publishers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -58,8 +58,8 @@ impl Answering {
         });
     }
 
-    /// Hands over rows. Returns when to look again, ns; none when it has answered all requests. `overwritten`: requests that left the
-    /// history so far. `refused` gets the first refusal.
+    /// Hands over rows. Returns when to look again, ns; none when it has answered all requests. `overwritten`: requests
+    /// that left the history so far. `refused` gets the first refusal.
     ///
     /// # Errors
     /// A sentence: it cannot go on.

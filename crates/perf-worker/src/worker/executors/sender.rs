@@ -1,8 +1,8 @@
 //! A publisher of a node: the callback of its timer or of its trigger publishes, and the keeper hands over the rows.
 //!
-//! Message `k` is due at the start + (k + 1) · period and has the id k + 1. Each callback publishes one message; those of the periods that
-//! the timer passed over count as skipped. So an id tells the due time, however late the timer is. Without a timer no message is due: each
-//! trigger has the next id.
+//! Message `k` is due at the start + (k + 1) · period and has the id k + 1. Each callback publishes one message; those
+//! of the periods that the timer passed over count as skipped. So an id tells the due time, however late the timer is.
+//! Without a timer no message is due: each trigger has the next id.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -148,7 +148,8 @@ impl Sending {
         is_over || now_ns >= self.end_ns.saturating_add(CATCH_UP_NS) || self.is_stopped()
     }
 
-    /// Whether no trigger comes any more to a publisher without a timer: messages may still be on their way to its node.
+    /// Whether no trigger comes any more to a publisher without a timer: messages may still be on their way to its
+    /// node.
     fn is_quiet(&self, now_ns: i64) -> bool {
         let is_silent = now_ns >= self.end_ns.max(self.last_ns).saturating_add(CATCH_UP_NS);
         is_silent || now_ns >= self.end_ns.saturating_add(LONGEST_DRAIN_NS) || self.flags.is_abandoned()

@@ -1,5 +1,5 @@
-//! A publisher without a timer: it publishes when a message of each of its topics has come since it published last. Of several messages of
-//! one topic the last counts, as in a node that keeps the newest.
+//! A publisher without a timer: it publishes when a message of each of its topics has come since it published last. Of
+//! several messages of one topic the last counts, as in a node that keeps the newest.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

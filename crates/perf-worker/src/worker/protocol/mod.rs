@@ -1,5 +1,5 @@
-//! The worker protocol: the messages between coordinator and workers, one JSON value a line. Orders come on the worker's standard
-//! input, reports go to its descriptor [`REPORTS_FD`].
+//! The worker protocol: the messages between coordinator and workers, one JSON value a line. Orders come on the
+//! worker's standard input, reports go to its descriptor [`REPORTS_FD`].
 //!
 //! `docs/internals/worker-protocol.md` describes every field, for workers in other languages.
 //!
@@ -22,8 +22,8 @@
 //!                                 <-  Ended             once, when all its endpoints have finished
 //!   end of file                   ->                    the worker ends, whatever it is doing
 //! ```
-//! `Failed` may come instead of any report that an endpoint owes; `Warning` at any time. Every row carries the usage of its
-//! whole process, so the usage of a worker that is killed is known up to its last row.
+//! `Failed` may come instead of any report that an endpoint owes; `Warning` at any time. Every row carries the usage of
+//! its whole process, so the usage of a worker that is killed is known up to its last row.
 
 pub mod times;
 
@@ -39,7 +39,8 @@ use crate::{
 /// The number in `Drain::expected` if it is not known: then only a timeout shows that no more samples come.
 pub const UNKNOWN: u64 = u64::MAX - 1;
 
-/// Version of this protocol: a worker of another version refuses its plan. `docs/internals/releasing.md` says when it is raised.
+/// Version of this protocol: a worker of another version refuses its plan. `docs/internals/releasing.md` says when it
+/// is raised.
 pub const PROTOCOL: u32 = 2;
 
 /// The descriptor to which a worker writes its reports.
@@ -210,8 +211,8 @@ pub struct EndpointReport {
     pub chains: Vec<ChainReport>,
 }
 
-/// The latencies of a chain of topics until a subscription at its end received. Distributions are the cells of histograms, as (ns, number
-/// of messages).
+/// The latencies of a chain of topics until a subscription at its end received. Distributions are the cells of
+/// histograms, as (ns, number of messages).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ChainReport {
     /// Its name.

@@ -1,4 +1,5 @@
-//! Tests that `docs/internals/worker-protocol.md` agrees with the types: it is the only reference for workers in other languages.
+//! Tests that `docs/internals/worker-protocol.md` agrees with the types: it is the only reference for workers in other
+//! languages.
 
 use std::collections::BTreeSet;
 

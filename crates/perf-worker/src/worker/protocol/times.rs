@@ -1,4 +1,5 @@
-//! The times and numbers of the protocol, which all workers keep to. A test compares `docs/internals/worker-protocol.md` with them.
+//! The times and numbers of the protocol, which all workers keep to. A test compares
+//! `docs/internals/worker-protocol.md` with them.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The graph: nodes, topics, services and endpoints of the domain, as arrays of the caller's allocator.
 //!
-//! Names are not mangled: the topic `/chatter` is `/chatter` in the engine, too. Only services have topics of other names, as
-//! `rq/addRequest` and `rr/addReply` for `/add`; these are what `no_demangle` and `no_mangle` add.
+//! Names are not mangled: the topic `/chatter` is `/chatter` in the engine, too. Only services have topics of other
+//! names, as `rq/addRequest` and `rr/addReply` for `/add`; these are what `no_demangle` and `no_mangle` add.
 
 mod by_node;
 mod endpoints;

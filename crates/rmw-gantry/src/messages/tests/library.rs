@@ -8,8 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The directory of libraries that `GANTRY_ROS_LIBRARIES` names, all of whose message libraries are loaded; `None`, with a word
-/// about it, if it is not set.
+/// The directory of libraries that `GANTRY_ROS_LIBRARIES` names, all of whose message libraries are loaded; `None`,
+/// with a word about it, if it is not set.
 pub fn ros_libraries() -> Option<PathBuf> {
     let Some(directory) = std::env::var_os("GANTRY_ROS_LIBRARIES").map(PathBuf::from) else {
         println!("skipped: GANTRY_ROS_LIBRARIES does not name a directory with the libraries of a ROS 2");

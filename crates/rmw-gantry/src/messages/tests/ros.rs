@@ -1,4 +1,5 @@
-//! All messages of a ROS 2 that is installed, in C and C++, against `gantry-dynamic`, which makes random ones by their definitions.
+//! All messages of a ROS 2 that is installed, in C and C++, against `gantry-dynamic`, which makes random ones by their
+//! definitions.
 
 use super::{
     super::{MessageType, ServiceType},
@@ -15,8 +16,8 @@ use std::path::Path;
 /// Larger bodies are tested less.
 const LARGE_BYTES: usize = 10_000;
 
-/// The type and a way to make random bodies of it; `None` if `gantry-idl` cannot read its definition, because it is part of an action
-/// or an event of a service, which .msg files cannot name.
+/// The type and a way to make random bodies of it; `None` if `gantry-idl` cannot read its definition, because it is
+/// part of an action or an event of a service, which .msg files cannot name.
 fn dynamic_type(message_type: &MessageType) -> Option<gantry_dynamic::MessageType> {
     let description = message_type.description();
     let name: TypeName = description.name.parse().ok()?;

@@ -1,5 +1,5 @@
-//! The speed of writing and reading against a copy of the same size, with the types of a ROS 2 in C++. Run by hand, optimised:
-//! `cargo test --release -p rmw-gantry speed -- --ignored --nocapture`.
+//! The speed of writing and reading against a copy of the same size, with the types of a ROS 2 in C++. Run by hand,
+//! optimised: `cargo test --release -p rmw-gantry speed -- --ignored --nocapture`.
 
 use super::{
     super::MessageType,

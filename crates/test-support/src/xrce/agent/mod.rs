@@ -126,7 +126,8 @@ impl Transport for Lines {
                 if let [session, 0x80, low, high, ..] = message
                     && *session >= 0x80
                 {
-                    line.next.store(u16::from_le_bytes([*low, *high]).wrapping_add(1), Relaxed); // only the number matters
+                    // Only the number matters.
+                    line.next.store(u16::from_le_bytes([*low, *high]).wrapping_add(1), Relaxed);
                 }
             }
             None => {

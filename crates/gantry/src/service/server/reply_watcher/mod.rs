@@ -304,7 +304,8 @@ impl Watcher for ReplyWatcher {
         let working = Working { was_working: IS_WORKING.replace(true) };
         loop {
             let mut work = if working.was_working {
-                let Some(work) = try_lock(&self.work) else { return }; // its holder looks at `is_due` when it has unlocked it
+                // Its holder looks at `is_due` when it has unlocked it.
+                let Some(work) = try_lock(&self.work) else { return };
                 work
             } else {
                 lock(&self.work)
