@@ -246,15 +246,20 @@ impl RequestTracker {
         self.arrived.pop_front()
     }
 
-    /// The next response to a pending request; if there is none, the next request that will not be answered.
+    /// The next response to a pending request; if there is none, the next request that will not be answered. Drops other
+    /// responses: as many as were there when it dropped the first, so that a server that sends on does not hold the call.
     fn next_outcome(&mut self) -> Result<Option<Outcome>> {
-        while let Some(sample) = self.responses.take()? {
+        let mut left = None;
+        while left != Some(0)
+            && let Some(sample) = self.responses.take()?
+        {
             self.note_losses();
             let request = sample.info().request.filter(|request| request.client_gid == self.gid);
             let is_tracking = self.is_tracking;
             let is_awaited = |request: &RequestId| self.pending.remove(request.sequence).is_some() || !is_tracking;
             let Some(id) = request.filter(is_awaited) else {
                 self.dropped_responses += 1;
+                left = left.map_or_else(|| Some(self.responses.untaken()), |left: u64| Some(left - 1));
                 continue;
             };
             self.requests_ended();
