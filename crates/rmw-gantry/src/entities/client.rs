@@ -1,6 +1,6 @@
 //! Clients: the ends that ask.
 
-use super::{MAX_MALFORMED, context::Context, library::Close, node::Node, service::granted, source::Source};
+use super::{context::Context, library::Close, node::Node, service::granted, source::Source, take_valid};
 use crate::{
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
@@ -67,18 +67,23 @@ impl Client {
     /// The next response that `read` accepts. The others are no responses of the type: they are lost.
     pub fn take_valid_response(
         &self,
-        mut read: impl FnMut(&GenericResponse) -> Result<()>,
+        read: impl FnMut(&GenericResponse) -> Result<()>,
     ) -> Result<Option<GenericResponse>> {
-        for _ in 0..MAX_MALFORMED {
-            let Some(response) = self.source.library.with(|library| Ok(library.take_response()?))? else { break };
-            self.taken.fetch_add(1, Relaxed); // a number of its own
-            let Err(failure) = read(&response) else { return Ok(Some(response)) };
-            self.source.library.with(|library| {
-                library.skip_malformed(&response, failure.sentence);
-                Ok(())
-            })?;
-        }
-        Ok(None)
+        let library = &self.source.library;
+        take_valid(
+            || {
+                let response = library.with(|library| Ok(library.take_response()?))?;
+                self.taken.fetch_add(response.is_some().into(), Relaxed); // a number of its own
+                Ok(response)
+            },
+            read,
+            |response, why| {
+                library.with(|library| {
+                    library.skip_malformed(response, why);
+                    Ok(())
+                })
+            },
+        )
     }
 
     /// The number of responses that were available, and are not any more.

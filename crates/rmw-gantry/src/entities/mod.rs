@@ -1,5 +1,7 @@
 //! The entities behind the handles: safe Rust over the library.
 
+use crate::failure::Result;
+
 mod callback;
 mod client;
 mod context;
@@ -31,3 +33,17 @@ pub use wait_set::{Conditions, WaitSet};
 /// The malformed messages that one take passes over at most: a program that sends them without end holds no other one
 /// in a call. The next wait finds those that are left.
 const MAX_MALFORMED: usize = 64;
+
+/// The next message of `take` that `read` accepts; `skip` counts and logs the others, which are none of the type.
+fn take_valid<T>(
+    mut take: impl FnMut() -> Result<Option<T>>,
+    mut read: impl FnMut(&T) -> Result<()>,
+    mut skip: impl FnMut(&T, String) -> Result<()>,
+) -> Result<Option<T>> {
+    for _ in 0..MAX_MALFORMED {
+        let Some(message) = take()? else { break };
+        let Err(failure) = read(&message) else { return Ok(Some(message)) };
+        skip(&message, failure.sentence)?;
+    }
+    Ok(None)
+}

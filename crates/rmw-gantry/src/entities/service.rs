@@ -1,6 +1,6 @@
 //! Services: the ends that answer.
 
-use super::{MAX_MALFORMED, context::Context, library::Close, node::Node, source::Source};
+use super::{context::Context, library::Close, node::Node, source::Source, take_valid};
 use crate::{
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
@@ -55,18 +55,23 @@ impl Service {
     /// The next request that `read` accepts. The others are no requests of the type, and get no answer.
     pub fn take_valid_request(
         &self,
-        mut read: impl FnMut(&GenericRequest) -> Result<()>,
+        read: impl FnMut(&GenericRequest) -> Result<()>,
     ) -> Result<Option<GenericRequest>> {
-        for _ in 0..MAX_MALFORMED {
-            let Some(request) = self.source.library.with(|library| Ok(library.take_request()?))? else { break };
-            self.taken.fetch_add(1, Relaxed); // a number of its own
-            let Err(failure) = read(&request) else { return Ok(Some(request)) };
-            self.source.library.with(|library| {
-                library.skip_malformed(&request, failure.sentence);
-                Ok(())
-            })?;
-        }
-        Ok(None)
+        let library = &self.source.library;
+        take_valid(
+            || {
+                let request = library.with(|library| Ok(library.take_request()?))?;
+                self.taken.fetch_add(request.is_some().into(), Relaxed); // a number of its own
+                Ok(request)
+            },
+            read,
+            |request, why| {
+                library.with(|library| {
+                    library.skip_malformed(request, why);
+                    Ok(())
+                })
+            },
+        )
     }
 
     /// The number of requests that were available, and are not any more.

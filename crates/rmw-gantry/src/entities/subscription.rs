@@ -1,7 +1,7 @@
 //! Subscriptions.
 
 use super::{
-    MAX_MALFORMED, context::Context, endpoint_events::EndpointEvents, event::Change, library::Close, source::Source,
+    context::Context, endpoint_events::EndpointEvents, event::Change, library::Close, source::Source, take_valid,
 };
 use crate::{
     bindings::RMW_EVENT_MESSAGE_LOST,
@@ -86,16 +86,18 @@ impl Subscription {
         &self,
         mut read: impl FnMut(&GenericSample) -> Result<()>,
     ) -> Result<Option<(GenericSample, u64)>> {
-        for _ in 0..MAX_MALFORMED {
-            let Some((sample, number)) = self.take()? else { break };
-            let Err(failure) = read(&sample) else { return Ok(Some((sample, number))) };
-            let lost = self.source.library.with(|library| {
-                library.skip_malformed(&sample, failure.sentence);
-                Ok(lost(library))
-            })?;
-            self.tell_lost(lost);
-        }
-        Ok(None)
+        take_valid(
+            || self.take(),
+            |(sample, _)| read(sample),
+            |(sample, _), why| {
+                let lost = self.source.library.with(|library| {
+                    library.skip_malformed(sample, why);
+                    Ok(lost(library))
+                })?;
+                self.tell_lost(lost);
+                Ok(())
+            },
+        )
     }
 
     /// Tells the event of lost messages of those that it was not told.
