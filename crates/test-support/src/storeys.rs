@@ -26,12 +26,12 @@ pub fn check(crate_directory: &str, storeys: &[&str]) {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// The storeys of a crate as ARCHITECTURE.md draws them, from the ground: the first words below the heading
-/// `<name>/src, from the top`.
-pub fn drawn(architecture: &str, name: &str) -> Vec<String> {
-    let heading = format!("{name}/src, from the top");
-    let mut lines = architecture.lines().skip_while(|line| !line.contains(&heading));
-    let column = lines.next().and_then(|line| line.find(&heading)).unwrap();
+/// The storeys of a crate as its README draws them, from the ground: the first words below the heading
+/// `src, from the top`.
+pub fn drawn(readme: &str) -> Vec<String> {
+    const HEADING: &str = "src, from the top";
+    let mut lines = readme.lines().skip_while(|line| !line.contains(HEADING));
+    let column = lines.next().and_then(|line| line.find(HEADING)).unwrap();
     let rows = lines.take_while(|line| !line.starts_with("```")).filter_map(|line| line.get(column..));
     let words = rows.map(|row| row.trim_start().split("  ").next().unwrap_or_default().trim().to_owned());
     let mut storeys: Vec<String> = words.filter(|words| !words.is_empty()).collect();
