@@ -2,11 +2,12 @@
 
 use crate::{
     absent, doctor,
-    domain::Domain,
     error::Result,
     interface, node,
     output::{Output, print_error},
-    param, service, topic,
+    param, service,
+    session::Session,
+    topic,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -49,19 +50,6 @@ enum Command {
         /// The shell: source <(gantry completion bash)
         shell: Shell,
     },
-}
-
-/// The domain and the output that all commands have.
-#[derive(Clone, Copy, Debug)]
-pub struct Session {
-    pub domain_id: Option<u32>,
-    pub output: Output,
-}
-
-impl Session {
-    pub fn join(self) -> Result<Domain> {
-        Domain::join(self.domain_id)
-    }
 }
 
 impl Cli {

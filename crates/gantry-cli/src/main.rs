@@ -22,6 +22,7 @@ mod output;
 mod param;
 mod qos;
 mod service;
+mod session;
 mod topic;
 
 use error::Failure;

@@ -10,8 +10,8 @@ mod machine;
 mod process;
 
 use crate::{
-    cli::Session,
     error::{Failure, Result},
+    session::Session,
 };
 use clap::Args;
 use domain::Domain;

@@ -1,7 +1,7 @@
 //! `gantry interface list`.
 
 use super::{Kinds, is_service};
-use crate::{cli::Session, error::Result, message::KnownTypes};
+use crate::{error::Result, message::KnownTypes, session::Session};
 use clap::Args;
 use serde::Serialize;
 use std::fmt;

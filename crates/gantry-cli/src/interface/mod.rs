@@ -4,7 +4,7 @@ mod list;
 mod package;
 mod show;
 
-use crate::{cli::Session, error::Result};
+use crate::{error::Result, session::Session};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,7 @@
 //! `gantry interface package`.
 
 use super::{Kinds, is_service};
-use crate::{cli::Session, error::Result, message::KnownTypes, names, output::Names};
+use crate::{error::Result, message::KnownTypes, names, output::Names, session::Session};
 use clap::Args;
 
 #[derive(Debug, Args)]

@@ -2,10 +2,10 @@
 
 use super::is_service;
 use crate::{
-    cli::Session,
     error::{Failure, Result},
     message::{KnownTypes, TopicType},
     names,
+    session::Session,
 };
 use clap::Args;
 use serde::Serialize;

@@ -1,11 +1,11 @@
 //! `gantry node info`.
 
 use crate::{
-    cli::Session,
     domain::{Domain, NamesAndTypes},
     error::Result,
     names,
     output::print_error,
+    session::Session,
 };
 use clap::Args;
 use serde::Serialize;

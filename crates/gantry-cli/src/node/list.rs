@@ -1,9 +1,9 @@
 //! `gantry node list`.
 
 use crate::{
-    cli::Session,
     error::Result,
     output::{Names, print_error},
+    session::Session,
 };
 use clap::Args;
 

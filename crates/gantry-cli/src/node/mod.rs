@@ -3,7 +3,7 @@
 mod info;
 mod list;
 
-use crate::{cli::Session, error::Result};
+use crate::{error::Result, session::Session};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,7 @@ use super::{
     remote::RemoteNode,
     set::{Success, set_one},
 };
-use crate::{cli::Session, error::Result};
+use crate::{error::Result, session::Session};
 use clap::Args;
 use gantry::ParameterValue;
 

@@ -2,9 +2,9 @@
 
 use super::remote::{RemoteNode, messages, type_name};
 use crate::{
-    cli::Session,
     error::Result,
     message::{Repr, json_of},
+    session::Session,
 };
 use clap::Args;
 use gantry_dynamic::{DynamicMessage, Value};

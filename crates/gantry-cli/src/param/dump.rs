@@ -1,7 +1,7 @@
 //! `gantry param dump`: a parameter file.
 
 use super::remote::{ParameterValue, RemoteNode, messages};
-use crate::{cli::Session, error::Result, output::print_error};
+use crate::{error::Result, output::print_error, session::Session};
 use clap::Args;
 use gantry_dynamic::{Value, Yaml};
 use serde::{Serialize, Serializer};

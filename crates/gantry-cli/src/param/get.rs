@@ -1,7 +1,7 @@
 //! `gantry param get`.
 
 use super::remote::{ParameterValue, RemoteNode, messages};
-use crate::{cli::Session, error::Result};
+use crate::{error::Result, session::Session};
 use clap::Args;
 use serde::{Serialize, Serializer};
 use std::fmt;

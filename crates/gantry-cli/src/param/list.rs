@@ -1,7 +1,7 @@
 //! `gantry param list`.
 
 use super::remote::{RemoteNode, type_name};
-use crate::{cli::Session, error::Result};
+use crate::{error::Result, session::Session};
 use clap::Args;
 use serde::Serialize;
 use std::fmt;

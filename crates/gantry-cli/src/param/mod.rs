@@ -8,7 +8,7 @@ mod list;
 mod remote;
 mod set;
 
-use crate::{cli::Session, error::Result};
+use crate::{error::Result, session::Session};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]

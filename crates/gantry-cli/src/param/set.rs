@@ -2,9 +2,9 @@
 
 use super::remote::{RemoteNode, messages};
 use crate::{
-    cli::Session,
     error::{Failure, Result},
     output::print_error,
+    session::Session,
 };
 use clap::Args;
 use gantry::{Parameter, ParameterValue};

@@ -1,13 +1,13 @@
 //! `gantry service call`.
 
 use crate::{
-    cli::Session,
     domain::Domain,
     error::{Failure, Result},
     message::{Repr, TopicType, json_of},
     names,
     number::{positive_rate, positive_seconds},
     output::print_error,
+    session::Session,
 };
 use clap::Args;
 use gantry::{GenericClient, ServiceTypeDescription};

@@ -1,6 +1,6 @@
 //! `gantry service explain`: a sentence for each client with each server.
 
-use crate::{cli::Session, domain::Domain, error::Result, names::count};
+use crate::{domain::Domain, error::Result, names::count, session::Session};
 use clap::Args;
 use gantry::{ConnectionState, ServiceConnection};
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! `gantry service find`.
 
-use crate::{cli::Session, error::Result, names, output::Names};
+use crate::{error::Result, names, output::Names, session::Session};
 use clap::Args;
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! `gantry service info`.
 
-use crate::{cli::Session, error::Result, names::types_text};
+use crate::{error::Result, names::types_text, session::Session};
 use clap::Args;
 use serde::Serialize;
 use std::fmt;

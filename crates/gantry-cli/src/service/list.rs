@@ -1,6 +1,6 @@
 //! `gantry service list`.
 
-use crate::{cli::Session, error::Result};
+use crate::{error::Result, session::Session};
 use clap::Args;
 use serde::Serialize;
 use std::fmt;

@@ -7,7 +7,7 @@ mod info;
 mod list;
 mod type_name;
 
-use crate::{cli::Session, error::Result};
+use crate::{error::Result, session::Session};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,7 @@
 //! `gantry topic bw`: the bytes of messages that arrive here in a second.
 
 use super::{source::Source, window::Sizes};
-use crate::{cli::Session, error::Result, qos::QosOptions};
+use crate::{error::Result, qos::QosOptions, session::Session};
 use clap::Args;
 
 #[derive(Debug, Args)]

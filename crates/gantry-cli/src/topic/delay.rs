@@ -2,9 +2,9 @@
 
 use super::{source::Source, window::Delays};
 use crate::{
-    cli::Session,
     error::{Failure, Result},
     qos::QosOptions,
+    session::Session,
 };
 use clap::Args;
 use gantry_dynamic::DynamicMessage;

@@ -2,12 +2,12 @@
 
 use super::source::{Source, never_published};
 use crate::{
-    cli::Session,
     error::{Failure, Result},
     message::{Printed, field},
     number::positive_seconds,
     output::print_error,
     qos::QosOptions,
+    session::Session,
 };
 use clap::Args;
 use gantry_dynamic::Yaml;

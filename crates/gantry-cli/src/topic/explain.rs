@@ -1,6 +1,6 @@
 //! `gantry topic explain`: a sentence for each publisher with each subscription.
 
-use crate::{cli::Session, domain::Domain, error::Result};
+use crate::{domain::Domain, error::Result, session::Session};
 use clap::Args;
 use gantry::{Connection, ConnectionState, TopicEndpointInfo};
 use serde::Serialize;

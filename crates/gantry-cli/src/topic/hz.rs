@@ -1,7 +1,7 @@
 //! `gantry topic hz`: the rate at which messages arrive here.
 
 use super::{source::Source, window::Periods};
-use crate::{cli::Session, error::Result, qos::QosOptions};
+use crate::{error::Result, qos::QosOptions, session::Session};
 use clap::Args;
 
 #[derive(Debug, Args)]

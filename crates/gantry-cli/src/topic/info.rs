@@ -1,7 +1,7 @@
 //! `gantry topic info`.
 
 use super::endpoint::Endpoint;
-use crate::{cli::Session, error::Result, names::types_text};
+use crate::{error::Result, names::types_text, session::Session};
 use clap::Args;
 use serde::Serialize;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! `gantry topic list`.
 
-use crate::{cli::Session, error::Result};
+use crate::{error::Result, session::Session};
 use clap::Args;
 use gantry::printable;
 use gantry_shm::Role;

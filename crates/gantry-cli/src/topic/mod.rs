@@ -14,7 +14,7 @@ mod source;
 mod type_name;
 mod window;
 
-use crate::{cli::Session, error::Result};
+use crate::{error::Result, session::Session};
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]

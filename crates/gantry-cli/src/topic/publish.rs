@@ -1,7 +1,6 @@
 //! `gantry topic pub`.
 
 use crate::{
-    cli::Session,
     domain::Domain,
     error::{Failure, Result},
     message::{KnownTypes, Repr, TopicType},
@@ -9,6 +8,7 @@ use crate::{
     number::{positive_rate, positive_seconds},
     output::print_error,
     qos::{Profile, QosOptions},
+    session::Session,
 };
 use clap::Args;
 use gantry::{Connection, ConnectionState, GenericPublisher, TypeDescription};

@@ -1,6 +1,6 @@
 //! `gantry topic type`.
 
-use crate::{cli::Session, error::Result, output::Names};
+use crate::{error::Result, output::Names, session::Session};
 use clap::Args;
 
 #[derive(Debug, Args)]

@@ -1,0 +1,28 @@
+//! The storeys of this crate: no import goes up, and no files import each other in a circle.
+
+use test_support::storeys;
+
+const STOREYS: &[&str] = &[
+    "error",
+    "number",
+    "output",
+    "names",
+    "domain",
+    "session",
+    "qos",
+    "message",
+    "absent",
+    "node",
+    "interface",
+    "topic",
+    "service",
+    "param",
+    "doctor",
+    "cli",
+    "main",
+];
+
+#[test]
+fn imports_go_down_and_in_no_circle() {
+    storeys::check(env!("CARGO_MANIFEST_DIR"), STOREYS);
+}
