@@ -24,7 +24,7 @@ pub mod xrce;
 pub use {
     compiler::{built_archive, compile, missing_compiler},
     peer::{Peer, order, say, this_program},
-    trials::{Test, is_ignored, side_by_side, trial, trials},
+    trials::{Test, ignore, is_ignored, side_by_side, trial, trials},
 };
 
 use std::time::{Duration, Instant};

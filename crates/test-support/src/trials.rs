@@ -1,6 +1,7 @@
 //! Lists of tests, for test programs with a `main` of their own (`harness = false`).
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::{Arguments, Completion, Trial};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// A test: its name and its function.
 pub type Test = (&'static str, fn());
@@ -18,12 +19,24 @@ pub fn trials(tests: impl IntoIterator<Item = &'static [Test]>) -> Vec<Trial> {
     tests.into_iter().flatten().map(|&(name, test)| trial(name, test)).collect()
 }
 
-/// A test that fails by panicking.
+/// A test that fails by panicking, and is ignored if it calls [`ignore`].
 pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {
-    Trial::test(name, move || {
-        test();
-        Ok(())
+    Trial::ignorable_test(name, move || match catch_unwind(AssertUnwindSafe(test)) {
+        Ok(()) => Ok(Completion::Completed),
+        Err(payload) => match payload.downcast::<Ignored>() {
+            Ok(ignored) => Ok(Completion::ignored_with(ignored.0)),
+            Err(payload) => resume_unwind(payload),
+        },
     })
+}
+
+/// The payload of the unwinding that [`ignore`] begins.
+struct Ignored(String);
+
+/// Ends the running [`trial`], whose result is then `ignored` with this reason, not `ok`: for a test that finds out only
+/// while it runs what this machine cannot do. It must be called on the test's own thread.
+pub fn ignore(why: impl Into<String>) -> ! {
+    resume_unwind(Box::new(Ignored(why.into())))
 }
 
 /// Whether there is a reason to ignore a group of tests; prints the reason.
@@ -41,4 +54,20 @@ pub fn side_by_side(threads: usize) -> Arguments {
     let asked_for = std::env::var("RUST_TEST_THREADS").ok().and_then(|threads| threads.parse().ok());
     arguments.test_threads = arguments.test_threads.or(asked_for).or(Some(threads));
     arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ignored_test_has_not_passed_and_a_panic_has_failed() {
+        let trials = vec![
+            trial("ignored", || ignore("this machine has no such thing")),
+            trial("failed", || panic!("as it should")),
+            trial("passed", || ()),
+        ];
+        let conclusion = libtest_mimic::run(&Arguments::default(), trials);
+        assert_eq!((conclusion.num_ignored, conclusion.num_failed, conclusion.num_passed), (1, 1, 1));
+    }
 }

@@ -85,7 +85,7 @@ fn a_root_that_is_no_tmpfs_is_refused() {
     let root = ["/tmp", "/var/tmp", env!("CARGO_MANIFEST_DIR")].into_iter().find(|path| {
         !rustix::fs::statfs(*path).is_ok_and(|found| found.f_type == 0x0102_1994) && tempfile::tempdir_in(path).is_ok()
     });
-    let Some(root) = root else { return eprintln!("skipped: no directory here is on a disk") };
+    let Some(root) = root else { ignore("no directory here is on a disk") };
     let root = tempfile::tempdir_in(root).unwrap();
     let join = |allowed: &str| {
         let program = this_program();
@@ -121,13 +121,13 @@ pub fn join_default() {
 fn a_program_with_the_rights_of_its_file_ignores_the_environment() {
     const NOBODY: u32 = 65534;
     if this_program().len() > 1 {
-        return eprintln!("skipped: an emulator runs this program");
+        ignore("an emulator runs this program");
     }
     let (root, folder) = (Root::new(), tempfile::tempdir().unwrap());
     let program = folder.path().join("it");
     std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     if std::os::unix::fs::chown(&program, Some(NOBODY), Some(NOBODY)).is_err() {
-        return eprintln!("skipped: only root can give a file another owner");
+        ignore("only root can give a file another owner");
     }
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o4755)).unwrap();
     let mut command = std::process::Command::new(program);
@@ -135,7 +135,7 @@ fn a_program_with_the_rights_of_its_file_ignores_the_environment() {
     let line = child.line();
     child.finish();
     if line.starts_with(user_directory(&root).to_str().unwrap()) {
-        return eprintln!("skipped: this file system ignores the set-user-ID bit");
+        ignore("this file system ignores the set-user-ID bit");
     }
     assert!(line.starts_with("/dev/shm/gantry-"), "{line}");
 }
@@ -197,7 +197,7 @@ pub fn grow_to_the_end(participant: &std::sync::Arc<Participant>) {
 fn a_user_namespace_is_no_other_user() {
     let unshare = "unshare --user --map-user=5";
     if !std::process::Command::new("sh").args(["-c", &format!("{unshare} true")]).status().unwrap().success() {
-        return eprintln!("skipped: no user namespace with another uid can be made");
+        ignore("no user namespace with another uid can be made");
     }
     let root = Root::new();
     let participant = root.join();

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-pub use test_support::{PATIENCE, Peer, eventually, tests, this_program};
+pub use test_support::{PATIENCE, Peer, eventually, ignore, tests, this_program};
 
 /// A directory in shared memory that is removed at the end of the test.
 pub struct Root(tempfile::TempDir);
