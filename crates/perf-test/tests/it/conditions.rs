@@ -12,6 +12,7 @@ use perf_test::system::System;
 use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
+use test_support::ignore;
 
 use crate::program::{Finished, Memory, send, stat_of, wait_until_gone};
 use crate::system::fake::Fake;
@@ -24,6 +25,7 @@ test_support::tests![
     an_interrupt_and_a_kill_restore_the_machine,
     scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored,
     results_of_several_boots_are_put_together,
+    another_user_is_told_what_to_do,
     wrong_plans_are_refused_before_a_run,
 ];
 
@@ -250,13 +252,11 @@ fn limit_us() -> i32 {
 fn scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored() {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || OpenOptions::new().read(true).write(true).open(DEVICE).is_err() {
-        eprintln!("SKIPPED: this user may not set real-time priorities, or {DEVICE} cannot be used");
-        return;
+        ignore(format!("this user may not set real-time priorities, or {DEVICE} cannot be used"));
     }
     let usable = System::read(Path::new("/")).cpu.usable_cpus.unwrap();
     if !usable.contains(&0) {
-        eprintln!("SKIPPED: this process may not use CPU 0");
-        return;
+        ignore("this process may not use CPU 0");
     }
     let memory = Memory::new();
     let settings = "taskset: 0, chrt: rr 1, cpu_dma_latency_us: 7";
@@ -352,8 +352,8 @@ fn results_of_several_boots_are_put_together() {
     }
 }
 
-/// Another user is told what to do.
-fn no_permission(memory: &Memory) {
+fn another_user_is_told_what_to_do() {
+    let memory = Memory::new();
     const NOBODY: u32 = 65_534;
     let is_root = rustix::process::geteuid().is_root();
     let folder = plan(&format!("{RUN}conditions: [{{name: a, chrt: rr 1}}]\n"));
@@ -361,13 +361,11 @@ fn no_permission(memory: &Memory) {
     let mut command = memory.command(&format!("conditions {}/plan.yaml", folder.path().display()));
     let output = if is_root { command.uid(NOBODY).gid(NOBODY).output() } else { command.output() };
     let Ok(output) = output else {
-        eprintln!("SKIPPED: the user nobody cannot start this program");
-        return;
+        ignore("the user nobody cannot start this program");
     };
     let said = String::from_utf8(output.stderr).unwrap();
     if !is_root && output.status.success() {
-        eprintln!("SKIPPED: this user may have real-time priorities");
-        return;
+        ignore("this user may have real-time priorities");
     }
     assert!(output.status.code() == Some(2) && said.contains("Run perf_test as root"), "{said}");
 }
@@ -386,7 +384,6 @@ fn wrong_plans_are_refused_before_a_run() {
         assert!(refused.stderr.contains(words), "{words:?} is not in {}", refused.everything());
         assert!(!folder.path().join("plan-results").exists());
     }
-    no_permission(&memory);
     // A machine that lacks all of it skips all, and says so.
     let bare = Fake::empty();
     let folder =

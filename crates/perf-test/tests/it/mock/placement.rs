@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use perf_worker::worker::{ORDERS_THREAD, placement::Placement};
+use test_support::ignore;
 
 use crate::program::{Memory, stat_of};
 
@@ -36,8 +37,7 @@ fn the_priority_reaches_the_threads_of_the_scope_and_never_the_instruments() {
     const OTHER: &str = "0";
     const FIFO: &str = "1";
     if let Err(sentence) = (Placement { rt_priority: 1, ..Placement::default() }).check() {
-        eprintln!("SKIPPED: no real-time priority here: {sentence}");
-        return;
+        ignore(format!("no real-time priority here: {sentence}"));
     }
     for (scope, of_middleware) in [("", FIFO), ("--rt-scope process", FIFO), ("--rt-scope endpoints", OTHER)] {
         let policies = threads(&format!("--use-rt-prio 1 {scope}"), |path| stat_of(path)[38].clone());
