@@ -246,8 +246,9 @@ impl RequestTracker {
         self.arrived.pop_front()
     }
 
-    /// The next response to a pending request; if there is none, the next request that will not be answered. Drops other
-    /// responses: as many as were there when it dropped the first, so that a server that sends on does not hold the call.
+    /// The next response to a pending request; if there is none, the next request that will not be answered. Drops
+    /// other responses: as many as were there when it dropped the first, so that a server that sends on does not hold
+    /// the call.
     fn next_outcome(&mut self) -> Result<Option<Outcome>> {
         let mut left = None;
         while left != Some(0)
