@@ -33,8 +33,8 @@ pub fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> T
 /// The payload of the unwinding that [`ignore`] begins.
 struct Ignored(String);
 
-/// Ends the running [`trial`], whose result is then `ignored` with this reason, not `ok`: for a test that finds out only
-/// while it runs what this machine cannot do. It must be called on the test's own thread.
+/// Ends the running [`trial`], whose result is then `ignored` with this reason, not `ok`: for a test that finds out
+/// only while it runs what this machine cannot do. It must be called on the test's own thread.
 pub fn ignore(why: impl Into<String>) -> ! {
     resume_unwind(Box::new(Ignored(why.into())))
 }
