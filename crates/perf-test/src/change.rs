@@ -211,7 +211,7 @@ mod tests {
     use crate::report::summary::tests::summary;
 
     fn runs(latencies_ns: &[u64]) -> Vec<SummaryEntry> {
-        latencies_ns.iter().map(|latency_ns| SummaryEntry::of(&summary("", *latency_ns), Vec::new())).collect()
+        latencies_ns.iter().map(|latency_ns| summary("", *latency_ns)).collect()
     }
 
     fn of<'a>(changes: &'a [Change], metric: &str) -> &'a Change {

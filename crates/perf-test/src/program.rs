@@ -148,7 +148,7 @@ fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
         }
     }
     match (copy.as_slice(), zero_copy.as_slice()) {
-        ([copy], [zero_copy]) => print_lines(&result_analysis(copy, zero_copy)),
+        ([copy], [zero_copy]) => print_lines(&result_analysis(&spec, copy, zero_copy)),
         pairs => print_lines(&paired(["copy", "zero copy"], [pairs.0, pairs.1])),
     }
 }

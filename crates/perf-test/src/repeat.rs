@@ -7,7 +7,7 @@ use crate::{
     change::{self, Design, explained},
     figures::FIGURES,
     measure::interval::Interval,
-    report::{full::SummaryEntry, summary::Summary, tables::table},
+    report::{full::Summary, tables::table},
 };
 
 /// The figures of repeated runs, as lines of text; empty for one run.
@@ -16,15 +16,14 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
     if runs.len() < 2 {
         return Vec::new();
     }
-    let runs = entries(runs);
     let mut rows = vec![["figure", "median", "interval"].map(str::to_owned).to_vec()];
     let mut confidence = 0.0;
     for figure in &FIGURES {
-        let Some(found) = figure.values(&runs).and_then(Interval::of) else {
+        let Some(found) = figure.values(runs).and_then(Interval::of) else {
             continue;
         };
         let [median, low, high] = [found.median, found.low, found.high].map(|value| figure.show(value));
-        rows.push(vec![figure.marked(&runs), median, format!("{low} to {high}")]);
+        rows.push(vec![figure.marked(runs), median, format!("{low} to {high}")]);
         confidence = found.confidence;
     }
     let mut lines = vec![String::new()];
@@ -36,14 +35,10 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
 /// The comparison of two series of runs with their `names`, pair by pair, as lines of text.
 #[must_use]
 pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
-    let [first, second] = runs.map(entries);
+    let [first, second] = runs;
     let pairs = first.len().min(second.len());
     let title = format!("{pairs} pairs of runs, interleaved: from {} to {}", names[0], names[1]);
-    change::lines(&title, names, [&first, &second], &change::of_pairs(&first, &second), Design::Pairs)
-}
-
-fn entries(runs: &[Summary]) -> Vec<SummaryEntry> {
-    runs.iter().map(|run| SummaryEntry::of(run, Vec::new())).collect()
+    change::lines(&title, names, [first, second], &change::of_pairs(first, second), Design::Pairs)
 }
 
 #[cfg(test)]

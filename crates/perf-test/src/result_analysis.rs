@@ -5,10 +5,10 @@
 //! values of single seconds (latency, CPU), three times the square root of a count, and in any case 5 %.
 
 use crate::report::{
-    summary::Summary,
+    full::{Summary, UsedEntry},
     tables::{cells, table},
 };
-use perf_worker::measure::{moments::Moments, usage::Usage};
+use perf_worker::{measure::moments::Moments, run_spec::RunSpec};
 
 /// The fraction of the larger value below which a difference is noise.
 const MIN_DIFFERENCE_FRACTION: f64 = 0.05;
@@ -38,9 +38,9 @@ impl Figure {
     }
 }
 
-/// The comparison of a run without zero copy and one with it, as lines of text.
+/// The comparison of a run without zero copy, whose conditions are `spec`, and one with it, as lines of text.
 #[must_use]
-pub fn result_analysis(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
+pub fn result_analysis(spec: &RunSpec, copy: &Summary, zero_copy: &Summary) -> Vec<String> {
     let mut lines = vec![String::new()];
     let header =
         cells(["Communication Method", "Latency", "utime+stime", "maxrss", "minflt", "majflt", "nvcsw", "nivcsw"]);
@@ -49,26 +49,26 @@ pub fn result_analysis(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
     lines.push("Latency: mean, s. utime+stime: ns of CPU. maxrss: KiB. All workers since each started, without the instrument's own threads.".to_owned());
     lines.push(String::new());
     lines.push(sentence("The mean latency", latency(copy), latency(zero_copy)));
-    let peak = |summary: &Summary| Figure::of_size(summary.usage().maxrss_kib);
+    let peak = |summary: &Summary| Figure::of_size(summary.peak_rss_kib() as i64);
     lines.push(sentence("The resident memory (maxrss)", peak(copy), peak(zero_copy)));
     lines.push("In the measured seconds, without set-up and draining:".to_owned());
     lines.push(sentence("The CPU time (utime+stime)", cpu_time(copy), cpu_time(zero_copy)));
-    type Count = fn(&Usage) -> i64;
+    type Count = fn(&UsedEntry) -> i64;
     let counts: [(&str, Count); 4] = [
-        ("The number of minor page faults (minflt)", |usage| usage.minflt),
-        ("The number of major page faults (majflt)", |usage| usage.majflt),
-        ("The number of voluntary context switches (nvcsw)", |usage| usage.nvcsw),
-        ("The number of involuntary context switches (nivcsw)", |usage| usage.nivcsw),
+        ("The number of minor page faults (minflt)", |usage| usage.minor_faults),
+        ("The number of major page faults (majflt)", |usage| usage.major_faults),
+        ("The number of voluntary context switches (nvcsw)", |usage| usage.voluntary_switches),
+        ("The number of involuntary context switches (nivcsw)", |usage| usage.involuntary_switches),
     ];
     for (what, count) in counts {
-        let [before, after] = [copy, zero_copy].map(|summary| Figure::of_count(count(&summary.measured.usage)));
+        let [before, after] = [copy, zero_copy].map(|summary| Figure::of_count(count(&summary.used)));
         lines.push(sentence(what, before, after));
     }
     lines.push(String::new());
     lines.push(
         "This is one pair of runs; another pair may differ. `--runs 6` gives ratios with their intervals.".to_owned(),
     );
-    if let Some(ratio) = copy.copy_ratio() {
+    if let Some(ratio) = copy.copy_ratio(spec) {
         lines.push(format!(
             "The copy path's mean latency is {ratio:.2} × two warm copies and one wake-up, measured before and after it."
         ));
@@ -77,19 +77,26 @@ pub fn result_analysis(copy: &Summary, zero_copy: &Summary) -> Vec<String> {
 }
 
 fn analysis_row(method: &str, summary: &Summary) -> Vec<String> {
-    let usage = summary.usage();
-    let mut row = vec![method.to_owned(), format!("{:.6}", summary.received.latency_ns.mean * 1e-9)];
-    let counts = [usage.cpu_ns(), usage.maxrss_kib, usage.minflt, usage.majflt, usage.nvcsw, usage.nivcsw];
+    let usage = summary.used_with_set_up();
+    let mut row = vec![method.to_owned(), format!("{:.6}", summary.total.latency.mean() * 1e-9)];
+    let counts = [
+        usage.cpu_ns(),
+        summary.peak_rss_kib() as i64,
+        usage.minor_faults,
+        usage.major_faults,
+        usage.voluntary_switches,
+        usage.involuntary_switches,
+    ];
     row.extend(counts.map(|count| count.to_string()));
     row
 }
 
 fn latency(summary: &Summary) -> Figure {
-    Figure::of_seconds(summary.received.latency_ns.mean, &summary.second_latencies_ns)
+    Figure::of_seconds(summary.total.latency.mean(), &summary.seconds.latency_ns)
 }
 
 fn cpu_time(summary: &Summary) -> Figure {
-    Figure::of_seconds(summary.measured.usage.cpu_ns() as f64, &summary.second_core_percents)
+    Figure::of_seconds(summary.used.cpu_ns() as f64, &summary.seconds.core_percent)
 }
 
 /// The difference of a figure, in words. Less is better in all figures here.
@@ -110,7 +117,7 @@ fn sentence(what: &str, copy: Figure, zero_copy: Figure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::summary::tests::summary;
+    use crate::report::summary::tests::{spec, summary};
 
     fn lines_about(lines: &[String], what: &str) -> String {
         lines.iter().find(|line| line.starts_with("- ") && line.contains(what)).unwrap().clone()
@@ -118,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_table_has_the_documented_columns_and_units() {
-        let lines = result_analysis(&summary("", 4_546_000), &summary("--zero-copy", 195_000));
+        let lines = result_analysis(&spec(""), &summary("", 4_546_000), &summary("--zero-copy", 195_000));
         let text = lines.join("\n");
         assert!(
             text.contains(
@@ -135,12 +142,14 @@ mod tests {
     fn sentences_follow_the_measurement_not_the_expectation() {
         let fast = summary("", 100_000);
         let slow = summary("--zero-copy", 300_000);
-        let sentence = lines_about(&result_analysis(&fast, &slow), "mean latency");
+        let sentence = lines_about(&result_analysis(&spec(""), &fast, &slow), "mean latency");
         assert!(sentence.contains("higher: worse"), "{sentence}");
-        let sentence =
-            lines_about(&result_analysis(&summary("", 300_000), &summary("--zero-copy", 100_000)), "mean latency");
+        let sentence = lines_about(
+            &result_analysis(&spec(""), &summary("", 300_000), &summary("--zero-copy", 100_000)),
+            "mean latency",
+        );
         assert!(sentence.contains("lower: better"), "{sentence}");
-        assert!(lines_about(&result_analysis(&fast, &slow), "maxrss").contains("the same"));
+        assert!(lines_about(&result_analysis(&spec(""), &fast, &slow), "maxrss").contains("the same"));
     }
 
     #[test]
@@ -151,12 +160,12 @@ mod tests {
             (0..30).for_each(|i| seconds.add(mean * [0.2, 1.8][i % 2]));
             seconds
         };
-        before.second_latencies_ns = noisy(100_000.0);
-        after.second_latencies_ns = noisy(80_000.0);
-        let sentence = lines_about(&result_analysis(&before, &after), "mean latency");
+        before.seconds.latency_ns = noisy(100_000.0);
+        after.seconds.latency_ns = noisy(80_000.0);
+        let sentence = lines_about(&result_analysis(&spec(""), &before, &after), "mean latency");
         assert!(sentence.contains("no difference beyond the noise"), "{sentence}");
         // The same means without that variation do differ.
-        let steady = result_analysis(&summary("", 100_000), &summary("--zero-copy", 80_000));
+        let steady = result_analysis(&spec(""), &summary("", 100_000), &summary("--zero-copy", 80_000));
         assert!(lines_about(&steady, "mean latency").contains("better"));
     }
 
@@ -164,16 +173,16 @@ mod tests {
     fn the_set_up_is_in_the_table_and_in_no_sentence() {
         let mut heavy = summary("", 100_000);
         for worker in &mut heavy.workers {
-            (worker.resources.usage.utime_ns, worker.resources.usage.minflt) = (90_000_000_000, 100_000);
+            (worker.used.user_ns, worker.used.minor_faults) = (90_000_000_000, 100_000);
         }
-        let lines = result_analysis(&heavy, &summary("--zero-copy", 100_000));
+        let lines = result_analysis(&spec(""), &heavy, &summary("--zero-copy", 100_000));
         assert!(lines.join("\n").contains("| 181000000000 | 120000 | 200000 |"), "{lines:#?}");
         for what in ["CPU time", "minflt"] {
             assert!(lines_about(&lines, what).ends_with("is the same."), "{lines:#?}");
         }
         let mut busy = summary("", 100_000);
-        busy.measured.usage.utime_ns = 5_000_000_000;
-        let sentence = lines_about(&result_analysis(&busy, &summary("--zero-copy", 100_000)), "CPU time");
+        busy.used.user_ns = 5_000_000_000;
+        let sentence = lines_about(&result_analysis(&spec(""), &busy, &summary("--zero-copy", 100_000)), "CPU time");
         assert!(sentence.contains("lower: better"), "{sentence}");
     }
 

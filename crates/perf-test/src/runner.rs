@@ -13,15 +13,14 @@ use crate::{
     interrupt::Interrupt,
     report::{
         Reports,
+        full::Summary,
         heading::{heading, legend},
         outputs::Outputs,
         plot,
-        summary::Summary,
     },
     requirement::Requirement,
     system::own_process,
     topic::full_name,
-    verdict::Verdict,
 };
 use perf_worker::run_spec::RunSpec;
 
@@ -42,8 +41,12 @@ impl Runner {
     /// # Errors
     /// The run could not begin, failed, or did not meet its requirements.
     pub fn once(&self, spec: &RunSpec) -> Result<(), Failure> {
-        let (summary, verdicts) = self.measure(spec, &self.outputs, &[])?;
-        judge(&summary, &verdicts)
+        let summary = self.measure(spec, &self.outputs, &[])?;
+        complete(&summary)?;
+        match missed(&summary) {
+            0 => Ok(()),
+            count => Err(Failure::NotMet(format!("{count} of {} requirements not met", summary.requirements.len()))),
+        }
     }
 
     /// Measures one of several runs, whose logs have `suffix` in their names. It must be complete. Also returns the
@@ -53,16 +56,17 @@ impl Runner {
     /// The run could not begin, failed, or was ended early; then the others must not begin.
     pub fn one_of_several(&self, spec: &RunSpec, title: &str, suffix: &str) -> Result<(Summary, usize), Failure> {
         let title = [String::new(), format!("=== {title} ==="), String::new()];
-        let (summary, verdicts) = self.measure(spec, &self.outputs.named(suffix), &title)?;
-        judge(&summary, &[])?;
+        let summary = self.measure(spec, &self.outputs.named(suffix), &title)?;
+        complete(&summary)?;
         if summary.stopped_early {
             let sentence = "stopped early: the remaining runs were not started, and the earlier ones are not combined";
             return Err(Failure::Measurement(sentence.to_owned()));
         }
-        Ok((summary, verdicts.iter().filter(|verdict| !verdict.met).count()))
+        let missed = missed(&summary);
+        Ok((summary, missed))
     }
 
-    fn measure(&self, spec: &RunSpec, outputs: &Outputs, title: &[String]) -> Result<(Summary, Vec<Verdict>), Failure> {
+    fn measure(&self, spec: &RunSpec, outputs: &Outputs, title: &[String]) -> Result<Summary, Failure> {
         let (communicator, run_id, topic) = begin(spec)?;
         let mut reports = Reports::open(outputs, spec, &run_id, &topic, None)?;
         reports.lines(title)?;
@@ -74,9 +78,11 @@ impl Runner {
         let ending =
             if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
         reports.lines(&[ending.to_owned()])?;
-        let verdicts: Vec<Verdict> = self.requirements.iter().map(|requirement| requirement.judge(&summary)).collect();
-        summary.run_warnings.extend(reports.finish(&summary, verdicts.clone()));
-        reports.lines(&summary.lines())?;
+        summary.warnings.extend(summary.figure_warnings(spec));
+        summary.requirements = self.requirements.iter().map(|requirement| requirement.judge(&summary)).collect();
+        summary.warnings.extend(reports.finish(&summary));
+        reports.lines(&summary.lines(spec))?;
+        let verdicts = &summary.requirements;
         reports.lines(&verdicts.iter().map(|verdict| format!("  required      {verdict}")).collect::<Vec<String>>())?;
         if outputs.plot {
             // The run is valid without its picture, and the log allows to draw it again.
@@ -89,10 +95,10 @@ impl Runner {
             }
         }
         if !outputs.console {
-            print_to_stderr(summary.warnings());
-            print_to_stderr(&verdicts);
+            print_to_stderr(&summary.warnings);
+            print_to_stderr(verdicts);
         }
-        Ok((summary, verdicts))
+        Ok(summary)
     }
 }
 
@@ -114,7 +120,8 @@ pub fn measure_to_log(spec: &RunSpec, log: Option<PathBuf>, interrupt: &Interrup
     let outputs = Outputs { full: log, ..Outputs::default() };
     let mut reports = Reports::open(&outputs, spec, &run_id, &topic, None)?;
     let mut summary = coordinator::run(spec, &communicator, coordinator::plans(spec, &topic), &mut reports, interrupt)?;
-    summary.run_warnings.extend(reports.finish(&summary, Vec::new()));
+    summary.warnings.extend(summary.figure_warnings(spec));
+    summary.warnings.extend(reports.finish(&summary));
     Ok(summary)
 }
 
@@ -148,14 +155,15 @@ fn print_to_stderr(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     }
 }
 
-fn judge(summary: &Summary, verdicts: &[Verdict]) -> Result<(), Failure> {
-    if let Some(sentence) = summary.failure().or_else(|| summary.cut_logs()) {
-        return Err(Failure::Measurement(sentence));
-    }
-    match verdicts.iter().filter(|verdict| !verdict.met).count() {
-        0 => Ok(()),
-        count => Err(Failure::NotMet(format!("{count} of {} requirements not met", verdicts.len()))),
-    }
+/// The failure of a run whose figures are worthless, or whose logs are not complete.
+fn complete(summary: &Summary) -> Result<(), Failure> {
+    let why = summary.failure.clone().or_else(|| summary.cut_logs());
+    why.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+}
+
+/// The number of requirements that a run did not meet.
+fn missed(summary: &Summary) -> usize {
+    summary.requirements.iter().filter(|verdict| !verdict.met).count()
 }
 
 /// An id that no other run has.

@@ -3,23 +3,31 @@
 use std::fmt;
 
 use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
-/// One warning.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A reason not to trust a run without a second look.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "WarningEntry"))]
 pub struct Warning {
     /// The cause, as one word for programs.
-    pub kind: WarningKind,
-    /// The finding, with its values; without a full stop.
+    pub kind: String,
+    /// The finding, with its values.
     pub sentence: String,
-    /// The remedy; without a full stop. May be empty.
+    /// The remedy; may be empty.
     pub hint: String,
 }
 
 impl Warning {
-    /// Of that kind.
+    /// Makes one of that kind. The sentence and the hint have no full stop.
     #[must_use]
     pub fn new(kind: WarningKind, sentence: impl Into<String>, hint: impl Into<String>) -> Warning {
-        Warning { kind, sentence: sentence.into(), hint: hint.into() }
+        Warning { kind: kind.to_string(), sentence: sentence.into(), hint: hint.into() }
+    }
+
+    /// Whether it is of that kind. A log may have kinds that this version does not know.
+    #[must_use]
+    pub fn is(&self, kind: WarningKind) -> bool {
+        self.kind == kind.to_string()
     }
 }
 

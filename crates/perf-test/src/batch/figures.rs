@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn numbers_that_no_run_has_are_sums_nevertheless() {
-        let mut run = SummaryEntry::of(&summary("", 1000), Vec::new());
+        let mut run = summary("", 1000);
         run.workers.iter_mut().for_each(|worker| worker.memory.peak_rss_kib = u64::MAX);
         (run.total.sent.copied, run.total.received.copied, run.lost) = (u64::MAX, 1, u64::MAX);
         assert!(run.workers.len() > 1, "there is nothing to add");

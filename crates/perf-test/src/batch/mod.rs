@@ -27,11 +27,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::{
-    error::Failure,
-    interrupt::Interrupt,
-    report::{full::SummaryEntry, summary::Summary},
-    robot::Robot,
-    runner::measure_to_log,
+    error::Failure, interrupt::Interrupt, report::full::Summary, robot::Robot, runner::measure_to_log,
     warning::WarningKind,
 };
 pub use contestant::{ALL, Contestant, contestants, wait_of};
@@ -69,7 +65,7 @@ pub struct PlannedRun {
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// It was measured, now or earlier.
-    Measured(Box<SummaryEntry>),
+    Measured(Box<Summary>),
     /// It has no figures.
     Missing(Shortfall),
     /// The user has ended the batch before or during this run.
@@ -79,7 +75,7 @@ pub enum Outcome {
 impl Outcome {
     /// The figures, if there are any.
     #[must_use]
-    pub fn measured(&self) -> Option<&SummaryEntry> {
+    pub fn measured(&self) -> Option<&Summary> {
         match self {
             Outcome::Measured(summary) => Some(summary),
             Outcome::Missing(_) | Outcome::NotDone => None,
@@ -201,7 +197,7 @@ impl Batch {
             Ok(summary) => match problem(&summary) {
                 None => {
                     self.folder_of(run).into_iter().for_each(|folder| folder.forget_shortfall(&run.log));
-                    return Outcome::Measured(Box::new(SummaryEntry::of(&summary, Vec::new())));
+                    return Outcome::Measured(Box::new(summary));
                 }
                 Some(sentence) if summary.hung => (ShortfallKind::Hung, sentence),
                 Some(sentence) => (ShortfallKind::Failed, sentence),
@@ -264,11 +260,10 @@ fn shortfall_of(outcome: &Outcome) -> Option<&Shortfall> {
 
 /// The reason why a run that came to its end has no good figures, with the fate of its processes.
 fn problem(summary: &Summary) -> Option<String> {
-    let of_workers = summary.run_warnings.iter().filter(|warning| warning.kind == WarningKind::Worker);
-    let fates = of_workers.map(|warning| warning.sentence.clone());
-    let of_logs = summary.run_warnings.iter().filter(|warning| warning.kind == WarningKind::Log);
-    let why =
-        summary.failure().or_else(|| of_logs.map(|log| log.sentence.clone()).reduce(|all, log| all + "; " + &log))?;
+    let sentences = |kind| summary.warnings_of(kind).map(|warning| warning.sentence.clone());
+    let of_logs = || sentences(WarningKind::Log).reduce(|all, log| all + "; " + &log);
+    let why = summary.failure.clone().or_else(of_logs)?;
+    let fates = sentences(WarningKind::Worker);
     Some(std::iter::once(why).chain(fates).collect::<Vec<_>>().join("; "))
 }
 #[cfg(test)]

@@ -101,7 +101,7 @@ mod tests {
     };
 
     fn runs(latencies_ns: &[u64]) -> Vec<SummaryEntry> {
-        latencies_ns.iter().map(|latency_ns| SummaryEntry::of(&summary("", *latency_ns), Vec::new())).collect()
+        latencies_ns.iter().map(|latency_ns| summary("", *latency_ns)).collect()
     }
 
     fn answer(bound: &str, before: &[u64], after: &[u64]) -> Result<Answer, String> {

@@ -106,12 +106,12 @@ fn values<'a>(found: impl Iterator<Item = Option<&'a Value>>) -> BTreeSet<String
 mod tests {
     use super::*;
     use crate::report::full::RunEntry;
-    use crate::report::summary::tests::summary;
+    use crate::report::summary::tests::spec;
     use crate::system::{System, frequency};
 
     /// A side of a run with these options for each machine.
     fn side(options: &str, machines: &[System]) -> Side {
-        let spec = summary(options, 1000).spec;
+        let spec = spec(options);
         let environment = |system: &System| serde_json::to_value(system).unwrap().as_object().unwrap().clone();
         Side {
             logs: Vec::new(),

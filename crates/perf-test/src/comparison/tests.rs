@@ -5,16 +5,15 @@ use std::slice::from_ref;
 
 use super::*;
 use crate::report::full::{FullLog, Head, RunEntry};
-use crate::report::summary::tests::summary;
+use crate::report::summary::tests::{spec, summary};
 use crate::system::System;
 
 /// Writes a log of a run with this latency, which was created at that time.
 fn log(folder: &Path, name: &str, latency_ns: u64, created_unix_ms: u64) -> PathBuf {
-    let summary = summary("", latency_ns);
-    let run = RunEntry { created_unix_ms, ..RunEntry::now(&summary.spec, name, "/t", &Default::default()) };
+    let run = RunEntry { created_unix_ms, ..RunEntry::now(&spec(""), name, "/t", &Default::default()) };
     let head = Head { schema: crate::report::full::SCHEMA, run, environment: System::default() };
     let path = folder.join(name);
-    FullLog::create(&path, &head).unwrap().finish(&summary, Vec::new()).unwrap();
+    FullLog::create(&path, &head).unwrap().finish(&summary("", latency_ns)).unwrap();
     path
 }
 

@@ -51,7 +51,7 @@ impl RunCheck {
             Err(why) => return Check::not_declared(self.name, why),
         };
         let result = match subject.measure(&options) {
-            Ok(summary) => judge(subject, &summary, losses),
+            Ok(measured) => judge(subject, &measured, losses),
             Err(Failure::Usage(sentence)) if may_refuse => return Check::not_declared(self.name, sentence),
             Err(failure) => Err(failure.to_string()),
         };

@@ -8,12 +8,12 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 use super::{
     Check,
     faults::{Losses, judge},
-    subject::{Subject, message_options},
+    subject::{Measured, Subject, message_options},
 };
 use crate::{
     error::Failure,
     interrupt::Interrupt,
-    report::summary::Summary,
+    report::full::Summary,
     runner::{measure_quietly, random_id},
     warning::WarningKind,
 };
@@ -49,7 +49,7 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
         (durability, is_declared.then(|| joined_late(subject, durability)))
     };
     let joined: Vec<(Durability, Option<Joined>)> = all.map(join).collect();
-    let publisher = joined.iter().find_map(|(_, joined)| Some(joined.as_ref()?.as_ref().ok()?.0.sent));
+    let publisher = joined.iter().find_map(|(_, joined)| Some(joined.as_ref()?.as_ref().ok()?.0.1.total.sent));
     let matching = matching(subject, publisher);
     let check = |(durability, joined): (Durability, Option<Joined>)| {
         let name = name(durability);
@@ -58,7 +58,7 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
             // As by a setting that has no such history.
             Some(Err(Failure::Usage(sentence))) => Check::not_declared(name, sentence),
             Some(joined) => {
-                let judge = |(publisher, late): (Summary, Summary)| {
+                let judge = |(publisher, late): (Measured, Measured)| {
                     judge(subject, &publisher, Losses::None)?;
                     judge_late(subject, durability, &late)
                 };
@@ -69,11 +69,11 @@ pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
     joined.into_iter().map(check).chain([matching]).filter(|check| subject.wants(&check.name)).collect()
 }
 
-/// The summaries of a publisher and of the subscription that joined late; [`Failure::Usage`] if their options are
+/// The runs of a publisher and of the subscription that joined late; [`Failure::Usage`] if their options are
 /// refused.
-type Joined = Result<(Summary, Summary), Failure>;
+type Joined = Result<(Measured, Measured), Failure>;
 
-/// The summaries of a publisher that runs alone for a second, and of a subscription that joins then.
+/// The runs of a publisher that is alone for a second, and of a subscription that joins then.
 fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     let failed = Failure::Measurement;
     let message = subject.messages.first().map(message_options).unwrap_or_default();
@@ -90,17 +90,18 @@ fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
     // The daemons of the publisher's run serve it, too.
     let late = RunSpec { daemon_commands: Vec::new(), ..late };
     let (stop, (rows, seconds)) = (Interrupt::of_program(), mpsc::channel());
-    thread::scope(|scope| {
+    let joined = thread::scope(|scope| {
         let publishing = scope.spawn(|| measure_quietly(&publisher, &stop, Some(rows)));
         // The first second is over, or the publisher has failed.
-        let late = seconds.recv().ok().map(|_| measure_quietly(&late, subject.interrupt, None));
+        let joined = seconds.recv().ok().map(|_| measure_quietly(&late, subject.interrupt, None));
         stop.request();
-        let publisher = publishing.join().map_err(|_| failed("the publisher's run panicked".to_owned()))?;
-        let publisher = publisher.map_err(|failure| failed(format!("the publisher failed: {failure}")))?;
-        let late = late.ok_or_else(|| failed("the publisher ended within its first second".to_owned()))?;
-        let late = late.map_err(|failure| failed(format!("the late subscription failed: {failure}")))?;
-        Ok((publisher, late))
-    })
+        let published = publishing.join().map_err(|_| failed("the publisher's run panicked".to_owned()))?;
+        let published = published.map_err(|failure| failed(format!("the publisher failed: {failure}")))?;
+        let joined = joined.ok_or_else(|| failed("the publisher ended within its first second".to_owned()))?;
+        let joined = joined.map_err(|failure| failed(format!("the late subscription failed: {failure}")))?;
+        Ok((published, joined))
+    });
+    joined.map(|(published, joined)| ((publisher, published), (late, joined)))
 }
 
 /// The depth of the history with that durability: some middlewares keep less for late subscriptions than for others.
@@ -111,9 +112,9 @@ fn history_depth(subject: &Subject<'_>, durability: Durability) -> u32 {
     if subject.spec(&options).is_ok() { depth } else { subject.depth(SHORT_DEPTH) }
 }
 
-fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Summary) -> Result<String, String> {
+fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Measured) -> Result<String, String> {
     judge(subject, late, Losses::None)?;
-    let (before, history) = (late.before_matched, late.received.history);
+    let (before, history) = (late.1.before_matched, late.1.total.received.history);
     let depth = match subject.can().history.contains(&History::KeepLast) {
         true => u64::from(history_depth(subject, durability)),
         false => u64::MAX,
@@ -156,7 +157,7 @@ pub fn killed_worker(subject: &Subject<'_>) -> Check {
     };
     let options = subject.delivery(first);
     let result = kill_publisher(subject, &options).and_then(|killed| {
-        let left = killed.run_warnings.iter().find(|warning| warning.kind == WarningKind::LeftBehind);
+        let left = killed.warnings_of(WarningKind::LeftBehind).next();
         if let Some(left) = left {
             return Err(left.sentence.clone());
         }

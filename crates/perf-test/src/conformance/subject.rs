@@ -6,7 +6,7 @@ use crate::{
     error::Failure,
     interrupt::Interrupt,
     messages::{self, MessageChoice},
-    report::summary::Summary,
+    report::full::Summary,
     runner::measure_quietly,
 };
 use perf_worker::{
@@ -153,10 +153,15 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// [`Failure::Usage`] if it is refused before a process has started; [`Failure::Measurement`] if it fails.
-    pub fn measure(&self, options: &str) -> Result<Summary, Failure> {
-        measure_quietly(&self.spec(options)?, self.interrupt, None)
+    pub fn measure(&self, options: &str) -> Result<Measured, Failure> {
+        let spec = self.spec(options)?;
+        let summary = measure_quietly(&spec, self.interrupt, None)?;
+        Ok((spec, summary))
     }
 }
+
+/// A run and its summary.
+pub type Measured = (RunSpec, Summary);
 
 /// A value of an option that is declared: the preferred one if it is.
 fn declared<T: Choice>(option: &'static str, preferred: T, values: &[T]) -> Option<(&'static str, &'static str)> {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{EndpointFailure, Run, ledger::EndpointSums, needed};
+use super::{EndpointFailure, Run, WorkerEnd, chains, fleet::Worker, is_publisher, ledger::EndpointSums, needed};
 use crate::{
-    measure::{calibration::Calibrations, overload::Growth},
-    report::summary::{
-        ChainFigures, Place, PublisherFigures, ServerFigures, SubscriptionFigures, Summary, WorkerUsage, chains,
+    measure::{calibration::Calibrations, daemon::DaemonUsage, overload::Growth},
+    report::full::{
+        ChainEntry, Place, PublisherEntry, Seconds, ServerEntry, Spread, SubscriptionEntry, Summary, TotalEntry,
+        UsedEntry, WorkerEntry,
     },
     units::format_ns,
     warning::{Warning, WarningKind},
@@ -14,7 +15,7 @@ use crate::{
 use perf_worker::{
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
-    measure::{tally::Received, usage::Usage},
+    measure::{cells::Cells, resources::Measured, tally::Received, usage::Usage},
     worker::own_cost,
 };
 
@@ -33,99 +34,141 @@ impl Run<'_> {
         self.warnings.extend(mismatches.into_iter().map(mismatch));
         self.warn_of_late_starts();
         self.warn_of_missing_endpoints();
-        let workers = self.fleet.workers.iter().enumerate().map(|(index, worker)| WorkerUsage {
-            label: worker.label.clone(),
-            pid: worker.pid,
-            resources: self.ledger.resources_of(index),
-            ended: self.ended.remove(&index),
-        });
-        let workers = workers.collect();
-        let sent_at_least = self.all_sent_at_least();
-        let daemons = std::mem::take(&mut self.daemon_usages);
         let measured = self.ledger.measured();
-        let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
-        let subscriptions = self.subscriptions().map(|endpoint| self.subscription_figures(endpoint)).collect();
-        let publishers = self.ledger.publishers().map(|endpoint| self.publisher_figures(endpoint)).collect();
+        let daemons = std::mem::take(&mut self.daemon_usages);
+        let (latency_ns, core_percent) = self.ledger.seconds();
+        let subscriptions: Vec<SubscriptionEntry> = self.subscriptions().map(|of| self.subscription(of)).collect();
         let of_services = self.ledger.relays().filter(|_| self.spec.executor.is_some());
-        let servers = of_services.map(|endpoint| self.server_figures(endpoint)).collect();
-        let chains = self.chain_figures(endpoints);
+        let sent_at_least = self.all_sent_at_least();
+        let measured_s = (seconds(ended_ns - self.start_ns) - f64::from(self.spec.left_out_s())).max(0.0);
+        let publisher_seconds = measured_s * f64::from(self.spec.publishers);
+        let lost = subscriptions.iter().map(|of| of.lost).sum();
+        let overwritten = subscriptions.iter().map(SubscriptionEntry::overwritten).sum();
+        let mut summary = Summary {
+            stopped_early: self.stopped_ns.is_some(),
+            failure: None,
+            measured_s,
+            matched_after_ns: self.matched_after_ns,
+            start_up_ns: Some(self.start_up_ns),
+            phases_ns: endpoints.iter().filter(|of| is_publisher(&of.endpoint)).map(|plan| plan.phase_ns).collect(),
+            clock_error_ns: self.clock_error_ns,
+            achieved_hz: if publisher_seconds > 0.0 { sent_at_least as f64 / publisher_seconds } else { 0.0 },
+            total: self.total(lost),
+            sent_at_least,
+            lost,
+            unexplained: u64::saturating_sub(lost, overwritten),
+            before_matched: self.endpoint_reports.values().map(|report| report.before_matched).sum(),
+            used: UsedEntry::of(&measured.usage),
+            instrument_used: UsedEntry::of(&measured.instrument),
+            core_percent: measured.core_percent,
+            cpu_per_message_ns: self.cpu_per_message_ns(&measured, &daemons),
+            cores: self.ledger.cores() as u64,
+            subscriptions,
+            publishers: self.ledger.publishers().map(|endpoint| self.publisher(endpoint)).collect(),
+            servers: of_services.map(|endpoint| self.server(endpoint)).collect(),
+            chains: self.chains(endpoints),
+            workers: self.workers(),
+            daemons,
+            coordinator_used: UsedEntry::of(&Usage::of_this_process().unwrap_or_default()),
+            own_cost: own_cost::measure(self.spec),
+            calibration_before: calibrations.before,
+            calibration_after: calibrations.after,
+            warnings: std::mem::take(&mut self.warnings),
+            requirements: Vec::new(),
+            exited: self.gone(),
+            hung: self.hung,
+            seconds: Seconds { latency_ns, core_percent },
+        };
+        summary.failure = summary.find_failure(self.spec);
+        summary
+    }
+
+    /// The counts and the latencies of all endpoints, of which subscriptions `lost` samples.
+    fn total(&self, lost: u64) -> TotalEntry {
         let sums = self.ledger.sums();
-        let lost = self.subscriptions().map(|endpoint| self.lost_by(endpoint)).sum();
         // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last
         // samples leave none.
         let whole = self.spec.has_publishers() && self.failed_endpoints.is_empty();
         let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
-        Summary {
-            spec: self.spec.clone(),
-            stopped_early: self.stopped_ns.is_some(),
-            hung: self.hung,
-            measured_s: (seconds(ended_ns - self.start_ns) - f64::from(self.spec.left_out_s())).max(0.0),
-            matched_after_ns: self.matched_after_ns,
-            start_up_ns: self.start_up_ns,
-            phases_ns: Vec::new(),
-            clock_error_ns: self.clock_error_ns,
-            sent: sums.sent,
-            sent_at_least,
-            received: Received { missed, ..sums.received },
-            relayed: sums.relayed,
-            lost,
-            before_matched: self.endpoint_reports.values().map(|report| report.before_matched).sum(),
-            latencies: sums.latencies.clone(),
-            responses: sums.responses.clone(),
-            lateness: sums.lateness.clone(),
-            subscriptions,
-            publishers,
-            servers,
-            chains,
-            workers,
-            daemons,
-            measured,
-            cores: self.ledger.cores(),
-            own_usage: Usage::of_this_process().unwrap_or_default(),
-            calibrations,
-            second_latencies_ns,
-            second_core_percents,
-            exited: self.gone(),
-            own_cost: own_cost::measure(self.spec),
-            run_warnings: std::mem::take(&mut self.warnings),
-        }
+        let received = Received { missed, ..sums.received };
+        TotalEntry::of((&sums.sent, &sums.lateness), (&received, &sums.latencies, &sums.responses), &sums.relayed)
     }
 
-    fn subscription_figures(&self, endpoint: Endpoint) -> SubscriptionFigures {
-        let sums = self.ledger.sums_of(endpoint);
-        let sent = self.sent_at_least(self.ledger.senders_of(endpoint));
-        SubscriptionFigures {
-            endpoint,
+    /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions,
+    /// nanoseconds. The instrument's own threads are not part of it.
+    fn cpu_per_message_ns(&self, measured: &Measured, daemons: &[DaemonUsage]) -> Option<f64> {
+        let daemons_ns: u64 = daemons.iter().map(|daemon| daemon.cpu_ns).sum();
+        let messages = if self.spec.subscriptions == 0 { measured.sent } else { measured.received };
+        (messages > 0).then(|| (measured.usage.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
+    }
+
+    fn workers(&mut self) -> Vec<WorkerEntry> {
+        let entry = |(index, worker): (usize, &Worker)| {
+            let resources = self.ledger.resources_of(index);
+            let (footprint, threads, device, instrument_bytes) = match self.ended.remove(&index) {
+                None => (None, Vec::new(), None, None),
+                Some(WorkerEnd { footprint, threads, device, instrument_bytes }) => {
+                    (Some(footprint), threads, device, instrument_bytes)
+                }
+            };
+            WorkerEntry {
+                label: worker.label.clone(),
+                pid: worker.pid,
+                used: UsedEntry::of(&resources.usage),
+                instrument_used: UsedEntry::of(&resources.instrument),
+                memory: resources.memory,
+                footprint,
+                device,
+                instrument_bytes,
+                threads,
+            }
+        };
+        self.fleet.workers.iter().enumerate().map(entry).collect()
+    }
+
+    fn subscription(&self, endpoint: Endpoint) -> SubscriptionEntry {
+        let EndpointSums { received, latencies, .. } = self.ledger.sums_of(endpoint);
+        SubscriptionEntry {
+            index: endpoint.index(),
             place: self.place(endpoint),
-            overload: self.growths.get(&endpoint).map(Growth::overload),
-            sent,
-            received: sums.received,
+            sent: self.sent_at_least(self.ledger.senders_of(endpoint)),
+            received: received.counts(),
             lost: self.lost_by(endpoint),
-            latencies: sums.latencies,
+            latency: Spread::of(&received.latency_ns),
+            p50_ns: quantile_ns(received.latency_ns.n, &latencies, 0.5),
+            p99_ns: quantile_ns(received.latency_ns.n, &latencies, 0.99),
+            overload: self.growths.get(&endpoint).map(Growth::overload),
         }
     }
 
-    fn publisher_figures(&self, endpoint: Endpoint) -> PublisherFigures {
+    fn publisher(&self, endpoint: Endpoint) -> PublisherEntry {
         let EndpointSums { sent, lateness, .. } = self.ledger.sums_of(endpoint);
         let interval_ns = self.endpoint_reports.get(&endpoint).map(|report| report.interval_ns).unwrap_or_default();
-        PublisherFigures { endpoint, place: self.place(endpoint), sent, lateness, interval_ns }
+        PublisherEntry {
+            index: endpoint.index(),
+            place: self.place(endpoint),
+            sent: sent.counts(),
+            lateness: Spread::of(&sent.lateness_ns),
+            publish: Spread::of(&sent.publish_ns),
+            interval: Spread::of(&interval_ns),
+            p50_ns: quantile_ns(sent.lateness_ns.n, &lateness, 0.5),
+            p99_ns: quantile_ns(sent.lateness_ns.n, &lateness, 0.99),
+        }
     }
 
     /// The chains of these endpoints, also those from which no message arrived.
-    fn chain_figures(&self, endpoints: &[EndpointPlan]) -> Vec<ChainFigures> {
+    fn chains(&self, endpoints: &[EndpointPlan]) -> Vec<ChainEntry> {
         let mut chains = chains::merge(self.endpoint_reports.values().flat_map(|report| &report.chains));
         let subscriptions = endpoints.iter().filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_)));
         for (plan, link) in subscriptions.flat_map(|plan| plan.chains.iter().map(move |link| (plan, link))) {
-            let chain = chains.entry(link.chain.clone()).or_default();
-            chain.name.clone_from(&link.chain);
-            chain.dropped += self.lost_by(plan.endpoint);
+            chains.entry(link.chain.clone()).or_default().dropped += self.lost_by(plan.endpoint);
         }
-        chains.into_values().collect()
+        chains.into_iter().map(|(name, sums)| sums.entry(name)).collect()
     }
 
-    fn server_figures(&self, endpoint: Endpoint) -> ServerFigures {
+    fn server(&self, endpoint: Endpoint) -> ServerEntry {
         let sent = self.sent_at_least(self.ledger.senders_of(endpoint));
-        ServerFigures { endpoint, sent, relayed: self.ledger.sums_of(endpoint).relayed }
+        ServerEntry { index: endpoint.index(), sent, relayed: self.ledger.sums_of(endpoint).relayed }
     }
 
     /// The node and the topic of an endpoint of a topology.
@@ -215,6 +258,10 @@ impl Run<'_> {
             (existed && !self.endpoint_reports.keys().any(of_kind)).then_some(*kind)
         })
     }
+}
+
+fn quantile_ns(n: u64, cells: &Cells, quantile: f64) -> Option<u64> {
+    (n > 0).then(|| cells.quantile_ns(quantile))
 }
 
 fn seconds(time_ns: i64) -> f64 {

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::{
-    EndpointFailure, Run, TICK,
+    EndpointFailure, Run, TICK, WorkerEnd,
     fleet::Event,
     is_publisher,
     ledger::{Entry, ProcessEntry},
@@ -14,7 +14,6 @@ use super::{
 use crate::{
     error::Failure,
     measure::daemon::Daemon,
-    report::summary::WorkerEnd,
     row::Row,
     warning::{Warning, WarningKind},
 };

@@ -4,6 +4,7 @@
 //! matched, gives the start, merges and reports their rows, lets them drain, and ends them. It does not disturb them
 //! while they measure. The messages are in `worker::protocol`.
 
+mod chains;
 pub mod daemon;
 mod finish;
 mod fleet;
@@ -27,10 +28,7 @@ use crate::{
         daemon::{Daemon, DaemonUsage},
         overload::Growth,
     },
-    report::{
-        Reports,
-        summary::{Summary, WorkerEnd},
-    },
+    report::{Reports, full::Summary},
     system::{Watch, root_folder},
     warning::{Warning, WarningKind},
 };
@@ -39,8 +37,10 @@ use fleet::{Event, Fleet};
 use growths::growths;
 use ledger::Ledger;
 use perf_worker::{
+    backend::DeviceMemory,
     clock::{SECOND_NS, now_ns},
     endpoint::{Endpoint, EndpointPlan},
+    measure::{memory::Footprint, threads::ThreadUsage},
     run_spec::{Phase, Roundtrip, RunSpec, Strategy},
     worker::{
         placement::Placement,
@@ -133,9 +133,7 @@ pub fn run(
         run.warnings.push(Warning::new(WarningKind::Calibration, sentence, ""));
         before
     });
-    let publishers = endpoints.iter().filter(|plan| is_publisher(&plan.endpoint));
-    let phases_ns = publishers.map(|plan| plan.phase_ns).collect();
-    Ok(Summary { phases_ns, ..run.finish(&endpoints, Calibrations { before, after }) })
+    Ok(run.finish(&endpoints, Calibrations { before, after }))
 }
 
 /// The workers of a run over one topic, with its full name.
@@ -234,6 +232,19 @@ enum EndpointFailure {
     Exited,
     /// Its process runs, but the endpoint failed or does not respond.
     Unresponsive,
+}
+
+/// The last report of a worker.
+#[derive(Debug)]
+struct WorkerEnd {
+    /// Its memory by kind.
+    footprint: Footprint,
+    /// The usage of its threads during measurement.
+    threads: Vec<ThreadUsage>,
+    /// The memory of the device that was measured, if that is not its process.
+    device: Option<DeviceMemory>,
+    /// The memory in which the instrument counts, bytes.
+    instrument_bytes: Option<u64>,
 }
 
 struct Run<'a> {

@@ -24,11 +24,10 @@ use crate::error::Failure;
 use crate::row::Row;
 use crate::system::{System, root_folder};
 use crate::topology::Topology;
-use crate::verdict::Verdict;
 use crate::warning::{Warning, WarningKind};
+use full::Summary;
 use outputs::Outputs;
 use perf_worker::{endpoint::Endpoint, measure::events::Events, run_spec::RunSpec};
-use summary::Summary;
 
 /// All outputs of one run.
 #[derive(Debug)]
@@ -177,12 +176,12 @@ impl Reports {
     }
 
     /// Ends the logs; a warning of each that cannot be written.
-    pub fn finish(&mut self, summary: &Summary, requirements: Vec<Verdict>) -> Vec<Warning> {
+    pub fn finish(&mut self, summary: &Summary) -> Vec<Warning> {
         let unfinished = self.irobot.take().and_then(|files| files.finish(summary).err());
         let sentence = |error| format!("iRobot's files of the latencies are not complete: {error}");
         let irobot = unfinished.map(|error| Warning::new(WarningKind::Log, sentence(error), "Run again"));
         let removed = self.removed();
-        irobot.into_iter().chain(removed).chain(self.finish_full(summary, requirements)).collect()
+        irobot.into_iter().chain(removed).chain(self.finish_full(summary)).collect()
     }
 
     /// A warning of each log that was removed during the run: a file without a name can be written, and is gone with
@@ -200,8 +199,8 @@ impl Reports {
         logs.into_iter().filter_map(warning).collect()
     }
 
-    fn finish_full(&mut self, summary: &Summary, requirements: Vec<Verdict>) -> Option<Warning> {
-        let error = self.full.take()?.finish(summary, requirements).err()?;
+    fn finish_full(&mut self, summary: &Summary) -> Option<Warning> {
+        let error = self.full.take()?.finish(summary).err()?;
         let sentence = format!("the full log ends without the summary: {error}. Its rows so far are complete");
         Some(Warning::new(WarningKind::Log, sentence, "Free some disk space and run again"))
     }

@@ -3,12 +3,11 @@
 //!
 //! Invariant: a run without such a reason has no warning.
 
-use super::summary::Summary;
+use super::full::Summary;
 use crate::measure::percentiles::{MIN_TAIL_SAMPLES, has_tail_samples, samples_needed};
 use crate::units::format_ns;
 use crate::warning::{Warning, WarningKind};
-use perf_worker::measure::resources::Measured;
-use perf_worker::run_spec::{Content, Strategy, Wait};
+use perf_worker::run_spec::{Content, RunSpec, Strategy, Wait};
 
 /// A run that sends a smaller fraction of the requested rate did not hold it.
 const MIN_RATE_FRACTION: f64 = 0.99;
@@ -22,34 +21,34 @@ const OWN_COST_WARN_FRACTION: f64 = 0.1;
 const CLOCK_ERROR_WARN_FRACTION: f64 = 0.1;
 
 impl Summary {
-    /// All warnings: those raised during the run, then those from the figures.
+    /// The warnings that follow from the figures.
     #[must_use]
-    pub fn warnings(&self) -> Vec<Warning> {
-        let (sending, loss) = (self.sending_warnings(), self.loss_warnings());
-        [self.run_warnings.clone(), sending, loss, self.latency_warnings(), self.set_up_warnings()].concat()
+    pub fn figure_warnings(&self, spec: &RunSpec) -> Vec<Warning> {
+        let (sending, loss) = (self.sending_warnings(spec), self.loss_warnings(spec));
+        [sending, loss, self.latency_warnings(spec), self.set_up_warnings(spec)].concat()
     }
 
     /// Whether the publishers sent at the requested rate; true if that is not known.
     #[must_use]
-    pub fn rate_was_held(&self) -> bool {
+    pub fn rate_was_held(&self, spec: &RunSpec) -> bool {
         // The count of the last publisher that died is not known.
-        let known = self.spec.publishers > 0 && self.exited != Some("publishers") && self.measured_s > 0.0;
+        let known = spec.publishers > 0 && self.exited != Some("publishers") && self.measured_s > 0.0;
         // The publisher tried to send refused messages on time.
-        let refused_hz = self.sent.refused as f64 / self.measured_s / f64::from(self.spec.publishers);
-        !known || self.achieved_hz() + refused_hz >= f64::from(self.spec.rate_hz) * MIN_RATE_FRACTION
+        let refused_hz = self.total.sent.refused as f64 / self.measured_s / f64::from(spec.publishers);
+        !known || self.achieved_hz + refused_hz >= f64::from(spec.rate_hz) * MIN_RATE_FRACTION
     }
 
-    fn sending_warnings(&self) -> Vec<Warning> {
+    fn sending_warnings(&self, spec: &RunSpec) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        if !self.rate_was_held() {
-            let (achieved_hz, rate_hz) = (self.achieved_hz(), self.spec.rate_hz);
+        if !self.rate_was_held(spec) {
+            let (achieved_hz, rate_hz) = (self.achieved_hz, spec.rate_hz);
             warnings.push(Warning::new(
                 WarningKind::RateNotHeld,
                 format!("the publishers did not hold the rate: {achieved_hz:.2} of {rate_hz} per second"),
                 "Lower the rate, or look at lateness and CPU: the publishers waited for the middleware or for a core",
             ));
         }
-        let sent = &self.sent;
+        let sent = &self.total.sent;
         if sent.unsent > 0 {
             warnings.push(Warning::new(
                 WarningKind::Unsent,
@@ -65,9 +64,9 @@ impl Summary {
                  blocks its publishers",
             ));
         }
-        let copied = sent.copied + self.received.copied;
+        let copied = sent.copied + self.total.received.copied;
         if copied > 0 {
-            let (on_publish, on_take) = (sent.copied, self.received.copied);
+            let (on_publish, on_take) = (sent.copied, self.total.received.copied);
             warnings.push(Warning::new(
                 WarningKind::Copied,
                 format!("zero copy was asked for, and messages were copied: {on_publish} on publish, {on_take} on take"),
@@ -75,7 +74,7 @@ impl Summary {
                  that is faster): the figures are not those of zero copy",
             ));
         }
-        if sent.unmatched > 0 && self.spec.subscriptions == 0 {
+        if sent.unmatched > 0 && spec.subscriptions == 0 {
             warnings.push(Warning::new(
                 WarningKind::Unmatched,
                 format!("{} of {} messages were sent while no subscription was matched", sent.unmatched, sent.samples),
@@ -85,8 +84,8 @@ impl Summary {
         warnings
     }
 
-    fn loss_warnings(&self) -> Vec<Warning> {
-        let received = &self.received;
+    fn loss_warnings(&self, spec: &RunSpec) -> Vec<Warning> {
+        let received = &self.total.received;
         let mut warnings = Vec::new();
         let mut counted = |count: u64, kind, what: &str, hint: &str| {
             if count > 0 {
@@ -97,12 +96,12 @@ impl Summary {
             received.overwritten,
             WarningKind::Overwritten,
             "samples left the history before they were taken",
-            match self.spec.executor {
+            match spec.executor {
                 Some(_) => "A larger qos_depth bridges longer stalls; the latencies are those of the other samples",
                 None => "A larger --history-depth bridges longer stalls; the latencies are those of the other samples",
             },
         );
-        let (what, hint) = match self.spec.capabilities.overwritten {
+        let (what, hint) = match spec.capabilities.overwritten {
             true => (
                 "samples were lost and had not left the history",
                 "The middleware, or a buffer below it, dropped them; the latencies are those of the other samples",
@@ -112,7 +111,7 @@ impl Summary {
                 "A deeper history bridges longer stalls, if they left it; the latencies are those of the other samples",
             ),
         };
-        counted(self.unexplained(), WarningKind::Lost, what, hint);
+        counted(self.unexplained, WarningKind::Lost, what, hint);
         counted(
             received.duplicates,
             WarningKind::Duplicates,
@@ -140,8 +139,8 @@ impl Summary {
         warnings
     }
 
-    fn latency_warnings(&self) -> Vec<Warning> {
-        let received = &self.received;
+    fn latency_warnings(&self, spec: &RunSpec) -> Vec<Warning> {
+        let received = &self.total.received;
         let mut warnings = Vec::new();
         if received.negative > 0 {
             warnings.push(Warning::new(
@@ -150,7 +149,7 @@ impl Summary {
                 "They are in no latency figure: the clock differs between cores, or the stamps come from another host",
             ));
         }
-        let n = received.latency_ns.n;
+        let n = self.total.latency.n;
         // Nearly every run has too few samples for p99.99; the table marks such percentiles.
         if n > 0 && !has_tail_samples(n, EXPECTED_PERCENTILE) {
             let (percentile, needed) = (EXPECTED_PERCENTILE, samples_needed(EXPECTED_PERCENTILE));
@@ -162,7 +161,7 @@ impl Summary {
                 format!("Run for {needed} samples, or ignore p{percentile} and above"),
             ));
         }
-        let median_ns = self.latencies.quantile_ns(0.5) as f64;
+        let median_ns = self.total.latency.percentile_ns(50.0);
         let own_ns = self.own_cost.send_ns + self.own_cost.receive_ns;
         if n > 0 && own_ns > OWN_COST_WARN_FRACTION * median_ns {
             let (own, median) = (format_ns(own_ns), format_ns(median_ns));
@@ -181,8 +180,8 @@ impl Summary {
                 "Measure round trips, which need one clock only (--roundtrip-mode), or synchronise the clocks better",
             ));
         }
-        if self.spec.zero_copy && self.spec.message.content == Content::Text {
-            let (message, bytes) = (&self.spec.message.name, self.spec.message.unbounded_bytes);
+        if spec.zero_copy && spec.message.content == Content::Text {
+            let (message, bytes) = (&spec.message.name, spec.message.unbounded_bytes);
             warnings.push(Warning::new(
                 WarningKind::Text,
                 format!("zero copy of {message} writes and checks a text of {bytes} bytes for each message"),
@@ -193,11 +192,11 @@ impl Summary {
         warnings
     }
 
-    fn set_up_warnings(&self) -> Vec<Warning> {
+    fn set_up_warnings(&self, spec: &RunSpec) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        let Measured { usage, instrument, core_percent, .. } = self.measured;
         // The instrument's own threads compete for the cores, too.
-        let all_percent = core_percent * (1.0 + instrument.cpu_ns() as f64 / usage.cpu_ns().max(1) as f64);
+        let all_percent =
+            self.core_percent * (1.0 + self.instrument_used.cpu_ns() as f64 / self.used.cpu_ns().max(1) as f64);
         if all_percent > 100.0 * CORES_WARN_FRACTION * self.cores as f64 {
             warnings.push(Warning::new(
                 WarningKind::CoresFull,
@@ -205,8 +204,7 @@ impl Summary {
                 "They waited for each other to be scheduled: lower the load, or use more cores",
             ));
         }
-        let spec = &self.spec;
-        let busy_waiting = spec.subscriptions as usize;
+        let busy_waiting = u64::from(spec.subscriptions);
         if spec.wait == Wait::Spin && spec.strategy != Strategy::IntraThread && busy_waiting >= self.cores {
             warnings.push(Warning::new(
                 WarningKind::SpinOnFewCores,
@@ -224,15 +222,15 @@ impl Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::summary::tests::summary;
+    use crate::report::summary::tests::{spec, summary};
 
     /// A run without a warning: p99 has enough of its 3000 samples, p99.9 has not.
-    fn quiet(options: &str) -> Summary {
-        summary(options, 1_000_000)
+    fn quiet(options: &str) -> (RunSpec, Summary) {
+        (spec(options), summary(options, 1_000_000))
     }
 
-    fn kinds(summary: &Summary) -> Vec<String> {
-        summary.warnings().iter().map(|warning| warning.kind.to_string()).collect()
+    fn kinds((spec, run): &(RunSpec, Summary)) -> Vec<String> {
+        run.figure_warnings(spec).into_iter().map(|warning| warning.kind).collect()
     }
 
     #[test]
@@ -244,54 +242,46 @@ mod tests {
 
     #[test]
     fn each_cause_raises_its_warning_and_no_other() {
-        type Case = (&'static str, fn(&mut Summary));
+        type Case = (&'static str, fn(&mut RunSpec, &mut Summary));
         let cases: [Case; 19] = [
-            ("rate-not-held", |run| run.sent_at_least = 2900),
-            ("unsent", |run| run.sent.unsent = 1),
-            ("refused", |run| run.sent.refused = 1),
-            ("copied", |run| run.sent.copied = 1),
-            ("copied", |run| run.received.copied = 1),
-            ("overwritten", |run| (run.received.overwritten, run.lost) = (1, 1)),
-            ("lost", |run| run.lost = 1),
-            ("duplicates", |run| run.received.duplicates = 1),
-            ("reordered", |run| run.received.reordered = 1),
-            ("corrupt", |run| run.received.corrupt = 1),
-            ("refused-samples", |run| run.received.refused = 1),
-            ("negative-latency", |run| run.received.negative = 1),
-            ("few-samples", |run| run.received.latency_ns.n = 999),
-            ("own-cost", |run| run.own_cost.send_ns = 1e6),
-            ("clock-error", |run| run.clock_error_ns = Some(200_000)),
-            ("cores-full", |run| run.measured.core_percent = 195.0),
-            ("cores-full", |run| {
-                (run.measured.core_percent, run.measured.instrument.utime_ns) = (100.0, 2_700_000_000);
+            ("rate-not-held", |_, run| run.achieved_hz = 96.7),
+            ("unsent", |_, run| run.total.sent.unsent = 1),
+            ("refused", |_, run| run.total.sent.refused = 1),
+            ("copied", |_, run| run.total.sent.copied = 1),
+            ("copied", |_, run| run.total.received.copied = 1),
+            ("overwritten", |_, run| run.total.received.overwritten = 1),
+            ("lost", |_, run| run.unexplained = 1),
+            ("duplicates", |_, run| run.total.received.duplicates = 1),
+            ("reordered", |_, run| run.total.received.reordered = 1),
+            ("corrupt", |_, run| run.total.received.corrupt = 1),
+            ("refused-samples", |_, run| run.total.received.refused = 1),
+            ("negative-latency", |_, run| run.total.received.negative = 1),
+            ("few-samples", |_, run| run.total.latency.n = 999),
+            ("own-cost", |_, run| run.own_cost.send_ns = 1e6),
+            ("clock-error", |_, run| run.clock_error_ns = Some(200_000)),
+            ("cores-full", |_, run| run.core_percent = 195.0),
+            ("cores-full", |_, run| {
+                (run.core_percent, run.instrument_used.user_ns) = (100.0, 2_700_000_000);
             }),
-            ("text", |run| {
-                (run.spec.zero_copy, run.spec.message.content) = (true, Content::Text);
+            ("text", |spec, _| {
+                (spec.zero_copy, spec.message.content) = (true, Content::Text);
             }),
-            ("spin-on-few-cores", |run| {
-                (run.spec.wait, run.spec.subscriptions) = (Wait::Spin, 2);
+            ("spin-on-few-cores", |spec, _| {
+                (spec.wait, spec.subscriptions) = (Wait::Spin, 2);
             }),
         ];
         for (kind, cause) in cases {
             let mut run = quiet("");
-            cause(&mut run);
+            cause(&mut run.0, &mut run.1);
             assert_eq!(kinds(&run), [kind]);
-            let warning = run.warnings().remove(0);
+            let (spec, mut run) = run;
+            run.warnings = run.figure_warnings(&spec);
+            let warning = &run.warnings[0];
             assert!(!warning.hint.is_empty() && !warning.to_string().ends_with('.'), "{warning}");
-            assert!(run.lines().join("\n").contains(&warning.to_string()), "{kind} is not in the summary");
+            assert!(run.lines(&spec).join("\n").contains(&warning.to_string()), "{kind} is not in the summary");
         }
         let mut alone = quiet("-s 0");
-        alone.sent.unmatched = 5;
+        alone.1.total.sent.unmatched = 5;
         assert_eq!(kinds(&alone), ["unmatched"]);
-    }
-
-    #[test]
-    fn warnings_of_the_run_come_first() {
-        let mut run = quiet("");
-        run.run_warnings.push(Warning::new(WarningKind::Worker, "subscription 0 failed", ""));
-        assert_eq!(
-            (kinds(&run), run.warnings()[0].to_string()),
-            (vec!["worker".to_owned()], "subscription 0 failed".to_owned())
-        );
     }
 }

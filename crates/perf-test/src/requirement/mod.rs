@@ -7,12 +7,11 @@ use std::str::FromStr;
 
 use crate::{
     measure::percentiles::{MIN_TAIL_SAMPLES, PERCENTILES, has_tail_samples, samples_needed},
-    report::summary::Summary,
+    report::full::{Distribution, Summary},
     units::{format_ns, parse_ns},
     verdict::Verdict,
     warning::WarningKind,
 };
-use perf_worker::measure::{histogram::Latencies, moments::Moments};
 
 /// The metrics and units that the sentences of errors list.
 const AVAILABLE: &str = "min, mean, p50, p90, p99, p99.9, p99.99, max (latency from the stamp, as p99<500us; from the schedule: \
@@ -59,21 +58,21 @@ struct Metric {
 
 const METRICS: [Metric; 14] = [
     metric("lost", Unit::Count, |run| received(run, run.lost as f64)),
-    metric("lost%", Unit::Percent, |run| part(run, run.lost, run.lost + run.received.samples)),
-    metric("late%", Unit::Percent, |run| part(run, run.received.late, run.received.samples)),
-    metric("too_late%", Unit::Percent, |run| part(run, run.received.too_late, run.received.samples)),
-    metric("late_response%", Unit::Percent, |run| part(run, run.received.late_response, run.received.response_ns.n)),
+    metric("lost%", Unit::Percent, |run| part(run, run.lost, run.lost + run.total.received.samples)),
+    metric("late%", Unit::Percent, |run| part(run, run.total.received.late, run.total.received.samples)),
+    metric("too_late%", Unit::Percent, |run| part(run, run.total.received.too_late, run.total.received.samples)),
+    metric("late_response%", Unit::Percent, |run| part(run, run.total.received.late_response, run.total.response.n)),
     metric("too_late_response%", Unit::Percent, |run| {
-        part(run, run.received.too_late_response, run.received.response_ns.n)
+        part(run, run.total.received.too_late_response, run.total.response.n)
     }),
-    metric("duplicates", Unit::Count, |run| received(run, run.received.duplicates as f64)),
-    metric("reordered", Unit::Count, |run| received(run, run.received.reordered as f64)),
-    metric("received", Unit::Count, |run| received(run, run.received.samples as f64)),
+    metric("duplicates", Unit::Count, |run| received(run, run.total.received.duplicates as f64)),
+    metric("reordered", Unit::Count, |run| received(run, run.total.received.reordered as f64)),
+    metric("received", Unit::Count, |run| received(run, run.total.received.samples as f64)),
     metric("rate", Unit::Rate, rate),
-    metric("cpu", Unit::Percent, |run| Ok(run.measured.core_percent)),
-    metric("cpu_per_message", Unit::Time, |run| run.cpu_per_message_ns().ok_or("there was no message")),
+    metric("cpu", Unit::Percent, |run| Ok(run.core_percent)),
+    metric("cpu_per_message", Unit::Time, |run| run.cpu_per_message_ns.ok_or("there was no message")),
     metric("rss", Unit::Memory, |run| Ok(run.peak_rss_kib() as f64)),
-    metric("warnings", Unit::Count, |run| Ok(run.warnings().len() as f64)),
+    metric("warnings", Unit::Count, |run| Ok(run.warnings.len() as f64)),
 ];
 
 const fn metric(name: &'static str, unit: Unit, value: fn(&Summary) -> KnownValue) -> Metric {
@@ -81,7 +80,7 @@ const fn metric(name: &'static str, unit: Unit, value: fn(&Summary) -> KnownValu
 }
 
 fn received(run: &Summary, value: f64) -> KnownValue {
-    if run.spec.subscriptions > 0 { Ok(value) } else { Err("this run has no subscription") }
+    if run.subscriptions.is_empty() { Err("this run has no subscription") } else { Ok(value) }
 }
 
 fn part(run: &Summary, count: u64, of: u64) -> KnownValue {
@@ -90,7 +89,7 @@ fn part(run: &Summary, count: u64, of: u64) -> KnownValue {
 }
 
 fn rate(run: &Summary) -> KnownValue {
-    if run.spec.publishers > 0 { Ok(run.achieved_hz()) } else { Err("this run has no publisher") }
+    if run.publishers.is_empty() { Err("this run has no publisher") } else { Ok(run.achieved_hz) }
 }
 
 /// A series of times.
@@ -102,11 +101,11 @@ enum Series {
 }
 
 impl Series {
-    fn of(self, run: &Summary) -> (&Moments, &Latencies) {
+    fn of(self, run: &Summary) -> &Distribution {
         match self {
-            Series::Latency => (&run.received.latency_ns, &run.latencies),
-            Series::Response => (&run.received.response_ns, &run.responses),
-            Series::Lateness => (&run.sent.lateness_ns, &run.lateness),
+            Series::Latency => &run.total.latency,
+            Series::Response => &run.total.response,
+            Series::Lateness => &run.total.send_lateness,
         }
     }
 }
@@ -225,15 +224,15 @@ impl Requirement {
 
     /// The value, and the reason not to trust it.
     fn value(&self, run: &Summary) -> Result<(f64, Option<String>), &'static str> {
-        if run.run_warnings.iter().any(|warning| warning.kind == WarningKind::Worker) {
+        if run.warnings_of(WarningKind::Worker).next().is_some() {
             return Err("a worker exited early or failed, so no figure is complete");
         }
         let (series, figure) = match self.subject {
             Subject::Other(metric) => return (metric.value)(run).map(|value| (value, None)),
             Subject::OfSeries(series, figure) => (series, figure),
         };
-        let (moments, distribution) = series.of(run);
-        if moments.n == 0 {
+        let times = series.of(run);
+        if times.n == 0 {
             return Err(match series {
                 Series::Latency => "no sample has a latency",
                 Series::Response => "no sample's schedule is known, as with -p 0, or there is none, as with -r 0",
@@ -241,12 +240,12 @@ impl Requirement {
             });
         }
         Ok(match figure {
-            Figure::Min => (moments.min, None),
-            Figure::Mean => (moments.mean, None),
-            Figure::Max => (moments.max, None),
+            Figure::Min => (times.min_ns.unwrap_or(0.0), None),
+            Figure::Mean => (times.mean(), None),
+            Figure::Max => (times.max(), None),
             Figure::Percentile(percentile) => {
-                let value_ns = (distribution.quantile_ns(percentile / 100.0) as f64).min(moments.max);
-                let n = moments.n;
+                let value_ns = times.percentile_ns(percentile);
+                let n = times.n;
                 let few = !has_tail_samples(n, percentile);
                 let needed = samples_needed(percentile);
                 let why =

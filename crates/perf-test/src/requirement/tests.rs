@@ -1,7 +1,8 @@
 //! Tests of requirements on runs with known figures.
 
 use super::*;
-use crate::report::summary::tests::summary;
+use crate::report::summary::tests::{summary, times};
+use crate::warning::Warning;
 
 fn verdict(text: &str, run: &Summary) -> (bool, String) {
     let verdict = text.parse::<Requirement>().unwrap_or_else(|sentence| panic!("{text}: {sentence}")).judge(run);
@@ -11,17 +12,19 @@ fn verdict(text: &str, run: &Summary) -> (bool, String) {
 /// A run of 3000 samples, each after 1 ms.
 fn run() -> Summary {
     let mut run = summary("", 1_000_000);
-    (run.lost, run.received.late, run.received.too_late) = (12, 30, 3);
-    (run.received.duplicates, run.received.reordered) = (2, 1);
-    run.sent.lateness_ns.add(2e6);
-    run.received.response_ns = run.received.latency_ns.scaled(3.0);
+    run.lost = 12;
+    let received = &mut run.total.received;
+    (received.late, received.too_late, received.duplicates, received.reordered) = (30, 3, 2, 1);
+    run.total.send_lateness = times(1, 2_000_000);
+    run.total.response = times(3000, 3_000_000);
+    run.warnings = vec![Warning::new(WarningKind::Load, "other programs used the CPUs", "")];
     run
 }
 
 #[test]
 fn every_metric_is_compared_in_its_unit() {
     let run = run();
-    let warnings = run.warnings().len();
+    let warnings = run.warnings.len();
     let [warnings, doubts] =
         ["warnings", "doubts"].map(|name| [format!("{name}={warnings}"), format!("{name}>{warnings}")]);
     for (met, not_met) in [
@@ -71,13 +74,9 @@ fn a_percentile_of_too_few_samples_is_not_met_and_says_why() {
 
 #[test]
 fn a_requirement_on_an_unknown_value_is_not_met() {
-    let nothing = Summary {
-        received: Default::default(),
-        latencies: Latencies::default(),
-        sent: Default::default(),
-        measured: Default::default(),
-        ..summary("-p 0", 1)
-    };
+    let mut nothing = Summary { cpu_per_message_ns: None, ..summary("-p 0", 1) };
+    nothing.total.received = Default::default();
+    nothing.total.latency = times(0, 0);
     for requirement in ["max<1s", "response.p50<1s", "lateness.max<1s", "late%<1", "rate>=0", "cpu_per_message<1s"] {
         let (met, line) = verdict(requirement, &nothing);
         assert!(!met && line.contains("not known: "), "{line}");

@@ -9,21 +9,20 @@ use super::*;
 use crate::batch::{Shortfall, ShortfallKind};
 use crate::report::external_info::ExternalInfo;
 use crate::report::full::{FullLog, Head, RunEntry, SCHEMA};
-use crate::report::summary::tests::summary;
+use crate::report::summary::tests::{spec, summary};
 use crate::row::documented_row;
 use crate::system::System;
 
 /// Writes the log of a run of 3000 samples whose latencies are all the same; of one that was killed, if it is not
 /// complete.
 fn log(path: &Path, (message, bytes): (&str, u64), options: &str, latency_ns: u64, is_complete: bool) {
-    let summary = summary(options, latency_ns);
-    let mut run = RunEntry::now(&summary.spec, "0123456789abcdef", "/topic", &ExternalInfo::default());
+    let mut run = RunEntry::now(&spec(options), "0123456789abcdef", "/topic", &ExternalInfo::default());
     (run.spec.message, run.spec.message_bytes) = (message.to_owned(), bytes);
     let head = Head { schema: SCHEMA, run, environment: System::default() };
     let mut log = FullLog::create(path, &head).unwrap();
     log.row(&documented_row()).unwrap();
     if is_complete {
-        log.finish(&summary, Vec::new()).unwrap();
+        log.finish(&summary(options, latency_ns)).unwrap();
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::table::{rate, table, times};
-use crate::{report::summary::Summary, units::format_ns};
-use perf_worker::{
-    endpoint::{Endpoint, EndpointPlan},
-    measure::{cells::Cells, moments::Moments},
+use crate::{
+    report::full::{Spread, Summary},
+    units::format_ns,
 };
+use perf_worker::endpoint::{Endpoint, EndpointPlan};
 
 const CHAIN_COLUMNS: [&str; 9] = ["chain", "latency from", "n", "dropped", "min", "mean", "p50", "p99", "max"];
 const TIMER_COLUMNS: [&str; 8] = ["timer of", "node", "Hz", "n", "period: min", "mean", "deviation", "max"];
@@ -21,15 +21,14 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
     }
     let mut chains = Vec::new();
     for chain in &summary.chains {
-        let row = |from: &str, moments: &Moments, cells: &Cells| {
+        let row = |from: &str, latency: &Spread, p50_ns, p99_ns| {
             let names = [chain.name.clone(), from.to_owned()];
-            let counts = [moments.n, chain.dropped].map(|count| count.to_string());
-            let known = |value: f64| if moments.n == 0 { String::new() } else { format_ns(value) };
-            let ends = [known(moments.min), known(moments.mean)];
-            names.into_iter().chain(counts).chain(ends).chain(times(moments, cells)).collect()
+            let counts = [latency.n, chain.dropped].map(|count| count.to_string());
+            let ends = [latency.min_ns, latency.mean_ns].map(|ns| ns.map_or(String::new(), format_ns));
+            names.into_iter().chain(counts).chain(ends).chain(times(latency, p50_ns, p99_ns)).collect()
         };
-        chains.push(row("oldest source", &chain.oldest_ns, &chain.oldest));
-        chains.push(row("newest source", &chain.newest_ns, &chain.newest));
+        chains.push(row("oldest source", &chain.latency, chain.p50_ns, chain.p99_ns));
+        chains.push(row("newest source", &chain.newest, chain.newest_p50_ns, chain.newest_p99_ns));
     }
     let mut lines = table(&CHAIN_COLUMNS, chains);
     lines.extend([DROPPED.to_owned(), String::new()]);
@@ -44,14 +43,10 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
 }
 
 fn timer(plan: &EndpointPlan, summary: &Summary) -> Option<Vec<String>> {
-    let interval_ns = summary.publishers.iter().find(|of| of.endpoint == plan.endpoint)?.interval_ns;
-    let known = |least: u64, value: f64| if interval_ns.n < least { String::new() } else { format_ns(value) };
-    let names = [plan.given_topic().to_owned(), plan.node.clone(), rate(plan), interval_ns.n.to_string()];
-    let times = [
-        known(1, interval_ns.min),
-        known(1, interval_ns.mean),
-        known(2, interval_ns.variance().sqrt()),
-        known(1, interval_ns.max),
-    ];
+    let interval = &summary.publishers.iter().find(|of| of.endpoint() == plan.endpoint)?.interval;
+    let names = [plan.given_topic().to_owned(), plan.node.clone(), rate(plan), interval.n.to_string()];
+    let deviation_ns = interval.variance_ns2.map(f64::sqrt);
+    let times = [interval.min_ns, interval.mean_ns, deviation_ns, interval.max_ns];
+    let times = times.map(|ns| ns.map_or(String::new(), format_ns));
     Some(names.into_iter().chain(times).collect())
 }

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use super::Robot;
 use crate::{
-    report::{full::NodesEntry, summary::Summary},
+    report::full::{NodesEntry, Summary},
     system::own_process,
     topology::{Counts, Liveliness, Processes},
     units::format_ns,
@@ -105,7 +105,7 @@ impl Robot {
 
     /// The warning about messages that timers passed over.
     pub(super) fn skipped(&self, summary: &Summary) -> Option<Warning> {
-        let skipped = summary.sent.skipped;
+        let skipped = summary.total.sent.skipped;
         let messages = if skipped == 1 { "message" } else { "messages" };
         let sentence = format!("timers passed over {skipped} {messages}, because they were late by more than a period");
         let executor = self.spec.executor.as_deref().unwrap_or_default();

@@ -17,10 +17,9 @@ use crate::{
     coordinator,
     error::Failure,
     interrupt::Interrupt,
-    report::{Reports, outputs::Outputs, summary::Summary},
+    report::{Reports, full::Summary, outputs::Outputs},
     runner::random_id,
     topology::{Processes, Topology},
-    verdict::Verdict,
 };
 use perf_worker::{
     endpoint::{Endpoint, EndpointPlan},
@@ -56,18 +55,20 @@ impl Robot {
     pub fn run(options: &TopologyOptions) -> Result<(), Failure> {
         let robot = Robot::of(options).map_err(Failure::Usage)?;
         let interrupt = Interrupt::install()?;
-        let (summary, verdicts) = robot.measure(&robot.outputs, &interrupt)?;
-        robot.end(&summary, &verdicts)
+        let summary = robot.measure(&robot.outputs, &interrupt)?;
+        Robot::end(&summary)
     }
 
     /// The end of the program after a run that has its figures.
-    fn end(&self, summary: &Summary, verdicts: &[Verdict]) -> Result<(), Failure> {
-        if let Some(sentence) = summary.failure().or_else(|| summary.cut_logs()) {
+    fn end(summary: &Summary) -> Result<(), Failure> {
+        if let Some(sentence) = summary.failure.clone().or_else(|| summary.cut_logs()) {
             return Err(Failure::Measurement(sentence));
         }
-        match verdicts.iter().filter(|verdict| !verdict.met).count() {
+        match summary.requirements.iter().filter(|verdict| !verdict.met).count() {
             0 => Ok(()),
-            missed => Err(Failure::NotMet(format!("{missed} of {} limits of the target not met", verdicts.len()))),
+            missed => {
+                Err(Failure::NotMet(format!("{missed} of {} limits of the target not met", summary.requirements.len())))
+            }
         }
     }
 
@@ -76,8 +77,7 @@ impl Robot {
     /// # Errors
     /// The run could not begin or failed.
     pub fn measure_to_log(&self, log: Option<PathBuf>, interrupt: &Interrupt) -> Result<Summary, Failure> {
-        let (summary, _) = self.measure(&Outputs { full: log, ..Outputs::default() }, interrupt)?;
-        Ok(summary)
+        self.measure(&Outputs { full: log, ..Outputs::default() }, interrupt)
     }
 
     /// The nodes.
@@ -90,7 +90,7 @@ impl Robot {
         &self.spec
     }
 
-    fn measure(&self, outputs: &Outputs, interrupt: &Interrupt) -> Result<(Summary, Vec<Verdict>), Failure> {
+    fn measure(&self, outputs: &Outputs, interrupt: &Interrupt) -> Result<Summary, Failure> {
         let Robot { topology, spec, communicator, .. } = self;
         let run_id = random_id()?;
         communicator.clean_up(spec).map_err(Failure::Measurement)?;
@@ -103,15 +103,16 @@ impl Robot {
         reports.lines(&heading)?;
         let mut summary = coordinator::run(spec, communicator, plans, &mut reports, interrupt)?;
         let endpoints: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
-        summary.run_warnings.extend(self.skipped(&summary));
-        summary.run_warnings.extend(overload::warnings(&endpoints, &summary));
-        let verdicts = self.target.as_ref().map(|target| target.judge(&summary)).unwrap_or_default();
-        summary.run_warnings.extend(reports.finish(&summary, verdicts.clone()));
-        reports.lines(&table::lines(&endpoints, &summary))?;
+        summary.warnings.extend(self.skipped(&summary));
+        summary.warnings.extend(overload::warnings(&endpoints, &summary));
+        summary.warnings.extend(summary.figure_warnings(spec));
+        summary.requirements = self.target.as_ref().map(|target| target.judge(&summary)).unwrap_or_default();
+        summary.warnings.extend(reports.finish(&summary));
+        reports.lines(&table::lines(&endpoints, spec, &summary))?;
         if let Some(target) = &self.target {
-            reports.lines(&target.lines(&spec.topic, &verdicts, &summary))?;
+            reports.lines(&target.lines(&spec.topic, &summary))?;
         }
-        Ok((summary, verdicts))
+        Ok(summary)
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::table::table;
 use crate::{
     measure::overload::Overload,
-    report::summary::{SubscriptionFigures, Summary},
+    report::full::{SubscriptionEntry, Summary},
     units::format_ns,
     warning::{Warning, WarningKind},
 };
@@ -23,7 +23,7 @@ const NONE: &str = "-";
 pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
     let mut slowest: BTreeMap<&str, (&EndpointPlan, &Overload)> = BTreeMap::new();
     for figures in &summary.subscriptions {
-        let (Some(plan), Some(overload)) = (plans.get(&figures.endpoint), &figures.overload) else { continue };
+        let (Some(plan), Some(overload)) = (plans.get(&figures.endpoint()), &figures.overload) else { continue };
         let of_topic = slowest.entry(plan.given_topic()).or_insert((plan, overload));
         if overload.cumulative_latency_ns > of_topic.1.cumulative_latency_ns {
             *of_topic = (plan, overload);
@@ -53,8 +53,8 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
 
 /// The warnings about queues that will overflow.
 pub fn warnings(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<Warning> {
-    let of = |figures: &SubscriptionFigures| {
-        let (plan, overload) = (plans.get(&figures.endpoint)?, figures.overload?);
+    let of = |figures: &SubscriptionEntry| {
+        let (plan, overload) = (plans.get(&figures.endpoint())?, figures.overload?);
         let growth_ns = overload.shown_growth_ns_per_s()?;
         if !overload.is_to_come(summary.measured_s, plan.late_ns) {
             return None;

@@ -9,13 +9,13 @@ use super::{
 };
 use crate::{
     measure::percentiles::has_tail_samples,
-    report::summary::{PublisherFigures, SubscriptionFigures, Summary},
+    report::full::{PublisherEntry, Spread, SubscriptionEntry, Summary},
     topology::several,
     units::format_ns,
 };
 use perf_worker::{
     endpoint::{Endpoint, EndpointPlan},
-    measure::{cells::Cells, moments::Moments},
+    run_spec::RunSpec,
 };
 
 const PUBLISHER_COLUMNS: [&str; 11] =
@@ -48,17 +48,16 @@ pub const NOT_COUNTED: &str = "-";
 const NAME_COLUMNS: usize = 2;
 
 /// The tables and the totals as lines of text. The topics are shown without the id of the run in their names.
-pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Vec<String> {
-    let spec = &summary.spec;
+pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, spec: &RunSpec, summary: &Summary) -> Vec<String> {
     let mut publishers: Vec<Vec<String>> = Vec::new();
     for figures in &summary.publishers {
         // Those of services have tables of their own.
-        let Some(plan) = plans.get(&figures.endpoint).filter(|plan| !plan.service) else { continue };
+        let Some(plan) = plans.get(&figures.endpoint()).filter(|plan| !plan.service) else { continue };
         publishers.push(publisher(plan, figures));
     }
     let mut subscriptions: Vec<Vec<String>> = Vec::new();
     for figures in &summary.subscriptions {
-        let Some(plan) = plans.get(&figures.endpoint).filter(|plan| !plan.service) else { continue };
+        let Some(plan) = plans.get(&figures.endpoint()).filter(|plan| !plan.service) else { continue };
         subscriptions.push(subscription(plan, figures, spec.capabilities.overwritten));
     }
     publishers.sort();
@@ -85,7 +84,7 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
         lines.extend(table(&SUBSCRIPTION_COLUMNS, subscriptions));
         lines.push(String::new());
     }
-    lines.extend(services::lines(plans, summary));
+    lines.extend(services::lines(plans, spec, summary));
     lines.extend(chain::lines(plans, summary));
     if summary.unreported() > 0 {
         lines.push(UNREPORTED.to_owned());
@@ -93,13 +92,13 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, summary: &Summary) -> Ve
     lines.push(if spec.capabilities.overwritten { LOST } else { LOST_OR_OVERWRITTEN }.to_owned());
     lines.push(String::new());
     lines.extend(overload::lines(plans, summary));
-    lines.extend(totals(summary));
+    lines.extend(totals(spec, summary));
     lines
 }
 
-fn publisher(plan: &EndpointPlan, figures: &PublisherFigures) -> Vec<String> {
+fn publisher(plan: &EndpointPlan, figures: &PublisherEntry) -> Vec<String> {
     let sent = &figures.sent;
-    let [p50, _, max] = times(&sent.lateness_ns, &figures.lateness);
+    let [p50, _, max] = times(&figures.lateness, figures.p50_ns, figures.p99_ns);
     let counts = [sent.samples, sent.skipped, sent.refused, sent.unsent].map(|count| count.to_string());
     let names = [plan.given_topic().to_owned(), plan.node.clone(), pass_by_name(plan.pass_by).to_owned()];
     let message = [plan.message.bytes.to_string(), rate(plan)];
@@ -114,28 +113,29 @@ pub fn rate(plan: &EndpointPlan) -> String {
     format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0)
 }
 
-fn subscription(plan: &EndpointPlan, figures: &SubscriptionFigures, counts_overwritten: bool) -> Vec<String> {
-    let SubscriptionFigures { sent, received, lost, latencies, .. } = figures;
+fn subscription(plan: &EndpointPlan, figures: &SubscriptionEntry, counts_overwritten: bool) -> Vec<String> {
+    let SubscriptionEntry { sent, received, lost, latency, .. } = figures;
     let overwritten = figures.overwritten();
     let (samples, lost) = (received.samples, lost - overwritten);
     let overwritten = if counts_overwritten { overwritten.to_string() } else { NOT_COUNTED.to_owned() };
     let counts = [lost, figures.unreported(), received.late, received.too_late].map(|count| count.to_string());
     let counts = [sent.to_string(), samples.to_string(), overwritten].into_iter().chain(counts);
-    let n = received.latency_ns.n;
-    let mean = if n == 0 { String::new() } else { format_ns(received.latency_ns.mean) };
-    let times = times(&received.latency_ns, latencies);
+    let mean = latency.mean_ns.map_or(String::new(), format_ns);
+    let times = times(latency, figures.p50_ns, figures.p99_ns);
     let names = [plan.given_topic().to_owned(), plan.node.clone()].into_iter();
     names.chain(counts).chain([mean]).chain(times).collect()
 }
 
 /// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
-pub fn times(moments: &Moments, cells: &Cells) -> [String; 3] {
-    let percentile = |percentile: f64| {
-        let mark = if has_tail_samples(moments.n, percentile) { "" } else { "*" };
-        let value_ns = (cells.quantile_ns(percentile / 100.0) as f64).min(moments.max);
-        format!("{}{mark}", format_ns(value_ns))
+pub fn times(times: &Spread, p50_ns: Option<u64>, p99_ns: Option<u64>) -> [String; 3] {
+    let percentile = |percentile: f64, value_ns: Option<u64>| {
+        let mark = if has_tail_samples(times.n, percentile) { "" } else { "*" };
+        format!("{}{mark}", format_ns((value_ns.unwrap_or(0) as f64).min(times.max())))
     };
-    if moments.n == 0 { Default::default() } else { [percentile(50.0), percentile(99.0), format_ns(moments.max)] }
+    if times.n == 0 {
+        return Default::default();
+    }
+    [percentile(50.0, p50_ns), percentile(99.0, p99_ns), format_ns(times.max())]
 }
 
 /// A table without rules, for terminals of any width and for other programs.
@@ -154,13 +154,13 @@ pub fn table(columns: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-fn totals(summary: &Summary) -> Vec<String> {
-    let Summary { sent, received, .. } = summary;
+fn totals(spec: &RunSpec, summary: &Summary) -> Vec<String> {
+    let (sent, received) = (&summary.total.sent, &summary.total.received);
     let percent = |count: u64| 100.0 * count as f64 / received.samples.max(1) as f64;
     let expected: u64 = summary.subscriptions.iter().map(|of| of.sent).sum();
     let of_expected = 100.0 * summary.lost as f64 / expected.max(1) as f64;
-    let missing = match summary.spec.capabilities.overwritten {
-        true => format!("{} overwritten, {} lost", summary.overwritten(), summary.unexplained()),
+    let missing = match spec.capabilities.overwritten {
+        true => format!("{} overwritten, {} lost", summary.overwritten(), summary.unexplained),
         false => "lost or overwritten".to_owned(),
     };
     let mut lines = vec![
@@ -185,37 +185,38 @@ fn totals(summary: &Summary) -> Vec<String> {
             received.samples
         ),
     ];
-    lines.extend(summary.latency_lines());
-    lines.extend(summary.machine_lines());
-    let warnings = summary.warnings();
+    lines.extend(summary.latency_lines(spec));
+    lines.extend(summary.machine_lines(spec));
+    let warnings = &summary.warnings;
     if warnings.is_empty() {
         lines.push(format!("  {:<13} none", "warnings"));
     }
     let labels = std::iter::once("warnings").chain(std::iter::repeat(""));
-    lines.extend(labels.zip(&warnings).map(|(label, warning)| format!("  {label:<13} {warning}")));
-    lines.extend(summary.failure().map(|failure| format!("  {:<13} the measurement failed: {failure}", "")));
+    lines.extend(labels.zip(warnings).map(|(label, warning)| format!("  {label:<13} {warning}")));
+    lines.extend(summary.failure.iter().map(|failure| format!("  {:<13} the measurement failed: {failure}", "")));
     lines
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::summary::tests::summary;
+    use crate::report::summary::tests::{of_subscription, spec, summary};
     use perf_worker::measure::tally::Received;
 
     /// The tables of a run in which a subscription received 90 of 100 messages. Seven were overwritten, if its
     /// middleware counts them.
     fn text(counts_overwritten: bool) -> String {
-        let mut summary = Summary { lost: 10, ..summary("", 1000) };
-        summary.spec.capabilities.overwritten = counts_overwritten;
-        let endpoint = Endpoint::Subscription(0);
         let overwritten = if counts_overwritten { 7 } else { 0 };
+        let mut summary = Summary { lost: 10, unexplained: 10 - overwritten, ..summary("", 1000) };
+        let mut spec = spec("");
+        spec.capabilities.overwritten = counts_overwritten;
         let received = Received { samples: 90, overwritten, ..Received::default() };
-        let (place, overload, latencies) = (None, None, Cells::default());
-        let figures = SubscriptionFigures { endpoint, place, overload, sent: 100, received, lost: 10, latencies };
-        summary.subscriptions = vec![figures];
-        let plan = EndpointPlan { node: "/n".to_owned(), ..EndpointPlan::of_run(&summary.spec, endpoint, "/t") };
-        lines(&BTreeMap::from([(endpoint, &plan)]), &summary).join("\n")
+        let figures = of_subscription(0, 1000, 0);
+        summary.subscriptions = vec![SubscriptionEntry { sent: 100, received, lost: 10, ..figures }];
+        summary.warnings = summary.figure_warnings(&spec);
+        let endpoint = Endpoint::Subscription(0);
+        let plan = EndpointPlan { node: "/n".to_owned(), ..EndpointPlan::of_run(&spec, endpoint, "/t") };
+        lines(&BTreeMap::from([(endpoint, &plan)]), &spec, &summary).join("\n")
     }
 
     #[track_caller]

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::{measure::percentiles::MIN_TAIL_SAMPLES, nearest::nearest, report::summary::Summary, verdict::Verdict};
+use crate::{measure::percentiles::MIN_TAIL_SAMPLES, nearest::nearest, report::full::Summary, verdict::Verdict};
 
 /// The targets that come with the tool.
 const NAMED: [(&str, &str); 2] = [
@@ -27,7 +27,7 @@ const SECTIONS: [(&str, &[Figure]); 2] = [
         "resources",
         &[
             (["cpu[%]", "cpu_perc"], "CPU of all processes", "% of all cores", |run| {
-                run.measured.core_percent / run.cores.max(1) as f64
+                run.core_percent / run.cores.max(1) as f64
             }),
             (["rss[KB]", "rss_KB"], "peak resident memory of all processes", "KiB", |run| run.peak_rss_kib() as f64),
         ],
@@ -35,16 +35,18 @@ const SECTIONS: [(&str, &[Figure]); 2] = [
     (
         MESSAGES,
         &[
-            (["mean[us]", "mean_us"], "mean latency", "µs", |run| run.received.latency_ns.mean / 1000.0),
-            (["late[#]", "late_msgs"], "late messages", "", |run| run.received.late as f64),
-            (["late[%]", "late_perc"], "late messages", "%", |run| percent(run.received.late, run.received.samples)),
-            (["too_late[#]", "too_late_msgs"], "too late messages", "", |run| run.received.too_late as f64),
+            (["mean[us]", "mean_us"], "mean latency", "µs", |run| run.total.latency.mean() / 1000.0),
+            (["late[#]", "late_msgs"], "late messages", "", |run| run.total.received.late as f64),
+            (["late[%]", "late_perc"], "late messages", "%", |run| {
+                percent(run.total.received.late, run.total.received.samples)
+            }),
+            (["too_late[#]", "too_late_msgs"], "too late messages", "", |run| run.total.received.too_late as f64),
             (["too_late[%]", "too_late_perc"], "too late messages", "%", |run| {
-                percent(run.received.too_late, run.received.samples)
+                percent(run.total.received.too_late, run.total.received.samples)
             }),
             (["lost[#]", "lost_msgs"], "lost and overwritten messages", "", |run| run.lost as f64),
             (["lost[%]", "lost_perc"], "lost and overwritten messages", "%", |run| {
-                percent(run.lost, run.lost + run.received.samples)
+                percent(run.lost, run.lost + run.total.received.samples)
             }),
         ],
     ),
@@ -136,7 +138,7 @@ impl Target {
             let note = if missing > 0 { format!(", {missing} unreported") } else { String::new() };
             Verdict {
                 requirement: format!("{name} <= {}", with_unit(*limit)),
-                met: summary.failure().is_none() && missing == 0 && found <= *limit,
+                met: summary.failure.is_none() && missing == 0 && found <= *limit,
                 found: with_unit(found) + &note,
             }
         };
@@ -145,7 +147,8 @@ impl Target {
 
     /// The table of verdicts as lines of text.
     #[must_use]
-    pub fn lines(&self, topology: &str, verdicts: &[Verdict], summary: &Summary) -> Vec<String> {
+    pub fn lines(&self, topology: &str, summary: &Summary) -> Vec<String> {
+        let verdicts = &summary.requirements;
         let platform = if self.platform.is_empty() { String::new() } else { format!(", limits for {}", self.platform) };
         let mut lines = vec![String::new(), format!("target {}{platform}:", self.name)];
         let of = |which: fn(&Verdict) -> &String| verdicts.iter().map(|verdict| which(verdict).chars().count()).max();
@@ -157,7 +160,7 @@ impl Target {
         if !self.topology.is_empty() && self.topology != topology {
             lines.push(format!("  these limits are meant for the topology {}", self.topology));
         }
-        let few = summary.received.samples as f64 * self.smallest_part() < MIN_TAIL_SAMPLES;
+        let few = summary.total.received.samples as f64 * self.smallest_part() < MIN_TAIL_SAMPLES;
         if few {
             lines.push("  a percentage of so few messages is decided by single ones: run longer (-t)".to_owned());
         }
@@ -201,9 +204,9 @@ fn plain(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::summary::{
-        SubscriptionFigures,
-        tests::{of_subscription, summary},
+    use crate::report::{
+        full::SubscriptionEntry,
+        summary::tests::{of_subscription, summary},
     };
 
     fn verdicts(text: &str, run: &Summary) -> Vec<(String, bool, String)> {
@@ -215,7 +218,7 @@ mod tests {
     fn each_limit_has_its_verdict_and_its_equal_is_within_it() {
         // 9 % of a core of two, and 120 000 KiB; 3000 messages, 57 of them late.
         let mut run = summary("", 1_000_000);
-        (run.received.late, run.lost) = (57, 1);
+        (run.total.received.late, run.lost) = (57, 1);
         let text = r#"{ "resources": { "cpu[%]": 4.5, "rss_KB": 119999 }, "latency_total": { "late[%]": 1.9, "lost[#]": 0, "mean_us": 1000 } }"#;
         let expected = [
             ("CPU of all processes <= 4.5 % of all cores", true, "4.5 % of all cores"),
@@ -230,9 +233,9 @@ mod tests {
         expected.sort();
         assert_eq!(found, expected);
         // A killed process leaves it open how many messages were late or lost.
-        let killed = SubscriptionFigures { sent: 1010, ..of_subscription(0, 0, 0) };
+        let killed = SubscriptionEntry { sent: 1010, ..of_subscription(0, 0, 0) };
         run.subscriptions = vec![killed];
-        (run.received.late, run.lost) = (0, 0);
+        (run.total.received.late, run.lost) = (0, 0);
         let of_killed = verdicts(text, &run);
         let met: Vec<&str> = of_killed.iter().filter(|(_, met, _)| *met).map(|(name, ..)| name.as_str()).collect();
         assert_eq!(met, ["CPU of all processes <= 4.5 % of all cores"]);
@@ -242,7 +245,7 @@ mod tests {
             "0, 10 unreported".to_owned()
         )));
         // A run that is worthless meets nothing.
-        run.exited = Some("publishers");
+        run.failure = Some("none of the publishers finished the run".to_owned());
         assert!(verdicts(text, &run).iter().all(|(_, met, _)| !met));
     }
 

@@ -106,7 +106,7 @@ fn governor(before: &Reading, after: &Reading) -> Option<Warning> {
             "the CPU frequency governor of {}{others} is {governor}, not performance: CPUs slow down between messages",
             policy.name
         );
-        return Some(Warning { kind: WarningKind::Governor, sentence, hint: hint(&after.policies) });
+        return Some(Warning::new(WarningKind::Governor, sentence, hint(&after.policies)));
     }
     let policy = before.policies.iter().find(|policy| policy.is_lowered())?;
     let sentence = format!(
@@ -120,7 +120,7 @@ fn governor(before: &Reading, after: &Reading) -> Option<Warning> {
 fn frequency(before: &Reading, after: &Reading) -> Option<Warning> {
     let hint = "Check whether the CPUs overheat, set the governor to performance and turn off turbo; \
                 `perf_test system` prints the commands";
-    let warning = |sentence| Some(Warning { kind: WarningKind::Frequency, sentence, hint: hint.to_owned() });
+    let warning = |sentence| Some(Warning::new(WarningKind::Frequency, sentence, hint));
     let capped = after.policies.iter().find_map(|policy| {
         let earlier = before.policies.iter().find(|earlier| earlier.name == policy.name)?;
         let (from_khz, to_khz) = (earlier.max_khz?, policy.max_khz?);
@@ -159,60 +159,55 @@ fn sleep(before: &Reading, after: &Reading) -> Option<Warning> {
     }
     let part = slept_us as f64 / all_us;
     let deepest = deepest.filter(|_| part > SLEEP_WARN_FRACTION)?;
-    Some(Warning {
-        kind: WarningKind::CpuIdle,
-        sentence: format!(
+    Some(Warning::new(
+        WarningKind::CpuIdle,
+        format!(
             "the CPUs were in deep sleep for {:.0} % of the run, down to {}, from which a wake-up takes up to {} µs",
             part.min(1.0) * 100.0,
             deepest.label(),
             deepest.latency_us.unwrap_or_default()
         ),
-        hint: "Run with --prevent-cpu-idle to measure without deep sleep".to_owned(),
-    })
+        "Run with --prevent-cpu-idle to measure without deep sleep",
+    ))
 }
 
 fn throttling(before: &Reading, after: &Reading) -> Option<Warning> {
     let times = after.throttled?.saturating_sub(before.throttled?);
-    (times > 0).then(|| Warning {
-        kind: WarningKind::Throttled,
-        sentence: format!("control groups were stopped {times} times because their CPU quota was exhausted"),
-        hint: "Remove the CPU limit of this container or service; `perf_test system` prints the command".to_owned(),
+    (times > 0).then(|| {
+        Warning::new(
+            WarningKind::Throttled,
+            format!("control groups were stopped {times} times because their CPU quota was exhausted"),
+            "Remove the CPU limit of this container or service; `perf_test system` prints the command",
+        )
     })
 }
 
 fn steal(before: &Reading, after: &Reading) -> Option<Warning> {
     let part = cpu_times(before, after)?.stolen_part().filter(|part| *part > STEAL_WARN_FRACTION)?;
-    Some(Warning {
-        kind: WarningKind::Steal,
-        sentence: format!("the hypervisor gave {:.1} % of the CPU time to other machines", part * 100.0),
-        hint: "Measure on dedicated CPUs, or compare only alternating runs".to_owned(),
-    })
+    Some(Warning::new(
+        WarningKind::Steal,
+        format!("the hypervisor gave {:.1} % of the CPU time to other machines", part * 100.0),
+        "Measure on dedicated CPUs, or compare only alternating runs",
+    ))
 }
 
 fn other_load(before: &Reading, after: &Reading) -> Option<Warning> {
     let times = cpu_times(before, after)?;
     let own_ms = after.own_ms?.saturating_sub(before.own_ms?);
     let part = times.busy_ms().saturating_sub(own_ms) as f64 / times.total_ms() as f64;
-    (part > LOAD_WARN_FRACTION).then(|| Warning {
-        kind: WarningKind::Load,
-        sentence: format!("other programs used {:.0} % of the CPU time during the run", part * 100.0),
-        hint: "Stop the programs that `ps -eo pcpu,pid,comm --sort=-pcpu | head` lists, or give the run other CPUs with `taskset -c`"
-            .to_owned(),
-    })
+    (part > LOAD_WARN_FRACTION).then(|| Warning::new(WarningKind::Load, format!("other programs used {:.0} % of the CPU time during the run", part * 100.0), "Stop the programs that `ps -eo pcpu,pid,comm --sort=-pcpu | head` lists, or give the run other CPUs with `taskset -c`"))
 }
 
 fn clock_step(before: &Reading, after: &Reading) -> Option<Warning> {
     let step_ns = after.wall_offset_ns.saturating_sub(before.wall_offset_ns);
     let direction = if step_ns > 0 { "forward" } else { "back" };
-    (step_ns.saturating_abs() > STEP_NS).then(|| Warning {
-        kind: WarningKind::ClockStepped,
-        sentence: format!(
-            "the wall clock was set {direction} by {}, or the machine slept",
-            format_ns(step_ns.abs() as f64)
-        ),
-        hint: "Latencies use the monotonic clock and stay correct unless the machine slept; dates in logs, and \
-               middlewares that stamp with the wall clock, do not: let time synchronisation settle first"
-            .to_owned(),
+    (step_ns.saturating_abs() > STEP_NS).then(|| {
+        Warning::new(
+            WarningKind::ClockStepped,
+            format!("the wall clock was set {direction} by {}, or the machine slept", format_ns(step_ns.abs() as f64)),
+            "Latencies use the monotonic clock and stay correct unless the machine slept; dates in logs, and \
+               middlewares that stamp with the wall clock, do not: let time synchronisation settle first",
+        )
     })
 }
 
@@ -227,15 +222,15 @@ mod tests {
         assert_eq!(clock_step(&at(begin_ns), &at(begin_ns + STEP_NS)), None);
         assert_eq!(clock_step(&at(begin_ns), &at(begin_ns - STEP_NS)), None);
         let forward = clock_step(&at(begin_ns), &at(begin_ns + 2 * SECOND_NS)).unwrap();
-        assert_eq!((forward.kind, forward.sentence.contains("forward by 2.00 s")), (WarningKind::ClockStepped, true));
+        assert_eq!((forward.kind.as_str(), forward.sentence.contains("forward by 2.00 s")), ("clock-stepped", true));
         let back = clock_step(&at(begin_ns), &at(begin_ns - 5_000_000)).unwrap();
         assert!(back.sentence.contains("back by 5.00 ms"), "{back}");
         let machine = tempfile::tempdir().unwrap();
         let before = Reading { wall_offset_ns: wall_offset_ns() - 10 * SECOND_NS, ..Reading::default() };
         let warnings = Watch { root: Root::new(machine.path()), before }.end();
         assert_eq!(
-            warnings.iter().map(|warning| warning.kind).collect::<Vec<_>>(),
-            [WarningKind::ClockStepped],
+            warnings.iter().map(|warning| warning.kind.clone()).collect::<Vec<_>>(),
+            ["clock-stepped"],
             "{warnings:#?}"
         );
     }

@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use perf_test::report::{
-    full::{Log, SubscriptionEntry, SummaryEntry},
-    summary::Place,
-};
+use perf_test::report::full::{Log, Place, SubscriptionEntry, SummaryEntry};
 
 use rustix::process::Signal;
 

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::Spread;
-use crate::report::summary::ChainFigures;
-use perf_worker::measure::cells::Cells;
 
 /// One chain, over all subscriptions with which it ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,21 +26,4 @@ pub struct ChainEntry {
     pub newest_p99_ns: Option<u64>,
     /// Messages that subscriptions on its way did not receive.
     pub dropped: u64,
-}
-
-impl ChainEntry {
-    /// Of its figures.
-    pub fn of(figures: &ChainFigures) -> ChainEntry {
-        let quantile_ns = |cells: &Cells, quantile| (cells.n() > 0).then(|| cells.quantile_ns(quantile));
-        ChainEntry {
-            name: figures.name.clone(),
-            latency: Spread::of(&figures.oldest_ns),
-            p50_ns: quantile_ns(&figures.oldest, 0.5),
-            p99_ns: quantile_ns(&figures.oldest, 0.99),
-            newest: Spread::of(&figures.newest_ns),
-            newest_p50_ns: quantile_ns(&figures.newest, 0.5),
-            newest_p99_ns: quantile_ns(&figures.newest, 0.99),
-            dropped: figures.dropped,
-        }
-    }
 }

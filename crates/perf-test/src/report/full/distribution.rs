@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::measure::percentiles::PERCENTILES;
 use perf_worker::measure::{histogram::Latencies, moments::Moments};
 
 /// A series of times. A value that does not exist for zero times, or for one, is null.
@@ -33,6 +34,24 @@ impl Spread {
             max_ns: known(moments_ns.max),
             variance_ns2: (n > 1).then(|| moments_ns.variance()),
         }
+    }
+
+    /// The mean, ns; 0 without times.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.mean_ns.unwrap_or(0.0)
+    }
+
+    /// The longest time, ns; 0 without times.
+    #[must_use]
+    pub fn max(&self) -> f64 {
+        self.max_ns.unwrap_or(0.0)
+    }
+
+    /// The standard deviation, ns; 0 for fewer than two times.
+    #[must_use]
+    pub fn deviation(&self) -> f64 {
+        self.variance_ns2.unwrap_or(0.0).sqrt()
     }
 }
 
@@ -87,5 +106,31 @@ impl Distribution {
             p99_99_ns: percentile(99.99),
             cells: histogram.cells(),
         }
+    }
+    /// The mean, ns; 0 without times.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.mean_ns.unwrap_or(0.0)
+    }
+
+    /// The longest time, ns; 0 without times.
+    #[must_use]
+    pub fn max(&self) -> f64 {
+        self.max_ns.unwrap_or(0.0)
+    }
+
+    /// One of [`PERCENTILES`], ns; 0 without times, and for any other.
+    #[must_use]
+    pub fn percentile_ns(&self, percentile: f64) -> f64 {
+        let found = [self.p50_ns, self.p90_ns, self.p99_ns, self.p99_9_ns, self.p99_99_ns];
+        let at = PERCENTILES.iter().position(|known| *known == percentile);
+        at.and_then(|at| found[at]).unwrap_or(0) as f64
+    }
+
+    /// The series without its histogram.
+    #[must_use]
+    pub fn spread(&self) -> Spread {
+        let Distribution { n, min_ns, mean_ns, max_ns, variance_ns2, .. } = *self;
+        Spread { n, min_ns, mean_ns, max_ns, variance_ns2 }
     }
 }

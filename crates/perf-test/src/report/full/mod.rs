@@ -19,8 +19,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{document::Document, summary::Summary};
-use crate::{row::Row, system::System, verdict::Verdict};
+use super::document::Document;
+use crate::{row::Row, system::System};
 
 pub use build::Build;
 pub use chain::ChainEntry;
@@ -28,7 +28,9 @@ pub use distribution::{Distribution, Spread};
 pub use row::{RowEntry, TotalEntry, UsedEntry};
 pub use run::{Conditions, NodesEntry, RunEntry, resolved};
 pub use server::ServerEntry;
-pub use summary::{PublisherEntry, SubscriptionEntry, SummaryEntry, WarningEntry, WorkerEntry};
+pub use summary::{Place, PublisherEntry, Seconds, SubscriptionEntry, Summary, WorkerEntry};
+/// Names in readers of logs.
+pub use {crate::warning::Warning as WarningEntry, summary::Summary as SummaryEntry};
 
 /// The version of the log.
 pub const SCHEMA: &str = "gantry.perf_test/2";
@@ -67,7 +69,7 @@ pub struct Log {
     /// second.
     pub rows: Vec<RowEntry>,
     /// The whole run; absent if the program was killed or still runs.
-    pub summary: Option<SummaryEntry>,
+    pub summary: Option<Summary>,
 }
 
 impl Log {
@@ -130,12 +132,12 @@ impl FullLog {
         self.0.removed()
     }
 
-    /// Adds the summary and the verdicts on the requirements, which ends the log.
+    /// Adds the summary, which ends the log.
     ///
     /// # Errors
     /// If the file cannot be written; the document is then unchanged.
-    pub fn finish(self, summary: &Summary, requirements: Vec<Verdict>) -> io::Result<()> {
-        self.0.finish("summary", &SummaryEntry::of(summary, requirements))
+    pub fn finish(self, summary: &Summary) -> io::Result<()> {
+        self.0.finish("summary", summary)
     }
 }
 

@@ -114,7 +114,7 @@ impl TotalEntry {
 }
 
 /// The resources that processes used, by the accounts of the kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UsedEntry {
     /// CPU time in user space, ns.
@@ -143,5 +143,20 @@ impl UsedEntry {
             minor_faults: usage.minflt,
             major_faults: usage.majflt,
         }
+    }
+    /// CPU time, ns.
+    #[must_use]
+    pub fn cpu_ns(&self) -> i64 {
+        self.user_ns + self.system_ns
+    }
+
+    /// Adds those of another process.
+    pub fn add(&mut self, other: &UsedEntry) {
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
+        self.voluntary_switches += other.voluntary_switches;
+        self.involuntary_switches += other.involuntary_switches;
+        self.minor_faults += other.minor_faults;
+        self.major_faults += other.major_faults;
     }
 }

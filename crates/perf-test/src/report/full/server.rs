@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::summary::index;
-use crate::report::summary::ServerFigures;
-use perf_worker::measure::tally::Relayed;
+use perf_worker::{endpoint::Endpoint, measure::tally::Relayed};
 
 /// One server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,8 +17,9 @@ pub struct ServerEntry {
 }
 
 impl ServerEntry {
-    /// Of its figures.
-    pub fn of(figures: &ServerFigures) -> ServerEntry {
-        ServerEntry { index: index(figures.endpoint), sent: figures.sent, relayed: figures.relayed }
+    /// Itself.
+    #[must_use]
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::Relay(self.index)
     }
 }

@@ -1,25 +1,25 @@
-//! The summary of a run in Gantry's own log.
+//! The summary of a run: the coordinator fills it, the log has it, and every text, requirement and comparison reads it.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Spread, TotalEntry, chain::ChainEntry, row::UsedEntry, server::ServerEntry};
-use crate::measure::calibration::Calibration;
+use super::{ChainEntry, ServerEntry, Spread, TotalEntry, UsedEntry};
+use crate::measure::calibration::{Calibration, Calibrations};
 use crate::measure::daemon::DaemonUsage;
 use crate::measure::overload::Overload;
-use crate::report::summary::{Place, PublisherFigures, SubscriptionFigures, Summary, WorkerUsage};
 use crate::verdict::Verdict;
-use crate::warning::Warning;
+use crate::warning::{Warning, WarningKind};
 use perf_worker::backend::DeviceMemory;
 use perf_worker::endpoint::Endpoint;
 use perf_worker::measure::memory::{Footprint, Memory};
+use perf_worker::measure::moments::Moments;
 use perf_worker::measure::own_cost::OwnCost;
 use perf_worker::measure::tally::{Received, Sent};
 use perf_worker::measure::threads::ThreadUsage;
 
 /// The whole run, without the seconds of --warmup and --ignore.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct SummaryEntry {
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SummaryEntry"))]
+pub struct Summary {
     /// Whether it ended early: by Ctrl-C, by a signal, or because all publishers or all subscriptions had exited.
     pub stopped_early: bool,
     /// The reason why the measurement is worthless; null if it is good.
@@ -84,9 +84,88 @@ pub struct SummaryEntry {
     /// The costs of the machine after the run.
     pub calibration_after: Calibration,
     /// The reasons not to trust the run without a second look.
-    pub warnings: Vec<WarningEntry>,
+    pub warnings: Vec<Warning>,
     /// The verdict on each --require.
     pub requirements: Vec<Verdict>,
+    /// The kind of endpoints of which none finished. Not in the log, as the next two.
+    #[serde(skip)]
+    pub exited: Option<&'static str>,
+    /// An endpoint did not finish in time and was given up, or its process ended its reports, did not exit and was
+    /// killed.
+    #[serde(skip)]
+    pub hung: bool,
+    /// The single seconds.
+    #[serde(skip)]
+    pub seconds: Seconds,
+}
+
+/// Statistics of the whole seconds of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seconds {
+    /// Their mean latencies, ns.
+    pub latency_ns: Moments,
+    /// CPU time of all workers, percent of one core.
+    pub core_percent: Moments,
+}
+
+impl Summary {
+    /// The reason why the logs are not all that a reader of them expects, though the measurement may be good; `None` if
+    /// they are complete. The warnings name each log with its cause.
+    #[must_use]
+    pub fn cut_logs(&self) -> Option<String> {
+        match self.warnings_of(WarningKind::Log).count() {
+            0 => None,
+            1 => Some("a log is not complete: the warning above has the cause".to_owned()),
+            logs => Some(format!("{logs} logs are not complete: the warnings above have the causes")),
+        }
+    }
+
+    /// The warnings of this kind.
+    pub fn warnings_of(&self, kind: WarningKind) -> impl Iterator<Item = &Warning> {
+        self.warnings.iter().filter(move |warning| warning.is(kind))
+    }
+
+    /// Lost samples that had left the history.
+    #[must_use]
+    pub fn overwritten(&self) -> u64 {
+        self.lost - self.unexplained.min(self.lost)
+    }
+
+    /// Samples that subscriptions could not report because their processes ended before.
+    #[must_use]
+    pub fn unreported(&self) -> u64 {
+        self.subscriptions.iter().map(SubscriptionEntry::unreported).sum()
+    }
+
+    /// The sum of the peaks of resident memory of all workers, KiB.
+    #[must_use]
+    pub fn peak_rss_kib(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.memory.peak_rss_kib).sum()
+    }
+
+    /// The sum of the usage of all workers since each started, without the instrument's own threads.
+    #[must_use]
+    pub fn used_with_set_up(&self) -> UsedEntry {
+        let mut sum = UsedEntry::default();
+        self.workers.iter().for_each(|worker| sum.add(&worker.used));
+        sum
+    }
+
+    /// The costs of the machine.
+    #[must_use]
+    pub fn calibrations(&self) -> Calibrations {
+        Calibrations { before: self.calibration_before, after: self.calibration_after }
+    }
+}
+
+/// The place of an endpoint in a topology.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Place {
+    /// The full name of its node, as `/namespace/name`.
+    pub node: String,
+    /// The full name of its topic in the files.
+    pub topic: String,
 }
 
 /// One subscription.
@@ -117,20 +196,23 @@ pub struct SubscriptionEntry {
 }
 
 impl SubscriptionEntry {
-    fn of(figures: &SubscriptionFigures) -> SubscriptionEntry {
-        let SubscriptionFigures { endpoint, place, overload, sent, received, lost, latencies } = figures;
-        let quantile_ns = |quantile| (received.latency_ns.n > 0).then(|| latencies.quantile_ns(quantile));
-        SubscriptionEntry {
-            index: index(*endpoint),
-            place: place.clone(),
-            sent: *sent,
-            received: received.counts(),
-            lost: *lost,
-            latency: Spread::of(&received.latency_ns),
-            p50_ns: quantile_ns(0.5),
-            p99_ns: quantile_ns(0.99),
-            overload: *overload,
-        }
+    /// Itself.
+    #[must_use]
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::Subscription(self.index)
+    }
+
+    /// Lost samples that had left its history: no more than it lost, because it may have received samples that the
+    /// middleware counted as overwritten.
+    #[must_use]
+    pub fn overwritten(&self) -> u64 {
+        self.received.overwritten.min(self.lost)
+    }
+
+    /// Samples that were sent to it, and that it could not report because its process ended before.
+    #[must_use]
+    pub fn unreported(&self) -> u64 {
+        self.sent.saturating_sub(self.received.samples + self.lost)
     }
 }
 
@@ -160,26 +242,10 @@ pub struct PublisherEntry {
 }
 
 impl PublisherEntry {
-    fn of(figures: &PublisherFigures) -> PublisherEntry {
-        let PublisherFigures { endpoint, place, sent, lateness, interval_ns } = figures;
-        let quantile_ns = |quantile| (sent.lateness_ns.n > 0).then(|| lateness.quantile_ns(quantile));
-        PublisherEntry {
-            index: index(*endpoint),
-            place: place.clone(),
-            sent: sent.counts(),
-            lateness: Spread::of(&sent.lateness_ns),
-            publish: Spread::of(&sent.publish_ns),
-            interval: Spread::of(interval_ns),
-            p50_ns: quantile_ns(0.5),
-            p99_ns: quantile_ns(0.99),
-        }
-    }
-}
-
-/// The index of an endpoint.
-pub(super) fn index(endpoint: Endpoint) -> u32 {
-    match endpoint {
-        Endpoint::Publisher(index) | Endpoint::Subscription(index) | Endpoint::Relay(index) => index,
+    /// Itself.
+    #[must_use]
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::Publisher(self.index)
     }
 }
 
@@ -207,82 +273,4 @@ pub struct WorkerEntry {
     pub instrument_bytes: Option<u64>,
     /// The usage of each of its threads during measurement; empty if it exited early.
     pub threads: Vec<ThreadUsage>,
-}
-
-impl WorkerEntry {
-    fn of(worker: &WorkerUsage) -> WorkerEntry {
-        let end = worker.ended.clone();
-        WorkerEntry {
-            label: worker.label.clone(),
-            pid: worker.pid,
-            used: UsedEntry::of(&worker.resources.usage),
-            instrument_used: UsedEntry::of(&worker.resources.instrument),
-            memory: worker.resources.memory,
-            footprint: end.as_ref().map(|end| end.footprint),
-            device: end.as_ref().and_then(|end| end.device),
-            instrument_bytes: end.as_ref().and_then(|end| end.instrument_bytes),
-            threads: end.map(|end| end.threads).unwrap_or_default(),
-        }
-    }
-}
-
-/// A reason not to trust a run without a second look.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct WarningEntry {
-    /// The cause, as one word for programs.
-    pub kind: String,
-    /// The finding, with its values.
-    pub sentence: String,
-    /// The remedy; may be empty.
-    pub hint: String,
-}
-
-impl WarningEntry {
-    fn of(warning: Warning) -> WarningEntry {
-        WarningEntry { kind: warning.kind.to_string(), sentence: warning.sentence, hint: warning.hint }
-    }
-}
-
-impl SummaryEntry {
-    /// Of a summary.
-    #[must_use]
-    pub fn of(summary: &Summary, requirements: Vec<Verdict>) -> SummaryEntry {
-        SummaryEntry {
-            stopped_early: summary.stopped_early,
-            failure: summary.failure(),
-            measured_s: summary.measured_s,
-            matched_after_ns: summary.matched_after_ns,
-            start_up_ns: Some(summary.start_up_ns),
-            phases_ns: summary.phases_ns.clone(),
-            clock_error_ns: summary.clock_error_ns,
-            achieved_hz: summary.achieved_hz(),
-            total: TotalEntry::of(
-                (&summary.sent, &summary.lateness),
-                (&summary.received, &summary.latencies, &summary.responses),
-                &summary.relayed,
-            ),
-            sent_at_least: summary.sent_at_least,
-            lost: summary.lost,
-            unexplained: summary.unexplained(),
-            before_matched: summary.before_matched,
-            used: UsedEntry::of(&summary.measured.usage),
-            instrument_used: UsedEntry::of(&summary.measured.instrument),
-            core_percent: summary.measured.core_percent,
-            cpu_per_message_ns: summary.cpu_per_message_ns(),
-            cores: summary.cores as u64,
-            subscriptions: summary.subscriptions.iter().map(SubscriptionEntry::of).collect(),
-            publishers: summary.publishers.iter().map(PublisherEntry::of).collect(),
-            servers: summary.servers.iter().map(ServerEntry::of).collect(),
-            chains: summary.chains.iter().map(ChainEntry::of).collect(),
-            workers: summary.workers.iter().map(WorkerEntry::of).collect(),
-            daemons: summary.daemons.clone(),
-            coordinator_used: UsedEntry::of(&summary.own_usage),
-            own_cost: summary.own_cost,
-            calibration_before: summary.calibrations.before,
-            calibration_after: summary.calibrations.after,
-            warnings: summary.warnings().into_iter().map(WarningEntry::of).collect(),
-            requirements,
-        }
-    }
 }

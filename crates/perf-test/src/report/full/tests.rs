@@ -9,8 +9,9 @@ use serde_json::json;
 
 use super::*;
 use crate::report::external_info::ExternalInfo;
-use crate::report::summary::tests::summary;
+use crate::report::summary::tests::{spec, summary};
 use crate::row::documented_row;
+use crate::verdict::Verdict;
 
 /// The schema of a log, as the types have it.
 fn schema() -> Value {
@@ -74,9 +75,8 @@ fn every_field_is_described_and_its_unit_is_in_its_name() {
 }
 
 fn head() -> Head {
-    let summary = summary("", 1_000_000);
     let external = ExternalInfo::from([("Branch".to_owned(), "main".to_owned())]);
-    let run = RunEntry::now(&summary.spec, "id", "/topic", &external);
+    let run = RunEntry::now(&spec(""), "id", "/topic", &external);
     Head { schema: SCHEMA, run, environment: System::default() }
 }
 
@@ -107,7 +107,7 @@ fn a_log_matches_its_schema_after_every_step_and_reads_back() {
     assert_eq!(first.total.latency.p50_ns, Some(end_ns));
     assert_eq!((first.total.response.n, first.total.response.mean_ns), (0, None));
     let met = Verdict { requirement: "lost=0".to_owned(), met: true, found: "0".to_owned() };
-    log.finish(&summary("", 1_000_000), vec![met.clone()]).unwrap();
+    log.finish(&Summary { requirements: vec![met.clone()], ..summary("", 1_000_000) }).unwrap();
     let whole = read();
     let summary = whole.summary.unwrap();
     assert_eq!((whole.rows.len(), summary.total.received.samples, summary.achieved_hz), (3, 3000, 100.0));

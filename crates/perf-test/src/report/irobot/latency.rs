@@ -4,8 +4,8 @@ use super::{
     Process, short,
     style::{Column, Headers, Style, column},
 };
-use crate::report::summary::{PublisherFigures, SubscriptionFigures, Summary};
-use perf_worker::{endpoint::EndpointPlan, measure::moments::Moments};
+use crate::report::full::{Spread, SubscriptionEntry, Summary};
+use perf_worker::endpoint::EndpointPlan;
 
 const WIDE: usize = 15;
 const NARROW: usize = 10;
@@ -37,12 +37,12 @@ const TOTAL: [Column; 8] = [
 ];
 
 /// A line of an endpoint: so many messages, late, too late and lost ones, and times.
-fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times_ns: &Moments, measured_s: f64) -> String {
+fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times: &Spread, measured_s: f64) -> String {
     let (plan, payload_bytes) = of;
     let us = |ns: f64| format!("{:.0}", ns / 1000.0);
     let kib_per_s = counts[0] as f64 * payload_bytes as f64 / measured_s.max(f64::MIN_POSITIVE) / 1024.0;
     let names = [short(&plan.node).to_owned(), short(plan.given_topic()).to_owned(), payload_bytes.to_string()];
-    let times = [times_ns.mean, times_ns.variance().sqrt(), times_ns.min, times_ns.max].map(us);
+    let times = [times.mean(), times.deviation(), times.min_ns.unwrap_or(0.0), times.max()].map(us);
     let last = match style.headers {
         Headers::New => format!("{kib_per_s:.3}"),
         Headers::Old => format!("{measured_s:.0}"), // iRobot's scripts read a whole number
@@ -56,18 +56,18 @@ fn line(style: Style, of: (&EndpointPlan, u64), counts: [u64; 4], times_ns: &Mom
 pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
     let (mut subscriptions, mut clients, mut publishers) = (Vec::new(), Vec::new(), Vec::new());
     for (plan, bytes) in &process.endpoints {
-        if let Some(SubscriptionFigures { received, lost, .. }) =
-            summary.subscriptions.iter().find(|of| of.endpoint == plan.endpoint)
+        if let Some(SubscriptionEntry { received, lost, latency, .. }) =
+            summary.subscriptions.iter().find(|of| of.endpoint() == plan.endpoint)
         {
             let counts = [received.samples, received.late, received.too_late, *lost];
             let block = if plan.service { &mut clients } else { &mut subscriptions };
-            block.push(line(style, (plan, *bytes), counts, &received.latency_ns, summary.measured_s));
+            block.push(line(style, (plan, *bytes), counts, latency, summary.measured_s));
         }
         // A client's line is that of its responses.
-        let publisher = summary.publishers.iter().find(|of| of.endpoint == plan.endpoint && !plan.service);
-        if let Some(PublisherFigures { sent, .. }) = publisher {
-            let counts = [sent.samples, 0, 0, 0];
-            publishers.push(line(style, (plan, *bytes), counts, &sent.publish_ns, summary.measured_s));
+        let publisher = summary.publishers.iter().find(|of| of.endpoint() == plan.endpoint && !plan.service);
+        if let Some(publisher) = publisher {
+            let counts = [publisher.sent.samples, 0, 0, 0];
+            publishers.push(line(style, (plan, *bytes), counts, &publisher.publish, summary.measured_s));
         }
     }
     let mut lines = Vec::new();
@@ -84,18 +84,18 @@ pub fn all(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
 
 /// The sums.
 pub fn total(style: Style, process: &Process, summary: &Summary) -> Vec<String> {
-    let here = |of: &&SubscriptionFigures| process.endpoints.iter().any(|(plan, _)| plan.endpoint == of.endpoint);
-    let figures: Vec<&SubscriptionFigures> = summary.subscriptions.iter().filter(here).collect();
-    let sum = |which: fn(&SubscriptionFigures) -> u64| figures.iter().map(|of| which(of)).sum::<u64>();
+    let here = |of: &&SubscriptionEntry| process.endpoints.iter().any(|(plan, _)| plan.endpoint == of.endpoint());
+    let figures: Vec<&SubscriptionEntry> = summary.subscriptions.iter().filter(here).collect();
+    let sum = |which: fn(&SubscriptionEntry) -> u64| figures.iter().map(|of| which(of)).sum::<u64>();
     let [received, late, too_late, lost] =
         [sum(|of| of.received.samples), sum(|of| of.received.late), sum(|of| of.received.too_late), sum(|of| of.lost)];
-    let mut latency_ns = Moments::default();
-    figures.iter().for_each(|of| latency_ns.merge(&of.received.latency_ns));
+    let n: u64 = figures.iter().map(|of| of.latency.n).sum();
+    let latencies_ns: f64 = figures.iter().map(|of| of.latency.mean() * of.latency.n as f64).sum();
     let percent =
         |count: u64, all: u64| if all == 0 { "0".to_owned() } else { short_number(100.0 * count as f64 / all as f64) };
     let values = [
         received.to_string(),
-        format!("{:.0}", latency_ns.mean / 1000.0),
+        format!("{:.0}", latencies_ns / n.max(1) as f64 / 1000.0),
         late.to_string(),
         percent(late, received),
         too_late.to_string(),

@@ -15,7 +15,7 @@ use std::fs::{File, create_dir_all};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::summary::Summary;
+use super::full::Summary;
 use crate::row::Row;
 use events::EventLog;
 use perf_worker::{

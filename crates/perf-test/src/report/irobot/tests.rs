@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::report::summary::{PublisherFigures, SubscriptionFigures, tests::summary};
+use crate::report::full::{PublisherEntry, Spread, SubscriptionEntry};
+use crate::report::summary::tests::{of_publisher, of_subscription, spec, summary};
 use crate::row::{WorkerRow, documented_row};
 use perf_worker::measure::{
-    cells::Cells,
     events::{Event, Trouble},
     memory::Memory,
-    moments::Moments,
     tally::{Received, Sent},
 };
 use perf_worker::pacing::Pace;
@@ -19,31 +18,21 @@ fn process(folder: &Path) -> (Process, Summary) {
     let mut summary = summary("", 1_000_000);
     let plan = |endpoint| EndpointPlan {
         node: "/driver".to_owned(),
-        ..EndpointPlan::of_run(&summary.spec, endpoint, "/perf_test_1f00/fast")
+        ..EndpointPlan::of_run(&spec(""), endpoint, "/perf_test_1f00/fast")
     };
     // Another publisher of the topic has another rate, so that it has no schedule.
     let subscription = EndpointPlan { pace: Pace::hz(0), rate_hz: 120.0, ..plan(Endpoint::Subscription(0)) };
     let endpoints = [plan(Endpoint::Publisher(0)), subscription].map(|plan| (plan, 10));
-    let times = |us: f64, n| Moments { n, min: us * 1e3, max: us * 3e3, mean: us * 2e3, m2: 0.0 };
-    let received =
-        Received { samples: 900, late: 45, too_late: 9, latency_ns: times(100.0, 900), ..Received::default() };
-    summary.subscriptions = vec![SubscriptionFigures {
-        endpoint: Endpoint::Subscription(0),
-        place: None,
-        overload: None,
-        sent: 1000,
-        received,
-        lost: 100,
-        latencies: Cells::default(),
-    }];
-    let sent = Sent { samples: 1000, publish_ns: times(1.0, 1000), ..Sent::default() };
-    summary.publishers = vec![PublisherFigures {
-        endpoint: Endpoint::Publisher(0),
-        place: None,
-        sent,
-        lateness: Cells::default(),
-        interval_ns: Moments::default(),
-    }];
+    let times = |us: f64, n| {
+        let [min_ns, mean_ns, max_ns] = [1e3, 2e3, 3e3].map(|ns| Some(us * ns));
+        Spread { n, min_ns, mean_ns, max_ns, variance_ns2: Some(0.0) }
+    };
+    let received = Received { samples: 900, late: 45, too_late: 9, ..Received::default() };
+    let (lost, latency) = (100, times(100.0, 900));
+    let subscription = SubscriptionEntry { sent: 1000, received, lost, latency, ..of_subscription(0, 0, 0) };
+    summary.subscriptions = vec![subscription];
+    let sent = Sent { samples: 1000, ..Sent::default() };
+    summary.publishers = vec![PublisherEntry { sent, publish: times(1.0, 1000), ..of_publisher(0) }];
     (Process { folder: folder.to_owned(), endpoints: endpoints.to_vec() }, summary)
 }
 

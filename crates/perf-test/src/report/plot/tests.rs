@@ -1,23 +1,22 @@
 //! The texts of pictures; every log gives one.
 
 use super::*;
-use crate::report::full::{RowEntry, Spread, SubscriptionEntry, SummaryEntry};
-use crate::report::summary::{Place, tests::summary};
+use crate::report::full::{Place, RowEntry, Spread, SubscriptionEntry};
+use crate::report::summary::tests::{spec, summary};
 use crate::row::documented_row;
 use perf_worker::measure::tally::Received;
 
 fn log(rows: u32, with_summary: bool) -> Log {
-    let summary = summary("--zero-copy", 1_000_000);
     let mut row = documented_row();
     (0..99).for_each(|i| row.latencies.record(4_327_000 + i * 10_000));
     let row = RowEntry::of(&row);
     let row = |second: u32| RowEntry { t_s: f64::from(second + 1), ..row.clone() };
     Log {
         schema: String::new(),
-        run: crate::report::full::RunEntry::now(&summary.spec, "id", "/topic", &Default::default()),
+        run: crate::report::full::RunEntry::now(&spec("--zero-copy"), "id", "/topic", &Default::default()),
         environment: serde_json::Map::new(),
         rows: (0..rows).map(row).collect(),
-        summary: with_summary.then(|| SummaryEntry::of(&summary, Vec::new())),
+        summary: with_summary.then(|| summary("--zero-copy", 1_000_000)),
     }
 }
 

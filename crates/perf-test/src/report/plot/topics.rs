@@ -5,7 +5,7 @@ use plotters::coord::Shift;
 use plotters::prelude::{Circle, Color, DrawingArea, IntoFont, PathElement, RGBColor, Rectangle, SVGBackend, Text};
 
 use super::panel::{BLUE, Drawing, INK, MARGIN, ORANGE, PALE, RED};
-use crate::report::full::{SubscriptionEntry, SummaryEntry};
+use crate::report::full::{Place, SubscriptionEntry, Summary};
 use crate::units::format_ns;
 
 /// The height of a line.
@@ -41,7 +41,7 @@ pub struct Topics {
 
 impl Topics {
     /// Of a summary.
-    pub fn of(summary: &SummaryEntry) -> Topics {
+    pub fn of(summary: &Summary) -> Topics {
         let mut shown: Vec<&SubscriptionEntry> = summary.subscriptions.iter().filter(|of| of.place.is_some()).collect();
         let left_out = shown.len().saturating_sub(MOST_ROWS);
         if left_out > 0 {
@@ -158,7 +158,7 @@ impl Topics {
     }
 }
 
-fn names(place: &crate::report::summary::Place) -> (&str, &str) {
+fn names(place: &Place) -> (&str, &str) {
     (&place.topic, &place.node)
 }
 

@@ -1,21 +1,25 @@
 //! The second half of the printed summary: CPU time and memory of the run, and the costs of the machine and the
 //! instrument.
 
-use super::{Summary, WorkerUsage, text::labelled};
+use super::text::labelled;
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
+use crate::report::full::{Summary, WorkerEntry};
 use crate::units::format_ns;
 use perf_worker::backend::DeviceMemory;
 use perf_worker::measure::histogram::Latencies;
 use perf_worker::measure::memory::{Footprint, Memory, Resident};
 use perf_worker::measure::tally::TALLIES;
 use perf_worker::measure::threads::ThreadUsage;
+use perf_worker::run_spec::RunSpec;
 use perf_worker::worker::{KEEPER_THREAD, ORDERS_THREAD};
 
 /// A run with more workers shows only sums; the full log has each worker.
 const MAX_SHOWN_WORKERS: usize = 8;
 /// A thread that used a smaller fraction of its process's CPU time is not shown.
 const MIN_SHOWN_FRACTION: f64 = 0.01;
+/// The ratio to the copies is shown only if they cost at least this many wake-ups.
+const MIN_COPIES_PER_WAKE_UP: f64 = 5.0;
 /// The threads of the instrument besides the main thread.
 const INSTRUMENTS: [&str; 2] = [ORDERS_THREAD, KEEPER_THREAD];
 
@@ -25,51 +29,51 @@ pub fn is_instrument(thread: &ThreadUsage, pid: u32) -> bool {
 }
 
 impl Summary {
-    pub(crate) fn machine_lines(&self) -> Vec<String> {
-        let mut lines = self.cpu_lines();
+    pub(crate) fn machine_lines(&self, spec: &RunSpec) -> Vec<String> {
+        let mut lines = self.cpu_lines(spec);
         lines.extend(self.memory_lines());
         if self.workers.len() <= MAX_SHOWN_WORKERS {
             lines.extend(self.workers.iter().flat_map(worker_lines));
         }
         lines.extend(self.daemons.iter().map(daemon_line));
-        lines.extend(self.calibration_lines());
-        lines.extend(self.copy_path_lines());
+        lines.extend(self.calibration_lines(spec));
+        lines.extend(self.copy_path_lines(spec));
         lines
     }
 
-    fn cpu_lines(&self) -> Vec<String> {
-        let measured = &self.measured.usage;
+    fn cpu_lines(&self, spec: &RunSpec) -> Vec<String> {
+        let measured = &self.used;
         let (without, with) = if self.daemons.is_empty() { ("", "") } else { (" without daemons", " with daemons") };
         let per_message =
-            self.cpu_per_message_ns().map_or(String::new(), |ns| format!(", {} per message{with}", format_ns(ns)));
-        let all = self.measured.core_percent / self.cores as f64;
+            self.cpu_per_message_ns.map_or(String::new(), |ns| format!(", {} per message{with}", format_ns(ns)));
+        let all = self.core_percent / self.cores as f64;
         let mut lines = vec![
             labelled!(
                 "CPU",
                 "{:.2} % of one core, {all:.2} % of all {}{without}{per_message}",
-                self.measured.core_percent,
+                self.core_percent,
                 self.cores
             ),
             labelled!(
                 "",
                 "{} during measurement (user {}, system {}), {} with set-up; coordinator separately: {}",
                 format_ns(measured.cpu_ns() as f64),
-                format_ns(measured.utime_ns as f64),
-                format_ns(measured.stime_ns as f64),
-                format_ns(self.usage().cpu_ns() as f64),
-                format_ns(self.own_usage.cpu_ns() as f64)
+                format_ns(measured.user_ns as f64),
+                format_ns(measured.system_ns as f64),
+                format_ns(self.used_with_set_up().cpu_ns() as f64),
+                format_ns(self.coordinator_used.cpu_ns() as f64)
             ),
             labelled!(
                 "",
                 "context switches {} voluntary, {} involuntary; page faults {} without I/O, {} with I/O",
-                measured.nvcsw,
-                measured.nivcsw,
-                measured.minflt,
-                measured.majflt
+                measured.voluntary_switches,
+                measured.involuntary_switches,
+                measured.minor_faults,
+                measured.major_faults
             ),
         ];
-        if self.spec.check_memory {
-            let (sent, received) = (&self.sent, &self.received);
+        if spec.check_memory {
+            let (sent, received) = (&self.total.sent, &self.total.received);
             let per = |count: u64, messages: u64| count as f64 / messages.max(1) as f64;
             lines.push(labelled!(
                 "allocations",
@@ -85,10 +89,10 @@ impl Summary {
 
     fn memory_lines(&self) -> Vec<String> {
         let mut memory = Memory::default();
-        self.workers.iter().for_each(|worker| memory.add(&worker.resources.memory));
+        self.workers.iter().for_each(|worker| memory.add(&worker.memory));
         let mut footprint = Footprint::default();
-        let ended: Vec<_> = self.workers.iter().filter_map(|worker| worker.ended.as_ref()).collect();
-        ended.iter().for_each(|end| footprint.add(&end.footprint));
+        let ended: Vec<&Footprint> = self.workers.iter().filter_map(|worker| worker.footprint.as_ref()).collect();
+        ended.iter().for_each(|of| footprint.add(of));
         let mut lines = vec![labelled!(
             "memory",
             "{} KiB resident at the end, {} KiB peak, sum of the workers",
@@ -105,10 +109,10 @@ impl Summary {
         lines
     }
 
-    fn calibration_lines(&self) -> Vec<String> {
-        let found = self.calibrations.mean();
+    fn calibration_lines(&self, spec: &RunSpec) -> Vec<String> {
+        let found = self.calibrations().mean();
         let own = &self.own_cost;
-        let memory = self.instrument_memory();
+        let memory = self.instrument_memory(spec);
         vec![
             labelled!(
                 "machine",
@@ -132,18 +136,17 @@ impl Summary {
             labelled!(
                 "",
                 "its reports took {} of CPU during measurement, not included in it;",
-                format_ns(self.measured.instrument.cpu_ns() as f64)
+                format_ns(self.instrument_used.cpu_ns() as f64)
             ),
             labelled!("", "its memory is {memory}, included in the memory above"),
         ]
     }
 
     /// The memory in which the workers count, in words.
-    fn instrument_memory(&self) -> String {
-        let ended = self.workers.iter().filter_map(|worker| worker.ended.as_ref());
-        let known: Vec<u64> = ended.filter_map(|end| end.instrument_bytes).collect();
-        let endpoints = u64::from(self.spec.publishers) + u64::from(self.spec.subscriptions);
-        if self.spec.executor.is_some() && known.len() == self.workers.len() {
+    fn instrument_memory(&self, spec: &RunSpec) -> String {
+        let known: Vec<u64> = self.workers.iter().filter_map(|worker| worker.instrument_bytes).collect();
+        let endpoints = u64::from(spec.publishers) + u64::from(spec.subscriptions);
+        if spec.executor.is_some() && known.len() == self.workers.len() {
             let bytes: u64 = known.iter().sum();
             return format!(
                 "{} KiB, {:.1} KiB per endpoint",
@@ -156,10 +159,21 @@ impl Summary {
         format!("up to {distribution_kib} KiB per publisher and {} KiB per subscription", 2 * distribution_kib)
     }
 
-    fn copy_path_lines(&self) -> Vec<String> {
-        let Some(ratio) = self.copy_ratio() else { return Vec::new() };
-        let found = self.calibrations.mean();
-        let paced = self.received.latency_ns.mean / found.paced_copy_path_ns();
+    /// Mean latency divided by the cost of two warm copies and one wake-up. `None` with zero copy, without samples, or
+    /// if the ratio would show something else: several subscriptions that wait for each other, or copies cheaper than
+    /// the variation of wake-ups.
+    #[must_use]
+    pub fn copy_ratio(&self, spec: &RunSpec) -> Option<f64> {
+        let found = self.calibrations().mean();
+        let copies_matter = 2.0 * found.warm_copy_ns > MIN_COPIES_PER_WAKE_UP * found.wake_up_ns;
+        let possible = !spec.zero_copy && spec.subscriptions == 1 && copies_matter;
+        self.total.latency.mean_ns.filter(|_| possible).map(|mean_ns| mean_ns / found.copy_path_ns())
+    }
+
+    fn copy_path_lines(&self, spec: &RunSpec) -> Vec<String> {
+        let Some(ratio) = self.copy_ratio(spec) else { return Vec::new() };
+        let found = self.calibrations().mean();
+        let paced = self.total.latency.mean() / found.paced_copy_path_ns();
         let (warm_path, paced_path) = (format_ns(found.copy_path_ns()), format_ns(found.paced_copy_path_ns()));
         let mut lines = vec![
             labelled!("copy path", "mean latency is {ratio:.2} × (2 warm copies + 1 wake-up = {warm_path}),"),
@@ -172,7 +186,7 @@ impl Summary {
             ("2 warm copies + 1 wake-up", Calibration::copy_path_ns as fn(&Calibration) -> f64),
             ("the same at the run's rate", Calibration::paced_copy_path_ns),
         ] {
-            if let Some((before, after)) = self.calibrations.drift(figure) {
+            if let Some((before, after)) = self.calibrations().drift(figure) {
                 let (before, after) = (format_ns(before), format_ns(after));
                 lines.push(labelled!("", "{what}: {before} before the run, {after} after it; the mean is used"));
             }
@@ -201,21 +215,19 @@ fn device_line(device: &DeviceMemory) -> String {
 }
 
 /// A worker, the device that it measures, and its busy threads.
-fn worker_lines(worker: &WorkerUsage) -> Vec<String> {
-    let resources = &worker.resources;
+fn worker_lines(worker: &WorkerEntry) -> Vec<String> {
     let own = format!(
         "{:<24} {:>8} KiB peak {:>10} CPU",
         worker.label,
-        resources.memory.peak_rss_kib,
-        format_ns(resources.usage.cpu_ns() as f64)
+        worker.memory.peak_rss_kib,
+        format_ns(worker.used.cpu_ns() as f64)
     );
     let mut lines = vec![labelled!("", "{own}   pid {}", worker.pid)];
-    lines.extend(worker.ended.as_ref().and_then(|end| end.device.as_ref()).map(device_line));
-    let threads = worker.ended.iter().flat_map(|end| &end.threads);
-    let all_ns: u64 = threads.clone().map(|thread| thread.cpu_ns).sum();
-    for thread in threads.filter(|thread| thread.cpu_ns as f64 > MIN_SHOWN_FRACTION * all_ns as f64) {
+    lines.extend(worker.device.as_ref().map(device_line));
+    let all_ns: u64 = worker.threads.iter().map(|thread| thread.cpu_ns).sum();
+    for thread in worker.threads.iter().filter(|thread| thread.cpu_ns as f64 > MIN_SHOWN_FRACTION * all_ns as f64) {
         let switches = format!("{} + {} switches", thread.voluntary_switches, thread.involuntary_switches);
-        let is_instruments = resources.instrument.cpu_ns() > 0 && is_instrument(thread, worker.pid);
+        let is_instruments = worker.instrument_used.cpu_ns() > 0 && is_instrument(thread, worker.pid);
         let whose = if is_instruments { "   the instrument's, in no other figure" } else { "" };
         let cpu = format_ns(thread.cpu_ns as f64);
         lines.push(labelled!("", "  {:<22} {:>17} {cpu:>10} CPU   {switches}{whose}", thread.name, ""));

@@ -1,8 +1,9 @@
 //! The phases of a message's way, the bytes on the wire, and the error of clocks, where a run has them.
 
-use super::{Summary, text::labelled};
+use super::text::labelled;
+use crate::report::full::Summary;
 use crate::units::format_ns;
-use perf_worker::measure::moments::Moments;
+use perf_worker::run_spec::RunSpec;
 
 impl Summary {
     /// The error of a latency because of different clocks, as the end of a line of latencies; empty of one clock.
@@ -11,26 +12,26 @@ impl Summary {
     }
 
     /// Where the time goes, from send to reception.
-    pub(super) fn phase_lines(&self) -> Vec<String> {
-        if !self.spec.phases || self.received.latency_ns.n == 0 {
+    pub(super) fn phase_lines(&self, spec: &RunSpec) -> Vec<String> {
+        let total = &self.total;
+        if !spec.phases || total.latency.n == 0 {
             return Vec::new();
         }
-        let received = &self.received;
-        let latency_ns = received.latency_ns.mean;
+        let latency_ns = total.latency.mean();
         let share = |mean_ns: f64| if latency_ns > 0.0 { 100.0 * mean_ns / latency_ns } else { 0.0 };
         let columns = ["n", "mean", "max", "% of latency"].map(|name| format!("{name:>13}")).concat();
         let mut lines = vec![labelled!("phases", "{:<24}{columns}", "where the time goes")];
         let mut rest_ns = latency_ns;
         // The transport begins with the stamp, too.
-        let has_transport = received.transport_ns.n > 0;
+        let has_transport = total.transport.n > 0;
         let serialise = if has_transport { "serialise (in transport)" } else { "serialise" };
         for (name, phase, is_part) in [
-            (serialise, &self.sent.serialise_ns, !has_transport),
-            ("transport", &received.transport_ns, true),
-            ("wake-up", &received.wake_up_ns, true),
-            ("deserialise", &received.deserialise_ns, true),
+            (serialise, &total.serialise, !has_transport),
+            ("transport", &total.transport, true),
+            ("wake-up", &total.wake_up, true),
+            ("deserialise", &total.deserialise, true),
         ] {
-            let Moments { n, mean, max, .. } = *phase;
+            let (n, mean, max) = (phase.n, phase.mean(), phase.max());
             if n == 0 {
                 continue;
             }
@@ -47,7 +48,7 @@ impl Summary {
 
     /// The bytes on the wire, as far as the middleware counts them.
     pub(super) fn wire_lines(&self) -> Vec<String> {
-        let (sent, received) = (&self.sent, &self.received);
+        let (sent, received) = (&self.total.sent, &self.total.received);
         let parts = [("sent", sent.wire_bytes, sent.bytes), ("received", received.wire_bytes, received.bytes)];
         let parts = parts.into_iter().filter(|(_, wire_bytes, _)| *wire_bytes > 0).map(|(what, wire_bytes, bytes)| {
             if bytes == 0 {

@@ -1,7 +1,8 @@
 //! The figures of each subscription, if there are several.
 
-use super::{SubscriptionFigures, Summary, text::labelled};
+use super::text::labelled;
 use crate::measure::percentiles::has_tail_samples;
+use crate::report::full::{SubscriptionEntry, Summary};
 use crate::units::format_ns;
 
 /// Of more subscriptions only the worst ones are shown; the full log has all.
@@ -12,12 +13,12 @@ impl Summary {
         if self.subscriptions.len() < 2 {
             return Vec::new();
         }
-        let mut shown: Vec<&SubscriptionFigures> = self.subscriptions.iter().collect();
+        let mut shown: Vec<&SubscriptionEntry> = self.subscriptions.iter().collect();
         let mut title = "each";
         if shown.len() > MAX_SHOWN {
             title = "worst";
             // One that received nothing has lost the most.
-            shown.sort_by_key(|of| std::cmp::Reverse((of.lost, of.latencies.quantile_ns(0.99))));
+            shown.sort_by_key(|of| std::cmp::Reverse((of.lost, of.p99_ns)));
             shown.truncate(MAX_SHOWN);
         }
         let header = ["n", "lost", "late", "too late", "p50", "p99", "max"].map(|name| format!("{name:>10}")).concat();
@@ -27,20 +28,18 @@ impl Summary {
     }
 }
 
-fn line(of: &SubscriptionFigures) -> String {
-    let SubscriptionFigures { endpoint, received, lost, latencies, .. } = of;
-    let n = received.latency_ns.n;
-    let percentile = |percentile: f64| {
-        let mark = if has_tail_samples(n, percentile) { "" } else { "*" };
-        let value_ns = (latencies.quantile_ns(percentile / 100.0) as f64).min(received.latency_ns.max);
-        format!("{}{mark}", format_ns(value_ns))
+fn line(of: &SubscriptionEntry) -> String {
+    let SubscriptionEntry { received, lost, latency, p50_ns, p99_ns, .. } = of;
+    let percentile = |percentile: f64, value_ns: &Option<u64>| {
+        let mark = if has_tail_samples(latency.n, percentile) { "" } else { "*" };
+        format!("{}{mark}", format_ns((value_ns.unwrap_or(0) as f64).min(latency.max())))
     };
-    let times = if n == 0 {
+    let times = if latency.n == 0 {
         Default::default()
     } else {
-        [percentile(50.0), percentile(99.0), format_ns(received.latency_ns.max)]
+        [percentile(50.0, p50_ns), percentile(99.0, p99_ns), format_ns(latency.max())]
     };
     let counts = [received.samples, *lost, received.late, received.too_late].map(|count| count.to_string());
     let cells: String = counts.iter().chain(&times).map(|cell| format!("{cell:>10}")).collect();
-    labelled!("", "{:<17}{cells}", endpoint.to_string())
+    labelled!("", "{:<17}{cells}", of.endpoint().to_string())
 }

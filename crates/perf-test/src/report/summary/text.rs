@@ -1,14 +1,12 @@
 //! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` has
 //! the costs.
 
-use super::Summary;
 use crate::measure::percentiles::{PERCENTILES, has_tail_samples};
+use crate::report::full::{Distribution, Spread, Summary};
 use crate::report::heading::how_readers_wait;
 use crate::units::format_ns;
 use perf_worker::choice::Choice;
-use perf_worker::measure::histogram::Latencies;
-use perf_worker::measure::moments::Moments;
-use perf_worker::run_spec::{Roundtrip, Threshold, Touch};
+use perf_worker::run_spec::{Roundtrip, RunSpec, Threshold, Touch};
 
 /// A formatted line with its label, or with an empty one.
 macro_rules! labelled {
@@ -21,8 +19,7 @@ pub(super) use labelled;
 impl Summary {
     /// The summary as lines of text.
     #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let spec = &self.spec;
+    pub fn lines(&self, spec: &RunSpec) -> Vec<String> {
         let path = if spec.zero_copy { "zero copy" } else { "copy" };
         let raw = if spec.raw { ", raw" } else { "" };
         let mut lines = vec![
@@ -39,13 +36,13 @@ impl Summary {
             ),
             String::new(),
         ];
-        lines.push(labelled!("in short", "{}", self.in_short()));
-        let (samples, latency, late) = (self.sample_lines(), self.latency_lines(), self.late_lines());
-        let (phases, wire, each) = (self.phase_lines(), self.wire_lines(), self.subscription_lines());
-        let (schedule, machine) = (self.schedule_lines(), self.machine_lines());
+        lines.push(labelled!("in short", "{}", self.in_short(spec)));
+        let (samples, latency, late) = (self.sample_lines(spec), self.latency_lines(spec), self.late_lines(spec));
+        let (phases, wire, each) = (self.phase_lines(spec), self.wire_lines(), self.subscription_lines());
+        let (schedule, machine) = (self.schedule_lines(spec), self.machine_lines(spec));
         lines.extend([samples, latency, phases, late, each, wire, schedule, machine].concat());
-        let mut warnings: Vec<String> = self.warnings().iter().map(ToString::to_string).collect();
-        warnings.extend(self.failure().map(|failure| format!("the measurement failed: {failure}")));
+        let mut warnings: Vec<String> = self.warnings.iter().map(ToString::to_string).collect();
+        warnings.extend(self.failure.iter().map(|failure| format!("the measurement failed: {failure}")));
         if warnings.is_empty() {
             lines.push(labelled!("warnings", "none"));
         }
@@ -59,26 +56,25 @@ impl Summary {
     }
 
     /// The most important figures.
-    fn in_short(&self) -> String {
+    fn in_short(&self, spec: &RunSpec) -> String {
         let mut parts = Vec::new();
-        let latency = &self.received.latency_ns;
+        let latency = &self.total.latency;
         if latency.n > 0 {
-            let [p50, p99] =
-                [0.5, 0.99].map(|part| format_ns((self.latencies.quantile_ns(part) as f64).min(latency.max)));
-            parts.push(format!("p50 {p50}, p99 {p99}, max {}{}", format_ns(latency.max), self.clock_note()));
+            let [p50, p99] = [50.0, 99.0].map(|percentile| format_ns(latency.percentile_ns(percentile)));
+            parts.push(format!("p50 {p50}, p99 {p99}, max {}{}", format_ns(latency.max()), self.clock_note()));
         }
-        if self.spec.subscriptions > 0 {
+        if spec.subscriptions > 0 {
             parts.push(format!("lost {}", self.lost));
         }
-        if self.spec.publishers > 0 && self.spec.rate_hz > 0 && self.exited != Some("publishers") {
-            parts.push(if self.rate_was_held() { "rate held" } else { "rate NOT held" }.to_owned());
+        if spec.publishers > 0 && spec.rate_hz > 0 && self.exited != Some("publishers") {
+            parts.push(if self.rate_was_held(spec) { "rate held" } else { "rate NOT held" }.to_owned());
         }
         let in_daemons: f64 = self.daemons.iter().map(|daemon| daemon.core_percent).sum();
         let daemons =
             if self.daemons.is_empty() { String::new() } else { format!(" and {in_daemons:.1} % in daemons") };
-        parts.push(format!("CPU {:.1} % of one core{daemons}", self.measured.core_percent));
+        parts.push(format!("CPU {:.1} % of one core{daemons}", self.core_percent));
         parts.push(format!("{:.1} MiB peak", self.peak_rss_kib() as f64 / 1024.0));
-        parts.push(match self.warnings().len() {
+        parts.push(match self.warnings.len() {
             0 => "no warnings".to_owned(),
             1 => "1 warning".to_owned(),
             n => format!("{n} warnings"),
@@ -86,32 +82,37 @@ impl Summary {
         parts.join("; ")
     }
 
-    fn sample_lines(&self) -> Vec<String> {
-        let received = &self.received;
-        if self.spec.roundtrip == Roundtrip::Relay {
-            return vec![labelled!("samples", "relayed {}, refused {}", self.relayed.samples, self.relayed.refused)];
+    fn sample_lines(&self, spec: &RunSpec) -> Vec<String> {
+        let received = &self.total.received;
+        if spec.roundtrip == Roundtrip::Relay {
+            return vec![labelled!(
+                "samples",
+                "relayed {}, refused {}",
+                self.total.relayed.samples,
+                self.total.relayed.refused
+            )];
         }
-        if self.spec.subscriptions == 0 {
+        if spec.subscriptions == 0 {
             return vec![
                 labelled!("samples", "sent {}; received and lost samples are not known here", self.sent_at_least),
-                labelled!("", "{} of these while no subscription was matched", self.sent.unmatched),
+                labelled!("", "{} of these while no subscription was matched", self.total.sent.unmatched),
             ];
         }
-        let sent = if self.spec.publishers == 0 { "not known here".to_owned() } else { self.sent_at_least.to_string() };
+        let sent = if spec.publishers == 0 { "not known here".to_owned() } else { self.sent_at_least.to_string() };
         let mut lines = vec![
             labelled!("samples", "sent {sent}, received {}, lost {}", received.samples, self.lost),
-            match self.spec.capabilities.overwritten {
+            match spec.capabilities.overwritten {
                 true => labelled!(
                     "  lost",
                     "{} left the history before they were taken, {} unexplained",
                     received.overwritten,
-                    self.unexplained()
+                    self.unexplained
                 ),
                 false => labelled!("  lost", "or overwritten: this middleware does not count which"),
             },
             labelled!("  not lost", "{} duplicates, {} reordered", received.duplicates, received.reordered),
         ];
-        if !self.spec.has_publishers() {
+        if !spec.has_publishers() {
             lines.push(labelled!(
                 "",
                 "{} sent before matching, {} from the history (received, but sent before the start; in no other figure)",
@@ -119,22 +120,22 @@ impl Summary {
                 received.history
             ));
         }
-        if self.spec.roundtrip == Roundtrip::Both {
-            lines.push(labelled!("", "relayed {}; latencies are round-trip times", self.relayed.samples));
+        if spec.roundtrip == Roundtrip::Both {
+            lines.push(labelled!("", "relayed {}; latencies are round-trip times", self.total.relayed.samples));
         }
-        if self.spec.roundtrip == Roundtrip::Service {
-            let answered = self.relayed.samples;
+        if spec.roundtrip == Roundtrip::Service {
+            let answered = self.total.relayed.samples;
             lines.push(labelled!("", "answered {answered}; latencies are from a request to its response"));
-        } else if self.spec.subscriptions > 1 {
-            let n = self.spec.subscriptions;
+        } else if spec.subscriptions > 1 {
+            let n = spec.subscriptions;
             lines.push(labelled!("", "each sample is expected {n} times, once by each subscription"));
         }
         lines
     }
 
-    pub(crate) fn latency_lines(&self) -> Vec<String> {
-        let latency = &self.received.latency_ns;
-        if self.spec.subscriptions == 0 {
+    pub(crate) fn latency_lines(&self, spec: &RunSpec) -> Vec<String> {
+        let latency = &self.total.latency;
+        if spec.subscriptions == 0 {
             return Vec::new();
         }
         if latency.n == 0 {
@@ -143,11 +144,11 @@ impl Summary {
         let percentiles = PERCENTILES.iter().map(|percentile| format!("p{percentile}"));
         let names = ["n", "min", "mean"].map(str::to_owned).into_iter().chain(percentiles).chain(["max".to_owned()]);
         let mut lines = vec![labelled!("latency", "{}", row(names))];
-        lines.push(labelled!("  from send", "{}", row(figures(latency, &self.latencies)) + &self.clock_note()));
-        let response = &self.received.response_ns;
+        lines.push(labelled!("  from send", "{}", row(figures(latency)) + &self.clock_note()));
+        let response = &self.total.response;
         if response.n > 0 {
-            lines.push(labelled!("  from due", "{}", row(figures(response, &self.responses)) + &self.clock_note()));
-        } else if !self.spec.has_publishers() {
+            lines.push(labelled!("  from due", "{}", row(figures(response)) + &self.clock_note()));
+        } else if !spec.has_publishers() {
             lines.push(labelled!("  from due", "     not known here: the publishers belong to another program"));
         }
         if PERCENTILES.iter().any(|percentile| !has_tail_samples(latency.n, *percentile)) {
@@ -156,33 +157,33 @@ impl Summary {
                 "* fewer than 10 samples lie beyond this percentile: run longer for a reliable value"
             ));
         }
-        if self.spec.touch != Touch::Stamp {
-            lines.push(labelled!("read", "{} (to read the payload, after reception)", spread(&self.received.read_ns)));
+        if spec.touch != Touch::Stamp {
+            lines.push(labelled!("read", "{} (to read the payload, after reception)", spread(&self.total.read)));
         }
         lines
     }
 
-    fn late_lines(&self) -> Vec<String> {
-        let received = &self.received;
+    fn late_lines(&self, spec: &RunSpec) -> Vec<String> {
+        let received = &self.total.received;
         if received.samples == 0 {
             return Vec::new();
         }
         let percent = |count: u64, of: u64| 100.0 * count as f64 / of as f64;
         let class = |count: u64, threshold: Threshold| {
-            let limit = match threshold.limit_ns(self.spec.pace()) {
+            let limit = match threshold.limit_ns(spec.pace()) {
                 u64::MAX => "no limit".to_owned(),
                 limit_ns => format!("> {}", format_ns(limit_ns as f64)),
             };
             format!("{count} ({:.2} %, {limit})", percent(count, received.samples))
         };
-        let late = class(received.late, self.spec.late);
-        let too_late = class(received.too_late, self.spec.too_late);
+        let late = class(received.late, spec.late);
+        let too_late = class(received.too_late, spec.too_late);
         let mut lines = vec![labelled!(
             "late",
             "{late}; too late {too_late}; of {} received, by the latency from send; all are in the figures",
             received.samples
         )];
-        let responses = received.response_ns.n;
+        let responses = self.total.response.n;
         if responses > 0 {
             let (late, too_late) = (received.late_response, received.too_late_response);
             lines.push(labelled!(
@@ -195,26 +196,25 @@ impl Summary {
         lines
     }
 
-    fn schedule_lines(&self) -> Vec<String> {
-        if self.spec.publishers == 0 {
+    fn schedule_lines(&self, spec: &RunSpec) -> Vec<String> {
+        if spec.publishers == 0 {
             return Vec::new();
         }
-        let sent = &self.sent;
-        let asked = match self.spec.rate_hz {
+        let lateness = &self.total.send_lateness;
+        let asked = match spec.rate_hz {
             0 => "as many as possible".to_owned(),
             rate_hz => rate_hz.to_string(),
         };
-        let mut lines =
-            vec![labelled!("rate", "{:.2} per second and publisher, requested {asked}", self.achieved_hz())];
-        if sent.lateness_ns.n > 0 {
-            let [p50, p99, p999] = [0.5, 0.99, 0.999].map(|part| format_ns(self.lateness.quantile_ns(part) as f64));
+        let mut lines = vec![labelled!("rate", "{:.2} per second and publisher, requested {asked}", self.achieved_hz)];
+        if lateness.n > 0 {
+            let [p50, p99, p999] = [50.0, 99.0, 99.9].map(|percentile| format_ns(lateness.percentile_ns(percentile)));
             lines.push(labelled!(
                 "lateness",
                 "p50 {p50}, p99 {p99}, p99.9 {p999}, {} (send time after the due time)",
-                spread(&sent.lateness_ns)
+                spread(&lateness.spread())
             ));
         }
-        lines.push(labelled!("prepare", "{} (from wake-up to stamp: loan, payload)", spread(&sent.prepare_ns)));
+        lines.push(labelled!("prepare", "{} (from wake-up to stamp: loan, payload)", spread(&self.total.prepare)));
         let matched = format_ns(self.matched_after_ns as f64);
         lines.push(labelled!("matched", "{matched} after the creation of the last endpoint (checked every ms)"));
         lines
@@ -222,23 +222,22 @@ impl Summary {
 }
 
 /// n, min, mean, percentiles and max.
-fn figures(moments: &Moments, distribution: &Latencies) -> impl Iterator<Item = String> {
+fn figures(times: &Distribution) -> impl Iterator<Item = String> {
     let percentiles: Vec<String> = PERCENTILES
         .iter()
         .map(|percentile| {
-            let value_ns = distribution.quantile_ns(percentile / 100.0) as f64;
-            let mark = if has_tail_samples(moments.n, *percentile) { "" } else { "*" };
-            format!("{}{mark}", format_ns(value_ns.min(moments.max)))
+            let mark = if has_tail_samples(times.n, *percentile) { "" } else { "*" };
+            format!("{}{mark}", format_ns(times.percentile_ns(*percentile)))
         })
         .collect();
-    let begin = [moments.n.to_string(), format_ns(moments.min), format_ns(moments.mean)];
-    begin.into_iter().chain(percentiles).chain([format_ns(moments.max)])
+    let begin = [times.n.to_string(), format_ns(times.min_ns.unwrap_or(0.0)), format_ns(times.mean())];
+    begin.into_iter().chain(percentiles).chain([format_ns(times.max())])
 }
 
 fn row(cells: impl Iterator<Item = String>) -> String {
     cells.map(|cell| format!("{cell:>11}")).collect()
 }
 
-fn spread(moments_ns: &Moments) -> String {
-    format!("mean {}, max {}, n {}", format_ns(moments_ns.mean), format_ns(moments_ns.max), moments_ns.n)
+fn spread(times: &Spread) -> String {
+    format!("mean {}, max {}, n {}", format_ns(times.mean()), format_ns(times.max()), times.n)
 }
