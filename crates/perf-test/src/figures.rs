@@ -30,9 +30,7 @@ pub static FIGURES: [Figure; 9] = [
     percentile("response p99", "response.p99", 99.0, |run| Some(run.total.response.p99_ns? as f64)),
     figure("lost", "lost", "", |run| (run.total.received.samples > 0).then_some(run.lost as f64)),
     figure("CPU per message", "cpu_per_message", "ns", |run| run.cpu_per_message_ns),
-    figure("peak memory", "rss", "KiB", |run| {
-        Some(run.workers.iter().map(|worker| worker.memory.peak_rss_kib as f64).sum())
-    }),
+    figure("peak memory", "rss", "KiB", |run| Some(run.memory().peak_kib)),
 ];
 
 /// The metrics of the figures whose differences need no correction for the number of figures.

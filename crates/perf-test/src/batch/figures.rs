@@ -13,8 +13,7 @@ pub struct Figures {
     pub p99_ns: Option<f64>,
     /// CPU time of all workers and daemons for each received message, ns.
     pub cpu_per_message_ns: Option<f64>,
-    /// The sum of the peaks of the workers' resident memory, and of the daemons' memory, KiB. Pages that processes
-    /// share count in each.
+    /// The sum of the peaks of all processes' memory ([`RunMemory`](crate::report::full::RunMemory)), KiB.
     pub memory_kib: Option<f64>,
     /// Messages received, of all subscriptions.
     pub received: Option<f64>,
@@ -36,15 +35,13 @@ pub type Figure = fn(&Figures) -> Option<f64>;
 impl Figures {
     /// Of a run. Its log may come from elsewhere, so a sum of numbers that no run has ends at the largest number.
     pub fn of(run: &SummaryEntry) -> Figures {
-        let workers = run.workers.iter().map(|worker| worker.memory.peak_rss_kib);
-        let daemons = run.daemons.iter().map(|daemon| daemon.memory.peak_rss_kib);
         let total = &run.total;
         let per_second = |count: u64| (run.measured_s > 0.0).then(|| count as f64 / run.measured_s);
         Figures {
             p50_ns: total.latency.p50_ns.map(|ns| ns as f64),
             p99_ns: total.latency.p99_ns.map(|ns| ns as f64),
             cpu_per_message_ns: run.cpu_per_message_ns,
-            memory_kib: Some(workers.chain(daemons).fold(0, u64::saturating_add) as f64),
+            memory_kib: Some(run.memory().peak_kib),
             received: Some(total.received.samples as f64),
             received_hz: per_second(total.received.samples),
             received_bytes_per_s: per_second(total.received.bytes),

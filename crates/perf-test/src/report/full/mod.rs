@@ -8,6 +8,7 @@
 mod build;
 mod chain;
 mod distribution;
+mod memory;
 mod row;
 mod run;
 mod server;
@@ -25,6 +26,7 @@ use crate::{row::Row, system::System, verdict::Verdict};
 pub use build::Build;
 pub use chain::ChainEntry;
 pub use distribution::{Distribution, Spread};
+pub use memory::RunMemory;
 pub use row::{RowEntry, TotalEntry, UsedEntry};
 pub use run::{Conditions, NodesEntry, RunEntry, resolved};
 pub use server::ServerEntry;

@@ -295,10 +295,12 @@ impl Summary {
         self.subscriptions.iter().map(SubscriptionFigures::unreported).sum()
     }
 
-    /// The sum of the peaks of resident memory of all workers.
+    /// The sum of the peaks of resident memory of all workers and daemons: `peak_kib` of the log's
+    /// [`RunMemory`](super::full::RunMemory).
     #[must_use]
     pub fn peak_rss_kib(&self) -> u64 {
-        self.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib).sum()
+        let workers = self.workers.iter().map(|worker| worker.resources.memory.peak_rss_kib);
+        workers.chain(self.daemons.iter().map(|daemon| daemon.memory.peak_rss_kib)).sum()
     }
 
     /// The sum of the usage of all workers since each started, without the instrument's own threads.

@@ -64,6 +64,20 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     }
 }
 
+/// A daemon with a peak of 5000 KiB.
+pub(crate) fn daemon() -> DaemonUsage {
+    DaemonUsage {
+        started_by_run: false,
+        name: "router".to_owned(),
+        pid: 12,
+        cpu_ns: 300_000_000,
+        core_percent: 1.0,
+        memory: Memory { peak_rss_kib: 5000, ..Memory::default() },
+        footprint: None,
+        threads: Vec::new(),
+    }
+}
+
 #[test]
 fn a_good_run_is_reported_in_full() {
     let summary = summary("", 1_000_000);
@@ -200,20 +214,10 @@ fn late_responses_are_parts_of_the_responses() {
 }
 
 #[test]
-fn the_usage_of_daemons_is_in_the_cost_of_a_message() {
-    let daemon = DaemonUsage {
-        started_by_run: false,
-        name: "router".to_owned(),
-        pid: 12,
-        cpu_ns: 300_000_000,
-        core_percent: 1.0,
-        memory: Memory { peak_rss_kib: 5000, ..Memory::default() },
-        footprint: None,
-        threads: Vec::new(),
-    };
-    let text = Summary { daemons: vec![daemon], ..summary("", 1000) }.lines().join("\n");
+fn the_usage_of_daemons_is_in_the_cost_of_a_message_and_in_the_memory() {
+    let text = Summary { daemons: vec![daemon()], ..summary("", 1000) }.lines().join("\n");
     for words in [
-        "and 1.0 % in daemons;",
+        "and 1.0 % in daemons; 122.1 MiB peak;",
         "4.50 % of all 2 without daemons, 1.00 ms per message with daemons",
         "router                       5000 KiB peak, 300.00 ms CPU",
     ] {
