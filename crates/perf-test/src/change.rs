@@ -9,7 +9,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::{
-    figures::{FIGURES, Figure},
+    figures::{COMPARED, Figure, PRIMARY},
     measure::{
         interval::{CONFIDENCE, Interval, sign_test},
         ranks::{least_chance, ratio, ratio_of_groups},
@@ -63,6 +63,11 @@ impl fmt::Display for Finding {
     }
 }
 
+/// Whether the differences of a figure need no correction.
+fn is_primary(figure: &Figure) -> bool {
+    PRIMARY.iter().any(|primary| primary.key == figure.key)
+}
+
 /// The changes of all figures that every run has, pair by pair: ratios within pairs, judged by a sign test.
 #[must_use]
 pub fn of_pairs(first: &[SummaryEntry], second: &[SummaryEntry]) -> Vec<Change> {
@@ -87,7 +92,7 @@ fn changes(first: &[SummaryEntry], second: &[SummaryEntry], compare: Compare) ->
         let (ratio, chance) = compare(&before, &after)?;
         Some(Change { figure, before, after, ratio, chance, finding: Finding::TooFewRunsToSay })
     };
-    let mut changes: Vec<Change> = FIGURES.iter().filter_map(change).collect();
+    let mut changes: Vec<Change> = COMPARED.into_iter().filter_map(change).collect();
     let proven = proven(&changes);
     for (change, proven) in changes.iter_mut().zip(proven) {
         change.finding = match change.ratio {
@@ -104,7 +109,7 @@ fn changes(first: &[SummaryEntry], second: &[SummaryEntry], compare: Compare) ->
 /// Whether each figure differs by more than chance. Holm: the smallest of `m` probabilities is compared with 1/m of the
 /// bound, the next with 1/(m - 1), and so on until one is above.
 fn proven(changes: &[Change]) -> Vec<bool> {
-    let is_primary = |change: &Change| change.figure.is_primary();
+    let is_primary = |change: &Change| is_primary(change.figure);
     let mut proven: Vec<bool> = changes.iter().map(|found| is_primary(found) && found.chance <= MAX_CHANCE).collect();
     let mut others: Vec<usize> = (0..changes.len()).filter(|index| !is_primary(&changes[*index])).collect();
     others.sort_by(|a, b| changes[*a].chance.total_cmp(&changes[*b].chance));
@@ -142,8 +147,8 @@ impl Design {
 /// show.
 #[must_use]
 pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
-    let others = FIGURES.iter().filter(|figure| !figure.is_primary()).count();
-    least_chance(before, after) <= if figure.is_primary() { MAX_CHANCE } else { MAX_CHANCE / others as f64 }
+    let others = COMPARED.len() - PRIMARY.len();
+    least_chance(before, after) <= if is_primary(figure) { MAX_CHANCE } else { MAX_CHANCE / others as f64 }
 }
 
 /// A table of the changes, and the meaning of its marks, intervals and verdicts, as lines of text.
@@ -170,8 +175,8 @@ pub fn lines(
     let mut lines = vec![String::new()];
     lines.extend(table(title, &rows));
     lines.extend(explained(&rows, "change", confidence, &design.enough(1)));
-    let primary: Vec<&str> = FIGURES.iter().filter(|figure| figure.is_primary()).map(|figure| figure.name).collect();
-    let others = changes.iter().filter(|change| !change.figure.is_primary()).count();
+    let primary = PRIMARY.map(|figure| figure.name);
+    let others = changes.iter().filter(|change| !is_primary(change.figure)).count();
     lines.push(format!("The verdicts on {} hold with 95 % each, both together with 90 %.", primary.join(" and ")));
     lines.push(format!("The verdicts on the {others} others hold together with 95 % (Holm's correction)."));
     if changes.iter().any(|change| change.finding == Finding::TooFewRunsToSay) {
@@ -215,7 +220,7 @@ mod tests {
     }
 
     fn of<'a>(changes: &'a [Change], metric: &str) -> &'a Change {
-        changes.iter().find(|change| change.figure.metric == metric).unwrap()
+        changes.iter().find(|change| change.figure.key == metric).unwrap()
     }
 
     #[test]
@@ -243,12 +248,12 @@ mod tests {
         assert_eq!([1, 2, 3].map(|n| finding(n, of_groups)), [[few, few]; 3]);
         assert_eq!([4, 5, 6].map(|n| finding(n, of_groups)), [[lower, few], [lower, few], [lower, lower]]);
         for n in 1..10 {
-            let shown = FIGURES.each_ref().map(|figure| can_show(figure, n, n));
+            let shown = COMPARED.map(|figure| can_show(figure, n, n));
             assert!(
-                FIGURES
+                COMPARED
                     .iter()
                     .zip(shown)
-                    .all(|(figure, shown)| shown == (n >= if figure.is_primary() { 4 } else { 6 }))
+                    .all(|(figure, shown)| shown == (n >= if is_primary(figure) { 4 } else { 6 }))
             );
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::{
     change::{self, Design, explained},
-    figures::FIGURES,
+    figures::COMPARED,
     measure::interval::Interval,
     report::{full::SummaryEntry, summary::Summary, tables::table},
 };
@@ -19,7 +19,7 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
     let runs = entries(runs);
     let mut rows = vec![["figure", "median", "interval"].map(str::to_owned).to_vec()];
     let mut confidence = 0.0;
-    for figure in &FIGURES {
+    for figure in COMPARED {
         let Some(found) = figure.values(&runs).and_then(Interval::of) else {
             continue;
         };
@@ -75,7 +75,7 @@ mod tests {
         let lines = paired(["copy", "zero copy"], [&slow, &fast]);
         let median = line(&lines, "latency p50");
         assert!(
-            median.contains("| 22.5 µs    | 11.2 µs    | 1/2.00 ") && median.ends_with("| lower               |"),
+            median.contains("| 22.5 µs   | 11.2 µs   | 1/2.00 ") && median.ends_with("| lower               |"),
             "{median}"
         );
         let text = lines.join("\n");

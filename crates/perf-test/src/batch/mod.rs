@@ -15,7 +15,6 @@
 //! place of its log (`NAME.failed.json` for `NAME.json`).
 
 mod contestant;
-mod figures;
 mod folder;
 mod options;
 mod progress;
@@ -35,7 +34,6 @@ use crate::{
     warning::WarningKind,
 };
 pub use contestant::{ALL, Contestant, contestants, wait_of};
-pub use figures::{Figure, Figures};
 use folder::Earlier;
 pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
 pub use options::{DEPTH, refuse, with_defaults};

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::metric::{Best, METRICS};
 use super::plan::Condition;
 use super::record::{Gap, Measured};
 use super::setup::Setup;
+use super::{FIGURES, best::Best};
 use crate::{batch::Warnings, measure::interval::Interval, report::full::SummaryEntry};
 
 /// The format of `conditions.json`.
@@ -197,13 +197,13 @@ fn names(keys: &[Key<'_>]) -> Vec<String> {
 impl RunResults {
     fn of(label: String, arguments: Vec<String>, pools: Vec<Pool>) -> RunResults {
         let cells: Vec<Cell> = pools.into_iter().map(Cell::of).collect();
-        let best = |(index, metric)| {
+        let best = |(index, figure)| {
             let interval = |cell: &'_ Cell| cell.figures.get(index).and_then(|figure: &CellFigure| figure.interval);
             let found: Vec<(&str, Interval)> =
                 cells.iter().filter_map(|cell| Some((cell.condition.as_str(), interval(cell)?))).collect();
-            Best::of(metric, &found)
+            Best::of(figure, &found)
         };
-        let best = METRICS.iter().enumerate().map(best).collect();
+        let best = FIGURES.into_iter().enumerate().map(best).collect();
         RunResults { label, arguments, cells, best }
     }
 }
@@ -214,9 +214,9 @@ impl Cell {
             let received = &run.total.received;
             Counts { received: received.samples, late: received.late, too_late: received.too_late, lost: run.lost }
         };
-        let figures = METRICS.iter().map(|metric| {
-            let values = metric.values(&pool.rounds);
-            CellFigure { metric: metric.key, interval: Interval::of(values.clone()), values }
+        let figures = FIGURES.into_iter().map(|figure| {
+            let values: Vec<f64> = pool.rounds.iter().filter_map(|run| figure.value(run)).collect();
+            CellFigure { metric: figure.field, interval: Interval::of(values.clone()), values }
         });
         Cell {
             figures: figures.collect(),

@@ -1,9 +1,10 @@
 //! The comparison as text, and as CSV.
 
-use super::metric::{METRICS, Metric};
+use super::FIGURES;
 use super::record::Gap;
 use super::setup::Setup;
 use super::table::{Cell, Comparison, RunResults};
+use crate::figures::Figure;
 use crate::{measure::interval::CONFIDENCE, report::tables::table};
 
 impl Comparison {
@@ -26,13 +27,13 @@ impl Comparison {
 
     fn of_run(&self, run: &RunResults) -> Vec<String> {
         let mut header = vec!["condition".to_owned(), "n".to_owned()];
-        header.extend(METRICS.iter().map(|metric| metric.name.to_owned()));
+        header.extend(FIGURES.iter().map(|figure| figure.column.to_owned()));
         let mut rows = vec![header];
         for cell in &run.cells {
             let mut row = vec![cell.condition.clone(), cell.logs.len().to_string()];
-            let figures = METRICS.iter().zip(&cell.figures).zip(&run.best);
-            row.extend(figures.map(|((metric, figure), best)| {
-                let shown = figure.interval.as_ref().map(|found| metric.show(found));
+            let figures = FIGURES.iter().zip(&cell.figures).zip(&run.best);
+            row.extend(figures.map(|((figure, found), best)| {
+                let shown = found.interval.as_ref().map(|found| figure.show_median(found));
                 shown.map_or("-".to_owned(), |shown| shown + best.mark(&cell.condition))
             }));
             rows.push(row);
@@ -53,7 +54,7 @@ impl Comparison {
 
     fn best(&self) -> Vec<String> {
         let mut header = vec!["run".to_owned()];
-        header.extend(METRICS.iter().map(|metric| metric.name.to_owned()));
+        header.extend(FIGURES.iter().map(|figure| figure.column.to_owned()));
         let mut rows = vec![header];
         for run in &self.runs {
             let words = run.best.iter().map(|best| best.words(run.cells.len()));
@@ -115,9 +116,9 @@ impl Comparison {
     /// As CSV: a line for each run and condition.
     #[must_use]
     pub fn csv(&self) -> String {
-        let of_metric = |metric: &Metric| ["median", "low", "high"].map(|part| format!("{}_{part}", metric.key));
+        let of_figure = |figure: &&Figure| ["median", "low", "high"].map(|part| format!("{}_{part}", figure.field));
         let mut header = ["run", "condition", "rounds"].map(str::to_owned).to_vec();
-        header.extend(METRICS.iter().flat_map(of_metric));
+        header.extend(FIGURES.iter().flat_map(of_figure));
         header.extend(
             ["machine"].into_iter().chain(Setup::COLUMNS).chain(["command_line", "arguments"]).map(str::to_owned),
         );

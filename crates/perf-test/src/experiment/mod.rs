@@ -18,11 +18,11 @@ pub use table::Results;
 use table::{Footnotes, Table, at_rate, of_rounds};
 
 use crate::{
-    batch::{Batch, Figures, Outcome, PlannedRun, Shortfall, Warnings, file_name, wait_of},
+    batch::{Batch, Outcome, PlannedRun, Shortfall, Warnings, file_name, wait_of},
     cli::RunOptions,
     error::Failure,
+    figures::{Figure, Values},
     messages::{self, MessageChoice},
-    units::format_ns,
 };
 use perf_worker::run_spec::RunSpec;
 
@@ -42,9 +42,9 @@ struct Kind {
 #[derive(Debug, Default, Serialize)]
 struct Cell {
     /// The medians of the rounds; null if it was never measured.
-    medians: Option<Figures>,
+    medians: Option<Values>,
     /// The figures of each round; null of a round without figures.
-    rounds: Vec<Option<Figures>>,
+    rounds: Vec<Option<Values>>,
     /// The last run without figures.
     shortfall: Option<Shortfall>,
     /// The warnings of the measured rounds.
@@ -126,13 +126,13 @@ impl Kind {
 
 impl Cell {
     fn new(kind: &Kind, outcomes: &[&Outcome]) -> Cell {
-        let rounds: Vec<Option<Figures>> = outcomes.iter().map(|outcome| outcome.measured().map(Figures::of)).collect();
+        let rounds: Vec<Option<Values>> = outcomes.iter().map(|outcome| outcome.measured().map(Values::of)).collect();
         let shortfall = outcomes.iter().rev().find_map(|outcome| match outcome {
             Outcome::Missing(shortfall) => Some(shortfall.clone()),
             Outcome::Measured(_) | Outcome::NotDone => None,
         });
         let cell = Cell {
-            medians: Figures::medians(&rounds.iter().flatten().collect::<Vec<_>>()),
+            medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
             rounds,
             shortfall,
             warnings: Warnings::of(outcomes.iter().filter_map(|outcome| outcome.measured())),
@@ -153,10 +153,11 @@ impl Cell {
         }
     }
 
-    /// A figure as text; of a cell without figures the kind of its shortfall, with the number of its footnote.
-    fn show(&self, notes: &mut Footnotes, figure: impl Fn(&Figures) -> Option<String>) -> String {
+    /// The median of a figure as text; of a cell without figures the kind of its shortfall, with the number of its
+    /// footnote.
+    fn show(&self, notes: &mut Footnotes, figure: &Figure) -> String {
         match (&self.medians, &self.shortfall) {
-            (Some(medians), _) => figure(medians).unwrap_or_else(|| "-".to_owned()),
+            (Some(medians), _) => medians.show(figure),
             (None, Some(shortfall)) => format!("{} [{}]", shortfall.kind, notes.number(&shortfall.sentence)),
             (None, None) => "not done".to_owned(),
         }
@@ -185,11 +186,6 @@ fn notes_of<'a>(contestant: &str, cells: impl Iterator<Item = &'a Cell>) -> Vec<
     }
     notes.extend(warnings.note(contestant));
     notes
-}
-
-/// A time as text.
-fn time(ns: Option<f64>) -> Option<String> {
-    ns.map(format_ns)
 }
 
 /// The folder of the logs of a contestant.

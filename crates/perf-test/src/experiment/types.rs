@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 
-use super::{
-    Cell, Footnotes, Kind, Results, Table, at_rate, folder, messages_of, notes_of, run_rounds, time, with_message,
-};
+use super::{Cell, Footnotes, Kind, Results, Table, at_rate, folder, messages_of, notes_of, run_rounds, with_message};
 use crate::{
     batch::{Batch, Contestant, contestants, refuse, with_defaults},
     cli::{ExperimentOptions, RunOptions, check_shared},
     error::Failure,
+    figures::{CPU_PER_MESSAGE, P50},
     interrupt::Interrupt,
     messages::{self, MessageChoice},
 };
@@ -87,13 +86,14 @@ impl Types {
     }
 
     fn rows(&self, notes: &mut Footnotes) -> Vec<Vec<String>> {
-        let of_contestants = self.contestants.iter().flat_map(|name| [format!("{name} p50"), "CPU/message".to_owned()]);
+        let of_contestants =
+            self.contestants.iter().flat_map(|name| [format!("{name} p50"), CPU_PER_MESSAGE.column.to_owned()]);
         let header = ["message".to_owned(), "bytes".to_owned()].into_iter().chain(of_contestants).collect();
         let mut rows: Vec<Vec<String>> = vec![header];
         for row in &self.types {
             let cells = row.cells.iter().flat_map(|cell| {
-                let cpu = cell.medians.as_ref().and_then(|figures| time(figures.cpu_per_message_ns));
-                [cell.show(notes, |figures| time(figures.p50_ns)), cpu.unwrap_or_default()]
+                let cpu = cell.medians.as_ref().map(|medians| medians.show(&CPU_PER_MESSAGE));
+                [cell.show(notes, &P50), cpu.unwrap_or_default()]
             });
             rows.push([row.message.clone(), row.message_bytes.to_string()].into_iter().chain(cells).collect());
         }

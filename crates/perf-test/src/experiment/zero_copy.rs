@@ -3,15 +3,15 @@
 
 use serde::Serialize;
 
-use super::{Cell, Footnotes, Kind, Results, Table, at_rate, folder, notes_of, run_rounds, time};
+use super::{Cell, Footnotes, Kind, Results, Table, at_rate, folder, notes_of, run_rounds};
 use crate::{
-    batch::{Batch, Contestant, Figure, contestants, refuse, with_defaults},
+    batch::{Batch, Contestant, contestants, refuse, with_defaults},
     cli::{self, RunOptions, ZeroCopyOptions},
     error::Failure,
+    figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED},
     interrupt::Interrupt,
     measure::{interval::Interval, ranks::ratio},
     messages,
-    units::format_mib,
 };
 use perf_worker::run_spec::RunSpec;
 
@@ -22,8 +22,8 @@ const MESSAGE: &str = "Array4m";
 const RATE_HZ: u32 = 100;
 const WARMUP_S: u32 = 0;
 const MEASURED_S: u32 = 30;
-const HEADER: [&str; 9] =
-    ["contestant", "Communication Method", "p50", "p99", "CPU/message", "memory", "received", "lost", "path"];
+/// The figures of the table.
+static FIGURES: [&Figure; 6] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED, &LOST];
 
 /// The results; serialises as `zero-copy.json`.
 #[derive(Debug, Serialize)]
@@ -87,7 +87,9 @@ impl ZeroCopy {
     }
 
     fn rows(&self, notes: &mut Footnotes) -> Vec<Vec<String>> {
-        let mut rows: Vec<Vec<String>> = vec![HEADER.map(str::to_owned).into()];
+        let columns = FIGURES.iter().map(|figure| figure.column);
+        let header = ["contestant", "Communication Method"].into_iter().chain(columns).chain(["path"]);
+        let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).collect()];
         for pair in &self.contestants {
             for (method, cell) in [("Non-\"zero-copy\"", &pair.copy), ("\"zero-copy\"", &pair.zero_copy)] {
                 rows.push([pair.contestant.clone(), method.to_owned()].into_iter().chain(shown(cell, notes)).collect());
@@ -108,18 +110,16 @@ impl ZeroCopy {
 
 impl Pair {
     fn new(contestant: &str, copy: Cell, zero_copy: Cell) -> Pair {
-        let ratios = |figure: Figure| {
-            let both = copy
-                .rounds
-                .iter()
-                .zip(&zero_copy.rounds)
-                .filter_map(|(copy, zero_copy)| Some(ratio(figure(copy.as_ref()?)?, figure(zero_copy.as_ref()?)?)));
+        let ratios = |figure: &Figure| {
+            let both = copy.rounds.iter().zip(&zero_copy.rounds).filter_map(|(copy, zero_copy)| {
+                Some(ratio(copy.as_ref()?.get(figure)?, zero_copy.as_ref()?.get(figure)?))
+            });
             Interval::of(both.collect())
         };
         // With other settings, more than zero copy makes the difference.
         let is_fair = copy.settings == zero_copy.settings;
-        let ratios = |figure: Figure| if is_fair { ratios(figure) } else { None };
-        let (latency_ratio, cpu_ratio) = (ratios(|run| run.p50_ns), ratios(|run| run.cpu_per_message_ns));
+        let ratios = |figure: &Figure| if is_fair { ratios(figure) } else { None };
+        let (latency_ratio, cpu_ratio) = (ratios(&P50), ratios(&CPU_PER_MESSAGE));
         Pair { contestant: contestant.to_owned(), copy, zero_copy, latency_ratio, cpu_ratio }
     }
 
@@ -152,22 +152,14 @@ fn text(found: &Interval) -> String {
 
 /// The cells of a row after its contestant and its method.
 fn shown(cell: &Cell, notes: &mut Footnotes) -> Vec<String> {
-    let mut row = vec![cell.show(notes, |figures| time(figures.p50_ns))];
-    let Some(figures) = &cell.medians else { return row };
-    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    let path = match (cell.zero_copy, figures.copied) {
+    let mut row = vec![cell.show(notes, &P50)];
+    let Some(medians) = &cell.medians else { return row };
+    let path = match (cell.zero_copy, medians.copied()) {
         (false, _) => "copied".to_owned(),
         (true, 0) => "loaned".to_owned(),
         (true, copied) => format!("{copied} copied"),
     };
-    row.extend([
-        or_dash(time(figures.p99_ns)),
-        or_dash(time(figures.cpu_per_message_ns)),
-        or_dash(figures.memory_kib.map(format_mib)),
-        or_dash(figures.received.map(|count| format!("{count:.0}"))),
-        figures.lost.to_string(),
-        path,
-    ]);
+    row.extend(FIGURES.iter().skip(1).map(|figure| medians.show(figure)).chain([path]));
     row
 }
 
@@ -218,7 +210,7 @@ mod tests {
             kind: crate::batch::ShortfallKind::Refused,
             sentence: refusal.clone(),
         };
-        let figures = crate::batch::Figures { p50_ns: Some(4e6), copied: 3, ..Default::default() };
+        let figures = crate::figures::Values::known([(&P50, 4e6), (&crate::figures::COPIED, 3.0)]);
         let copy = Cell { medians: Some(figures.clone()), rounds: vec![Some(figures)], ..Cell::default() };
         let pair = Pair::new("mock", copy, Cell { shortfall: Some(shortfall), ..Cell::default() });
         assert!(pair.latency_ratio.is_none());

@@ -1,6 +1,6 @@
 //! One run of a folder: its conditions and figures, also of a run that was killed or failed.
 
-use super::metric::{COUNT, LATENCIES, METRICS, latencies};
+use super::figures::{COUNT, FIGURES, LATENCIES, latencies};
 use crate::report::full::{Log, RowEntry, RunEntry, WarningEntry};
 use crate::system::System;
 use perf_worker::measure::cells::Cells;
@@ -30,7 +30,7 @@ pub struct Run {
     pub machine: Option<System>,
     /// The way in which it ended.
     pub ending: Ending,
-    /// The values of [`METRICS`].
+    /// The values of [`FIGURES`].
     pub values: [Option<f64>; COUNT],
     /// Samples with a latency.
     pub samples: u64,
@@ -68,7 +68,7 @@ impl Run {
             return Run { file, entry, machine, ending, values, samples, measured_s, cells, seconds, warnings };
         };
         cells.add(&summary.total.latency.cells);
-        let values = std::array::from_fn(|i| METRICS[i].value(&summary));
+        let values = std::array::from_fn(|i| FIGURES[i].value(&summary));
         Run {
             ending: match summary.failure {
                 Some(why) => Ending::Failed(why),

@@ -81,7 +81,7 @@ fn topologies_have_tables_of_contestants_and_executors() {
             "sierra_nevada",
             "&lt;events&gt;",
             "<svg ",
-            "2.00 ms<small>[1.00 ms, 3.00 ms]",
+            "2.00 ms<small>[1.00, 3.00 ms]",
         ] {
             assert!(page.contains(words), "{words}");
         }

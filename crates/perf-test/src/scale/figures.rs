@@ -3,7 +3,10 @@
 use serde::Serialize;
 
 use super::{estimate::Cost, load::Load};
-use crate::report::full::SummaryEntry;
+use crate::{
+    figures::{CPU, CPU_PER_MESSAGE, MEAN, P99},
+    report::full::SummaryEntry,
+};
 use perf_worker::clock::SECOND_NS;
 
 /// The figures of a run.
@@ -46,18 +49,17 @@ impl Figures {
     /// Of a run.
     #[must_use]
     pub fn of(run: &SummaryEntry) -> Figures {
-        let daemons_percent: f64 = run.daemons.iter().map(|daemon| daemon.core_percent).sum();
         let memory = run.memory();
         let instrument_ns = (run.instrument_used.user_ns + run.instrument_used.system_ns) as f64;
         let sent = &run.total.sent;
         Figures {
-            cpu_percent: run.core_percent + daemons_percent,
+            cpu_percent: CPU.value(run).unwrap_or_default(),
             instrument_percent: 100.0 * instrument_ns / (run.measured_s * SECOND_NS as f64).max(1.0),
-            cpu_per_message_ns: run.cpu_per_message_ns,
+            cpu_per_message_ns: CPU_PER_MESSAGE.value(run),
             memory_kib: memory.pss_kib,
             instrument_kib: memory.instrument_kib,
-            latency_mean_ns: run.total.latency.mean_ns,
-            latency_p99_ns: run.total.latency.p99_ns.map(|ns| ns as f64),
+            latency_mean_ns: MEAN.value(run),
+            latency_p99_ns: P99.value(run),
             start_up_ns: run.start_up_ns.map(|ns| ns as f64),
             due: sent.samples + sent.skipped + sent.refused + sent.unsent,
             sent: sent.samples,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CaseResults, row::Row};
 use crate::{
-    batch::{Figure, Figures},
+    figures::{CPU_PER_MESSAGE, Figure, P50, PEAK_MEMORY},
     measure::{
         interval::{CONFIDENCE, Interval},
         ranks::ratio,
@@ -18,9 +18,8 @@ use crate::{
 
 /// The base, if it is among the contestants.
 const BASE: &str = "gantry";
-/// The figures by which contestants are compared in each case, less is better.
-const FIGURES: [(&str, Figure); 2] =
-    [("latency", |figures: &Figures| figures.p50_ns), ("cpu", |figures: &Figures| figures.cpu_per_message_ns)];
+/// The figures by which contestants are compared in each case, with their names in ratios. Less is better.
+static FIGURES: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
 
 /// The finding of a ratio whose interval contains 1.
 pub const NO_DIFFERENCE: &str = "no difference shown";
@@ -48,12 +47,12 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    fn new(base: &Row, other: &Row, case: Option<&str>, (name, figure): (&str, Figure)) -> Option<Ratio> {
+    fn new(base: &Row, other: &Row, case: Option<&str>, (name, figure): (&str, &Figure)) -> Option<Ratio> {
         let both = base
             .rounds
             .iter()
             .zip(&other.rounds)
-            .filter_map(|(base, other)| Some(ratio(figure(other.as_ref()?)?, figure(base.as_ref()?)?)));
+            .filter_map(|(base, other)| Some(ratio(other.as_ref()?.get(figure)?, base.as_ref()?.get(figure)?)));
         let by_round: Vec<f64> = both.collect();
         let interval = Interval::of(by_round.clone())?;
         let base_is = match interval {
@@ -115,7 +114,7 @@ pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
             }
         }
         if let (Some(base), Some(other)) = (first.rows.get(base), first.rows.get(other)) {
-            ratios.extend(Ratio::new(base, other, None, ("rss", |figures| figures.memory_kib)));
+            ratios.extend(Ratio::new(base, other, None, ("rss", &PEAK_MEMORY)));
         }
     }
     ratios

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::case::Case;
-use crate::batch::{Contestant, Figures, Outcome, PlannedRun, Shortfall, Warnings, wait_of};
+use crate::batch::{Contestant, Outcome, PlannedRun, Shortfall, Warnings, wait_of};
+use crate::figures::Values;
 use perf_worker::{choice::Choice, run_spec::RunSpec};
 
 /// The results of one contestant in one case.
@@ -26,9 +27,9 @@ pub struct Row {
     /// Its settings.
     pub settings: std::collections::BTreeMap<String, String>,
     /// The figures of each round; null of a round without figures.
-    pub rounds: Vec<Option<Figures>>,
+    pub rounds: Vec<Option<Values>>,
     /// The medians of the rounds; null if it was never measured.
-    pub medians: Option<Figures>,
+    pub medians: Option<Values>,
     /// The differences of its runs from those that were asked for, besides waiting and QoS.
     pub remarks: Vec<String>,
     /// The warnings of its measured runs, without warm-ups.
@@ -49,10 +50,10 @@ impl Row {
     ) -> Row {
         let of_round = |wanted: u32| {
             let outcome = runs.iter().find(|(round, ..)| *round == Some(wanted)).map(|(.., outcome)| *outcome);
-            outcome.and_then(Outcome::measured).map(Figures::of)
+            outcome.and_then(Outcome::measured).map(Values::of)
         };
-        let figures: Vec<Option<Figures>> = (1..=rounds).map(of_round).collect();
-        let medians = Figures::medians(&figures.iter().flatten().collect::<Vec<_>>());
+        let figures: Vec<Option<Values>> = (1..=rounds).map(of_round).collect();
+        let medians = Values::together(&figures.iter().flatten().collect::<Vec<_>>());
         let spec: Option<&RunSpec> = runs.iter().find_map(|(_, run, _)| run.spec.as_ref().ok());
         let shortfalls: Vec<&Shortfall> = runs
             .iter()
@@ -61,7 +62,7 @@ impl Row {
                 Outcome::Measured(_) | Outcome::NotDone => None,
             })
             .collect();
-        let copied = medians.as_ref().map_or(0, |medians| medians.copied);
+        let copied = medians.as_ref().map_or(0, Values::copied);
         let some_loaned = runs.iter().filter_map(|(.., outcome)| outcome.measured()).any(|run| {
             let (sent, received) = (&run.total.sent, &run.total.received);
             sent.copied < sent.samples && received.copied < received.samples

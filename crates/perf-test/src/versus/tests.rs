@@ -1,17 +1,14 @@
 use super::*;
-use crate::batch::{Figures, Shortfall, ShortfallKind};
+use crate::batch::{Shortfall, ShortfallKind};
+use crate::figures::{CPU_PER_MESSAGE, P50, PEAK_MEMORY, Values};
 
 /// A row with these medians of the latency in its rounds.
 fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
     let (middleware, is_best) =
         contestant.split_once(':').map_or((contestant, false), |(name, form)| (name, form == "best"));
-    let figures = |p50_ns: f64| Figures {
-        p50_ns: Some(p50_ns),
-        cpu_per_message_ns: Some(2.0 * p50_ns),
-        memory_kib: Some(1024.0),
-        ..Figures::default()
-    };
-    let rounds: Vec<Option<Figures>> = p50s_ns.iter().map(|p50_ns| p50_ns.map(figures)).collect();
+    let figures =
+        |p50_ns: f64| Values::known([(&P50, p50_ns), (&CPU_PER_MESSAGE, 2.0 * p50_ns), (&PEAK_MEMORY, 1024.0)]);
+    let rounds: Vec<Option<Values>> = p50s_ns.iter().map(|p50_ns| p50_ns.map(figures)).collect();
     Row {
         contestant: contestant.to_owned(),
         middleware: middleware.to_owned(),
@@ -21,7 +18,7 @@ fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
         wait_asked: None,
         qos_instead: None,
         settings: std::collections::BTreeMap::new(),
-        medians: Figures::medians(&rounds.iter().flatten().collect::<Vec<_>>()),
+        medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
         rounds,
         remarks: Vec::new(),
         warnings: crate::batch::Warnings::default(),

@@ -4,17 +4,21 @@ use std::collections::BTreeSet;
 
 use super::{CaseResults, Versus, meaning, row::Row};
 use crate::{
-    batch::Figures,
+    figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, RECEIVED_HZ, THROUGHPUT},
     report::{
         plot::dots::{Dot, Panel},
         tables::{markdown_table, table},
     },
-    units::{format_mib, format_ns, format_rate},
+    units::format_rate,
 };
 
-const HEADER: [&str; 10] =
-    ["contestant", "path", "wait", "p50", "p99", "CPU/message", "memory", "received/s", "MB/s", "lost"];
-const PHASES: [&str; 4] = ["serialise", "transport", "wake-up", "deserialise"];
+/// The columns before those of the figures.
+const CONDITIONS: [&str; 3] = ["contestant", "path", "wait"];
+/// The figures of the table.
+static FIGURES: [&Figure; 7] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &THROUGHPUT, &LOST];
+/// The figures of the picture, with their titles.
+static PICTURED: [(&str, &Figure); 3] =
+    [("median latency", &P50), ("CPU time per message", &CPU_PER_MESSAGE), ("memory", &PEAK_MEMORY)];
 
 impl Versus {
     /// The results as lines of text: a table for each case, the ratios, and their meaning.
@@ -71,28 +75,22 @@ impl Versus {
     /// The panels of the picture: latency, CPU time and memory of each case.
     #[must_use]
     pub fn panels(&self) -> Vec<Panel> {
-        type Shown = (&'static str, fn(&Figures) -> Option<f64>, fn(f64) -> String);
-        let shown: [Shown; 3] = [
-            ("median latency", |figures| figures.p50_ns, format_ns),
-            ("CPU time per message", |figures| figures.cpu_per_message_ns, format_ns),
-            ("memory", |figures| figures.memory_kib, format_mib),
-        ];
         let bases: Vec<&String> = self.ratios.iter().map(|ratio| &ratio.base).collect();
-        let panel = |case: &CaseResults, (name, value, show): Shown| Panel {
+        let panel = |case: &CaseResults, (name, figure): (&str, &Figure)| Panel {
             title: format!("{}: {name}", case.name),
-            show,
+            unit: figure.unit,
             dots: case
                 .rows
                 .iter()
                 .map(|row| Dot {
                     name: row.contestant.clone(),
                     is_base: bases.contains(&&row.contestant),
-                    values: row.rounds.iter().flatten().filter_map(value).collect(),
+                    values: row.rounds.iter().flatten().filter_map(|values| values.get(figure)).collect(),
                     missing: row.shortfall.as_ref().map(|shortfall| shortfall.kind.to_string()),
                 })
                 .collect(),
         };
-        self.cases.iter().flat_map(|case| shown.map(|shown| panel(case, shown))).collect()
+        self.cases.iter().flat_map(|case| PICTURED.map(|pictured| panel(case, pictured))).collect()
     }
 
     /// The rows of a case's table.
@@ -102,14 +100,15 @@ impl Versus {
         let one = bases.next().filter(|_| bases.next().is_none());
         let base = one.unwrap_or("base");
         let ratios = [format!("{base}/its p50"), format!("{base}/its CPU")];
-        let mut rows = vec![HEADER.map(str::to_owned).into_iter().chain(ratios).collect()];
+        let columns = FIGURES.iter().map(|figure| figure.column);
+        let header = CONDITIONS.into_iter().chain(columns).map(str::to_owned);
+        let mut rows = vec![header.chain(ratios).collect::<Vec<String>>()];
         for row in &case.rows {
             let Some(medians) = &row.medians else {
                 let kind = row.shortfall.as_ref().map_or("not done".to_owned(), |shortfall| shortfall.kind.to_string());
                 rows.push(vec![row.contestant.clone(), kind]);
                 continue;
             };
-            let time = |ns: Option<f64>| ns.map_or("-".to_owned(), format_ns);
             let ratio = |figure: &str| {
                 let found = self.ratios.iter().filter(|ratio| {
                     ratio.other == row.contestant && ratio.figure == figure && ratio.case.as_ref() == Some(&case.name)
@@ -120,20 +119,9 @@ impl Versus {
                 };
                 found.map(of_base).collect::<Vec<_>>().join("; ")
             };
-            rows.push(vec![
-                row.contestant.clone(),
-                row.path.to_owned(),
-                row.wait.clone(),
-                time(medians.p50_ns),
-                time(medians.p99_ns),
-                time(medians.cpu_per_message_ns),
-                medians.memory_kib.map_or("-".to_owned(), format_mib),
-                medians.received_hz.map_or("-".to_owned(), |hz| format!("{hz:.0}")),
-                medians.received_bytes_per_s.map_or("-".to_owned(), |bytes| format!("{:.1}", bytes / 1e6)),
-                medians.lost.to_string(),
-                ratio("latency"),
-                ratio("cpu"),
-            ]);
+            let conditions = [row.contestant.clone(), row.path.to_owned(), row.wait.clone()].into_iter();
+            let figures = FIGURES.iter().map(|figure| medians.show(figure));
+            rows.push(conditions.chain(figures).chain([ratio("latency"), ratio("cpu")]).collect());
         }
         rows
     }
@@ -155,10 +143,11 @@ impl CaseResults {
 
     /// The rows of the table of phases.
     fn phase_rows(&self) -> Vec<Vec<String>> {
-        let header = std::iter::once("contestant").chain(PHASES).map(str::to_owned).collect();
+        let header =
+            std::iter::once("contestant").chain(PHASES.iter().map(|phase| phase.column)).map(str::to_owned).collect();
         let measured = self.rows.iter().filter_map(|row| Some((row, row.medians.as_ref()?)));
         let rows = measured.map(|(row, medians)| {
-            let times = medians.phases_ns.iter().map(|ns| ns.map_or("-".to_owned(), format_ns));
+            let times = PHASES.iter().map(|phase| medians.show(phase));
             std::iter::once(row.contestant.clone()).chain(times).collect()
         });
         std::iter::once(header).chain(rows).collect()
@@ -180,10 +169,10 @@ impl Row {
         if let Some(qos) = &self.qos_instead {
             notes.push(format!("{name} lacks that QoS and has its nearest: {qos}"));
         }
-        if let Some(medians) = self.medians.as_ref().filter(|medians| medians.copied > 0) {
+        if let Some(medians) = self.medians.as_ref().filter(|medians| medians.copied() > 0) {
             notes.push(format!(
                 "{name} copied messages {} times, on publish or on take, although zero copy was asked for",
-                medians.copied
+                medians.copied()
             ));
         }
         notes.extend(self.remarks.iter().map(|remark| format!("{name}: {remark}")));

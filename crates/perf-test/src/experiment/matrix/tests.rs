@@ -1,6 +1,7 @@
 use super::*;
-use crate::batch::{Figures, Shortfall, ShortfallKind};
+use crate::batch::{Shortfall, ShortfallKind};
 use crate::cli::{Command, Question};
+use crate::figures::{LOST, P50, Values};
 
 fn plan(line: &str) -> Result<Vec<Combination>, String> {
     let cli = cli::parse(format!("perf_test experiment matrix {line}").split_whitespace().map(Into::into)).unwrap();
@@ -74,7 +75,7 @@ fn a_long_name_of_a_log_is_shortened_and_stays_its_own() {
 
 #[test]
 fn the_table_has_a_column_for_each_option_that_varies() {
-    let figures = Figures { p50_ns: Some(5e3), lost: 7, ..Figures::default() };
+    let figures = Values::known([(&P50, 5e3), (&LOST, 7.0)]);
     let refused = Shortfall {
         contestant: String::new(),
         title: String::new(),

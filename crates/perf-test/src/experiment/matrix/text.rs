@@ -2,12 +2,12 @@
 
 use super::{Matrix, Options};
 use crate::{
-    batch::Figures,
-    experiment::{Footnotes, Table, notes_of, of_rounds, time},
-    units::format_mib,
+    experiment::{Footnotes, Table, notes_of, of_rounds},
+    figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED_HZ, Values},
 };
 
-const FIGURES: [&str; 6] = ["p50", "p99", "CPU/message", "memory", "received/s", "lost"];
+/// The figures of the table.
+static FIGURES: [&Figure; 6] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &LOST];
 
 impl Matrix {
     pub(super) fn table(&self) -> Table {
@@ -25,13 +25,16 @@ impl Matrix {
 
     fn rows(&self, notes: &mut Footnotes) -> Vec<Vec<String>> {
         let varied = self.varied();
-        let header = ["contestant"].into_iter().chain(varied.iter().copied()).chain(FIGURES);
+        let header =
+            ["contestant"].into_iter().chain(varied.iter().copied()).chain(FIGURES.iter().map(|figure| figure.column));
         let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).collect()];
         for run in &self.runs {
             let values = varied.iter().map(|option| value(&run.options, option).unwrap_or("-").to_owned());
             let mut row: Vec<String> = std::iter::once(run.contestant.clone()).chain(values).collect();
-            row.push(run.cell.show(notes, |figures| time(figures.p50_ns)));
-            row.extend(run.cell.medians.as_ref().map(others).into_iter().flatten());
+            row.push(run.cell.show(notes, &P50));
+            let others =
+                |medians: &Values| FIGURES.iter().skip(1).map(|figure| medians.show(figure)).collect::<Vec<_>>();
+            row.extend(run.cell.medians.iter().flat_map(others));
             rows.push(row);
         }
         rows
@@ -78,16 +81,4 @@ pub fn varied<'a>(runs: &[&'a Options]) -> Vec<&'a str> {
 /// The value of an option of a run.
 pub fn value<'a>(options: &'a Options, option: &str) -> Option<&'a str> {
     options.iter().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
-}
-
-/// The figures after the first one.
-fn others(figures: &Figures) -> [String; 5] {
-    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    [
-        or_dash(time(figures.p99_ns)),
-        or_dash(time(figures.cpu_per_message_ns)),
-        or_dash(figures.memory_kib.map(format_mib)),
-        or_dash(figures.received_hz.map(|hz| format!("{hz:.0}"))),
-        figures.lost.to_string(),
-    ]
 }

@@ -10,6 +10,7 @@ use crate::{
     batch::{Batch, Contestant, contestants, refuse, with_defaults},
     cli::{ExperimentOptions, RunOptions, check_shared},
     error::Failure,
+    figures::P50,
     interrupt::Interrupt,
     measure::knee::{Knee, knee},
     messages::{self, MessageChoice},
@@ -136,7 +137,7 @@ impl Point {
 
     /// The size and the median latency, bytes and ns.
     fn latency(&self) -> Option<(f64, f64)> {
-        Some((self.cell.message_bytes as f64, self.cell.medians.as_ref()?.p50_ns?))
+        Some((self.cell.message_bytes as f64, self.cell.medians.as_ref()?.get(&P50)?))
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
-use crate::batch::{Figures, Shortfall, ShortfallKind};
+use crate::batch::{Shortfall, ShortfallKind};
+use crate::figures::{RECEIVED, Values};
 use crate::system::cpu;
 
 fn run(options: &str) -> RunOptions {
@@ -15,7 +16,7 @@ fn names(options: &str, list: &str) -> Vec<String> {
 }
 
 fn cell(p50_ns: f64) -> Cell {
-    let figures = Figures { p50_ns: Some(p50_ns), received: Some(990.0), ..Figures::default() };
+    let figures = Values::known([(&P50, p50_ns), (&RECEIVED, 990.0)]);
     Cell { medians: Some(figures), due: Some(1000), ..Cell::default() }
 }
 

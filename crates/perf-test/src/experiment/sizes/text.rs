@@ -2,7 +2,8 @@
 
 use super::{Cache, Series, Sizes};
 use crate::{
-    experiment::{Footnotes, Table, at_rate, notes_of, time},
+    experiment::{Footnotes, Table, at_rate, notes_of},
+    figures::{P50, RECEIVED},
     report::plot::sizes::{Chart, Curve},
 };
 
@@ -53,9 +54,9 @@ impl Sizes {
                 rows.push(mark(cache));
             }
             let cells = series.iter().filter_map(|series| series.points.get(index)).flat_map(|point| {
-                let shown = point.cell.show(notes, |figures| time(figures.p50_ns));
-                let count = point.cell.medians.as_ref().and_then(|figures| figures.received);
-                [shown, count.map_or(String::new(), |count| format!("{count:.0}"))]
+                let shown = point.cell.show(notes, &P50);
+                let count = point.cell.medians.as_ref().map(|medians| medians.show(&RECEIVED));
+                [shown, count.unwrap_or_default()]
             });
             rows.push([point.message.clone(), bytes.to_string()].into_iter().chain(cells).collect());
         }

@@ -10,9 +10,10 @@ mod table;
 
 use plotly::Plot;
 
+use super::figures::{FIGURES, title};
 use super::folder::{Folder, middleware};
 use super::group::{Groups, MEANING};
-use super::metric::{METRICS, Metric};
+use crate::figures::Figure;
 use escape::{escape, fill};
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -103,6 +104,6 @@ fn messages(groups: &Groups) -> String {
 
 fn metrics() -> String {
     let option =
-        |metric: &Metric| format!("<option value=\"{}\">{}</option>\n", escape(metric.key), escape(metric.long_name));
-    METRICS.iter().map(option).collect()
+        |figure: &&Figure| format!("<option value=\"{}\">{}</option>\n", escape(figure.key), escape(&title(figure)));
+    FIGURES.iter().map(option).collect()
 }

@@ -1,0 +1,117 @@
+//! The figures themselves. Less is better in those of time, memory and losses.
+
+use super::Figure;
+use crate::{report::full::SummaryEntry, units::Unit};
+
+/// The value of a figure in a run.
+type Value = fn(&SummaryEntry) -> Option<f64>;
+
+const fn figure(names: [&'static str; 4], unit: Unit, value: Value) -> Figure {
+    let [key, name, column, field] = names;
+    Figure { key, name, column, field, unit, percentile: None, is_sum: false, value }
+}
+
+const fn percentile(names: [&'static str; 4], percentile: f64, value_ns: Value) -> Figure {
+    Figure { percentile: Some(percentile), ..figure(names, Unit::Time, value_ns) }
+}
+
+const fn sum(names: [&'static str; 4], value: Value) -> Figure {
+    Figure { is_sum: true, ..figure(names, Unit::Count, value) }
+}
+
+// The names are those of options, of sentences, of columns, and of files.
+
+/// The median of the latency from the send time.
+pub static P50: Figure =
+    percentile(["p50", "latency p50", "p50", "p50_ns"], 50.0, |run| Some(run.total.latency.p50_ns? as f64));
+/// The mean of the latency from the send time.
+pub static MEAN: Figure =
+    figure(["mean", "latency mean", "mean latency", "latency_mean_ns"], Unit::Time, |run| run.total.latency.mean_ns);
+/// The 99th percentile of the latency from the send time.
+pub static P99: Figure =
+    percentile(["p99", "latency p99", "p99", "p99_ns"], 99.0, |run| Some(run.total.latency.p99_ns? as f64));
+/// The 99.9th percentile of the latency from the send time.
+pub static P99_9: Figure =
+    percentile(["p99.9", "latency p99.9", "p99.9", "p99_9_ns"], 99.9, |run| Some(run.total.latency.p99_9_ns? as f64));
+/// The longest latency from the send time.
+pub static MAX: Figure =
+    figure(["max", "latency max", "max", "latency_max_ns"], Unit::Time, |run| run.total.latency.max_ns);
+/// The 99th percentile of the latency from the time at which the message was due.
+pub static RESPONSE_P99: Figure =
+    percentile(["response.p99", "response p99", "response p99", "response_p99_ns"], 99.0, |run| {
+        Some(run.total.response.p99_ns? as f64)
+    });
+/// The lost messages.
+pub static LOST: Figure = sum(["lost", "lost", "lost", "lost"], |run| {
+    (run.total.received.samples > 0 || run.lost > 0).then_some(run.lost as f64)
+});
+/// The CPU time of all workers and daemons for each received message.
+pub static CPU_PER_MESSAGE: Figure =
+    figure(["cpu_per_message", "CPU per message", "CPU/message", "cpu_per_message_ns"], Unit::Time, |run| {
+        run.cpu_per_message_ns
+    });
+/// The sum of the peaks of all processes' memory ([`RunMemory`](crate::report::full::RunMemory)).
+pub static PEAK_MEMORY: Figure =
+    figure(["rss", "peak memory", "memory", "memory_kib"], Unit::Memory, |run| Some(run.memory().peak_kib));
+/// The messages received, of all subscriptions.
+pub static RECEIVED: Figure = figure(["received", "received", "received", "received"], Unit::Count, |run| {
+    Some(run.total.received.samples as f64)
+});
+/// The messages received per second, of all subscriptions.
+pub static RECEIVED_HZ: Figure =
+    figure(["received_hz", "received per second", "received/s", "received_hz"], Unit::Count, |run| {
+        per_second(run, run.total.received.samples)
+    });
+/// The bytes received per second, of all subscriptions.
+pub static THROUGHPUT: Figure =
+    figure(["throughput", "throughput", "MB/s", "received_bytes_per_s"], Unit::BytesPerSecond, |run| {
+        per_second(run, run.total.received.bytes)
+    });
+/// The copies of messages that were to be loaned, on publish and on take.
+pub static COPIED: Figure = sum(["copied", "copied", "copied", "copied"], |run| {
+    Some(run.total.sent.copied.saturating_add(run.total.received.copied) as f64)
+});
+/// The mean times of the parts of a message's way.
+pub static PHASES: [Figure; 4] = [
+    phase(["serialise", "time to serialise", "serialise", "serialise_ns"], |run| run.total.serialise.mean_ns),
+    phase(["transport", "time of transport", "transport", "transport_ns"], |run| run.total.transport.mean_ns),
+    phase(["wake-up", "time of the wake-up", "wake-up", "wake_up_ns"], |run| run.total.wake_up.mean_ns),
+    phase(["deserialise", "time to deserialise", "deserialise", "deserialise_ns"], |run| run.total.deserialise.mean_ns),
+];
+/// The CPU time of the workers' endpoints and middleware, and of daemons.
+pub static CPU: Figure = figure(["cpu", "CPU", "CPU (% of a core)", "cpu_percent"], Unit::PercentOfCore, |run| {
+    Some(run.core_percent + run.daemons.iter().map(|daemon| daemon.core_percent).sum::<f64>())
+});
+/// The late messages among those received.
+pub static LATE: Figure =
+    figure(["late%", "late", "late", "late_percent"], Unit::Percent, |run| of_received(run, run.total.received.late));
+/// The too late messages among those received.
+pub static TOO_LATE: Figure = figure(["too_late%", "too late", "too late", "too_late_percent"], Unit::Percent, |run| {
+    of_received(run, run.total.received.too_late)
+});
+/// The lost messages among those that were due.
+pub static LOST_PERCENT: Figure = figure(["lost%", "lost", "lost", "lost_percent"], Unit::Percent, |run| {
+    percent(run.lost, run.lost.saturating_add(run.total.received.samples))
+});
+
+/// The figures by which runs are compared. Less is better in all of them.
+pub static COMPARED: [&Figure; 9] =
+    [&P50, &MEAN, &P99, &P99_9, &MAX, &RESPONSE_P99, &LOST, &CPU_PER_MESSAGE, &PEAK_MEMORY];
+/// The figures whose differences need no correction for the number of figures.
+pub static PRIMARY: [&Figure; 2] = [&P50, &CPU_PER_MESSAGE];
+
+const fn phase(names: [&'static str; 4], value_ns: Value) -> Figure {
+    figure(names, Unit::Time, value_ns)
+}
+
+fn per_second(run: &SummaryEntry, count: u64) -> Option<f64> {
+    (run.measured_s > 0.0).then(|| count as f64 / run.measured_s)
+}
+
+fn of_received(run: &SummaryEntry, count: u64) -> Option<f64> {
+    percent(count, run.total.received.samples)
+}
+
+fn percent(count: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| 100.0 * count as f64 / of as f64)
+}

@@ -1,0 +1,81 @@
+//! The values of a run's figures, as files of results have them.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use super::{COPIED, CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, RECEIVED, RECEIVED_HZ, THROUGHPUT};
+use crate::{measure::interval::Interval, report::full::SummaryEntry};
+
+/// The figures of files of results, without the phases.
+static KEPT: [&Figure; 9] =
+    [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
+
+/// The values of one run, or of several together: medians, and sums of losses and copies. A value that is not known is
+/// null in files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values(BTreeMap<&'static str, f64>);
+
+impl Values {
+    /// The values of a run.
+    #[must_use]
+    pub fn of(run: &SummaryEntry) -> Values {
+        Values(kept().filter_map(|figure| Some((figure.key, figure.value(run)?))).collect())
+    }
+
+    /// The values of several runs together; none of no run.
+    #[must_use]
+    pub fn together(runs: &[&Values]) -> Option<Values> {
+        let of_figure = |figure: &'static Figure| {
+            let values: Vec<f64> = runs.iter().filter_map(|run| run.get(figure)).collect();
+            let found =
+                if figure.is_sum && !values.is_empty() { values.iter().sum() } else { Interval::of(values)?.median };
+            Some((figure.key, found))
+        };
+        (!runs.is_empty()).then(|| Values(kept().filter_map(of_figure).collect()))
+    }
+
+    /// The value of a figure.
+    #[must_use]
+    pub fn get(&self, figure: &Figure) -> Option<f64> {
+        self.0.get(figure.key).copied()
+    }
+
+    /// The value of a figure with its unit, or `-`.
+    #[must_use]
+    pub fn show(&self, figure: &Figure) -> String {
+        figure.show_or_dash(self.get(figure))
+    }
+
+    /// Messages that were to be loaned and were copied.
+    #[must_use]
+    pub fn copied(&self) -> u64 {
+        self.get(&COPIED).unwrap_or(0.0) as u64
+    }
+}
+
+fn kept() -> impl Iterator<Item = &'static Figure> {
+    KEPT.into_iter().chain(&PHASES)
+}
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for figure in KEPT {
+            match self.get(figure) {
+                Some(value) if figure.is_sum => map.serialize_entry(figure.field, &(value as u64))?,
+                value => map.serialize_entry(figure.field, &value)?,
+            }
+        }
+        map.serialize_entry("phases_ns", &PHASES.each_ref().map(|phase| self.get(phase)))?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+impl Values {
+    /// The values of these figures alone.
+    pub fn known<const N: usize>(values: [(&'static Figure, f64); N]) -> Values {
+        Values(values.map(|(figure, value)| (figure.key, value)).into())
+    }
+}
