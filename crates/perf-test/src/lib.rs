@@ -7,7 +7,7 @@
 //! ```text
 //! cli ─► requirement ─► program ─► runner ─► coordinator ─► report ─► plot
 //!                            │                   │    ▲ rows
-//!  repeat, result_analysis ◄─┘             orders▼    │
+//!                   repeat ◄─┘             orders▼    │
 //!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
 //! `batch` does many runs of several contestants into one folder, and `versus` compares them. `conditions` does one
@@ -42,7 +42,6 @@ pub mod program;
 pub mod repeat;
 pub mod report;
 pub mod requirement;
-pub mod result_analysis;
 pub mod results;
 pub mod robot;
 pub mod row;

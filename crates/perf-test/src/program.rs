@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{
     backend::IN_THIS_PROGRAM,
     cli::{
-        self, Command, CompareOptions, ConditionsCommand, ConditionsOptions, ConformanceOptions, Defaults, IdlOptions,
+        self, Command, CompareOptions, ConditionsCommand, ConditionsOptions, ConformanceOptions, IdlOptions,
         ListOptions, MicroCommand, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions,
         SystemOptions, VersusOptions,
     },
@@ -23,9 +23,8 @@ use crate::{
     interrupt::Interrupt,
     listing::{Listing, message_lines},
     messages, micro,
-    repeat::{paired, repeated},
+    repeat::repeated,
     report::{cannot_write, plot, terminal::write_lines},
-    result_analysis::result_analysis,
     results,
     robot::Robot,
     runner::Runner,
@@ -95,7 +94,7 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
     if options.messages.msg_list {
         return print_messages(options);
     }
-    let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::Run)?;
+    let Resolved { spec, outputs, runs, requirements } = cli::resolve(options)?;
     let runner = Runner { outputs, requirements, interrupt: Interrupt::install()? };
     if runs == 1 {
         return runner.once(&spec);
@@ -120,7 +119,6 @@ fn experiment(question: Question) -> Result<(), Failure> {
         Question::Sizes(options) | Question::Types(options) if options.run.messages.msg_list => {
             return print_messages(&options.run);
         }
-        Question::ZeroCopy(options) if !options.is_batch() => return experiment_zero_copy(&options.run),
         Question::ZeroCopy(options) => zero_copy::measure(&options),
         Question::Sizes(options) => sizes::measure(&options),
         Question::Types(options) => types::measure(&options),
@@ -128,29 +126,6 @@ fn experiment(question: Question) -> Result<(), Failure> {
     }?;
     print_lines(&results.lines())?;
     results.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
-}
-
-fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
-    let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
-    let spec_with = cli::with_zero_copy(&spec, true)?;
-    let runner = Runner { outputs, requirements, interrupt: Interrupt::install()? };
-    let (mut copy, mut zero_copy) = (Vec::new(), Vec::new());
-    for pair in 0..runs {
-        // Interleaved, and each pair in the other order: a machine that changes slowly changes both.
-        let order = [pair % 2 == 1, pair % 2 == 0];
-        for (half, with) in (1..).zip(order) {
-            let (mode, suffix) = if with { ("with", "zero-copy") } else { ("without", "copy") };
-            let suffix = if runs == 1 { suffix.to_owned() } else { format!("{suffix}-run{}", pair + 1) };
-            let title = format!("run {} of {}: {mode} zero copy", 2 * pair + half, 2 * runs);
-            let spec = if with { &spec_with } else { &spec };
-            let (summary, _) = runner.one_of_several(spec, &title, &suffix)?;
-            if with { &mut zero_copy } else { &mut copy }.push(summary);
-        }
-    }
-    match (copy.as_slice(), zero_copy.as_slice()) {
-        ([copy], [zero_copy]) => print_lines(&result_analysis(copy, zero_copy)),
-        pairs => print_lines(&paired(["copy", "zero copy"], [pairs.0, pairs.1])),
-    }
 }
 
 /// Prints the result of a command, also with `-o none`.

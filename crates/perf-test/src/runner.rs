@@ -52,14 +52,21 @@ impl Runner {
     /// # Errors
     /// The run could not begin, failed, or was ended early; then the others must not begin.
     pub fn one_of_several(&self, spec: &RunSpec, title: &str, suffix: &str) -> Result<(Summary, usize), Failure> {
-        let title = [String::new(), format!("=== {title} ==="), String::new()];
-        let (summary, verdicts) = self.measure(spec, &self.outputs.named(suffix), &title)?;
+        let (summary, verdicts) = self.measure(spec, &self.outputs.named(suffix), &heading_of(title))?;
         judge(&summary, &[])?;
         if summary.stopped_early {
             let sentence = "stopped early: the remaining runs were not started, and the earlier ones are not combined";
             return Err(Failure::Measurement(sentence.to_owned()));
         }
         Ok((summary, verdicts.iter().filter(|verdict| !verdict.met).count()))
+    }
+
+    /// Measures and reports one run under a title, and judges nothing.
+    ///
+    /// # Errors
+    /// The run could not begin or failed.
+    pub fn measure_titled(&self, spec: &RunSpec, title: &str) -> Result<Summary, Failure> {
+        self.measure(spec, &self.outputs, &heading_of(title)).map(|(summary, _)| summary)
     }
 
     fn measure(&self, spec: &RunSpec, outputs: &Outputs, title: &[String]) -> Result<(Summary, Vec<Verdict>), Failure> {
@@ -94,6 +101,11 @@ impl Runner {
         }
         Ok((summary, verdicts))
     }
+}
+
+/// The title of one of several runs, as lines of text.
+fn heading_of(title: &str) -> [String; 3] {
+    [String::new(), format!("=== {title} ==="), String::new()]
 }
 
 /// Measures one run without any output. `rows` gets the number of messages sent in each second after it.

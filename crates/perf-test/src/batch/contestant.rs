@@ -2,7 +2,7 @@
 
 use crate::{
     backend::BUILT_IN,
-    cli::{self, Defaults, RunOptions},
+    cli::{self, RunOptions},
     communicator::{Communicator, Program},
 };
 use perf_worker::{
@@ -202,7 +202,7 @@ impl Contestant {
     /// The run with the best settings, or without them and with a note where they are refused and the defaults are not.
     fn with_best(&self, options: RunOptions, description: &Description) -> Result<RunSpec, String> {
         let resolve = |options: &RunOptions| {
-            let resolved = cli::resolve_for(&self.communicator, description.clone(), options, Defaults::Run);
+            let resolved = cli::resolve_for(&self.communicator, description.clone(), options);
             resolved.map(|resolved| resolved.spec)
         };
         let mut best = if self.is_best { description.best() } else { Settings::new() };

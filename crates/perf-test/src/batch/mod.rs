@@ -28,9 +28,9 @@ use std::time::Instant;
 use crate::{
     error::Failure,
     interrupt::Interrupt,
-    report::{full::SummaryEntry, summary::Summary},
+    report::{full::SummaryEntry, outputs::Outputs, summary::Summary},
     robot::Robot,
-    runner::measure_to_log,
+    runner::{Runner, measure_to_log},
     warning::WarningKind,
 };
 pub use contestant::{ALL, Contestant, contestants, wait_of};
@@ -59,6 +59,8 @@ pub struct PlannedRun {
     pub spec: Result<RunSpec, String>,
     /// The topology, if it is the run of one; `spec` is what its processes share.
     pub robot: Option<Arc<Robot>>,
+    /// Its outputs besides the log in the folder.
+    pub outputs: Outputs,
     /// A run whose figures are not kept: it leaves no log, and a complete log does not replace it.
     pub is_warmup: bool,
 }
@@ -226,7 +228,12 @@ impl Batch {
         let log = log.map_err(Failure::Usage)?;
         match &run.robot {
             Some(robot) => robot.measure_to_log(log, &self.interrupt),
-            None => measure_to_log(spec, log, &self.interrupt),
+            None if run.outputs == Outputs::default() => measure_to_log(spec, log, &self.interrupt),
+            None => {
+                let outputs = Outputs { full: log.or_else(|| run.outputs.full.clone()), ..run.outputs.clone() };
+                let runner = Runner { outputs, requirements: Vec::new(), interrupt: self.interrupt.clone() };
+                runner.measure_titled(spec, &run.title)
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use super::{options::RunOptions, values::within};
 /// The end of the help of `zero-copy`.
 pub const AFTER_ZERO_COPY: &str = "\
 Examples:
-  perf_test experiment zero-copy                           Gantry: a run without and a run with zero copy, and their comparison
+  perf_test experiment zero-copy                           Gantry: a run without and a run with zero copy, and their ratios
   perf_test experiment zero-copy --runs 6                  six pairs, with intervals
   perf_test experiment zero-copy -c Gantry,iceoryx2,zenoh --runs 6 --max-runtime 5 --results out
                                                            logs, zero-copy.json and zero-copy.md in the folder out";
@@ -85,15 +85,6 @@ pub struct ZeroCopyOptions {
     /// The options of the runs.
     #[command(flatten)]
     pub run: RunOptions,
-}
-
-impl ZeroCopyOptions {
-    /// Whether there is a folder of results, or a list of contestants in place of the name of one communicator.
-    #[must_use]
-    pub fn is_batch(&self) -> bool {
-        let list = self.run.endpoints.communicator.as_deref().unwrap_or_default();
-        self.results.is_some() || list.contains([',', ':']) || list.eq_ignore_ascii_case("all")
-    }
 }
 
 /// The options of `sizes` and `types`.

@@ -29,10 +29,10 @@ pub use conforming::ConformanceOptions;
 pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptions, ZeroCopyOptions};
 pub use irobot::IrobotOptions;
 pub use micro::{LatencyOptions, MemoryOptions, MicroCommand, RecoveryOptions, ThroughputOptions};
-pub use options::{Output, RunOptions};
+pub use options::{Output, OutputOptions, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
-pub use resolve::{Defaults, Resolved, check_message, check_shared, resolve, resolve_for, with_zero_copy};
+pub use resolve::{Resolved, check_message, check_shared, outputs_of_several, resolve, resolve_for, with_zero_copy};
 pub use scale::ScaleOptions;
 pub use topology::{ROW_MS, TopologyOptions};
 use values::{choice, within};
@@ -218,9 +218,9 @@ pub enum Question {
     /// Compares runs without zero copy with runs with zero copy.
     ///
     /// Takes the options of a run, -c with commas. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m
-    /// -r 100 --max-runtime 30. Of one communicator without --results each run shows its own tables. Otherwise the
-    /// result is one table with two rows for each contestant: the runs with zero copy have its best settings where the
-    /// default has no zero copy, and where a middleware lacks a value, both have its nearest.
+    /// -r 100 --max-runtime 30. The result is one table with two rows for each contestant: the runs with zero copy have
+    /// its best settings where the default has no zero copy, and where a middleware lacks a value, both have its
+    /// nearest. -o stdout shows the tables of each run, too.
     #[command(after_help = experiments::AFTER_ZERO_COPY)]
     ZeroCopy(Box<ZeroCopyOptions>),
     /// Measures latency and messages received over the size of the message, and finds the size from which latency grows

@@ -33,6 +33,7 @@ use crate::{
     error::Failure,
     figures::{CPU, Figure, LATE, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE},
     interrupt::Interrupt,
+    report::outputs::Outputs,
     system::{self, System, root::Root},
 };
 
@@ -153,6 +154,7 @@ fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition
                     log: Record::log(condition, &entry.label, round),
                     spec: spec.clone(),
                     robot: robot.clone(),
+                    outputs: Outputs::default(),
                     is_warmup: false,
                 });
             }

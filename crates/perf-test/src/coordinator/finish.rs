@@ -43,7 +43,6 @@ impl Run<'_> {
         let sent_at_least = self.all_sent_at_least();
         let daemons = std::mem::take(&mut self.daemon_usages);
         let measured = self.ledger.measured();
-        let (second_latencies_ns, second_core_percents) = self.ledger.seconds();
         let subscriptions = self.subscriptions().map(|endpoint| self.subscription_figures(endpoint)).collect();
         let publishers = self.ledger.publishers().map(|endpoint| self.publisher_figures(endpoint)).collect();
         let of_services = self.ledger.relays().filter(|_| self.spec.executor.is_some());
@@ -83,8 +82,6 @@ impl Run<'_> {
             cores: self.ledger.cores(),
             own_usage: Usage::of_this_process().unwrap_or_default(),
             calibrations,
-            second_latencies_ns,
-            second_core_percents,
             exited: self.gone(),
             own_cost: own_cost::measure(self.spec),
             run_warnings: std::mem::take(&mut self.warnings),

@@ -23,6 +23,7 @@ use crate::{
     error::Failure,
     figures::{Figure, Values},
     messages::{self, MessageChoice},
+    report::outputs::Outputs,
 };
 use perf_worker::run_spec::RunSpec;
 
@@ -36,6 +37,8 @@ struct Kind {
     log: PathBuf,
     /// The run, or the sentence of its refusal.
     spec: Result<RunSpec, String>,
+    /// Its outputs besides that log.
+    outputs: Outputs,
 }
 
 /// The results of a kind of run.
@@ -119,6 +122,7 @@ impl Kind {
             log: PathBuf::from(format!("{}-round{round}.json", self.log.display())),
             spec: self.spec.clone(),
             robot: None,
+            outputs: if rounds == 1 { self.outputs.clone() } else { self.outputs.named(&format!("run{round}")) },
             is_warmup: false,
         }
     }
@@ -161,6 +165,12 @@ impl Cell {
             (None, Some(shortfall)) => format!("{} [{}]", shortfall.kind, notes.number(&shortfall.sentence)),
             (None, None) => "not done".to_owned(),
         }
+    }
+
+    /// The cells of a row with these figures; without figures one cell, which says so.
+    fn row(&self, notes: &mut Footnotes, figures: &[&Figure]) -> Vec<String> {
+        let shown = figures.iter().take(if self.medians.is_some() { figures.len() } else { 1 });
+        shown.map(|figure| self.show(notes, figure)).collect()
     }
 
     /// The conditions that a middleware may have in place of those that were asked for, but for the setting `varied`.

@@ -10,6 +10,7 @@ use crate::{
     figures::{CPU_PER_MESSAGE, P50},
     interrupt::Interrupt,
     messages::{self, MessageChoice},
+    report::outputs::Outputs,
 };
 
 /// The format of `types.json`.
@@ -118,6 +119,7 @@ fn kind(run: &RunOptions, contestant: &Contestant, message: &MessageChoice) -> K
         contestant: label.clone(),
         title: format!("{label} {name}"),
         log: folder("types", label).join(name),
+        outputs: Outputs::default(),
         spec: contestant.spec(&with_message(run, message)),
     }
 }

@@ -3,15 +3,16 @@
 
 use serde::Serialize;
 
-use super::{Cell, Footnotes, Kind, Results, Table, at_rate, folder, notes_of, run_rounds};
+use super::{Cell, Footnotes, Kind, Results, Table, at_rate, folder, notes_of, of_rounds, run_rounds};
 use crate::{
-    batch::{Batch, Contestant, contestants, refuse, with_defaults},
-    cli::{self, RunOptions, ZeroCopyOptions},
+    batch::{Batch, Contestant, contestants, file_name, refuse, with_defaults},
+    cli::{self, OutputOptions, RunOptions, ZeroCopyOptions, check_shared},
     error::Failure,
-    figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED},
+    figures::{CPU_PER_MESSAGE, Figure, LOST, MEAN, P50, P99, PEAK_MEMORY, RECEIVED, USAGE},
     interrupt::Interrupt,
     measure::{interval::Interval, ranks::ratio},
     messages,
+    report::outputs::Outputs,
 };
 use perf_worker::run_spec::RunSpec;
 
@@ -56,7 +57,15 @@ struct Pair {
 pub fn measure(options: &ZeroCopyOptions) -> Result<Results, Failure> {
     let mut run = with_defaults(&options.run, WARMUP_S, MEASURED_S);
     let rounds = run.time.runs.take().unwrap_or(1);
+    let outputs = match options.results {
+        None => cli::outputs_of_several(&run)?,
+        Some(_) => Outputs::default(),
+    };
+    if options.results.is_none() {
+        run.output = OutputOptions::default();
+    }
     refuse(&run, "experiment zero-copy").map_err(Failure::Usage)?;
+    check_shared(&run)?;
     if run.messages.zero_copy {
         let sentence = "`experiment zero-copy` does runs with and without zero copy: leave out --zero-copy";
         return Err(Failure::Usage(sentence.to_owned()));
@@ -65,17 +74,21 @@ pub fn measure(options: &ZeroCopyOptions) -> Result<Results, Failure> {
     let contestants = contestants(list.as_deref().unwrap_or("Gantry")).map_err(Failure::Usage)?;
     let layout = run.messages.message_layout.unwrap_or_default();
     let unbounded_bytes = run.messages.unbounded_msg_size.unwrap_or(0) as usize;
-    let name = run.messages.msg.get_or_insert_with(|| MESSAGE.to_owned());
-    let message = messages::find(name, layout, unbounded_bytes).map_err(Failure::Usage)?;
-    let rate_hz = *run.time.rate.get_or_insert(RATE_HZ);
+    let (name, rate_hz) = complete(&mut run);
+    let message = messages::find(&name, layout, unbounded_bytes).map_err(Failure::Usage)?;
     let batch = Batch::open(options.results.clone(), options.again, Interrupt::install()?)?;
-    let kinds: Vec<Kind> = contestants.iter().flat_map(|contestant| kinds(&run, contestant)).collect();
+    let of_one = |contestant: &Contestant| match contestants.len() {
+        1 => outputs.clone(),
+        _ => outputs.named(&file_name(&contestant.label)),
+    };
+    let kinds: Vec<Kind> =
+        contestants.iter().flat_map(|contestant| kinds(&run, contestant, &of_one(contestant))).collect();
     let (cells, end) = run_rounds(&batch, &kinds, rounds)?;
     let mut cells = cells.into_iter();
     let pairs = contestants.iter().filter_map(|one| Some(Pair::new(&one.label, cells.next()?, cells.next()?)));
     let contestants = pairs.collect();
     let found = ZeroCopy { schema: SCHEMA, rounds, message: message.name.to_owned(), rate_hz, contestants };
-    let results = Results { heading: "Zero copy", tables: vec![found.table()], end };
+    let results = Results { heading: "Zero copy", tables: vec![found.table(), found.usage()], end };
     results.write(&batch, "zero-copy", &found)?;
     Ok(results)
 }
@@ -83,16 +96,31 @@ pub fn measure(options: &ZeroCopyOptions) -> Result<Results, Failure> {
 impl ZeroCopy {
     fn table(&self) -> Table {
         let title = format!("{} without and with zero copy{}", self.message, at_rate(self.rate_hz, self.rounds));
-        Table::new(title, self.sentences(), |notes| self.rows(notes))
+        Table::new(title, self.sentences(), |notes| self.rows(&FIGURES, Some("path"), |cell| shown(cell, notes)))
     }
 
-    fn rows(&self, notes: &mut Footnotes) -> Vec<Vec<String>> {
-        let columns = FIGURES.iter().map(|figure| figure.column);
-        let header = ["contestant", "Communication Method"].into_iter().chain(columns).chain(["path"]);
+    /// The usage of the workers, in the columns of performance_test.
+    fn usage(&self) -> Table {
+        let title = format!("result analysis{}", of_rounds(self.rounds));
+        let note = "All workers since each started, without the instrument's own threads.".to_owned();
+        let figures: Vec<&Figure> = [&MEAN].into_iter().chain(&USAGE).collect();
+        let shown = |cell: &Cell, notes: &mut Footnotes| cell.row(notes, &figures);
+        Table::new(title, vec![note], |notes| self.rows(&figures, None, |cell| shown(cell, notes)))
+    }
+
+    /// A row for each run of each contestant.
+    fn rows(
+        &self,
+        figures: &[&Figure],
+        last: Option<&str>,
+        mut shown: impl FnMut(&Cell) -> Vec<String>,
+    ) -> Vec<Vec<String>> {
+        let columns = figures.iter().map(|figure| figure.column);
+        let header = ["contestant", "Communication Method"].into_iter().chain(columns).chain(last);
         let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).collect()];
         for pair in &self.contestants {
             for (method, cell) in [("Non-\"zero-copy\"", &pair.copy), ("\"zero-copy\"", &pair.zero_copy)] {
-                rows.push([pair.contestant.clone(), method.to_owned()].into_iter().chain(shown(cell, notes)).collect());
+                rows.push([pair.contestant.clone(), method.to_owned()].into_iter().chain(shown(cell)).collect());
             }
         }
         rows
@@ -152,25 +180,32 @@ fn text(found: &Interval) -> String {
 
 /// The cells of a row after its contestant and its method.
 fn shown(cell: &Cell, notes: &mut Footnotes) -> Vec<String> {
-    let mut row = vec![cell.show(notes, &P50)];
+    let mut row = cell.row(notes, &FIGURES);
     let Some(medians) = &cell.medians else { return row };
     let path = match (cell.zero_copy, medians.copied()) {
         (false, _) => "copied".to_owned(),
         (true, 0) => "loaned".to_owned(),
         (true, copied) => format!("{copied} copied"),
     };
-    row.extend(FIGURES.iter().skip(1).map(|figure| medians.show(figure)).chain([path]));
+    row.push(path);
     row
 }
 
+/// Completes the options by the message and the rate, and returns both.
+fn complete(run: &mut RunOptions) -> (String, u32) {
+    let name = run.messages.msg.get_or_insert_with(|| MESSAGE.to_owned());
+    (name.clone(), *run.time.rate.get_or_insert(RATE_HZ))
+}
+
 /// The run without and the run with zero copy.
-fn kinds(run: &RunOptions, contestant: &Contestant) -> [Kind; 2] {
+fn kinds(run: &RunOptions, contestant: &Contestant, outputs: &Outputs) -> [Kind; 2] {
     let label = &contestant.label;
     let kind = |mode: &str, name: &str, spec: Result<RunSpec, String>| Kind {
         contestant: label.clone(),
         title: format!("{label} {mode} zero copy"),
         log: folder("zero-copy", label).join(name),
         spec,
+        outputs: outputs.named(name),
     };
     let with = |spec: RunSpec, zero_copy: bool| {
         let is_there = spec.zero_copy == zero_copy;
@@ -193,11 +228,19 @@ mod tests {
         let line = "perf_test -m Array4m".split_whitespace();
         let run = with_defaults(&cli::parse(line.map(Into::into)).unwrap().options, WARMUP_S, MEASURED_S);
         for list in ["Gantry", "Gantry:best", "Gantry:zero-copy", "Mock"] {
-            let [copy, zero_copy] = kinds(&run, &contestants(list).unwrap()[0]).map(|kind| kind.spec.unwrap());
+            let [copy, zero_copy] =
+                kinds(&run, &contestants(list).unwrap()[0], &Outputs::default()).map(|kind| kind.spec.unwrap());
             assert!(!copy.zero_copy && zero_copy.zero_copy, "{list}");
             assert_eq!(RunSpec { zero_copy: true, ..copy.clone() }, zero_copy, "{list}");
             assert_eq!((copy.qos.to_string().as_str(), copy.max_runtime_s), ("RELIABLE, VOLATILE, KEEP_LAST 10", 30));
         }
+        // The runs of the experiment without options are those of the zero-copy documentation.
+        let line = "perf_test --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100 --max-runtime 30";
+        let documented = cli::resolve(&cli::parse(line.split_whitespace().map(Into::into)).unwrap().options).unwrap();
+        let mut run = with_defaults(&RunOptions::default(), WARMUP_S, MEASURED_S);
+        complete(&mut run);
+        let [copy, _] = kinds(&run, &contestants("Gantry").unwrap()[0], &Outputs::default());
+        assert_eq!(copy.spec.unwrap(), documented.spec);
     }
 
     #[test]

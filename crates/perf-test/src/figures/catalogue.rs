@@ -1,7 +1,10 @@
 //! The figures themselves. Less is better in those of time, memory and losses.
 
 use super::Figure;
-use crate::{report::full::SummaryEntry, units::Unit};
+use crate::{
+    report::full::{SummaryEntry, UsedEntry},
+    units::Unit,
+};
 
 /// The value of a figure in a run.
 type Value = fn(&SummaryEntry) -> Option<f64>;
@@ -78,6 +81,27 @@ pub static PHASES: [Figure; 4] = [
     phase(["wake-up", "time of the wake-up", "wake-up", "wake_up_ns"], |run| run.total.wake_up.mean_ns),
     phase(["deserialise", "time to deserialise", "deserialise", "deserialise_ns"], |run| run.total.deserialise.mean_ns),
 ];
+/// The usage of all workers since each started, without the instrument's own threads, in the columns of
+/// performance_test.
+pub static USAGE: [Figure; 5] = [
+    figure(["cpu_time", "CPU time", "utime+stime", "cpu_time_ns"], Unit::Time, |run| {
+        used(run, |used| used.user_ns.saturating_add(used.system_ns))
+    }),
+    figure(["minor_faults", "page faults without I/O", "minflt", "minor_faults"], Unit::Count, |run| {
+        used(run, |used| used.minor_faults)
+    }),
+    figure(["major_faults", "page faults with I/O", "majflt", "major_faults"], Unit::Count, |run| {
+        used(run, |used| used.major_faults)
+    }),
+    figure(["voluntary_switches", "voluntary context switches", "nvcsw", "voluntary_switches"], Unit::Count, |run| {
+        used(run, |used| used.voluntary_switches)
+    }),
+    figure(
+        ["involuntary_switches", "involuntary context switches", "nivcsw", "involuntary_switches"],
+        Unit::Count,
+        |run| used(run, |used| used.involuntary_switches),
+    ),
+];
 /// The CPU time of the workers' endpoints and middleware, and of daemons.
 pub static CPU: Figure = figure(["cpu", "CPU", "CPU (% of a core)", "cpu_percent"], Unit::PercentOfCore, |run| {
     Some(run.core_percent + run.daemons.iter().map(|daemon| daemon.core_percent).sum::<f64>())
@@ -102,6 +126,10 @@ pub static PRIMARY: [&Figure; 2] = [&P50, &CPU_PER_MESSAGE];
 
 const fn phase(names: [&'static str; 4], value_ns: Value) -> Figure {
     figure(names, Unit::Time, value_ns)
+}
+
+fn used(run: &SummaryEntry, count: fn(&UsedEntry) -> i64) -> Option<f64> {
+    Some(run.workers.iter().map(|worker| count(&worker.used) as f64).sum())
 }
 
 fn per_second(run: &SummaryEntry, count: u64) -> Option<f64> {

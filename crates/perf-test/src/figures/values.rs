@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::{COPIED, CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, RECEIVED, RECEIVED_HZ, THROUGHPUT};
+use super::{
+    COPIED, CPU_PER_MESSAGE, Figure, LOST, MEAN, P50, P99, PEAK_MEMORY, PHASES, RECEIVED, RECEIVED_HZ, THROUGHPUT,
+    USAGE,
+};
 use crate::{measure::interval::Interval, report::full::SummaryEntry};
 
-/// The figures of files of results, without the phases.
-static KEPT: [&Figure; 9] =
-    [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
+/// The figures of files of results, without the usage and the phases.
+static KEPT: [&Figure; 10] =
+    [&P50, &MEAN, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
 
 /// The values of one run, or of several together: medians, and sums of losses and copies. A value that is not known is
 /// null in files.
@@ -55,13 +58,13 @@ impl Values {
 }
 
 fn kept() -> impl Iterator<Item = &'static Figure> {
-    KEPT.into_iter().chain(&PHASES)
+    KEPT.into_iter().chain(&USAGE).chain(&PHASES)
 }
 
 impl Serialize for Values {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for figure in KEPT {
+        for figure in KEPT.into_iter().chain(&USAGE) {
             match self.get(figure) {
                 Some(value) if figure.is_sum => map.serialize_entry(figure.field, &(value as u64))?,
                 value => map.serialize_entry(figure.field, &value)?,

@@ -8,6 +8,7 @@ use crate::{
     batch::{Batch, Outcome, PlannedRun, file_name},
     cli::{self, ScaleOptions},
     error::Failure,
+    report::outputs::Outputs,
     robot::Robot,
 };
 use perf_worker::choice::Choice;
@@ -67,6 +68,7 @@ pub fn run(batch: &Batch, wanted: Vec<Wanted>) -> Result<(Vec<Point>, bool), Fai
         log: PathBuf::from(format!("{}.json", file_name(&wanted.name))),
         spec: Ok(wanted.robot.spec().clone()),
         robot: Some(wanted.robot.clone()),
+        outputs: Outputs::default(),
         is_warmup: false,
     };
     let planned: Vec<PlannedRun> = wanted.iter().map(planned).collect();

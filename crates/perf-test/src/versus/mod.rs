@@ -15,7 +15,7 @@ use crate::{
     cli::{VersusOptions, check_message, check_shared},
     error::Failure,
     interrupt::Interrupt,
-    report::plot::dots,
+    report::{outputs::Outputs, plot::dots},
 };
 use case::{Case, cases};
 use perf_worker::run_spec::RunSpec;
@@ -193,6 +193,7 @@ fn planned(case: &Case, contestant: &Contestant, spec: Result<RunSpec, String>, 
         log: PathBuf::from(file_name(case)).join(format!("{}-{file}.json", file_name(label))),
         spec: if round.is_none() { spec.map(short) } else { spec },
         robot: None,
+        outputs: Outputs::default(),
         is_warmup: round.is_none(),
     }
 }

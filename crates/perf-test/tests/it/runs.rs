@@ -171,14 +171,20 @@ fn the_history_of_a_late_subscription_is_counted_apart_from_live_samples() {
 
 fn the_experiment_runs_both_ways_and_reports_the_difference() {
     let memory = Memory::new();
-    let run = memory.run("experiment zero-copy -r 20 --max-runtime 2");
+    let folder = tempfile::tempdir().unwrap();
+    let logs = format!("-o stdout -l {}", folder.path().join("a.csv").display());
+    let run = memory.run(&format!("experiment zero-copy -r 20 --max-runtime 2 {logs}"));
     run.assert_good();
     assert_eq!(run.rows(), 4);
     assert_eq!(run.stdout.matches("Maximum runtime reached. Exiting.").count(), 2);
-    let (_, analysis) = run.stdout.split_once("result analysis").unwrap();
-    assert!(analysis.contains("| Communication Method | Latency"), "{analysis}");
-    assert!(analysis.contains("| Non-\"zero-copy\"") && analysis.contains("| \"zero-copy\""), "{analysis}");
-    assert_eq!(analysis.lines().filter(|line| line.starts_with("- The ")).count(), 7, "{analysis}");
+    let (_, found) = run.stdout.split_once("Array4m without and with zero copy, 20 Hz").unwrap();
+    assert!(found.contains("| Communication Method | p50"), "{found}");
+    assert!(found.contains("| Non-\"zero-copy\"") && found.contains("| \"zero-copy\""), "{found}");
+    assert!(found.contains("gantry: zero copy / copy: p50 "), "{found}");
+    assert!(found.contains("result analysis") && found.contains("| minflt | majflt | nvcsw | nivcsw |"), "{found}");
+    for log in ["a-copy.csv", "a-zero-copy.csv"] {
+        assert!(folder.path().join(log).is_file(), "{log}");
+    }
     memory.assert_empty();
 }
 
@@ -199,10 +205,16 @@ fn compared_runs_are_interleaved_in_pairs_of_changing_order() {
     let memory = Memory::new();
     let run = memory.run("experiment zero-copy -m Array1k -r 100 --max-runtime 1 --runs 2");
     run.assert_good();
-    let order: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("=== run")).collect();
-    let expected = ["1 of 4: without", "2 of 4: with", "3 of 4: with", "4 of 4: without"];
-    assert_eq!(order, expected.map(|run| format!("=== run {run} zero copy ===")), "{}", run.stdout);
-    assert!(run.stdout.contains("2 pairs of runs, interleaved: from copy to zero copy"), "{}", run.stdout);
+    let order: Vec<&str> =
+        run.stderr.lines().filter_map(|line| line.split("gantry ").nth(1)?.split(';').next()).collect();
+    let expected = [
+        "without zero copy, round 1",
+        "with zero copy, round 1",
+        "with zero copy, round 2",
+        "without zero copy, round 2",
+    ];
+    assert_eq!(order, expected, "{}", run.stderr);
+    assert!(run.stdout.contains("medians of 2 rounds") && !run.stdout.contains("T_experiment"), "{}", run.stdout);
     memory.assert_empty();
 }
 

@@ -18,6 +18,7 @@ use crate::{
     cli::{self, Axis, Choice, MatrixOptions},
     error::Failure,
     interrupt::Interrupt,
+    report::outputs::Outputs,
 };
 
 /// The format of `matrix.json`.
@@ -192,6 +193,7 @@ impl Combination {
             title: format!("{label}{told}"),
             log: folder("matrix", &label).join(log_name(&self.arguments)),
             contestant: label,
+            outputs: Outputs::default(),
             spec: one.map_err(String::clone).and_then(|one| one.exact_spec(&run)),
         })
     }

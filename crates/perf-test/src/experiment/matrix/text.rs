@@ -3,7 +3,7 @@
 use super::{Matrix, Options};
 use crate::{
     experiment::{Footnotes, Table, notes_of, of_rounds},
-    figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED_HZ, Values},
+    figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED_HZ},
 };
 
 /// The figures of the table.
@@ -31,10 +31,7 @@ impl Matrix {
         for run in &self.runs {
             let values = varied.iter().map(|option| value(&run.options, option).unwrap_or("-").to_owned());
             let mut row: Vec<String> = std::iter::once(run.contestant.clone()).chain(values).collect();
-            row.push(run.cell.show(notes, &P50));
-            let others =
-                |medians: &Values| FIGURES.iter().skip(1).map(|figure| medians.show(figure)).collect::<Vec<_>>();
-            row.extend(run.cell.medians.iter().flat_map(others));
+            row.extend(run.cell.row(notes, &FIGURES));
             rows.push(row);
         }
         rows

@@ -14,7 +14,7 @@ use crate::{
     interrupt::Interrupt,
     measure::knee::{Knee, knee},
     messages::{self, MessageChoice},
-    report::plot::sizes,
+    report::{outputs::Outputs, plot::sizes},
     system::{self, System, cpu::Cpu},
 };
 use perf_worker::run_spec::Strategy;
@@ -196,6 +196,7 @@ fn kind(run: &RunOptions, contestant: &Contestant, way: &Way, message: &MessageC
         contestant: label.clone(),
         title: format!("{label} {name}, {way}"),
         log: folder("sizes", label).join(format!("{name}-{}", way.replace(", ", "-").replace(' ', "-"))),
+        outputs: Outputs::default(),
         spec: contestant.spec(&run),
     }
 }

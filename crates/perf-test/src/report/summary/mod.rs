@@ -186,10 +186,6 @@ pub struct Summary {
     pub own_usage: Usage,
     /// The costs of the machine itself.
     pub calibrations: Calibrations,
-    /// The mean latencies of single seconds, nanoseconds.
-    pub second_latencies_ns: Moments,
-    /// CPU time of all workers in single seconds, percent of one core.
-    pub second_core_percents: Moments,
     /// The kind of endpoints of which none finished.
     pub exited: Option<&'static str>,
     /// The cost of the instrument itself for each message.

@@ -9,7 +9,7 @@ use perf_worker::measure::memory::Memory;
 pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let line = format!("perf_test -m Array4m -r 100 --max-runtime 30 {options}");
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-    let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
+    let spec = cli::resolve(&cli.options).unwrap().spec;
     let mut latencies = Latencies::default();
     let mut received = Received { samples: 3000, ..Received::default() };
     for _ in 0..3000 {
@@ -56,8 +56,6 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         cores: 2,
         own_usage: usage,
         calibrations: Calibrations { before: calibration, after: calibration },
-        second_latencies_ns: Moments { n: 30, mean: latency_ns as f64, ..Moments::default() },
-        second_core_percents: Moments { n: 30, mean: 9.0, ..Moments::default() },
         exited: None,
         own_cost: OwnCost { send_ns: 90.0, receive_ns: 110.0 },
         run_warnings: Vec::new(),
