@@ -43,6 +43,7 @@ pub mod repeat;
 pub mod report;
 pub mod requirement;
 pub mod results;
+pub mod results_file;
 pub mod robot;
 pub mod row;
 pub mod runner;

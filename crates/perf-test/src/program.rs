@@ -12,14 +12,14 @@ use crate::{
     cli::{
         self, Command, CompareOptions, ConditionsCommand, ConditionsOptions, ConformanceOptions, IdlOptions,
         ListOptions, MicroCommand, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions,
-        SystemOptions, VersusOptions,
+        SweepOptions, SystemOptions, VersusOptions,
     },
     comparison::Comparison,
     conditions,
     conformance::Conformance,
     coordinator::daemon::become_daemon,
     error::Failure,
-    experiment::{matrix, sizes, types, zero_copy},
+    experiment::{self, Preset, matrix},
     interrupt::Interrupt,
     listing::{Listing, message_lines},
     messages, micro,
@@ -115,17 +115,24 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
 
 fn experiment(question: Question) -> Result<(), Failure> {
     let results = match question {
-        Question::ZeroCopy(options) if options.run.messages.msg_list => return print_messages(&options.run),
-        Question::Sizes(options) | Question::Types(options) if options.run.messages.msg_list => {
-            return print_messages(&options.run);
+        Question::ZeroCopy(options) => of_preset(&experiment::ZERO_COPY, &options),
+        Question::Sizes(options) => of_preset(&experiment::SIZES, &options),
+        Question::Types(options) => of_preset(&experiment::TYPES, &options),
+        Question::Matrix(options) => {
+            matrix::measure(&experiment::MATRIX, options.file.as_deref(), &options.sweep).map(Some)
         }
-        Question::ZeroCopy(options) => zero_copy::measure(&options),
-        Question::Sizes(options) => sizes::measure(&options),
-        Question::Types(options) => types::measure(&options),
-        Question::Matrix(options) => matrix::measure(&options),
     }?;
+    let Some(results) = results else { return Ok(()) };
     print_lines(&results.lines())?;
     results.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+}
+
+/// The results of a preset; none if the user asks for the messages only.
+fn of_preset(preset: &Preset, options: &SweepOptions) -> Result<Option<experiment::Results>, Failure> {
+    if let Some(run) = options.asks_for_messages() {
+        return print_messages(&run).map(|()| None);
+    }
+    matrix::measure(preset, None, options).map(Some)
 }
 
 /// Prints the result of a command, also with `-o none`.

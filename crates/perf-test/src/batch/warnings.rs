@@ -22,6 +22,7 @@ const WORST: [&str; 11] = [
 
 /// The warnings of several runs, the worst first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warnings {
     /// The measured runs.
     pub runs: usize,
@@ -33,6 +34,7 @@ pub struct Warnings {
 
 /// One kind of warning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warned {
     /// The kind, as `rate-not-held`.
     pub kind: String,

@@ -71,31 +71,16 @@ pub struct BatchOptions {
     pub again: bool,
 }
 
-/// The options of `zero-copy`.
-#[derive(Clone, Debug, Args)]
-pub struct ZeroCopyOptions {
-    /// Folder for the logs of all runs, zero-copy.json, zero-copy.md, environment.json and commands.txt
-    ///
-    /// A run whose log is there with the same conditions is not repeated. Example: --results results/today
-    #[arg(long, value_name = "DIR")]
-    pub results: Option<PathBuf>,
-    /// Repeats runs whose logs are in the folder of results
-    #[arg(long, requires = "results")]
-    pub again: bool,
-    /// The options of the runs.
-    #[command(flatten)]
-    pub run: RunOptions,
-}
-
-/// The options of `sizes` and `types`.
-#[derive(Clone, Debug, Args)]
-pub struct ExperimentOptions {
-    /// The rounds and the folder of results.
-    #[command(flatten)]
-    pub batch: BatchOptions,
-    /// The options of the runs.
-    #[command(flatten)]
-    pub run: RunOptions,
+impl SweepOptions {
+    /// The options of the messages to list, if `--msg-list` is there.
+    #[must_use]
+    pub fn asks_for_messages(&self) -> Option<RunOptions> {
+        let is_of_list =
+            |axis: &&Axis| ["msg-list", "message-layout", "unbounded-msg-size"].contains(&axis.option.as_str());
+        let arguments = self.axes.iter().filter(is_of_list).filter_map(|axis| axis.choices.first());
+        let arguments: Vec<String> = arguments.flat_map(|choice| choice.arguments.clone()).collect();
+        super::run_options(&arguments).ok().filter(|run| run.messages.msg_list)
+    }
 }
 
 /// One value of an axis: as it is shown, and the arguments that choose it.
@@ -130,6 +115,13 @@ impl Axis {
 pub struct MatrixOptions {
     /// The YAML of performance_report's runner.
     pub file: Option<PathBuf>,
+    /// The options of the presets, too.
+    pub sweep: SweepOptions,
+}
+
+/// The options of the presets of `matrix`.
+#[derive(Clone, Debug)]
+pub struct SweepOptions {
     /// The rounds and the folder of results.
     pub batch: BatchOptions,
     /// The given options of a run.
@@ -138,11 +130,34 @@ pub struct MatrixOptions {
 
 const FILE: &str = "experiments-file";
 
-impl Args for MatrixOptions {
+impl Args for SweepOptions {
     fn augment_args(command: Command) -> Command {
         let command = RunOptions::augment_args(command).mut_args(as_list);
-        let file = Arg::new(FILE).value_name("FILE").value_parser(value_parser!(PathBuf));
         BatchOptions::augment_args(command.next_help_heading("Matrix"))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SweepOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let declared = RunOptions::augment_args(Command::new(FILE));
+        let axes = declared.get_arguments().filter_map(|arg| axis(arg, matches)).collect();
+        Ok(SweepOptions { batch: BatchOptions::from_arg_matches(matches)?, axes })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for MatrixOptions {
+    fn augment_args(command: Command) -> Command {
+        let file = Arg::new(FILE).value_name("FILE").value_parser(value_parser!(PathBuf));
+        SweepOptions::augment_args(command)
             .arg(file.help("YAML of performance_test's runs, `experiments:` with a list of maps [example: run.yaml]"))
     }
 
@@ -153,10 +168,8 @@ impl Args for MatrixOptions {
 
 impl FromArgMatches for MatrixOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let declared = RunOptions::augment_args(Command::new(FILE));
-        let axes = declared.get_arguments().filter_map(|arg| axis(arg, matches)).collect();
         let file = matches.get_one::<PathBuf>(FILE).cloned();
-        Ok(MatrixOptions { file, batch: BatchOptions::from_arg_matches(matches)?, axes })
+        Ok(MatrixOptions { file, sweep: SweepOptions::from_arg_matches(matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -210,7 +223,7 @@ mod tests {
         }
     }
 
-    fn values(options: &MatrixOptions) -> Vec<(&str, Vec<&str>)> {
+    fn values(options: &SweepOptions) -> Vec<(&str, Vec<&str>)> {
         let shown = |axis: &'_ Axis| axis.choices.iter().map(|choice| choice.shown.clone()).collect::<Vec<_>>();
         options
             .axes
@@ -225,15 +238,15 @@ mod tests {
             "run.yaml --results out -m Array1k,Array4m -r 100 --rate=1000 --zero-copy -c Gantry,Mock:best --again",
         );
         assert_eq!(found.file, Some("run.yaml".into()));
-        assert!(found.batch.again && found.batch.rounds == 1);
+        assert!(found.sweep.batch.again && found.sweep.batch.rounds == 1);
         let expected = vec![
             ("msg", vec!["Array1k", "Array4m"]),
             ("zero-copy", vec!["yes"]),
             ("communicator", vec!["Gantry", "Mock:best"]),
             ("rate", vec!["100", "1000"]),
         ];
-        assert_eq!(values(&found), expected);
-        let of_message = &found.axes[0].choices[1];
+        assert_eq!(values(&found.sweep), expected);
+        let of_message = &found.sweep.axes[0].choices[1];
         assert_eq!(of_message.arguments, ["--msg=Array4m"]);
     }
 
@@ -245,6 +258,6 @@ mod tests {
             ("num-sub-threads", vec!["1", "3"]),
             ("late", vec!["25%,5ms", "10%"]),
         ];
-        assert_eq!(values(&found), expected);
+        assert_eq!(values(&found.sweep), expected);
     }
 }

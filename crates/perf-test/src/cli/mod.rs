@@ -26,7 +26,7 @@ use clap::{Args, Parser, Subcommand};
 pub use comparing::CompareOptions;
 pub use conditions::{ConditionsCommand, ConditionsMergeOptions, ConditionsOptions};
 pub use conforming::ConformanceOptions;
-pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptions, ZeroCopyOptions};
+pub use experiments::{Axis, BatchOptions, Choice, MatrixOptions, SweepOptions};
 pub use irobot::IrobotOptions;
 pub use micro::{LatencyOptions, MemoryOptions, MicroCommand, RecoveryOptions, ThroughputOptions};
 pub use options::{Output, OutputOptions, RunOptions};
@@ -217,27 +217,27 @@ pub struct ListOptions {
 pub enum Question {
     /// Compares runs without zero copy with runs with zero copy.
     ///
-    /// Takes the options of a run, -c with commas. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m
-    /// -r 100 --max-runtime 30. The result is one table with two rows for each contestant: the runs with zero copy have
-    /// its best settings where the default has no zero copy, and where a middleware lacks a value, both have its
-    /// nearest. -o stdout shows the tables of each run, too.
+    /// A matrix of runs without and with zero copy. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m
+    /// -r 100 --max-runtime 30. The runs with zero copy have the contestant's best settings where the default has no
+    /// zero copy, and where a middleware lacks a value, both have its nearest. --runs 6 is --rounds 6. The logs that
+    /// -o, --csv-logfile and such options name are written for each run; -o stdout shows its tables, too.
     #[command(after_help = experiments::AFTER_ZERO_COPY)]
-    ZeroCopy(Box<ZeroCopyOptions>),
+    ZeroCopy(Box<SweepOptions>),
     /// Measures latency and messages received over the size of the message, and finds the size from which latency grows
     /// with it.
     ///
-    /// Takes the options of a run, -c and -m with commas. Each contestant is measured between processes and within one
+    /// A matrix whose options have defaults. Each contestant is measured between processes and within one
     /// (INTER_THREAD), and, if it has the setting, with sync and with async publishing. Defaults: Array1k to Array8m,
     /// --reliable --keep-last --history-depth 10 -r 1000 --warmup 1 --max-runtime 1. Where a middleware lacks a value,
     /// it has its nearest.
     #[command(after_help = experiments::AFTER_SIZES)]
-    Sizes(Box<ExperimentOptions>),
+    Sizes(Box<SweepOptions>),
     /// Measures latency and CPU time of all message types.
     ///
-    /// Takes the options of a run, -c and -m with commas. Defaults: all messages of the layout, --reliable --keep-last
-    /// --history-depth 10 -r 100 --warmup 1 --max-runtime 1. A type that a middleware refuses is a cell that says so.
+    /// A matrix whose options have defaults: all messages of the layout, --reliable --keep-last --history-depth 10
+    /// -r 100 --warmup 1 --max-runtime 1. A type that a middleware refuses is a row that says so.
     #[command(after_help = experiments::AFTER_TYPES)]
-    Types(Box<ExperimentOptions>),
+    Types(Box<SweepOptions>),
     /// Measures every combination of lists of values, from performance_test's YAML or from the command line.
     ///
     /// FILE is the YAML of performance_report's runner as it is. Each option of a run may have several values, with

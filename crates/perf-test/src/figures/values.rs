@@ -50,6 +50,11 @@ impl Values {
         figure.show_or_dash(self.get(figure))
     }
 
+    /// The figures of files of results, without the phases.
+    pub fn figures() -> impl Iterator<Item = &'static Figure> {
+        KEPT.into_iter().chain(&USAGE)
+    }
+
     /// Messages that were to be loaned and were copied.
     #[must_use]
     pub fn copied(&self) -> u64 {
@@ -58,13 +63,13 @@ impl Values {
 }
 
 fn kept() -> impl Iterator<Item = &'static Figure> {
-    KEPT.into_iter().chain(&USAGE).chain(&PHASES)
+    Values::figures().chain(&PHASES)
 }
 
 impl Serialize for Values {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for figure in KEPT.into_iter().chain(&USAGE) {
+        for figure in Values::figures() {
             match self.get(figure) {
                 Some(value) if figure.is_sum => map.serialize_entry(figure.field, &(value as u64))?,
                 value => map.serialize_entry(figure.field, &value)?,
@@ -80,5 +85,35 @@ impl Values {
     /// The values of these figures alone.
     pub fn known<const N: usize>(values: [(&'static Figure, f64); N]) -> Values {
         Values(values.map(|(figure, value)| (figure.key, value)).into())
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Values {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Values".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let value = |figure: &'static Figure| {
+            let kind = if figure.is_sum { "integer" } else { "number" };
+            let of = format!("The {}; null if it is not known.", figure.name);
+            (figure.field.to_owned(), serde_json::json!({"description": of, "type": [kind, "null"]}))
+        };
+        let mut properties: serde_json::Map<String, serde_json::Value> = Values::figures().map(value).collect();
+        let phases =
+            "The mean times to serialise, of transport, of the wake-up and to deserialise, ns; null if not known.";
+        let times = serde_json::json!({"type": ["number", "null"]});
+        properties.insert(
+            "phases_ns".to_owned(),
+            serde_json::json!({"description": phases, "type": "array", "items": times}),
+        );
+        let required: Vec<String> = properties.keys().cloned().collect();
+        schemars::json_schema!({
+            "description": "The values of one run, or of several together: medians, and sums of losses and copies.",
+            "type": "object",
+            "properties": properties,
+            "required": required,
+        })
     }
 }

@@ -10,6 +10,7 @@ pub const CONFIDENCE: f64 = 0.95;
 
 /// A median with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The number of values.
     pub n: usize,

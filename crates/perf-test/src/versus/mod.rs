@@ -2,13 +2,11 @@
 //! the machine concerns all. Results are medians over the rounds and ratios within rounds.
 
 mod case;
-mod ratio;
+mod pairs;
 mod row;
 mod text;
 
 use std::path::PathBuf;
-
-use serde::Serialize;
 
 use crate::{
     batch::{Batch, Contestant, Outcome, PlannedRun, contestants, file_name, refuse},
@@ -16,35 +14,31 @@ use crate::{
     error::Failure,
     interrupt::Interrupt,
     report::{outputs::Outputs, plot::dots},
+    results_file::Ratio,
 };
 use case::{Case, cases};
+use pairs::ratios;
 use perf_worker::run_spec::RunSpec;
-use ratio::ratios;
-pub use ratio::{NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS, meaning};
 use row::Row;
 
-/// The format of `versus.json`.
-pub const SCHEMA: &str = "gantry.perf_test.versus/1";
 /// Rounds from which on a warm-up run of each contestant is little beside them.
 const CHEAP_FROM_ROUNDS: u32 = 3;
 /// The length of a warm-up run, s.
 const WARMUP_RUN_S: u32 = 1;
 
-/// The results; serialises as `versus.json`.
-#[derive(Debug, Serialize)]
+/// The results.
+#[derive(Debug)]
 pub struct Versus {
-    schema: &'static str,
     /// The rounds that were asked for.
     rounds: u32,
     cases: Vec<CaseResults>,
     ratios: Vec<Ratio>,
     /// Runs that the user did not wait for.
-    #[serde(skip)]
     not_done: usize,
 }
 
 /// The results of one case.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct CaseResults {
     name: String,
     /// The message type, and its size as it is sent.
@@ -84,10 +78,11 @@ impl Versus {
         let outcomes = batch.run_all(&runs)?;
         let versus = Versus::of(&cases, &contestants, options.rounds, &entries, &outcomes);
         if let Some(folder) = batch.folder() {
-            folder.write_json("versus.json", &versus).map_err(Failure::Measurement)?;
-            folder.write("versus.md", &(versus.markdown().join("\n") + "\n")).map_err(Failure::Measurement)?;
             let picture = dots::draw(&versus.panels()).map_err(Failure::Measurement)?;
             folder.write("versus.svg", &picture).map_err(Failure::Measurement)?;
+            let file = versus.file();
+            folder.write_json("versus.json", &file).map_err(Failure::Measurement)?;
+            folder.write("versus.md", &file.markdown("Contestants side by side")).map_err(Failure::Measurement)?;
         }
         Ok(versus)
     }
@@ -106,7 +101,7 @@ impl Versus {
         let results: Vec<CaseResults> = results.collect();
         let ratios = ratios(&results);
         let not_done = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count();
-        Versus { schema: SCHEMA, rounds, cases: results, ratios, not_done }
+        Versus { rounds, cases: results, ratios, not_done }
     }
 
     /// The reason why the comparison is not complete, for the exit code: the user has ended it, or no contestant was
@@ -119,7 +114,7 @@ impl Versus {
                 self.not_done
             ));
         }
-        let measured = self.cases.iter().flat_map(|case| &case.rows).any(|row| row.medians.is_some());
+        let measured = self.cases.iter().flat_map(|case| &case.rows).any(|row| row.results.medians.is_some());
         (!measured).then(|| "no contestant was measured".to_owned())
     }
 }

@@ -142,4 +142,4 @@ impl FullLog {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

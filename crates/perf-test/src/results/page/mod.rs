@@ -7,6 +7,7 @@ mod ratios;
 mod robots;
 mod runs;
 mod table;
+mod tables;
 
 use plotly::Plot;
 
@@ -48,6 +49,7 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
             ("topologies", &robots::section(folder)),
             ("without-groups", if only_robots { " hidden" } else { "" }),
             ("ratios", &ratios::section(folder)),
+            ("tables", &tables::section(folder)),
             ("common", &facts::common(groups)),
             ("runs", &runs::details(groups)),
             ("warnings", &facts::warnings(folder)),

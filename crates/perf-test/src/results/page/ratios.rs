@@ -3,7 +3,7 @@
 use super::escape::escape;
 use crate::results::folder::Folder;
 use crate::results::ratios::{Matrix, cell, mark, matrices, note};
-use crate::versus::Ratio;
+use crate::results_file::Ratio;
 
 /// The section; nothing without ratios.
 pub fn section(folder: &Folder) -> String {

@@ -1,25 +1,16 @@
-//! The ratios of the base's figures to those of the others, within rounds.
-//!
-//! The base is Gantry, or the middleware of the first contestant without Gantry. Defaults are compared with defaults
-//! and bests with bests; a contestant that has one form is compared with both forms of the base.
+//! The ratio of a figure of two kinds of run, within rounds: the statistic of every comparison of interleaved runs.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CaseResults, row::Row};
 use crate::{
-    figures::{CPU_PER_MESSAGE, Figure, P50, PEAK_MEMORY},
+    figures::{Figure, Values},
     measure::{
         interval::{CONFIDENCE, Interval},
         ranks::ratio,
     },
 };
-
-/// The base, if it is among the contestants.
-const BASE: &str = "gantry";
-/// The figures by which contestants are compared in each case, with their names in ratios. Less is better.
-static FIGURES: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
 
 /// The finding of a ratio whose interval contains 1.
 pub const NO_DIFFERENCE: &str = "no difference shown";
@@ -27,7 +18,8 @@ pub const NO_DIFFERENCE: &str = "no difference shown";
 pub const TOO_FEW_ROUNDS: &str = "too few rounds to say";
 
 /// A ratio with its interval.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ratio {
     /// The base as it is spelt.
     pub base: String,
@@ -47,11 +39,19 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    fn new(base: &Row, other: &Row, case: Option<&str>, (name, figure): (&str, &Figure)) -> Option<Ratio> {
+    /// The ratio of a figure of the base to that of the other, each with its name and its rounds; none if no round has
+    /// both. The figure has its name in ratios.
+    #[must_use]
+    pub fn new(
+        base: (&str, &[Option<Values>]),
+        other: (&str, &[Option<Values>]),
+        case: Option<&str>,
+        (name, figure): (&str, &Figure),
+    ) -> Option<Ratio> {
         let both = base
-            .rounds
+            .1
             .iter()
-            .zip(&other.rounds)
+            .zip(other.1)
             .filter_map(|(base, other)| Some(ratio(other.as_ref()?.get(figure)?, base.as_ref()?.get(figure)?)));
         let by_round: Vec<f64> = both.collect();
         let interval = Interval::of(by_round.clone())?;
@@ -61,7 +61,7 @@ impl Ratio {
             _ if interval.median < 1.0 => "better",
             _ => "worse",
         };
-        let (base, other) = (base.contestant.clone(), other.contestant.clone());
+        let (base, other) = (base.0.to_owned(), other.0.to_owned());
         let (case, figure, base_is) = (case.map(str::to_owned), name.to_owned(), base_is.to_owned());
         Some(Ratio { base, other, case, figure, by_round, interval, base_is })
     }
@@ -71,6 +71,15 @@ impl Ratio {
     pub fn value(&self) -> String {
         let Interval { n, median, low, high, .. } = self.interval;
         if n == 1 { format!("{median:.3}") } else { format!("{median:.3} [{low:.3}, {high:.3}]") }
+    }
+}
+
+impl Ratio {
+    /// The ratio with its interval and the confidence of that.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Interval { n, confidence, .. } = self.interval;
+        if n == 1 { self.value() } else { format!("{} with {:.1} %", self.value(), 100.0 * confidence) }
     }
 }
 
@@ -101,52 +110,4 @@ pub fn meaning(ratios: &[Ratio]) -> Vec<String> {
     let of_ratio = "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. \
         A default has the base's default, a best the base's best.";
     vec![of_ratio.to_owned(), of_interval]
-}
-
-/// All ratios, contestant by contestant.
-pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
-    let Some(first) = cases.first() else { return Vec::new() };
-    let mut ratios = Vec::new();
-    for (base, other) in pairs(&first.rows) {
-        for case in cases {
-            if let (Some(base), Some(other)) = (case.rows.get(base), case.rows.get(other)) {
-                ratios.extend(FIGURES.iter().filter_map(|figure| Ratio::new(base, other, Some(&case.name), *figure)));
-            }
-        }
-        if let (Some(base), Some(other)) = (first.rows.get(base), first.rows.get(other)) {
-            ratios.extend(Ratio::new(base, other, None, ("rss", &PEAK_MEMORY)));
-        }
-    }
-    ratios
-}
-
-/// The bases and the others that are compared with them, as indices of rows.
-fn pairs(rows: &[Row]) -> Vec<(usize, usize)> {
-    let Some(first) = rows.first() else { return Vec::new() };
-    let base = if rows.iter().any(|row| row.middleware == BASE) { BASE } else { &first.middleware };
-    let of_base: Vec<usize> =
-        (0..).zip(rows).filter(|(_, row)| row.middleware == base).map(|(index, _)| index).collect();
-    let others: Vec<(usize, &Row)> = (0..).zip(rows).filter(|(_, row)| row.middleware != base).collect();
-    if others.is_empty() {
-        return of_base.iter().skip(1).map(|other| (of_base.first().copied().unwrap_or(0), *other)).collect();
-    }
-    let mut pairs = Vec::new();
-    for (index, other) in &others {
-        let has_one_form = others.iter().filter(|(_, row)| row.middleware == other.middleware).count() == 1;
-        let of = |alike: &dyn Fn(&Row) -> bool| -> Vec<usize> {
-            of_base.iter().filter(|base| rows.get(**base).is_some_and(alike)).copied().collect()
-        };
-        let mut found = of(&|base| has_one_form || form(base) == form(other));
-        if found.is_empty() {
-            found = of(&|base| base.is_best == other.is_best);
-        }
-        let bases = if found.is_empty() { of_base.clone() } else { found };
-        pairs.extend(bases.into_iter().map(|base| (base, *index)));
-    }
-    pairs
-}
-
-/// The spelling of a contestant without its middleware, as `:best`.
-fn form(row: &Row) -> &str {
-    row.contestant.strip_prefix(&row.middleware).unwrap_or_default()
 }
