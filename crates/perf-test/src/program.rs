@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{
     backend::IN_THIS_PROGRAM,
     cli::{
-        self, Command, CompareOptions, ConditionsCommand, ConditionsOptions, ConformanceOptions, IdlOptions,
+        self, Command, CompareOptions, Compared, ConditionsCommand, ConditionsOptions, ConformanceOptions, IdlOptions,
         ListOptions, MicroCommand, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions,
         SweepOptions, SystemOptions, VersusOptions,
     },
@@ -48,6 +48,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if arguments.get(1).is_none_or(|verb| verb != "daemon") {
         restore_settings();
     }
+    if let Some(sentence) = cli::notice(&arguments) {
+        let _ = writeln!(std::io::stderr().lock(), "perf_test: {sentence}");
+    }
     let cli = match cli::parse(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -58,14 +61,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match cli.command {
         Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
-        Some(Command::Experiment(question)) => experiment(question),
-        Some(Command::Conditions(options)) => compare_conditions(&options),
+        Some(Command::Run(options)) => one_run(&options),
+        Some(Command::Sweep(question)) => experiment(question),
+        Some(Command::Compare(Compared::Logs(options))) => compare_logs(&options),
+        Some(Command::Compare(Compared::Middlewares(options))) => compare_contestants(&options),
+        Some(Command::Compare(Compared::Conditions(options))) => compare_conditions(&options),
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),
         Some(Command::Report(options)) => report(&options),
-        Some(Command::Compare(options)) => compare_logs(&options),
-        Some(Command::Versus(options)) => compare_contestants(&options),
-        Some(Command::Conformance(options)) => check_conformance(&options),
+        Some(Command::Check(options)) => check_conformance(&options),
         Some(Command::Topology(options)) => Robot::run(&options),
         Some(Command::Scale(options)) => measure_scale(&options),
         Some(Command::Micro(command)) => measure_micro(&command),

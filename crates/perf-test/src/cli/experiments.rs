@@ -14,9 +14,9 @@ use super::{options::RunOptions, values::within};
 /// The end of the help of `zero-copy`.
 pub const AFTER_ZERO_COPY: &str = "\
 Examples:
-  perf_test experiment zero-copy                           Gantry: a run without and a run with zero copy, and their ratios
-  perf_test experiment zero-copy --runs 6                  six pairs, with intervals
-  perf_test experiment zero-copy -c Gantry,iceoryx2,zenoh --runs 6 --max-runtime 5 --results out
+  perf_test sweep zero-copy                           Gantry: a run without and a run with zero copy, and their ratios
+  perf_test sweep zero-copy --runs 6                  six pairs, with intervals
+  perf_test sweep zero-copy -c Gantry,iceoryx2,zenoh --runs 6 --max-runtime 5 --results out
                                                            logs, zero-copy.json and zero-copy.md in the folder out";
 
 /// The end of the help of `sizes`.
@@ -24,16 +24,16 @@ pub const AFTER_SIZES: &str = "\
 The knee is the size from which the latency grows faster, where two lines fit better than one (both axes logarithmic).
 
 Examples:
-  perf_test experiment sizes --results out                 Gantry; logs, sizes.json, sizes.md and sizes.svg in the folder out
-  perf_test experiment sizes -c Gantry,Gantry:best,fastdds --rounds 3 --results out
-  perf_test experiment sizes -m Array1k,Array64k,Array1m -r 100 --max-runtime 5";
+  perf_test sweep sizes --results out                 Gantry; logs, sizes.json, sizes.md and sizes.svg in the folder out
+  perf_test sweep sizes -c Gantry,Gantry:best,fastdds --rounds 3 --results out
+  perf_test sweep sizes -m Array1k,Array64k,Array1m -r 100 --max-runtime 5";
 
 /// The end of the help of `types`.
 pub const AFTER_TYPES: &str = "\
 Examples:
-  perf_test experiment types --results out                 Gantry; logs, types.json and types.md in the folder out
-  perf_test experiment types -c Gantry,cyclonedds,fastdds -m Array1k,Struct16,PointCloud1m
-  perf_test experiment types --message-layout 1.x --max-runtime 5";
+  perf_test sweep types --results out                 Gantry; logs, types.json and types.md in the folder out
+  perf_test sweep types -c Gantry,cyclonedds,fastdds -m Array1k,Struct16,PointCloud1m
+  perf_test sweep types --message-layout 1.x --max-runtime 5";
 
 /// The end of the help of `matrix`.
 pub const AFTER_MATRIX: &str = "\
@@ -47,9 +47,9 @@ Keys of FILE, a list `experiments:` of maps whose values may be lists, with thei
   rt_cpus 0, prevent_cpu_idle False, max_runtime 30, ignore_seconds 5
 
 Examples:
-  perf_test experiment matrix run.yaml --results out       performance_test's runs as they are; the command goes on where it ended
-  perf_test experiment matrix run.yaml -c Gantry,zenoh --max-runtime 3
-  perf_test experiment matrix -m Array1k,Array4m -r 100,1000 -s 1,3 -c gantry,zenoh";
+  perf_test sweep matrix run.yaml --results out       performance_test's runs as they are; the command goes on where it ended
+  perf_test sweep matrix run.yaml -c Gantry,zenoh --max-runtime 3
+  perf_test sweep matrix -m Array1k,Array4m -r 100,1000 -s 1,3 -c gantry,zenoh";
 
 /// Options whose values contain commas.
 const WITH_COMMAS: [&str; 4] = ["late", "too-late", "pin", "mock"];
@@ -216,9 +216,9 @@ mod tests {
     use super::*;
 
     fn matrix(line: &str) -> MatrixOptions {
-        let cli = parse(format!("perf_test experiment matrix {line}").split_whitespace().map(Into::into)).unwrap();
+        let cli = parse(format!("perf_test sweep matrix {line}").split_whitespace().map(Into::into)).unwrap();
         match cli.command {
-            Some(Command::Experiment(Question::Matrix(options))) => *options,
+            Some(Command::Sweep(Question::Matrix(options))) => *options,
             other => panic!("{other:?}"),
         }
     }

@@ -1,4 +1,4 @@
-//! One experiment under several conditions of the machine, compared (`perf_test conditions`).
+//! One experiment under several conditions of the machine, compared (`perf_test compare conditions`).
 //!
 //! ```text
 //! plan ─► boot, knobs: can each condition be had here? ─► knobs::Machine (journal) ─► batch ─► logs, record

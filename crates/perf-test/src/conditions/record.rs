@@ -167,7 +167,7 @@ pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured
     }
     if count == 0 {
         return Err(format!(
-            "{} has no conditions: give the folder of results of `perf_test conditions PLAN` (with CONDITION/{RECORD} in it)",
+            "{} has no conditions: give the folder of results of `perf_test compare conditions PLAN` (with CONDITION/{RECORD} in it)",
             folder.display()
         ));
     }

@@ -1,4 +1,4 @@
-//! All message types (`perf_test experiment types`).
+//! All message types (`perf_test sweep types`).
 
 use super::preset::defaults;
 use crate::{

@@ -1,4 +1,4 @@
-//! Runs without and with zero copy (`perf_test experiment zero-copy`), and the ratios of both within rounds.
+//! Runs without and with zero copy (`perf_test sweep zero-copy`), and the ratios of both within rounds.
 
 use super::{
     preset::{Finding, defaults},
@@ -25,7 +25,7 @@ static RATIOS: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSA
 
 pub fn axes(given: &[Axis]) -> Result<Vec<Axis>, String> {
     if given.iter().any(|axis| axis.option == "zero-copy") {
-        return Err("`experiment zero-copy` does runs with and without zero copy: leave out --zero-copy".to_owned());
+        return Err("`sweep zero-copy` does runs with and without zero copy: leave out --zero-copy".to_owned());
     }
     let message = messages_of(given, |layout| messages::find(MESSAGE, layout, 0).into_iter().collect())?;
     let method = |shown: &str, arguments: &[&str]| Choice {

@@ -116,7 +116,7 @@ pub fn read(file: &Path) -> Option<Result<Found, String>> {
     }
     let bytes = std::fs::read(file).ok()?;
     let kind: Kind = serde_json::from_slice(&bytes).ok()?;
-    let of = |ratios| Found { command: "versus".to_owned(), tables: Vec::new(), ratios };
+    let of = |ratios| Found { command: "compare middlewares".to_owned(), tables: Vec::new(), ratios };
     match kind.schema.as_str() {
         results_file::SCHEMA => Some(serde_json::from_slice(&bytes).map_err(|error| error.to_string())),
         OLD_VERSUS => {

@@ -281,11 +281,11 @@ fn the_tables_of_experiments_are_on_the_page_with_their_findings() {
     let short = vec!["absent".to_owned()];
     let rows = || vec![row(["contestant", "p50"]), row(["mock", "5.0 µs"]), short];
     let table = Table::new("3 runs".to_owned(), notes, |_| rows());
-    let file = ResultsFile::new("experiment sizes", 1, Vec::new(), vec![table]);
+    let file = ResultsFile::new("sweep sizes", 1, Vec::new(), vec![table]);
     std::fs::write(folder.path().join("more/sizes.json"), serde_json::to_string(&file).unwrap()).unwrap();
     let [page, _] = written(&folder);
     for words in [
-        "<h3><code>more/sizes.json</code></h3>\n<p class=\"note\">perf_test experiment sizes</p>\n<h4>3 runs</h4>",
+        "<h3><code>more/sizes.json</code></h3>\n<p class=\"note\">perf_test sweep sizes</p>\n<h4>3 runs</h4>",
         "<tr><th scope=\"col\">contestant</th><th scope=\"col\">p50</th></tr>",
         "<tr><th scope=\"row\">mock</th><td>5.0 µs</td></tr>\n<tr><th scope=\"row\">absent</th><td></td></tr>",
         "<li>mock: knee at 256 KiB &lt;b&gt;</li>",

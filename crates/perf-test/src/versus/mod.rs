@@ -1,4 +1,4 @@
-//! Several contestants side by side (`perf_test versus`): the same cases for each, in rounds, so that a slow change of
+//! Several contestants side by side (`perf_test compare middlewares`): the same cases for each, in rounds, so that a slow change of
 //! the machine concerns all. Results are medians over the rounds and ratios within rounds.
 
 mod case;
@@ -65,7 +65,7 @@ impl Versus {
     /// [`Failure::Usage`]: an option does not apply, a contestant, message or topic is not valid, or the folder of
     /// results has a log of a run with other conditions.
     pub fn measure(options: &VersusOptions) -> Result<Versus, Failure> {
-        refuse(&options.run, "versus").map_err(Failure::Usage)?;
+        refuse(&options.run, "compare middlewares").map_err(Failure::Usage)?;
         let list = options.run.endpoints.communicator.as_deref().unwrap_or("all");
         let contestants = contestants(list).map_err(Failure::Usage)?;
         check_shared(&options.run)?;

@@ -130,9 +130,9 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
 
 #[test]
 fn rounds_are_interleaved_and_turn_round_after_a_warm_up() {
-    let line = "perf_test versus -c Gantry,Mock -m Array1k -r 200";
+    let line = "perf_test compare middlewares -c Gantry,Mock -m Array1k -r 200";
     let cli = crate::cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-    let Some(crate::cli::Command::Versus(options)) = cli.command else { panic!() };
+    let Some(crate::cli::Command::Compare(crate::cli::Compared::Middlewares(options))) = cli.command else { panic!() };
     let titles = |rounds: u32| -> Vec<String> {
         let contestants = contestants("Gantry,Mock").unwrap();
         plan(&cases(&options.run), &contestants, rounds).into_iter().map(|entry| entry.run.title).collect()
@@ -170,7 +170,7 @@ fn options_of_single_runs_are_refused_with_the_alternative() {
     ] {
         let line = format!("perf_test {options}");
         let options = crate::cli::parse(line.split_whitespace().map(Into::into)).unwrap().options;
-        let sentence = refuse(&options, "versus").err().unwrap_or_default();
+        let sentence = refuse(&options, "compare middlewares").err().unwrap_or_default();
         assert!(sentence.contains(words), "{words}: {sentence}");
     }
 }

@@ -38,7 +38,7 @@ impl Versus {
     pub fn file(&self) -> ResultsFile {
         let runs = self.cases.iter().flat_map(|case| &case.rows).map(|row| row.results.clone());
         let tables = self.cases.iter().flat_map(|case| self.tables(case)).chain([self.ratio_table()]);
-        let file = ResultsFile::new("versus", self.rounds, runs.collect(), tables.collect());
+        let file = ResultsFile::new("compare middlewares", self.rounds, runs.collect(), tables.collect());
         ResultsFile { ratios: self.ratios.clone(), ..file }
     }
 

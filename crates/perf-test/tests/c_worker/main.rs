@@ -143,7 +143,7 @@ fn only_perf_test_starts_the_program() {
 }
 
 fn the_example_does_as_it_declares() {
-    let output = perf_test("conformance -c example");
+    let output = perf_test("check -c example");
     let said = said(&output);
     assert!(output.status.success() && said.contains(" ok, 0 failed, 5 not declared\n"), "{said}");
     for name in ["every Array64k", "round trip", "late join, VOLATILE", "matching", "killed publisher"] {

@@ -176,7 +176,8 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     assert!(text.contains("--set transport=udp|shared-memory: the way"), "{text}");
     assert!(text.contains("pull; matching: count; zero copy of Plain"), "{text}");
     // Both spellings are the same middleware.
-    let twice = memory.command("versus -c two_words,two-words").env("PATH", folder.path()).output().unwrap();
+    let twice =
+        memory.command("compare middlewares -c two_words,two-words").env("PATH", folder.path()).output().unwrap();
     let sentence = String::from_utf8_lossy(&twice.stderr).into_owned();
     assert!(sentence.contains("has the contestant two-words twice"), "{sentence}");
     // A program that says nothing of itself is listed with the reason.

@@ -107,7 +107,7 @@ fn the_memory_of_a_log_with_a_daemon_is_the_same_in_every_command() {
     let read =
         |path: &str| -> Value { serde_json::from_slice(&std::fs::read(folder.path().join(path)).unwrap()).unwrap() };
     let options = "-c Mock --mock daemon -m Array1k -r 100 --max-runtime 1 --warmup 0 --rounds 2";
-    let versus = memory.run(&format!("versus {options} --results {}", folder.path().display()));
+    let versus = memory.run(&format!("compare middlewares {options} --results {}", folder.path().display()));
     versus.assert_good();
     let rounds = &read("versus.json")["runs"][0]["rounds"];
     let of_versus = [0, 1].map(|round| rounds[round]["memory_kib"].as_f64().unwrap());

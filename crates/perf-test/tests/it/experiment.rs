@@ -20,7 +20,7 @@ fn zero_copy_of_several_contestants_is_one_table_with_pairs() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path();
     let options = format!(
-        "experiment zero-copy -c Gantry,Mock -m Array64k -r 50 --runs 2 --max-runtime 1 --results {}",
+        "sweep zero-copy -c Gantry,Mock -m Array64k -r 50 --runs 2 --max-runtime 1 --results {}",
         results.display()
     );
     let first = memory.run(&options);
@@ -53,7 +53,7 @@ fn sizes_measures_every_way_and_goes_on_where_it_ended() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path();
     let options =
-        format!("experiment sizes -c Gantry,Mock -m Array1k,Array64k -r 100 {SHORT} --results {}", results.display());
+        format!("sweep sizes -c Gantry,Mock -m Array1k,Array64k -r 100 {SHORT} --results {}", results.display());
     let first = memory.run(&options);
     first.assert_good();
     for words in [
@@ -66,10 +66,7 @@ fn sizes_measures_every_way_and_goes_on_where_it_ended() {
     let found: Value = serde_json::from_slice(&fs::read(results.join("sizes.json")).unwrap()).unwrap();
     assert_eq!((found["knees"].as_array().unwrap().len(), found["runs"].as_array().unwrap().len()), (6, 12), "{found}");
     assert!(found["runs"][3]["medians"]["p50_ns"].as_f64().is_some_and(|ns| ns > 0.0), "{found}");
-    assert_eq!(
-        (&found["schema"], &found["command"]),
-        (&"gantry.perf_test.results/1".into(), &"experiment sizes".into())
-    );
+    assert_eq!((&found["schema"], &found["command"]), (&"gantry.perf_test.results/1".into(), &"sweep sizes".into()));
     let rows = found["tables"][0]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 13, "{found}");
     assert!(results.join("sizes.md").is_file() && results.join("sizes.svg").is_file());
@@ -87,7 +84,7 @@ fn types_and_matrix_tell_refusals_beside_figures() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path();
-    let types = format!("experiment types -c Gantry:raw -m Array1k,Stamped10b {SHORT} --results {}", results.display());
+    let types = format!("sweep types -c Gantry:raw -m Array1k,Stamped10b {SHORT} --results {}", results.display());
     let types = memory.run(&types);
     types.assert_good();
     assert!(types.stdout.contains("| gantry:raw | Array1k    | 1024  |"), "{}", types.everything());
@@ -95,7 +92,7 @@ fn types_and_matrix_tell_refusals_beside_figures() {
     let yaml = results.join("run.yaml");
     let text = "experiments:\n- com_mean: [Gantry, OpenDDS]\n  msg: [Array1k, Array4k]\n  max_runtime: 1\n  ignore_seconds: 0\n";
     fs::write(&yaml, text).unwrap();
-    let matrix = format!("experiment matrix {} --results {}", yaml.display(), results.display());
+    let matrix = format!("sweep matrix {} --results {}", yaml.display(), results.display());
     let first = memory.run(&matrix);
     first.assert_good();
     assert_eq!(first.stdout.matches("| refused [1] |").count(), 2, "{}", first.everything());
@@ -124,7 +121,7 @@ fn wrong_input_is_refused_before_a_run() {
         ("types -m ,".to_owned(), "--msg has no value"),
         (format!("types --results {}", yaml.display()), "run.yaml is no folder: give --results a folder"),
     ] {
-        let refused = memory.run(&format!("experiment {options}"));
+        let refused = memory.run(&format!("sweep {options}"));
         assert_eq!(refused.status.code(), Some(2), "{}", refused.everything());
         assert!(refused.stderr.contains(words), "{words} is not in {}", refused.everything());
     }

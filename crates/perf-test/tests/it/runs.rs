@@ -173,7 +173,7 @@ fn the_experiment_runs_both_ways_and_reports_the_difference() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
     let logs = format!("-o stdout -l {}", folder.path().join("a.csv").display());
-    let run = memory.run(&format!("experiment zero-copy -r 20 --max-runtime 2 {logs}"));
+    let run = memory.run(&format!("sweep zero-copy -r 20 --max-runtime 2 {logs}"));
     run.assert_good();
     assert_eq!(run.rows(), 4);
     assert_eq!(run.stdout.matches("Maximum runtime reached. Exiting.").count(), 2);
@@ -203,7 +203,7 @@ fn several_runs_are_reported_together_and_each_has_its_logs() {
 
 fn compared_runs_are_interleaved_in_pairs_of_changing_order() {
     let memory = Memory::new();
-    let run = memory.run("experiment zero-copy -m Array1k -r 100 --max-runtime 1 --runs 2");
+    let run = memory.run("sweep zero-copy -m Array1k -r 100 --max-runtime 1 --runs 2");
     run.assert_good();
     let order: Vec<&str> =
         run.stderr.lines().filter_map(|line| line.split("gantry, ").nth(1)?.split(';').next()).collect();

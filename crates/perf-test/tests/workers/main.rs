@@ -283,11 +283,8 @@ fn a_name_may_stand_for_a_program_with_a_setting() {
             "-c rclcpp-events-executor --set executor=single",
             "-c asks for executor=events and --set for executor=single",
         ),
-        (
-            "experiment types -c rclcpp-events-executor,rclcpp:executor=events -m Array1k",
-            "rclcpp:executor=events twice",
-        ),
-        ("experiment types -c rclcpp-events-executor:executor=single", "asks for executor=events and executor=single"),
+        ("sweep types -c rclcpp-events-executor,rclcpp:executor=events -m Array1k", "rclcpp:executor=events twice"),
+        ("sweep types -c rclcpp-events-executor:executor=single", "asks for executor=events and executor=single"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
         let output = command.args(options.split_whitespace()).env("PATH", &path).output().unwrap();

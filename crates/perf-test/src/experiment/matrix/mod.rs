@@ -1,4 +1,4 @@
-//! Every combination of lists of values, from performance_test's YAML or from the command line (`perf_test experiment
+//! Every combination of lists of values, from performance_test's YAML or from the command line (`perf_test sweep
 //! matrix` and its presets).
 //!
 //! A matrix is a list of argument vectors. Each is parsed as the command line of a single run, so errors and meanings
@@ -44,7 +44,7 @@ pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> 
     let (runs, end) = run_rounds(&batch, &kinds, rounds)?;
     let finding = (preset.finding)(&runs, rounds);
     let tables = [vec![table(&runs, rounds, finding.sentences)], finding.tables].concat();
-    let command = format!("experiment {}", preset.name);
+    let command = format!("sweep {}", preset.name);
     let (ratios, knees) = (finding.ratios, finding.knees);
     let file = ResultsFile { ratios, knees, ..ResultsFile::new(&command, rounds, runs, tables) };
     if let Some(folder) = batch.folder() {
@@ -145,7 +145,7 @@ impl Kind {
             outputs = outputs_of(&run, has_several.then_some(&label))?;
             run.output = OutputOptions::default();
         }
-        refuse(&run, &format!("experiment {}", preset.name))?;
+        refuse(&run, &format!("sweep {}", preset.name))?;
         if run.messages.msg_list {
             return Err("--msg-list lists messages and measures none: perf_test list shows them".to_owned());
         }

@@ -17,9 +17,9 @@ fn spec(line: &str) -> Result<RunSpec, String> {
 }
 
 fn plan(line: &str) -> Result<Vec<Combination>, String> {
-    let cli = cli::parse(format!("perf_test experiment matrix {line}").split_whitespace().map(Into::into)).unwrap();
+    let cli = cli::parse(format!("perf_test sweep matrix {line}").split_whitespace().map(Into::into)).unwrap();
     match cli.command {
-        Some(Command::Experiment(Question::Matrix(options))) => {
+        Some(Command::Sweep(Question::Matrix(options))) => {
             planned(&MATRIX, options.file.as_deref(), &options.sweep.axes)
         }
         other => panic!("{other:?}"),

@@ -1,4 +1,4 @@
-//! The ratios of `perf_test versus`: a table for each base.
+//! The ratios of `perf_test compare middlewares`: a table for each base.
 
 use super::escape::escape;
 use crate::results::folder::Folder;
