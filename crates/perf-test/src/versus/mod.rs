@@ -1,5 +1,5 @@
-//! Several contestants side by side (`perf_test compare middlewares`): the same cases for each, in rounds, so that a slow change of
-//! the machine concerns all. Results are medians over the rounds and ratios within rounds.
+//! Several contestants side by side (`perf_test compare middlewares`): the same cases for each, in rounds, so that a
+//! slow change of the machine concerns all. Results are medians over the rounds and ratios within rounds.
 
 mod case;
 mod pairs;

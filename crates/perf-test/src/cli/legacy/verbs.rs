@@ -11,8 +11,6 @@ const RENAMED: [(&str, &[&str]); 4] = [
 ];
 /// The words after `compare`; other arguments are logs.
 const OF_COMPARE: [&str; 5] = ["logs", "middlewares", "conditions", "-h", "--help"];
-/// The words after `sweep`; other arguments are those of a matrix.
-const OF_SWEEP: [&str; 6] = ["zero-copy", "sizes", "types", "matrix", "-h", "--help"];
 
 /// The arguments with the verbs of this version.
 pub fn renamed(mut arguments: Vec<OsString>) -> Vec<OsString> {
@@ -22,13 +20,18 @@ pub fn renamed(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let word = |index: usize| arguments.get(index).and_then(|word| word.to_str());
     let left_out = match (word(1), word(2)) {
         (Some("compare"), next) if next.is_none_or(|next| !OF_COMPARE.contains(&next)) => Some("logs"),
-        (Some("sweep"), Some(next)) if !OF_SWEEP.contains(&next) => Some("matrix"),
+        (Some("sweep"), Some(next)) if is_of_matrix(next) => Some("matrix"),
         _ => None,
     };
     if let Some(word) = left_out {
         arguments.insert(2, word.into());
     }
     arguments
+}
+
+/// Whether the word after `sweep` is an option or a file; another one is a subcommand, perhaps misspelt.
+fn is_of_matrix(word: &str) -> bool {
+    (word.starts_with('-') && !["-h", "--help"].contains(&word)) || word.contains(['.', '/'])
 }
 
 /// The sentence about the verb of an earlier version, if the arguments have one.
@@ -65,9 +68,14 @@ mod tests {
         ] {
             assert_eq!(renamed(given), expected);
         }
-        for same in
-            ["perf_test", "perf_test -m versus", "perf_test compare --help", "perf_test sweep", "perf_test run -r 9"]
-        {
+        for same in [
+            "perf_test",
+            "perf_test -m versus",
+            "perf_test compare --help",
+            "perf_test sweep",
+            "perf_test sweep size",
+            "perf_test sweep -h",
+        ] {
             assert_eq!(renamed(same), same);
         }
         let words = ["perf_test", "versus"].map(OsString::from);

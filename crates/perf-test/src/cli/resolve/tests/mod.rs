@@ -248,7 +248,7 @@ fn an_error_names_the_nearest_spelling() {
         ("-m Aray4m", "`Array4m`"),
         ("--reliability RELIABEL", "'RELIABLE'"),
         ("--max-runtim 3", "'--max-runtime'"),
-        ("experiment zero-cpy", "'zero-copy'"),
+        ("sweep zero-cpy", "'zero-copy'"),
         ("-e INTER_PROCES", "'INTER_PROCESS'"),
         ("--wait blok", "'block'"),
         ("-c Gantri", "this program has Gantry and Mock"),
