@@ -219,7 +219,7 @@ fn write(comparison: &Comparison, folder: &Folder) -> Result<Vec<PathBuf>, Failu
     let written = [
         folder.write(&format!("{NAME}.txt"), &text),
         folder.write(&format!("{NAME}.csv"), &comparison.csv()),
-        folder.write_json(&format!("{NAME}.json"), comparison),
+        folder.write_json(&format!("{NAME}.json"), &comparison.file()),
     ];
     written.into_iter().collect::<Result<_, _>>().map_err(Failure::Measurement)
 }

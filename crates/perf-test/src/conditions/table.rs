@@ -9,15 +9,11 @@ use super::plan::Condition;
 use super::record::{Gap, Measured};
 use super::setup::Setup;
 use super::{FIGURES, best::Best};
-use crate::{batch::Warnings, measure::interval::Interval, report::full::SummaryEntry};
+use crate::{batch::Warnings, figures::Values, measure::interval::Interval, report::full::SummaryEntry};
 
-/// The format of `conditions.json`.
-const SCHEMA: &str = "gantry.perf_test.conditions/1";
-
-/// The comparison; serialises as `conditions.json`.
+/// The comparison; serialises as the `details` of `conditions.json`.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    schema: &'static str,
     /// The conditions, in the order of the plan.
     pub conditions: Vec<ConditionEntry>,
     /// The runs.
@@ -65,6 +61,9 @@ pub struct Cell {
     pub figures: Vec<CellFigure>,
     /// The warnings of its runs.
     pub warnings: Warnings,
+    /// The figures of each round, as files of results have them.
+    #[serde(skip)]
+    pub rounds: Vec<Values>,
 }
 
 /// The counts of a round.
@@ -147,7 +146,7 @@ impl Comparison {
                 missing.push(gap);
             }
         }
-        Ok(Comparison { schema: SCHEMA, conditions, runs, missing })
+        Ok(Comparison { conditions, runs, missing })
     }
 }
 
@@ -222,6 +221,7 @@ impl Cell {
             figures: figures.collect(),
             counts: pool.rounds.iter().map(counts).collect(),
             warnings: Warnings::of(&pool.rounds),
+            rounds: pool.rounds.iter().map(Values::of).collect(),
             condition: pool.condition,
             logs: pool.logs,
         }

@@ -50,6 +50,8 @@ pub struct ResultsFile {
     pub ratios: Vec<Ratio>,
     /// The knees of latencies over the size of the message.
     pub knees: Vec<KneeEntry>,
+    /// The results that only this command has; null if it has none.
+    pub details: Option<serde_json::Value>,
 }
 
 /// A figure of the runs.
@@ -106,6 +108,7 @@ impl ResultsFile {
             figures: Values::figures().map(figure).collect(),
             ratios: Vec::new(),
             knees: Vec::new(),
+            details: None,
         }
     }
 

@@ -130,7 +130,7 @@ fn settings_are_applied_recorded_and_restored() {
     ] {
         assert!(done.stdout.contains(words), "{words:?} is not in {}", done.everything());
     }
-    let found = json(&results.join("conditions.json"));
+    let found = json(&results.join("conditions.json"))["details"].clone();
     assert_eq!(found["runs"][0]["cells"][1]["figures"][2]["metric"], "latency_mean_ns", "{found}");
     assert_eq!(found["missing"][0]["condition"], "poll", "{found}");
     let csv = fs::read_to_string(results.join("conditions.csv")).unwrap();
@@ -190,7 +190,7 @@ fn topologies_run_in_each_executor_under_each_condition() {
     let done = run(&memory, &options, Some(&fake));
     done.assert_good();
     let results = folder.path().join("plan-results");
-    let found = json(&results.join("conditions.json"));
+    let found = json(&results.join("conditions.json"))["details"].clone();
     for (run, executor) in found["runs"].as_array().unwrap().iter().zip(["single", "events"]) {
         assert_eq!(run["label"], format!("robot {executor}"));
         let cells = run["cells"].as_array().unwrap();
@@ -334,13 +334,16 @@ fn results_of_several_boots_are_put_together() {
     for words in ["| baseline (boot 1) |", "| baseline (boot 2) |"] {
         assert!(two.stdout.contains(words), "{words:?} is not in {}", two.everything());
     }
-    assert_eq!(json(&folder.path().join("all/conditions.json"))["conditions"].as_array().map(Vec::len), Some(3));
+    assert_eq!(
+        json(&folder.path().join("all/conditions.json"))["details"]["conditions"].as_array().map(Vec::len),
+        Some(3)
+    );
     // A copy of a folder has no runs of its own.
     let copied = memory.shell(&format!("cp -r {} {}", at("lowlatency"), at("copy"))).status().unwrap();
     assert!(copied.success());
     let merge = format!("compare conditions merge {} {} --output {}", at("lowlatency"), at("copy"), at("once"));
     run(&memory, &merge, None).assert_good();
-    let once = json(&folder.path().join("once/conditions.json"));
+    let once = json(&folder.path().join("once/conditions.json"))["details"].clone();
     for cell in once["runs"][0]["cells"].as_array().unwrap() {
         assert_eq!(cell["logs"].as_array().map(Vec::len), Some(1), "{cell}");
     }
