@@ -3,7 +3,7 @@
 use crate::{
     backend::BUILT_IN,
     cli::{self, RunOptions},
-    communicator::{Communicator, Program},
+    communicator::Communicator,
 };
 use perf_worker::{
     backend::{Capabilities, DeliveryKind, Description, Settings},
@@ -139,12 +139,6 @@ impl Contestant {
             let Capabilities { zero_copy, copies, .. } = &description.capabilities;
             !description.best().is_empty() || (*copies && !zero_copy.is_empty())
         })
-    }
-
-    /// Whether it comes with the tool.
-    #[must_use]
-    pub fn is_built_in(&self) -> bool {
-        matches!(self.communicator.program, Program::This(_))
     }
 
     /// Its run with the options that all contestants share. Where the middleware lacks the way of waiting, the
