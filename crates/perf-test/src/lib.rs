@@ -37,7 +37,6 @@ pub mod interrupt;
 pub mod listing;
 pub mod measure;
 pub mod messages;
-pub mod micro;
 mod nearest;
 pub mod program;
 pub mod repeat;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 
 use gantry::printable;
@@ -11,8 +12,8 @@ use crate::{
     backend::IN_THIS_PROGRAM,
     cli::{
         self, Command, CompareOptions, Compared, ConditionsCommand, ConditionsOptions, ConformanceOptions, IdlOptions,
-        ListOptions, MicroCommand, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions,
-        SweepOptions, SystemOptions, VersusOptions,
+        ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions, SweepOptions,
+        SystemOptions, VersusOptions,
     },
     comparison::Comparison,
     conditions,
@@ -22,7 +23,7 @@ use crate::{
     experiment::{self, Preset, matrix},
     interrupt::Interrupt,
     listing::{Listing, message_lines},
-    messages, micro,
+    messages,
     repeat::repeated,
     report::{cannot_write, plot, terminal::write_lines},
     results,
@@ -72,7 +73,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Check(options)) => check_conformance(&options),
         Some(Command::Topology(options)) => Robot::run(&options),
         Some(Command::Scale(options)) => measure_scale(&options),
-        Some(Command::Micro(command)) => measure_micro(&command),
+        Some(Command::Micro { arguments }) => Err(become_micro(&arguments)),
         Some(Command::List(options)) => list(&options),
         Some(Command::Idl(options)) => print_idl(&options),
         None => one_run(&cli.options),
@@ -221,17 +222,15 @@ fn measure_scale(options: &ScaleOptions) -> Result<(), Failure> {
     scale.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
-fn measure_micro(command: &MicroCommand) -> Result<(), Failure> {
-    let results = match command {
-        MicroCommand::Memory(options) => micro::memory::measure(options),
-        MicroCommand::Throughput(options) => micro::throughput::measure(options),
-        MicroCommand::Latency(options) => micro::latency::measure(options),
-        MicroCommand::Recovery(options) => micro::recovery::measure(options),
-    }?;
-    print_lines(&results.lines)?;
-    print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
-    print_lines(&results.figures)?;
-    results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+/// Turns this process into `perf_micro`, and returns the failure if it cannot.
+fn become_micro(arguments: &[OsString]) -> Failure {
+    let beside = std::env::current_exe().map(|path| path.with_file_name("perf_micro"));
+    let program = beside.unwrap_or_else(|_| "perf_micro".into());
+    let error = std::process::Command::new(&program).args(arguments).exec();
+    Failure::Usage(format!(
+        "perf_test micro cannot start {}: {error}; `cargo build --release -p perf-micro -p gantry-agent` builds it",
+        program.display()
+    ))
 }
 
 fn check_conformance(options: &ConformanceOptions) -> Result<(), Failure> {

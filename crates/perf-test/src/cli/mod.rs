@@ -9,13 +9,12 @@ mod conforming;
 mod experiments;
 mod irobot;
 mod legacy;
-mod micro;
 mod options;
 mod reporting;
 mod resolve;
 mod scale;
 mod topology;
-mod values;
+pub mod values;
 mod versus;
 
 use std::ffi::OsString;
@@ -28,7 +27,6 @@ pub use conditions::{ConditionsCommand, ConditionsMergeOptions, ConditionsOption
 pub use conforming::ConformanceOptions;
 pub use experiments::{Axis, BatchOptions, Choice, MatrixOptions, SweepOptions};
 pub use irobot::IrobotOptions;
-pub use micro::{LatencyOptions, MemoryOptions, MicroCommand, RecoveryOptions, ThroughputOptions};
 pub use options::{Output, OutputOptions, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
@@ -130,8 +128,14 @@ pub enum Command {
     Scale(Box<ScaleOptions>),
     /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: memory, throughput, latency,
     /// and recovery from faults.
-    #[command(subcommand, disable_help_subcommand = true)]
-    Micro(MicroCommand),
+    ///
+    /// Starts the program perf_micro, which is built by `cargo build --release -p perf-micro`.
+    #[command(disable_help_flag = true)]
+    Micro {
+        /// The arguments of perf_micro [example: --help]
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Lists the middlewares that can be measured, those that are missing, the messages, and the topologies.
     List(ListOptions),
     /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.
