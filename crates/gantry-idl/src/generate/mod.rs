@@ -9,11 +9,12 @@ mod field;
 mod kind;
 mod message;
 mod owned;
+mod scope;
 mod shapes;
 mod text;
 mod view;
 
-use self::{message::Scope, shapes::Shapes};
+use self::{scope::Scope, shapes::Shapes};
 use crate::{
     definitions::Definitions,
     error::{Error, Errors, Location},
