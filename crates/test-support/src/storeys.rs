@@ -23,8 +23,8 @@ pub fn check(crate_directory: &str, storeys: &[&str]) {
     check_with_parts(crate_directory, storeys, &[]);
 }
 
-/// [`check`] of a crate in which some files are one noun in parts: the files of a group may import each other. A file is
-/// named by its path below the crate's root, as `yaml::encode`.
+/// Does as [`check`] for a crate in which some files are one noun in parts: the files of a group may import each other.
+/// A file is named by its path below the crate's root, as `yaml::encode`.
 #[track_caller]
 pub fn check_with_parts(crate_directory: &str, storeys: &[&str], groups: &[&[&str]]) {
     let mut files = read(&Path::new(crate_directory).join("src"));
@@ -34,6 +34,7 @@ pub fn check_with_parts(crate_directory: &str, storeys: &[&str], groups: &[&[&st
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// Removes the imports that the files of a group have from each other.
 fn ignore_imports_within(files: &mut BTreeMap<Module, File>, group: &[&str]) {
     let is_part = |module: &Module| group.contains(&module.join("::").as_str());
     let missing: Vec<&&str> =
