@@ -10,14 +10,14 @@
 //!                   repeat ◄─┘             orders▼    │
 //!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
-//! `figures` is the catalogue of a run's figures. `batch` does many runs of several contestants into one folder:
-//! `experiment` every combination of options and the presets of it, `versus` contestants side by side, `conditions`
-//! runs under several settings of the machine, `scale` topologies of many sizes. Each writes a `results_file`.
-//! `comparison` compares the logs of several runs, `results` shows a folder of them as a page, `conformance` checks a
-//! back end by short runs, `listing` shows the middlewares, messages and topologies. `topology` reads systems of many
-//! nodes, and `robot` runs them: the same coordinator, with endpoints in the middleware's executors. `system` describes
-//! the machine and watches it during a run. Across hosts it measures only round trips, because latencies are
-//! differences of one clock.
+//! `figures` is the catalogue of a run's figures. `batch` does many runs of several contestants into one folder, in
+//! rounds: `experiment` every combination of options and the presets of it, `versus` contestants side by side,
+//! `conditions` runs under several settings of the machine, `scale` topologies of many sizes. Each writes a
+//! `results_file`. `comparison` compares the logs of several runs, `results` shows a folder of them as a page,
+//! `conformance` checks a back end by short runs, `listing` shows the middlewares, messages and topologies.
+//! `topology` reads systems of many nodes, and `robot` runs them: the same coordinator, with endpoints in the
+//! middleware's executors. `system` describes the machine and watches it during a run. Across hosts it measures
+//! only round trips, because latencies are differences of one clock.
 #![deny(unsafe_code)]
 
 mod answer;

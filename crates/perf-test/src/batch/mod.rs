@@ -18,6 +18,7 @@ mod contestant;
 mod folder;
 mod options;
 mod progress;
+mod rounds;
 mod shortfall;
 mod warnings;
 
@@ -39,6 +40,7 @@ pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
 pub use options::{DEPTH, refuse, with_defaults};
 use perf_worker::run_spec::RunSpec;
 pub use progress::Progress;
+pub use rounds::{Kind, KindOutcomes};
 pub use shortfall::{Shortfall, ShortfallKind};
 pub use warnings::Warnings;
 
@@ -120,8 +122,7 @@ impl Batch {
     }
 
     /// Whether the folder has complete logs of this kind of run, so that it needs no warm-up.
-    #[must_use]
-    pub fn is_complete(&self, runs: &[&PlannedRun]) -> bool {
+    fn is_complete(&self, runs: &[&PlannedRun]) -> bool {
         runs.iter().all(|run| matches!(self.earlier(run), Earlier::Same(_)))
     }
 

@@ -17,29 +17,18 @@ pub use preset::{MATRIX, Preset, SIZES, TYPES, ZERO_COPY};
 use std::path::{Path, PathBuf};
 
 use crate::{
-    batch::{Batch, Outcome, PlannedRun, file_name},
+    batch::{Batch, Kind, KindOutcomes, file_name},
     error::Failure,
-    report::outputs::Outputs,
     results_file::{Options, ResultsFile, RunResults},
 };
-use perf_worker::run_spec::RunSpec;
 
-/// A run that is done once in each round.
-struct Kind {
-    /// The contestant as it is spelt.
-    contestant: String,
+/// A run with its options.
+struct Run {
     /// Its options by their long names, as they are shown.
     options: Options,
     /// The arguments of the same single run, without `-c`.
     arguments: Vec<String>,
-    /// The run in words.
-    title: String,
-    /// Its log in the folder of results, without the suffix.
-    log: PathBuf,
-    /// The run, or the sentence of its refusal.
-    spec: Result<RunSpec, String>,
-    /// Its outputs besides that log.
-    outputs: Outputs,
+    kind: Kind,
 }
 
 /// The results of an experiment as its user sees them.
@@ -79,43 +68,21 @@ impl Results {
     }
 }
 
-/// Does all rounds, every second one in the opposite order, so that a slow change of the machine concerns all kinds.
-/// Returns the results of each kind.
+/// Does all rounds, and returns the results of each run.
 ///
 /// # Errors
 /// [`Failure::Usage`]: the folder of results cannot be written, or has a log of a run with other conditions.
-fn run_rounds(batch: &Batch, kinds: &[Kind], rounds: u32) -> Result<(Vec<RunResults>, End), Failure> {
-    let size = kinds.len().max(1);
-    let mut runs: Vec<PlannedRun> =
-        (1..=rounds).flat_map(|round| kinds.iter().map(move |kind| kind.planned(round, rounds))).collect();
-    runs.chunks_mut(size).skip(1).step_by(2).for_each(<[PlannedRun]>::reverse);
-    let mut outcomes = batch.run_all(&runs)?;
-    outcomes.chunks_mut(size).skip(1).step_by(2).for_each(<[Outcome]>::reverse);
-    let results = |(index, kind): (usize, &Kind)| {
-        let own: Vec<&Outcome> = outcomes.iter().skip(index).step_by(size).collect();
-        let (options, arguments) = (kind.options.clone(), kind.arguments.clone());
-        RunResults { options, arguments, ..RunResults::new(&kind.contestant, &kind.spec, &own) }
+fn run_rounds(batch: &Batch, runs: &[Run], rounds: u32) -> Result<(Vec<RunResults>, End), Failure> {
+    let kinds: Vec<Kind> = runs.iter().map(|run| run.kind.clone()).collect();
+    let outcomes = batch.run_rounds(&kinds, rounds, false)?;
+    let results = |(run, outcomes): (&Run, &KindOutcomes)| {
+        let (options, arguments) = (run.options.clone(), run.arguments.clone());
+        RunResults { options, arguments, ..RunResults::new(&run.kind.contestant, &run.kind.spec, &outcomes.rounds) }
     };
-    let end = End {
-        not_done: outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count(),
-        measured: outcomes.iter().filter(|outcome| outcome.measured().is_some()).count(),
-    };
-    Ok((kinds.iter().enumerate().map(results).collect(), end))
-}
-
-impl Kind {
-    fn planned(&self, round: u32, rounds: u32) -> PlannedRun {
-        let in_round = if rounds == 1 { String::new() } else { format!(", round {round}") };
-        PlannedRun {
-            contestant: self.contestant.clone(),
-            title: format!("{}{in_round}", self.title),
-            log: PathBuf::from(format!("{}-round{round}.json", self.log.display())),
-            spec: self.spec.clone(),
-            robot: None,
-            outputs: if rounds == 1 { self.outputs.clone() } else { self.outputs.named(&format!("run{round}")) },
-            is_warmup: false,
-        }
-    }
+    let all = outcomes.iter().flat_map(|outcomes| &outcomes.rounds);
+    let measured = all.filter(|outcome| outcome.measured().is_some()).count();
+    let end = End { not_done: KindOutcomes::not_done(&outcomes), measured };
+    Ok((runs.iter().zip(&outcomes).map(results).collect(), end))
 }
 
 /// The folder of the logs of a contestant.

@@ -22,6 +22,9 @@ use crate::{
 const SMALLEST_BYTES: usize = 1000;
 /// The option that is the size.
 const MESSAGE: &str = "msg";
+/// The options whose values say enough.
+const WAYS: [&str; 2] = ["execution-strategy", PUBLISHING];
+const PUBLISHING: &str = "publishing";
 
 pub fn axes(given: &[Axis]) -> Result<Vec<Axis>, String> {
     let strategies = ["INTER_PROCESS", "INTER_THREAD"].map(str::to_owned);
@@ -35,7 +38,6 @@ pub fn axes(given: &[Axis]) -> Result<Vec<Axis>, String> {
 
 /// With sync and with async publishing, if the contestant has both and neither is chosen.
 pub fn variants(contestant: &Contestant, run: &RunOptions, combination: Combination) -> Vec<Combination> {
-    const PUBLISHING: &str = "publishing";
     let is_given = run.endpoints.publishing.is_some()
         || run.legacy.disable_async
         || run.endpoints.set.iter().any(|(name, _)| name == PUBLISHING);
@@ -90,7 +92,11 @@ fn series(runs: &[RunResults]) -> Vec<Series<'_>> {
 
 impl Series<'_> {
     fn name(&self) -> String {
-        self.options.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
+        let word = |(option, value): &(String, String)| match WAYS.contains(&option.as_str()) {
+            true => value.clone(),
+            false => format!("{option} {value}"),
+        };
+        self.options.iter().map(word).collect::<Vec<_>>().join(", ")
     }
 
     fn entry(&self, caches: &[CacheEntry]) -> KneeEntry {
@@ -225,6 +231,9 @@ mod tests {
         assert_eq!(found[0].entry(&caches).nearest_cache, Some(cache("L2", 300)));
         let picture = sizes::draw(&[chart("mock", &found, &caches)]).unwrap();
         assert!(picture.contains("INTER_PROCESS") && picture.contains("INTER_THREAD"));
+        let mut fast = run("INTER_PROCESS", 1024, 5e3);
+        fast.options.push(("rate".to_owned(), "9".to_owned()));
+        assert_eq!(series(&[fast, runs[0].clone()])[0].name(), "rate 9");
         let few = series(&runs[..3]);
         assert_eq!(few[0].sentence(&caches).unwrap(), "mock: no knee can be found from fewer than 7 sizes");
     }

@@ -10,7 +10,7 @@ use crate::{
     cli::{self, Axis, Choice, RunOptions},
     figures::{CPU_PER_MESSAGE, Figure, MEAN, P50, USAGE},
     messages,
-    results_file::{Ratio, RunResults, Table, of_rounds},
+    results_file::{RATIOS, Ratio, RunResults, Table, of_rounds},
 };
 use perf_worker::run_spec::RunSpec;
 
@@ -20,8 +20,6 @@ const MESSAGE: &str = "Array4m";
 const METHOD: &str = "Communication Method";
 const COPY: &str = "Non-\"zero-copy\"";
 const ZERO_COPY: &str = "\"zero-copy\"";
-/// The figures of the ratios, with their names in ratios.
-static RATIOS: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
 
 pub fn axes(given: &[Axis]) -> Result<Vec<Axis>, String> {
     if given.iter().any(|axis| axis.option == "zero-copy") {

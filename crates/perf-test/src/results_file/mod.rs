@@ -10,7 +10,7 @@ mod table;
 
 use serde::Serialize;
 
-pub use ratio::{NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS, meaning};
+pub use ratio::{NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, meaning};
 pub use row::{Options, RunResults, copied_note, notes_of, value};
 pub use table::{Footnotes, Table, at_rate, of_rounds};
 
@@ -31,7 +31,7 @@ pub const SCHEMA: &str = "gantry.perf_test.results/1";
 pub struct ResultsFile {
     /// Name and version of this format: gantry.perf_test.results/1.
     pub schema: &'static str,
-    /// The command that measured, as `versus`.
+    /// The command that measured, as `sweep sizes`.
     pub command: String,
     /// The program that measured, and the boot.
     pub build: Build,

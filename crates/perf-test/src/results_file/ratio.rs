@@ -5,12 +5,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    figures::{Figure, Values},
+    figures::{CPU_PER_MESSAGE, Figure, P50, Values},
     measure::{
         interval::{CONFIDENCE, Interval},
         ranks::ratio,
     },
 };
+
+/// The figures of ratios, with their names there. Less is better.
+pub static RATIOS: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
 
 /// The finding of a ratio whose interval contains 1.
 pub const NO_DIFFERENCE: &str = "no difference shown";

@@ -51,7 +51,7 @@ pub struct RunResults {
 impl RunResults {
     /// The results of a run by the outcomes of its rounds.
     #[must_use]
-    pub fn new(contestant: &str, spec: &Result<RunSpec, String>, outcomes: &[&Outcome]) -> RunResults {
+    pub fn new(contestant: &str, spec: &Result<RunSpec, String>, outcomes: &[Outcome]) -> RunResults {
         let rounds: Vec<Option<Values>> = outcomes.iter().map(|outcome| outcome.measured().map(Values::of)).collect();
         let shortfall = outcomes.iter().rev().find_map(|outcome| match outcome {
             Outcome::Missing(shortfall) => Some(shortfall.clone()),

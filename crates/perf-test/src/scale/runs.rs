@@ -86,7 +86,7 @@ pub fn run(batch: &Batch, wanted: Vec<Wanted>) -> Result<(Vec<Point>, bool), Fai
         let spec = Ok(wanted.robot.spec().clone());
         let results = RunResults {
             options: vec![("topology".to_owned(), name.clone())],
-            ..RunResults::new(&wanted.robot.spec().communicator.to_lowercase(), &spec, &[outcome])
+            ..RunResults::new(&wanted.robot.spec().communicator.to_lowercase(), &spec, std::slice::from_ref(outcome))
         };
         Point { name, shape, load, figures: outcome.measured().map(Figures::of), missing, results }
     };

@@ -5,14 +5,12 @@
 
 use super::{CaseResults, row::Row};
 use crate::{
-    figures::{CPU_PER_MESSAGE, Figure, P50, PEAK_MEMORY},
-    results_file::Ratio,
+    figures::{Figure, PEAK_MEMORY},
+    results_file::{RATIOS, Ratio},
 };
 
 /// The base, if it is among the contestants.
 const BASE: &str = "gantry";
-/// The figures by which contestants are compared in each case, with their names in ratios. Less is better.
-pub static FIGURES: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
 
 fn ratio(base: &Row, other: &Row, case: Option<&str>, figure: (&str, &Figure)) -> Option<Ratio> {
     let (base, other) = (&base.results, &other.results);
@@ -26,7 +24,7 @@ pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
     for (base, other) in pairs(&first.rows) {
         for case in cases {
             if let (Some(base), Some(other)) = (case.rows.get(base), case.rows.get(other)) {
-                ratios.extend(FIGURES.iter().filter_map(|figure| ratio(base, other, Some(&case.name), *figure)));
+                ratios.extend(RATIOS.iter().filter_map(|figure| ratio(base, other, Some(&case.name), *figure)));
             }
         }
         if let (Some(base), Some(other)) = (first.rows.get(base), first.rows.get(other)) {

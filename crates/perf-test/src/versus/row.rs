@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use crate::{
-    batch::{Contestant, Outcome, PlannedRun, Shortfall},
+    batch::{Contestant, KindOutcomes, Outcome, Shortfall},
     figures::Values,
     results_file::RunResults,
 };
@@ -28,34 +28,23 @@ pub struct Row {
 }
 
 impl Row {
-    /// Of a contestant's runs: the round, the run and its outcome.
-    pub fn new(
-        contestant: &Contestant,
-        case: &Case,
-        rounds: u32,
-        runs: &[(Option<u32>, &PlannedRun, &Outcome)],
-    ) -> Row {
-        let of_round = |wanted: u32| {
-            let outcome = runs.iter().find(|(round, ..)| *round == Some(wanted)).map(|(.., outcome)| *outcome);
-            outcome.unwrap_or(&Outcome::NotDone)
-        };
-        let outcomes: Vec<&Outcome> = (1..=rounds).map(of_round).collect();
-        let spec: Option<&RunSpec> = runs.iter().find_map(|(_, run, _)| run.spec.as_ref().ok());
-        let shortfalls: Vec<&Shortfall> = runs
-            .iter()
-            .filter_map(|(.., outcome)| match outcome {
-                Outcome::Missing(shortfall) => Some(shortfall),
-                Outcome::Measured(_) | Outcome::NotDone => None,
-            })
-            .collect();
+    /// The results of a contestant by the outcomes of its runs.
+    pub fn new(contestant: &Contestant, case: &Case, run: &Result<RunSpec, String>, outcomes: &KindOutcomes) -> Row {
+        let KindOutcomes { warmup, rounds } = outcomes;
+        let spec: Option<&RunSpec> = run.as_ref().ok();
+        let shortfalls = warmup.iter().chain(rounds).filter_map(|outcome| match outcome {
+            Outcome::Missing(shortfall) => Some(shortfall),
+            Outcome::Measured(_) | Outcome::NotDone => None,
+        });
+        let shortfalls: Vec<&Shortfall> = shortfalls.collect();
         let results = RunResults {
             options: case.shown_options(spec),
             // A warm-up run may have none, either.
             shortfall: shortfalls.last().map(|shortfall| (*shortfall).clone()),
-            ..RunResults::new(&contestant.label, &spec.cloned().ok_or_else(String::new), &outcomes)
+            ..RunResults::new(&contestant.label, run, rounds)
         };
         let copied = results.medians.as_ref().map_or(0, Values::copied);
-        let some_loaned = runs.iter().filter_map(|(.., outcome)| outcome.measured()).any(|run| {
+        let some_loaned = warmup.iter().chain(rounds).filter_map(Outcome::measured).any(|run| {
             let (sent, received) = (&run.total.sent, &run.total.received);
             sent.copied < sent.samples && received.copied < received.samples
         });

@@ -129,21 +129,6 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
 }
 
 #[test]
-fn rounds_are_interleaved_and_turn_round_after_a_warm_up() {
-    let line = "perf_test compare middlewares -c Gantry,Mock -m Array1k -r 200";
-    let cli = crate::cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-    let Some(crate::cli::Command::Compare(crate::cli::Compared::Middlewares(options))) = cli.command else { panic!() };
-    let titles = |rounds: u32| -> Vec<String> {
-        let contestants = contestants("Gantry,Mock").unwrap();
-        plan(&cases(&options.run), &contestants, rounds).into_iter().map(|entry| entry.run.title).collect()
-    };
-    let rounds =
-        ["gantry Array1k, round 1", "mock Array1k, round 1", "mock Array1k, round 2", "gantry Array1k, round 2"];
-    assert_eq!(titles(2), rounds);
-    assert_eq!(titles(3)[..3], ["gantry Array1k, warm-up", "mock Array1k, warm-up", "gantry Array1k, round 1"]);
-}
-
-#[test]
 fn the_cases_are_two_or_the_one_that_is_named() {
     let names = |options: &str| -> Vec<(String, Option<u32>)> {
         let line = format!("perf_test {options}");

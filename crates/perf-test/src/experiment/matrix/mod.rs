@@ -10,13 +10,13 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{
-    Kind, Preset, Results,
+    Preset, Results, Run,
     combination::{Combination, axes, combinations},
     folder, run_rounds,
     table::{table, varied},
 };
 use crate::{
-    batch::{Batch, Contestant, contestants, refuse},
+    batch::{Batch, Contestant, Kind, contestants, refuse},
     cli::{self, Axis, OutputOptions, RunOptions, SweepOptions, check_shared},
     error::Failure,
     interrupt::Interrupt,
@@ -38,10 +38,10 @@ type Known = HashMap<String, Result<Contestant, String>>;
 /// [`Failure::Usage`]: the file or an option is wrong, or there are too many runs.
 pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> Result<Results, Failure> {
     let (given, rounds) = without_runs(preset, options).map_err(Failure::Usage)?;
-    let kinds = planned(preset, file, &given).and_then(|found| kinds(preset, found, options.batch.results.is_some()));
-    let kinds = kinds.map_err(Failure::Usage)?;
+    let runs = planned(preset, file, &given).and_then(|found| runs(preset, found, options.batch.results.is_some()));
+    let runs = runs.map_err(Failure::Usage)?;
     let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
-    let (runs, end) = run_rounds(&batch, &kinds, rounds)?;
+    let (runs, end) = run_rounds(&batch, &runs, rounds)?;
     let finding = (preset.finding)(&runs, rounds);
     let tables = [vec![table(&runs, rounds, finding.sentences)], finding.tables].concat();
     let command = format!("sweep {}", preset.name);
@@ -98,7 +98,7 @@ fn planned(preset: &Preset, file: Option<&Path>, given: &[Axis]) -> Result<Vec<C
 ///
 /// # Errors
 /// A sentence: an argument is wrong, or is that of a command that is no part of a batch.
-fn kinds(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Result<Vec<Kind>, String> {
+fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Result<Vec<Run>, String> {
     let mut known = Known::new();
     let mut found: Vec<(Combination, RunOptions)> = Vec::new();
     for combination in combinations {
@@ -118,8 +118,8 @@ fn kinds(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> R
     let options: Vec<Options> = found.iter().map(|(combination, _)| combination.options()).collect();
     let varied = varied(&options.iter().collect::<Vec<_>>());
     let has_several = known.len() > 1;
-    let kind = |(combination, run)| Kind::of(preset, combination, run, &varied, &known, (has_folder, has_several));
-    found.into_iter().map(kind).collect()
+    let run_of = |(combination, run)| Run::of(preset, combination, run, &varied, &known, (has_folder, has_several));
+    found.into_iter().map(run_of).collect()
 }
 
 /// The options of a single run in a combination.
@@ -128,7 +128,7 @@ fn parsed(combination: &Combination) -> Result<RunOptions, String> {
     cli::run_options(&arguments).map_err(|why| format!("{}: {why}", arguments.join(" ")))
 }
 
-impl Kind {
+impl Run {
     /// The run of a combination; `varied` are the options that its title has.
     fn of(
         preset: &Preset,
@@ -137,7 +137,7 @@ impl Kind {
         varied: &[&str],
         known: &Known,
         (has_folder, has_several): (bool, bool),
-    ) -> Result<Kind, String> {
+    ) -> Result<Run, String> {
         let one = known.get(&combination.contestant).and_then(|one| one.as_ref().ok());
         let label = one.map_or_else(|| combination.contestant.to_lowercase(), |one| one.label.clone());
         let mut outputs = Outputs::default();
@@ -160,15 +160,14 @@ impl Kind {
             Some(Err(sentence)) => Err(sentence.clone()),
             None => Err(format!("{label} was not found")),
         };
-        Ok(Kind {
+        let kind = Kind {
             title: format!("{label}{shown}"),
             log: folder(preset.name, &label).join(combination.log_name(preset.is_strict.then_some(varied))),
-            arguments: combination.arguments(),
             contestant: label,
-            options,
             spec,
             outputs,
-        })
+        };
+        Ok(Run { arguments: combination.arguments(), options, kind })
     }
 }
 
