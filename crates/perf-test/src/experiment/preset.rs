@@ -22,7 +22,7 @@ pub struct Preset {
     pub(super) variants: fn(&Contestant, &RunOptions, Combination) -> Vec<Combination>,
     /// The run of a contestant with these options, or the sentence of its refusal.
     pub(super) spec: fn(&Contestant, &RunOptions) -> Result<RunSpec, String>,
-    /// Whether an unknown contestant is an error, and no row.
+    /// Whether a contestant that is unknown, or there twice, is an error, and no row.
     pub(super) is_strict: bool,
     /// Whether the outputs of single runs and `--runs` apply.
     pub(super) has_outputs: bool,

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::{
     Preset, Results, Run,
-    combination::{Combination, axes, combinations},
+    combination::{COMMUNICATOR, Combination, axes, combinations},
     folder, run_rounds,
     table::{table, varied},
 };
@@ -70,6 +70,10 @@ fn without_runs(preset: &Preset, options: &SweepOptions) -> Result<(Vec<Axis>, u
 
 /// All combinations in order, each once.
 fn planned(preset: &Preset, file: Option<&Path>, given: &[Axis]) -> Result<Vec<Combination>, String> {
+    if let Some(axis) = given.iter().find(|axis| preset.is_strict && axis.option == COMMUNICATOR) {
+        let names: Vec<&str> = axis.choices.iter().map(|choice| choice.shown.as_str()).collect();
+        contestants(&names.join(","))?;
+    }
     let experiments = match file {
         Some(path) => {
             let name = path.display();
@@ -107,7 +111,6 @@ fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Re
         let one = known.entry(combination.contestant.clone()).or_insert_with_key(find);
         let variants = match one {
             Ok(one) => (preset.variants)(one, &run, combination),
-            Err(sentence) if preset.is_strict => return Err(sentence.clone()),
             Err(_) => vec![combination],
         };
         for variant in variants {

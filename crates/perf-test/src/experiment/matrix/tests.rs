@@ -131,6 +131,8 @@ fn presets_have_defaults_that_options_replace() {
     let value = |option: &str, value: &str| Axis::of_values(option, [value.to_owned()]);
     let types = of(&TYPES, &[value("rate", "50"), value("unbounded-msg-size", "100"), value("message-layout", "1.x")]);
     assert!(types.len() > 20 && types.iter().all(|run| run.kind.spec.as_ref().unwrap().rate_hz == 50));
-    let unknown = runs(&TYPES, planned(&TYPES, None, &[value("communicator", "Nothing")]).unwrap(), false);
-    assert!(unknown.err().unwrap().contains("there is no communicator"));
+    for (names, words) in [("Nothing", "there is no communicator"), ("Mock,mock", "the contestant mock twice")] {
+        let axis = Axis::of_values("communicator", names.split(',').map(str::to_owned));
+        assert!(planned(&TYPES, None, &[axis]).err().unwrap().contains(words), "{names}");
+    }
 }
