@@ -1,4 +1,4 @@
-//! `perf_test conditions`: settings are applied, recorded and always restored; results of several boots are put
+//! `perf_test compare conditions`: settings are applied, recorded and always restored; results of several boots are put
 //! together.
 
 use std::fs::{self, OpenOptions};

@@ -1,4 +1,4 @@
-//! `perf_test conformance`: back ends that do as they declare pass, and each defect of the mock fails in its own words.
+//! `perf_test check`: back ends that do as they declare pass, and each defect of the mock fails in its own words.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `perf_test experiment sizes`, `types` and `matrix` in real processes.
+//! `perf_test sweep sizes`, `types` and `matrix` in real processes.
 
 use std::fs;
 

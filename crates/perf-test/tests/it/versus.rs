@@ -1,5 +1,5 @@
-//! `perf_test versus` in real processes: contestants that fail are rows, a folder of results is gone on with, Ctrl-C
-//! keeps what was measured.
+//! `perf_test compare middlewares` in real processes: contestants that fail are rows, a folder of results is gone on
+//! with, Ctrl-C keeps what was measured.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
