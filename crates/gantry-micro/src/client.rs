@@ -22,7 +22,7 @@ use gantry_xrce::{
     wire::{ClientKey, Time},
 };
 
-/// A `spin_once` takes so many messages at most, so that it ends on a line that is never empty.
+/// The largest number of messages that a `spin_once` takes, so that it ends on a line that is never empty.
 const MAX_INCOMING: u8 = 16;
 
 /// A node, as the agent's host sees it.

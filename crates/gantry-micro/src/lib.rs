@@ -48,7 +48,7 @@ pub use service_client::ServiceClient;
 pub use subscription::Subscription;
 pub use transport::Transport;
 
-// The goals for a microcontroller: so many bytes for each, with a place for one message, but without the message.
+// The goals for a microcontroller: bytes of each, with a place for one message, but without the message.
 #[cfg(target_pointer_width = "32")]
 const _: () = {
     assert!(size_of::<Publisher<'static, ()>>() <= 64);

@@ -236,7 +236,7 @@ fn upward(files: &BTreeMap<Module, File>, storeys: &[&str]) -> Vec<String> {
     faults
 }
 
-/// Circles of files, except those of a file and its own children.
+/// Circles of files, except circles of a file and its own children.
 fn circles(files: &BTreeMap<Module, File>) -> Vec<String> {
     let arrows = |with_family: bool| -> BTreeMap<&Module, BTreeSet<Module>> {
         let is_family = |one: &Module, other: &Module| one.starts_with(other) || other.starts_with(one);

@@ -77,7 +77,8 @@ impl Yaml {
         Ok(())
     }
 
-    /// Writes a value behind its key and the colon, with a line break after each line; `indent` is that of the key.
+    /// Writes a value behind its key and the colon, with a line break after each line; `indent` is the key's
+    /// indentation.
     ///
     /// # Errors
     /// `out` fails.
