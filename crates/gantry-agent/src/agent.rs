@@ -19,7 +19,7 @@ use std::{
 
 /// Connects clients that speak DDS-XRCE with Gantry, until it is dropped.
 ///
-/// Messages are handled on the threads of the transports, those of Gantry on a thread for each domain.
+/// Clients' messages are handled on the threads of the transports, Gantry's on a thread for each domain.
 pub struct Agent {
     shared: Arc<Shared>,
     ticker: Option<JoinHandle<()>>,

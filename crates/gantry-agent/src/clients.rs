@@ -33,8 +33,8 @@ impl Address {
     }
 }
 
-/// The clients. Invariant: each address in `by_address` is that of the client whose entry has it, and whose messages
-/// have no key.
+/// The clients. Invariant: each address in `by_address` belongs to the client whose entry has it, and whose
+/// messages have no key.
 #[derive(Default)]
 pub struct Clients {
     by_key: BTreeMap<ClientKey, Entry>,

@@ -35,7 +35,7 @@ pub struct Limits {
     /// Clients.
     pub clients: usize,
     /// Clients of one host: of an IP address, or of an address on another transport. It begins four times as many
-    /// sessions at once, and then so many in a second.
+    /// sessions at once, and then this number in a second.
     pub clients_of_host: usize,
     /// The longest silence after which a client is asked whether it is alive, whatever it states, in milliseconds.
     pub silence_ms: u32,
@@ -43,13 +43,13 @@ pub struct Limits {
     pub domains: usize,
     /// Objects of a client.
     pub objects: usize,
-    /// The longest message from a client, in bytes: each client takes so much memory once it sends fragments.
+    /// The longest message from a client, in bytes: each client takes this memory once it sends fragments.
     pub message_bytes: usize,
     /// Requests of a requester that wait for their replies; the oldest one is given up.
     pub requests: usize,
     /// Shared memory of the data writers, requests and replies of a client together, in bytes.
     pub writer_bytes: usize,
-    /// As that, of all clients together.
+    /// Shared memory of the data writers, requests and replies of all clients together, in bytes.
     pub all_writer_bytes: usize,
 }
 

@@ -17,7 +17,7 @@ const LINGER: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub struct Domains {
     by_id: BTreeMap<u32, Domain>,
-    /// Those of ended listeners, too: nothing waits for them before the agent ends.
+    /// The threads of running and of ended listeners: nothing waits for them before the agent ends.
     threads: Vec<JoinHandle<()>>,
 }
 

@@ -24,9 +24,9 @@ pub enum Error {
         CanTiming::NOMINAL_BITS_PER_S.start(), CanTiming::NOMINAL_BITS_PER_S.end(), CanTiming::MAX_DATA_BITS_PER_S
     )]
     BitRates {
-        /// That of arbitration, in bits per second.
+        /// The bit rate of arbitration, in bits per second.
         nominal_bits_per_s: u32,
-        /// That of the data field, in bits per second.
+        /// The bit rate of the data field, in bits per second.
         data_bits_per_s: u32,
     },
     /// A thread cannot be started.

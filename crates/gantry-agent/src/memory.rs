@@ -24,7 +24,7 @@ pub struct WriterMemory {
 }
 
 impl Memory {
-    /// That of another client.
+    /// Creates the memory of another client.
     pub fn of_another(&self) -> Self {
         Self { of_client: Arc::default(), of_all: self.of_all.clone() }
     }
@@ -52,7 +52,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Counts a new writer of so many bytes.
+    /// Counts a new writer of `bytes` bytes.
     pub fn count(&self, bytes: usize) -> WriterMemory {
         let mut writer = WriterMemory { memory: self.clone(), bytes: 0 };
         writer.set(bytes);
@@ -61,7 +61,7 @@ impl Memory {
 }
 
 impl WriterMemory {
-    /// The memory grew, or went back: that of responses does, with its client.
+    /// The memory grew, or went back: the memory of responses does, with its client.
     pub fn set(&mut self, bytes: usize) {
         // Only the numbers matter. They wrap around, so that a smaller number is added as a negative one.
         let more = bytes.wrapping_sub(self.bytes);

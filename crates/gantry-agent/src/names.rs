@@ -20,7 +20,7 @@ impl TopicName {
     }
 }
 
-/// The name of a service: that of its topic of requests, `rq/<name>Request`, or the one that is stated.
+/// The name of a service, from the name of its topic of requests, `rq/<name>Request`, or the one that is stated.
 pub fn service_name(service: &Service<'_>) -> String {
     let of_topic = service.request_topic.and_then(|topic| topic.strip_prefix("rq/")?.strip_suffix("Request"));
     let name = of_topic.unwrap_or(service.name);

@@ -41,7 +41,7 @@ pub struct Shared {
     pub clients: Mutex<Clients>,
     pub ports: AtomicU32,
     log: Mutex<Limiter>,
-    /// Of those without a session, who are told so.
+    /// The budget of answers to clients without a session.
     unknown: Mutex<Budget>,
     logins: Mutex<Logins>,
     /// The agent is dropped. Its transports may live longer.

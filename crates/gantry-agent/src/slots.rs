@@ -37,7 +37,7 @@ pub struct HeapBytes {
 }
 
 impl HeapBytes {
-    /// So many bytes.
+    /// Creates `length` bytes, which are allocated when they are first used.
     pub fn new(length: usize) -> Self {
         Self { length, bytes: Box::default() }
     }

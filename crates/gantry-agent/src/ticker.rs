@@ -1,6 +1,6 @@
 //! The ticker: the thread that looks at the clients when a deadline has passed.
 //!
-//! Each message to a client changes its deadline, so a ticker that is told of each one would wake up for each one.
+//! Each message to a client changes its deadline, so a ticker that heard of each change would wake up for each.
 //! After it woke up it naps for a moment, and looks at what changed meanwhile: deadlines are late by that at most.
 
 use crate::lock::lock;

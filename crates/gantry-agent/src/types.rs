@@ -38,7 +38,7 @@ impl Types {
         Ok(self)
     }
 
-    /// The type of this ROS 2 name; a name without a package is that of the only type so called, for clients that are
+    /// The type of this ROS 2 name; a name without a package means the only type of that name, for clients that are
     /// not of ROS 2.
     pub(crate) fn get(&self, name: &str) -> Option<&TypeDescription> {
         if name.contains('/') {

@@ -45,8 +45,8 @@ pub enum Command {
     /// they are, with the error of that clock.
     #[command(after_help = latency::AFTER_HELP)]
     Latency(LatencyOptions),
-    /// Measures what faults of the line, the agent and the board cost: time without data, messages lost, and who is
-    /// told of it.
+    /// Measures what faults of the line, the agent and the board cost: time without data, messages lost, and which
+    /// side hears of it.
     ///
     /// The faults are single lost frames, frames lost and bytes damaged by chance, a cable that is pulled out, an agent
     /// that is killed and started again, and a board that begins anew.

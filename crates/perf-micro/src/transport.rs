@@ -103,8 +103,8 @@ impl Transport {
         }
     }
 
-    /// How often the line carries a message like this one in a second; none if it is not paced. A bus carries those of
-    /// both ways.
+    /// How often the line carries a message like this one in a second; none if it is not paced. A bus carries the
+    /// messages of both ways.
     #[must_use]
     pub fn messages_per_s(self, message: &[u8]) -> Option<f64> {
         if let Some([nominal, data]) = self.bit_rates() {

@@ -106,6 +106,7 @@ fn comments_are_no_wider_than_a_line() {
 const CLEAN_FOLDERS: &[&str] = &[
     "crates/allocations",
     "crates/bench-support",
+    "crates/gantry-agent",
     "crates/gantry-cdr",
     "crates/gantry-cli",
     "crates/gantry-dynamic",
@@ -113,6 +114,7 @@ const CLEAN_FOLDERS: &[&str] = &[
     "crates/gantry-micro",
     "crates/gantry-msgs",
     "crates/gantry-xrce",
+    "crates/perf-micro",
     "crates/perf-worker-c",
     "crates/test-support",
     "examples",

@@ -47,8 +47,8 @@ pub type Session = AgentSession<HeapSlots, HeapSlots, HeapBytes, HeapSlots>;
 
 /// The slots of the best-effort stream: it is emptied at once unless the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
-/// Copies of a CREATE_CLIENT arrive for so long. A board that is reset and asks again sooner is taken for one: its
-/// streams go on where those of its earlier session were, so its first messages are lost.
+/// The time for which copies of a CREATE_CLIENT arrive. A board that is reset and asks again sooner is taken for one:
+/// its streams go on where the streams of its earlier session were, so its first messages are lost.
 const COPY_US: u32 = 100_000;
 /// The objects with entities that a client creates at once, as many as it may have, and then in a second.
 const CREATIONS_AT_ONCE: u32 = 256;

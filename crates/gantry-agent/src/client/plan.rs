@@ -154,8 +154,8 @@ impl Plan {
     }
 }
 
-/// The name of a participant, which is all that it has. That of a profile stands for what the profile says: the agent
-/// has none.
+/// The name of a participant, which is all that it has. The name of a profile is used in its place: the agent has
+/// no profiles.
 fn participant_name<'a>(representation: &Representation<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
     match *representation {
         Representation::Binary(Described::Participant(participant)) => Ok(participant.name.map(Cow::Borrowed)),

@@ -32,7 +32,8 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// The answers that wait for room in the session. A client that asks so much more than it acknowledges is broken.
+/// The answers that wait for room in the session. A client that asks by this number more than it acknowledges is
+/// broken.
 const MAX_ANSWERS: usize = 256;
 
 /// The requests of one message that are carried out. Honest messages have fewer; a datagram of 64 KiB has room for some

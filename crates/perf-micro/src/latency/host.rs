@@ -22,7 +22,7 @@ impl Host {
     /// Answers while `goes_on`.
     ///
     /// # Errors
-    /// Those of the subscription and the publisher.
+    /// An error of the subscription or the publisher.
     pub fn answer(&mut self, goes_on: impl Fn() -> bool) -> Result<Vec<Received>> {
         let mut received = Vec::new();
         while goes_on() {

@@ -77,7 +77,7 @@ pub struct Exchanges {
     pub number: u32,
     /// Between the beginnings of two, ms.
     pub period_ms: u32,
-    /// One of so many exchanges loses a frame, in turn that of the board and that of the agent.
+    /// One exchange in this number loses a frame, in turn the board's and the agent's.
     pub loses_each: Option<usize>,
 }
 

@@ -25,7 +25,7 @@ pub struct LatencyOptions {
     /// Exchanges of each transport, 1 to 1000000
     #[arg(short, long, value_name = "COUNT", default_value_t = 1000, value_parser = within(1..=1_000_000), allow_hyphen_values = true)]
     pub number: u32,
-    /// Time from the beginning of an exchange to that of the next one, ms, 0 to 10000
+    /// Time from the beginning of an exchange to the beginning of the next one, ms, 0 to 10000
     #[arg(long, value_name = "MS", default_value_t = 20, value_parser = within(0..=10_000), allow_hyphen_values = true)]
     pub period_ms: u32,
     /// The transports, the agent and the results.

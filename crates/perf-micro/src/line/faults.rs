@@ -48,12 +48,12 @@ pub enum Way {
 }
 
 impl Faults {
-    /// Loses so many of a million frames.
+    /// Loses this number of a million frames.
     pub fn lose_frames(&self, per_million: u32) {
         self.settings.lost_frames_per_million.store(per_million, Ordering::Relaxed);
     }
 
-    /// Damages so many of a million bytes.
+    /// Damages this number of a million bytes.
     pub fn damage_bytes(&self, per_million: u32) {
         self.settings.damaged_bytes_per_million.store(per_million, Ordering::Relaxed);
     }
@@ -68,7 +68,7 @@ impl Faults {
         self.settings.is_cut.store(on, Ordering::Relaxed);
     }
 
-    /// The frames that were lost and the bytes that were damaged until now, without those of a cut cable.
+    /// The frames that were lost and the bytes that were damaged until now, without the losses of a cut cable.
     #[must_use]
     pub fn counts(&self) -> [u32; 2] {
         [&self.settings.lost_frames, &self.settings.damaged_bytes].map(|count| count.load(Ordering::Relaxed))

@@ -4,7 +4,7 @@ use perf_worker::clock::SECOND_NS;
 
 use crate::transport::Speed;
 
-/// The line makes up for at most so much time that a late wake-up of its relay lost, ns.
+/// The longest time lost by a late wake-up of its relay for which the line makes up, ns.
 const MOST_CATCH_UP_NS: i64 = 2_000_000;
 
 /// The state of one direction of a line.
@@ -26,8 +26,8 @@ impl Pace {
         self.speed.chunk_bytes
     }
 
-    /// The time at which the last of so many bytes has arrived. If they `waited` for the line, they follow those before
-    /// without a gap.
+    /// The time at which the last of these bytes has arrived. If they `waited` for the line, they follow the bytes
+    /// before without a gap.
     pub fn arrival_ns(&mut self, now_ns: i64, bytes: usize, waited: bool) -> i64 {
         let earliest_ns = if waited { now_ns - MOST_CATCH_UP_NS } else { now_ns };
         let start_ns = self.free_at_ns.max(earliest_ns as f64);

@@ -49,7 +49,7 @@ impl Relay {
         let thread = thread::Builder::new().name("line".to_owned()).spawn(move || {
             // Without it the kernel may wake the thread 50 µs late; the line is as good as the kernel lets it be.
             let _ = set_current_timer_slack(NonZeroU64::new(1));
-            // The descriptors are those of this process: an end that is closed is the end of the line.
+            // The descriptors belong to this process: an end that is closed is the end of the line.
             let _ = direction.run();
         })?;
         Ok(Relay { stop, thread: Some(thread) })

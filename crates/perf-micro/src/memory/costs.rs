@@ -11,7 +11,7 @@ use super::{
 /// The memory of a program, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Memory {
-    /// Variables, without those of the board alone.
+    /// Variables, without the variables of the board alone.
     pub static_bytes: f64,
     /// The greatest depth of the stack.
     pub stack_bytes: f64,
@@ -130,7 +130,7 @@ impl Costs {
 }
 
 impl super::Memory {
-    /// The figures; those of programs that did not run are left out.
+    /// The figures, without programs that did not run.
     pub(super) fn all_figures(&self) -> Vec<Figure> {
         let pair = self.of(&Variant::PAIR);
         let total = |cost: Option<Cost>| cost.map(|cost| cost.total());

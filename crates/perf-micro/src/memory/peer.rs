@@ -21,7 +21,7 @@ pub trait Peer {
     /// Does what is due.
     ///
     /// # Errors
-    /// Those of the library.
+    /// An error of the library.
     fn step(&mut self) -> gantry::Result<()>;
 
     /// The topics from which nothing has come.
@@ -31,7 +31,7 @@ pub trait Peer {
 /// The endpoints for a variant, in a domain.
 ///
 /// # Errors
-/// Those of the library.
+/// An error of the library.
 pub fn open(variant: &Variant, domain_id: u32) -> gantry::Result<Box<dyn Peer>> {
     match variant.text_bytes {
         None => Ok(Box::new(Endpoints::open(variant, domain_id, Int32 { data: 1 })?)),
@@ -60,7 +60,7 @@ struct Caller {
 impl Caller {
     /// Takes a response, and asks if the last request was answered or has waited for too long.
     fn step(&mut self) -> gantry::Result<()> {
-        // An error says that the program has left, and so does that of a request.
+        // An error says that the program has left, and so does the error of a request.
         if !matches!(self.client.take_response(), Ok(None)) {
             self.asked = None;
         }

@@ -2,7 +2,7 @@
 
 use super::variant::{Kind, SUBSCRIPTION_DEPTH, Variant};
 
-/// Letters of the texts that show the effect of the message's size: those of the published throughput.
+/// Letters of the texts that show the effect of the message's size, as in the published throughput.
 const TEXT_BYTES: [u32; 4] = [10, 100, 200, 400];
 
 /// The series of variants; a variant may be in several.

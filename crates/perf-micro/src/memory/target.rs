@@ -58,7 +58,7 @@ pub struct Chosen {
     pub reason: Option<String>,
 }
 
-/// The target that was asked for; otherwise the Cortex-M3 if all it needs is here. `folder` is that of the firmware.
+/// The target that was asked for; otherwise the Cortex-M3 if all it needs is here. `folder` is the firmware's.
 ///
 /// # Errors
 /// [`Failure::Usage`]: the Cortex-M3 was asked for, and something is missing.

@@ -30,9 +30,9 @@ impl Kind {
 
 /// The longest message of the transport, bytes: micro-ROS's default.
 pub const MTU_BYTES: u32 = 512;
-/// The history of the session where it is not what is varied: that of the published rig.
+/// The history of the session where it is not varied: the history of the published rig.
 pub const HISTORY: u32 = 4;
-/// The places of a subscription's queue, and of those of a service and a client: gantry-micro's defaults.
+/// The places of the queues of a subscription, a service and a client: gantry-micro's defaults.
 pub const SUBSCRIPTION_DEPTH: u32 = 4;
 pub const SERVICE_DEPTH: u32 = 1;
 
@@ -75,7 +75,7 @@ impl Variant {
     /// A publisher and a subscription.
     pub const PAIR: Variant = Variant { publishers: 1, subscriptions: 1, ..Variant::EMPTY };
 
-    /// A session with so many entities of one kind.
+    /// A session with this number of entities of one kind.
     #[must_use]
     pub fn of(kind: Kind, count: u32) -> Variant {
         let mut variant = Variant::EMPTY;

@@ -1,4 +1,4 @@
-//! The board of the recovery experiment: it publishes numbers at a fixed rate, and writes down what it is told.
+//! The board of the recovery experiment: it publishes numbers at a fixed rate, and writes down the client's reports.
 
 use std::{
     collections::BTreeSet,
@@ -44,7 +44,7 @@ pub struct Account {
     /// Numbers that the client may have meant when it said how many messages it had forgotten, and those that a reset
     /// board had in its memory: the last ones.
     pub forgotten: BTreeSet<i64>,
-    /// What the client was told.
+    /// The client's reports.
     pub events: Vec<Told>,
 }
 
@@ -53,7 +53,7 @@ pub struct Account {
 pub struct Told {
     #[serde(skip)]
     pub time_ns: i64,
-    /// Who was told.
+    /// The side with the report.
     pub side: &'static str,
     pub what: String,
 }
@@ -61,7 +61,7 @@ pub struct Told {
 /// Runs a board from the number `first` on, until it is done.
 ///
 /// # Errors
-/// Those of its line.
+/// An error of its line.
 pub fn run(
     line: BoardLine,
     domain_id: u16,

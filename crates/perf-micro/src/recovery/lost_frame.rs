@@ -9,7 +9,7 @@ use crate::{
 };
 use perf_test::interrupt::Interrupt;
 
-/// One of so many exchanges loses a frame, in turn that of the board and that of the agent.
+/// One exchange in this number loses a frame, in turn the board's and the agent's.
 pub const EACH: usize = 5;
 /// Between two exchanges, ms: an exchange with a lost frame has ended by then.
 const PERIOD_MS: u32 = 60;

@@ -32,7 +32,7 @@ pub struct Event {
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     pub scenario: Scenario,
-    /// Frames that were lost and bytes that were damaged on the line, without those of a cut cable.
+    /// Frames that were lost and bytes that were damaged on the line, without the losses of a cut cable.
     pub lost_frames: u32,
     pub damaged_bytes: u32,
     /// Messages that the client took ...
@@ -48,7 +48,7 @@ pub struct Outcome {
     /// Messages of which it said that it had forgotten them, and those that a reset board had in its memory; some of
     /// them may have been received.
     pub forgotten: usize,
-    /// Messages that nobody was told of: lost, and not forgotten.
+    /// Messages without a report: lost, and not forgotten.
     pub lost_in_silence: usize,
     pub duplicates: u64,
     pub reordered: u64,
@@ -59,7 +59,7 @@ pub struct Outcome {
     /// From the publication to the reception, ms.
     pub delay_median_ms: f64,
     pub delay_max_ms: f64,
-    /// What each side was told after the beginning of the fault.
+    /// The reports of each side after the beginning of the fault.
     pub events: Vec<Event>,
 }
 

@@ -34,7 +34,7 @@ impl BoardClock {
 /// Waits until the client has something to do, at most for `patience`: firmware would sleep until an interrupt.
 ///
 /// # Errors
-/// Those of the line's descriptor.
+/// An error of the line's descriptor.
 pub fn wait(client: &mut BoardClient<'_>, clock: BoardClock, patience: Duration) -> std::io::Result<()> {
     let deadline_us = client.deadline().map_or(u64::MAX, Instant::as_us);
     let left_us = deadline_us.saturating_sub(clock.now().as_us());

@@ -1,4 +1,4 @@
-//! The board's transport: those of gantry-micro as one type, with a count of what it sent.
+//! The board's transport: gantry-micro's transports as one type, with a count of the sent bytes.
 
 use std::{
     io,
@@ -85,7 +85,7 @@ impl BoardLine {
     /// Opens the board's end of a line, whose messages `traffic` counts.
     ///
     /// # Errors
-    /// Those of the port or socket.
+    /// An error of the port or socket.
     pub fn open(end: &BoardEnd, transport: Transport, traffic: Traffic) -> io::Result<BoardLine> {
         let port = match end {
             BoardEnd::Serial(line) => BoardPort::Serial(SerialTransport::new(Port(line.try_clone()?))),

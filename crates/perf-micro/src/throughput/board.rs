@@ -28,7 +28,7 @@ pub struct Orders {
 /// Runs a board until it is done.
 ///
 /// # Errors
-/// Those of its line, and a publisher that the agent refuses.
+/// An error of its line, or a publisher that the agent refuses.
 pub fn run<const MTU: usize>(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io::Result<()> {
     let mut memory = Memory::<MTU, 4>::new();
     let publisher = Publisher::<Text>::new();

@@ -10,7 +10,7 @@ use crate::{
 use perf_test::report::plot::throughput::{Chart, Curve};
 
 impl Throughput {
-    /// Those of its picture: stream-oriented transports, and packet-oriented ones with those that are only published.
+    /// The charts of its picture: stream-oriented transports, and packet-oriented ones with the published-only ones.
     pub(super) fn charts(&self) -> Vec<Chart> {
         [("Stream-oriented transports (B/s)", false), ("Packet-oriented transports (B/s)", true)]
             .map(|(title, is_packets)| {

@@ -12,8 +12,8 @@ use crate::{
     transport::Transport,
 };
 
-/// The beginning of a message: those of XRCE's message, of its submessage, and of the data in it (a request and the
-/// data writer).
+/// The bytes before the data: the headers of XRCE's message, of its submessage, and of the data in it (a request and
+/// the data writer).
 const HEADER: [u8; 12] = [0x81, 1, 0, 1, 7, 1, 0, 0, 0, 0x10, 0, 0x15];
 
 /// The message of a text of this length.

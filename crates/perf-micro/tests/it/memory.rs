@@ -38,10 +38,10 @@ cc -DBYTES=$bytes -DHEAP=$heap -o program program.c || exit
 printf '{"reason":"compiler-artifact","target":{"name":"benchmark"},"executable":"%s/program"}\n' "$PWD"
 "#;
 
-/// A serial line on which nobody answers.
+/// A serial line on which no agent answers.
 const AGENT: &str = "#!/bin/sh\necho /dev/null\nPATH=/usr/bin:/bin\nexec sleep 60\n";
 
-/// A folder with firmware and programs, which replace those of the system.
+/// A folder with firmware and programs, which replace the system's.
 struct Tools {
     folder: TempDir,
     memory: Memory,

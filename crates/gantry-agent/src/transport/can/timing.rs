@@ -30,7 +30,7 @@ const MAX_CRC17_DATA_BYTES: usize = 16;
 /// Stuff count, checksum, and a fixed stuff bit before every four of these bits.
 const CRC17_BITS: u32 = 4 + 17 + 6;
 const CRC21_BITS: u32 = 4 + 21 + 7;
-/// After so many equal bits there is a stuff bit.
+/// The number of equal bits after which there is a stuff bit.
 const MAX_EQUAL_BITS: u32 = 5;
 
 const NANOSECONDS: u64 = 1_000_000_000;
