@@ -63,7 +63,7 @@ impl Context {
 
     /// Starts the listener of a domain for its first node.
     pub fn listen(self: &Arc<Self>, node: &Node, domain: &mut DomainUse) -> Result<(), String> {
-        let listener = lock(&self.domains).listener(node, Arc::downgrade(self))?;
+        let listener = lock(&self.domains).listener(node)?;
         domain.set_listener(listener);
         Ok(())
     }

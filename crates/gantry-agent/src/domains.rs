@@ -1,10 +1,10 @@
 //! Domains: those that nodes of clients use, or used some seconds ago, each with its listener.
 
-use crate::{context::Context, listener::Listener};
-use gantry::Node;
+use crate::{client::ListenedOutlet, context::Context};
+use gantry::{Collector, Listener, Node};
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Weak},
+    sync::Arc,
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -12,6 +12,9 @@ use std::{
 /// A domain stays joined for so long after its last node: a client that changes between domains does not join and leave
 /// them each time.
 const LINGER: Duration = Duration::from_secs(5);
+
+/// The thread that waits for the samples, requests and replies of one domain and sends them to the clients.
+pub type DomainListener = Listener<ListenedOutlet>;
 
 /// The domains of all clients.
 #[derive(Default)]
@@ -26,7 +29,7 @@ struct Domain {
     /// The number of nodes that are there or on their way.
     users: usize,
     /// It keeps the process in the domain.
-    listener: Option<Arc<Listener>>,
+    listener: Option<Arc<DomainListener>>,
     unused_since: Option<Instant>,
 }
 
@@ -34,7 +37,7 @@ struct Domain {
 pub struct DomainUse {
     context: Arc<Context>,
     domain_id: u32,
-    listener: Option<Arc<Listener>>,
+    listener: Option<Arc<DomainListener>>,
 }
 
 impl DomainUse {
@@ -42,12 +45,12 @@ impl DomainUse {
         Self { context, domain_id, listener: None }
     }
 
-    pub fn set_listener(&mut self, listener: Arc<Listener>) {
+    pub fn set_listener(&mut self, listener: Arc<DomainListener>) {
         self.listener = Some(listener);
     }
 
     /// The listener of the domain; `None` before [`Context::listen`].
-    pub fn listener(&self) -> Option<&Arc<Listener>> {
+    pub fn listener(&self) -> Option<&Arc<DomainListener>> {
         self.listener.as_ref()
     }
 }
@@ -79,12 +82,14 @@ impl Domains {
     }
 
     /// The listener of a node's domain, whose use has begun.
-    pub fn listener(&mut self, node: &Node, context: Weak<Context>) -> Result<Arc<Listener>, String> {
+    pub fn listener(&mut self, node: &Node) -> Result<Arc<DomainListener>, String> {
         let domain = self.by_id.entry(node.domain_id()).or_default();
         if let Some(listener) = &domain.listener {
             return Ok(listener.clone());
         }
-        let (listener, thread) = Listener::start(node, context)?;
+        let collector = Collector::new(node).map_err(|error| error.to_string())?;
+        let (listener, thread) = Listener::start(collector, &format!("listener-{}", node.domain_id()))
+            .map_err(|error| format!("no thread for domain {} could be started: {error}", node.domain_id()))?;
         self.threads.retain(|thread| !thread.is_finished());
         self.threads.push(thread);
         Ok(domain.listener.insert(Arc::new(listener)).clone())
@@ -103,7 +108,7 @@ impl Domains {
     }
 
     /// Removes what no node used for some seconds. Returns its listeners, and the time of the next look.
-    pub fn expired(&mut self) -> (Vec<Arc<Listener>>, Option<Instant>) {
+    pub fn expired(&mut self) -> (Vec<Arc<DomainListener>>, Option<Instant>) {
         let now = Instant::now();
         let is_over = |domain: &Domain| domain.unused_since.is_some_and(|since| now >= since + LINGER);
         let over: Vec<u32> = self.by_id.iter().filter(|(_, domain)| is_over(domain)).map(|(&id, _)| id).collect();

@@ -36,7 +36,6 @@ mod config;
 mod context;
 mod domains;
 mod error;
-mod listener;
 mod lock;
 mod log;
 mod memory;

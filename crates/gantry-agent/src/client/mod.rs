@@ -15,6 +15,7 @@ mod xml;
 pub(crate) use counts::KeyText;
 pub use counts::{ClientStatistics, Counts};
 pub(crate) use jobs::run as carry_out_jobs;
+pub use outlet::ListenedOutlet;
 
 use crate::{
     budget::Rate,
@@ -234,10 +235,9 @@ impl Client {
         (requests, session)
     }
 
-    /// Attaches an outlet to the listener; `None` if it is gone.
-    pub fn attach(&mut self, number: u64, collector: &mut Collector) -> Option<Option<Attachment>> {
-        let outlet = self.objects.outlet(number)?;
-        outlet.source.attach(collector).ok() // it fails if the process forked, and then there is no such thread
+    /// Attaches an outlet to a listener; `None` if it is gone.
+    pub fn attach(&mut self, number: u64, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+        self.objects.outlet(number).map_or(Ok(None), |outlet| outlet.source.attach(collector))
     }
 
     /// An outlet may have something to take.

@@ -1,13 +1,12 @@
 //! The objects of a client.
 
 use super::{
-    outlet::{Outlet, Requester, Source},
+    outlet::{ListenedOutlet, Outlet, Requester, Source},
     plan::{Endpoint, Plan, Refusal, node_of},
 };
 use crate::{
     context::{ClientCell, Context},
-    domains::DomainUse,
-    listener::Listener,
+    domains::{DomainListener, DomainUse},
     memory::{Memory, WriterMemory},
 };
 use gantry::{GenericPublisher, Node, PublisherOptions};
@@ -137,8 +136,8 @@ impl Objects {
     pub fn insert(&mut self, built: Built) -> Option<String> {
         let Built { id, object, listener } = built;
         let sentence = object.plan.sentence();
-        if let (Entity::Outlet(outlet), Some((listener, client))) = (&object.entity, listener) {
-            listener.add(outlet.number, client);
+        if let (Entity::Outlet(outlet), Some((listener, client, context))) = (&object.entity, listener) {
+            listener.add(outlet.number, ListenedOutlet { number: outlet.number, client, context });
         }
         self.0.insert(id.0, object);
         sentence
@@ -188,7 +187,7 @@ pub struct Building {
     owner: ObjectId,
     plan: Plan,
     /// The node of its participant, and the listener of its domain.
-    parent: Option<(Node, Arc<Listener>)>,
+    parent: Option<(Node, Arc<DomainListener>)>,
     memory: Memory,
 }
 
@@ -196,7 +195,7 @@ pub struct Building {
 pub struct Built {
     id: ObjectId,
     object: Object,
-    listener: Option<(Arc<Listener>, Weak<ClientCell>)>,
+    listener: Option<(Arc<DomainListener>, Weak<ClientCell>, Weak<Context>)>,
 }
 
 impl Building {
@@ -218,9 +217,8 @@ impl Building {
                 let Some((node, its_listener)) = parent else {
                     return Err(Refusal::unknown("the participant of object", id));
                 };
-                let number = its_listener.next_number();
-                listener = Some((its_listener, site.client.clone()));
-                endpoint(&node, &plan, number, &memory, site)?
+                listener = Some((its_listener, site.client.clone(), Arc::downgrade(site.context)));
+                endpoint(&node, &plan, &memory, site)?
             }
         };
         Ok(Box::new(Built { id, object: Object { plan, owner, entity, written }, listener }))
@@ -241,7 +239,7 @@ fn node(domain_id: u32, namespace: &str, name: &str, site: &Site<'_>) -> Result<
 }
 
 /// The entity of a data writer, data reader, requester or replier.
-fn endpoint(node: &Node, plan: &Plan, number: u64, memory: &Memory, site: &Site<'_>) -> Result<Entity, Refusal> {
+fn endpoint(node: &Node, plan: &Plan, memory: &Memory, site: &Site<'_>) -> Result<Entity, Refusal> {
     if plan.written_type().is_some() {
         memory.check(&site.context.config.limits).map_err(|why| Refusal::new(StatusValue::RESOURCES, why))?;
     }
@@ -277,7 +275,7 @@ fn endpoint(node: &Node, plan: &Plan, number: u64, memory: &Memory, site: &Site<
             Source::Service(service, memory)
         }
     };
-    Ok(Entity::Outlet(Box::new(Outlet::new(number, source))))
+    Ok(Entity::Outlet(Box::new(Outlet::new(source))))
 }
 
 impl Plan {

@@ -7,17 +7,27 @@ use super::{
     plan::Refusal,
     reading::Reading,
 };
-use crate::memory::WriterMemory;
+use crate::{
+    context::{ClientCell, Context},
+    lock::lock,
+    memory::WriterMemory,
+};
 use gantry::{
     Attachment, Collector, GenericClient, GenericRequest, GenericResponse, GenericSample, GenericService,
-    GenericSubscription,
+    GenericSubscription, ListenerSource,
 };
 use gantry_xrce::{
     stream::Refused,
     time::Instant,
     wire::{ByteOrder, ObjectId, ObjectRequest, RequestId, SampleIdentity, StreamId, Writer},
 };
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    sync::{
+        Weak,
+        atomic::{AtomicU64, Ordering::*},
+    },
+};
 
 /// An object that has data for the client.
 pub struct Outlet {
@@ -29,6 +39,14 @@ pub struct Outlet {
     pub has_news: bool,
     /// It was taken, and waits for room in the session.
     held: Option<Taken>,
+}
+
+/// An outlet as the listener of its domain has it. The listener's thread sends what it takes itself, so no other thread
+/// has to wake up.
+pub struct ListenedOutlet {
+    pub number: u64,
+    pub client: Weak<ClientCell>,
+    pub context: Weak<Context>,
 }
 
 /// The source that an outlet takes from.
@@ -161,8 +179,24 @@ impl Taken {
     }
 }
 
+impl ListenerSource for ListenedOutlet {
+    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+        let Some(client) = self.client.upgrade() else { return Ok(None) };
+        lock(&client).attach(self.number, collector)
+    }
+
+    fn on_news(&self) {
+        if let Some((client, context)) = self.client.upgrade().zip(self.context.upgrade()) {
+            lock(&client).has_news(self.number, &context);
+        }
+    }
+}
+
 impl Outlet {
-    pub fn new(number: u64, source: Source) -> Self {
+    /// An outlet with a number of its own.
+    pub fn new(source: Source) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let number = LAST.fetch_add(1, Relaxed) + 1; // only the number matters
         Self { number, source, reading: None, has_news: true, held: None }
     }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     config::{Config, DomainChoice},
-    listener::Listener,
+    domains::DomainListener,
     names::{TopicName, node_name, service_name, type_name},
     qos,
 };
@@ -286,7 +286,7 @@ fn unknown_type(what: &str, name: &str) -> Refusal {
 
 /// The node of a participant, or of the participant that a publisher or subscriber belongs to, and the listener of its
 /// domain.
-pub fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Arc<Listener>)> {
+pub fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Arc<DomainListener>)> {
     let object = objects.get(owner)?;
     let entity = match &object.entity {
         Entity::Node(..) => &object.entity,

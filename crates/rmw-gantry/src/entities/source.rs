@@ -34,7 +34,7 @@ pub trait AnySource: Send + Sync {
     fn id(&self) -> u64;
     /// Whether there is something to take. There is nothing if the node was destroyed.
     fn is_ready(&self) -> Result<bool>;
-    fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>>;
+    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>>;
     /// The number of messages that were ever available to it.
     fn received(&self) -> Result<u64>;
     fn callback(&self) -> MutexGuard<'_, Callback>;
@@ -105,8 +105,8 @@ impl<E: Receive> AnySource for Source<E> {
         self.library.with_open(|endpoint| Ok(endpoint.is_ready()?)).unwrap_or(Ok(false))
     }
 
-    fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>> {
-        self.library.with_open(|endpoint| Ok(collector.attach(endpoint)?)).unwrap_or(Ok(None))
+    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+        self.library.with_open(|endpoint| collector.attach(endpoint)).unwrap_or(Ok(None))
     }
 
     fn received(&self) -> Result<u64> {
