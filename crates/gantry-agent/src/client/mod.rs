@@ -2,29 +2,33 @@
 
 mod counts;
 mod jobs;
+mod names;
 mod objects;
 mod outlet;
 mod parcel;
 mod plan;
 mod profile;
+mod qos;
+mod rate;
 mod reading;
+mod refusal;
 mod requests;
 mod silence;
+mod slots;
+mod taken;
 mod xml;
 
 pub(crate) use counts::KeyText;
 pub use counts::{ClientStatistics, Counts};
 pub(crate) use jobs::run as carry_out_jobs;
-pub use outlet::ListenedOutlet;
+pub(crate) use rate::Rate;
 
 use crate::{
-    budget::Rate,
     clock::time_of_day,
     config::Config,
-    context::{ClientCell, Context},
+    context::Context,
+    link::Line,
     log::{Level, Limiter},
-    slots::{HeapBytes, HeapSlots},
-    transport::Line,
 };
 use gantry::{Attachment, Collector};
 use gantry_xrce::{
@@ -39,9 +43,10 @@ use outlet::Delivered;
 use parcel::Parcel;
 use requests::{MAX_REQUESTS, Requests};
 use silence::Silence;
+use slots::{HeapBytes, HeapSlots};
 use std::{
     collections::VecDeque,
-    sync::{Arc, Weak},
+    sync::{Arc, Mutex, Weak},
 };
 
 pub type Session = AgentSession<HeapSlots, HeapSlots, HeapBytes, HeapSlots>;
@@ -56,6 +61,10 @@ const CREATIONS_AT_ONCE: u32 = 256;
 const CREATIONS_PER_S: u32 = 50;
 /// So often the streams are filled and emptied before others have their turn.
 const MAX_ROUNDS: usize = 64;
+
+/// A client, behind its lock, under which nothing waits for Gantry's control path. No thread holds it and the lock of
+/// the table of clients.
+pub type ClientCell = Mutex<Client>;
 
 /// A client that has a session.
 pub struct Client {

@@ -1,14 +1,12 @@
 //! The objects of a client.
 
 use super::{
+    ClientCell,
     outlet::{ListenedOutlet, Outlet, Requester, Source},
-    plan::{Endpoint, Plan, Refusal, node_of},
+    plan::{Endpoint, KnownObjects, Plan},
+    refusal::Refusal,
 };
-use crate::{
-    context::{ClientCell, Context},
-    domains::{DomainListener, DomainUse},
-    memory::{Memory, WriterMemory},
-};
+use crate::context::{Context, DomainListener, DomainUse, Memory, WriterMemory};
 use gantry::{GenericPublisher, Node, PublisherOptions};
 use gantry_dynamic::MessageType;
 use gantry_xrce::wire::{ClientKey, Create, Flags, ObjectId, StatusValue};
@@ -137,7 +135,7 @@ impl Objects {
         let Built { id, object, listener } = built;
         let sentence = object.plan.sentence();
         if let (Entity::Outlet(outlet), Some((listener, client, context))) = (&object.entity, listener) {
-            listener.add(outlet.number, ListenedOutlet { number: outlet.number, client, context });
+            listener.add(outlet.number, Box::new(ListenedOutlet { number: outlet.number, client, context }));
         }
         self.0.insert(id.0, object);
         sentence
@@ -170,6 +168,16 @@ impl Objects {
         let mut taken: Vec<Object> = std::mem::take(&mut self.0).into_values().collect();
         taken.sort_by_key(|object| matches!(object.entity, Entity::Node(..))); // nodes last
         taken
+    }
+}
+
+impl KnownObjects for Objects {
+    fn plan(&self, id: ObjectId) -> Option<&Plan> {
+        Some(&self.get(id)?.plan)
+    }
+
+    fn node(&self, owner: ObjectId) -> Option<&Node> {
+        node_of(self, owner).map(|(node, _)| node)
     }
 }
 
@@ -234,7 +242,7 @@ fn node(domain_id: u32, namespace: &str, name: &str, site: &Site<'_>) -> Result<
         .use_global_arguments(false)
         .start_parameter_services(false)
         .build()?;
-    site.context.listen(&node, &mut domain).map_err(refused)?;
+    domain.listen(&node).map_err(refused)?;
     Ok(Entity::Node(node, domain))
 }
 
@@ -296,5 +304,19 @@ impl Plan {
             Self::Requester(service) => format!("asks service {} ({})", service.name, service.service_type.name),
             Self::Replier(service) => format!("serves {} ({})", service.name, service.service_type.name),
         })
+    }
+}
+
+/// The node of a participant, or of the participant that a publisher or subscriber belongs to, and the listener of its
+/// domain.
+fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Arc<DomainListener>)> {
+    let object = objects.get(owner)?;
+    let entity = match &object.entity {
+        Entity::Node(..) => &object.entity,
+        _ => &objects.get(object.owner)?.entity,
+    };
+    match entity {
+        Entity::Node(node, domain) => Some((node, domain.listener()?)),
+        _ => None,
     }
 }

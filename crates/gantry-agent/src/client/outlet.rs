@@ -1,25 +1,22 @@
 //! Outlets: the objects that have data for a client: data readers, requesters and repliers.
 
 use super::{
-    Session,
+    ClientCell, Session,
     counts::Counts,
     parcel::{Begun, Parcel},
-    plan::Refusal,
     reading::Reading,
+    refusal::Refusal,
+    taken::{Body, Taken},
 };
 use crate::{
-    context::{ClientCell, Context},
+    context::{Context, WriterMemory},
     lock::lock,
-    memory::WriterMemory,
 };
-use gantry::{
-    Attachment, Collector, GenericClient, GenericRequest, GenericResponse, GenericSample, GenericService,
-    GenericSubscription, ListenerSource,
-};
+use gantry::{Attachment, Collector, GenericClient, GenericService, GenericSubscription, ListenerSource};
 use gantry_xrce::{
     stream::Refused,
     time::Instant,
-    wire::{ByteOrder, ObjectId, ObjectRequest, RequestId, SampleIdentity, StreamId, Writer},
+    wire::{ObjectId, ObjectRequest, RequestId, SampleIdentity, StreamId},
 };
 use std::{
     collections::VecDeque,
@@ -60,20 +57,6 @@ pub enum Source {
 pub struct Requester {
     pub library: GenericClient,
     pending: VecDeque<(u64, RequestId)>,
-}
-
-/// Data that was taken, in the memory of its sender.
-enum Body {
-    Sample(GenericSample),
-    Response(GenericResponse),
-    Request(GenericRequest),
-}
-
-/// Data for the client: an identity, which requesters and repliers have, and a message.
-pub struct Taken {
-    identity: [u8; SampleIdentity::BYTES],
-    identity_bytes: usize,
-    body: Body,
 }
 
 /// The result of an attempt to deliver.
@@ -144,37 +127,6 @@ impl Source {
                 let (id, taken) = (request.id(), Taken::new(Body::Request(request)));
                 taken.identified(SampleIdentity { writer: id.client_gid.0, sequence: id.sequence as i64 })
             })),
-        }
-    }
-}
-
-impl Taken {
-    fn new(body: Body) -> Self {
-        Self { identity: [0; SampleIdentity::BYTES], identity_bytes: 0, body }
-    }
-
-    fn answering(mut self, ObjectRequest { request, object }: ObjectRequest) -> Self {
-        let [[r0, r1], [o0, o1]] = [request.0.to_be_bytes(), object.0.to_be_bytes()];
-        if let Some(begin) = self.identity.first_chunk_mut() {
-            *begin = [r0, r1, o0, o1];
-        }
-        Self { identity_bytes: ObjectRequest::BYTES, ..self }
-    }
-
-    fn identified(mut self, identity: SampleIdentity) -> Self {
-        identity.write(&mut Writer::new(&mut self.identity, ByteOrder::Little));
-        Self { identity_bytes: SampleIdentity::BYTES, ..self }
-    }
-
-    pub fn identity(&self) -> &[u8] {
-        self.identity.get(..self.identity_bytes).unwrap_or_default()
-    }
-
-    pub fn bytes(&self) -> &[u8] {
-        match &self.body {
-            Body::Sample(sample) => sample.bytes(),
-            Body::Response(response) => response.bytes(),
-            Body::Request(request) => request.bytes(),
         }
     }
 }

@@ -29,6 +29,16 @@ pub trait ListenerSource: Send + 'static {
     fn on_news(&self);
 }
 
+impl<S: ListenerSource + ?Sized> ListenerSource for Box<S> {
+    fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>> {
+        (**self).attach(collector)
+    }
+
+    fn on_news(&self) {
+        (**self).on_news();
+    }
+}
+
 /// A thread that waits for the samples of many sources of a domain and calls the owner of each: for bindings and
 /// bridges that keep their sources themselves and have no executor. An [`Executor`](crate::Executor) runs callbacks.
 ///
