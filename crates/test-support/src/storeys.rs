@@ -20,9 +20,21 @@ type Module = Vec<String>;
 /// may import each other.
 #[track_caller]
 pub fn check(crate_directory: &str, storeys: &[&str]) {
+    check_with_nouns(crate_directory, storeys, &[]);
+}
+
+/// As [`check`], but the files of each of `nouns` may import each other: they are one noun in parts. A file is named by
+/// its path below the crate's root, as `messages::text`.
+#[track_caller]
+pub fn check_with_nouns(crate_directory: &str, storeys: &[&str], nouns: &[&[&str]]) {
     let files = read(&Path::new(crate_directory).join("src"));
     let mut faults = upward(&files, storeys);
-    faults.extend(circles(&files));
+    for name in nouns.iter().copied().flatten() {
+        if !files.keys().any(|module| module.join("::") == *name) {
+            faults.push(format!("{name} is a part of a noun, but no file of the crate"));
+        }
+    }
+    faults.extend(circles(&files, nouns));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -215,13 +227,16 @@ fn upward(files: &BTreeMap<Module, File>, storeys: &[&str]) -> Vec<String> {
     faults
 }
 
-/// Circles of files, except those of a file and its own children.
-fn circles(files: &BTreeMap<Module, File>) -> Vec<String> {
+/// Circles of files, except those of a file and its own children, and those of the parts of a noun.
+fn circles(files: &BTreeMap<Module, File>, nouns: &[&[&str]]) -> Vec<String> {
+    let is_in = |noun: &&&[&str], module: &Module| noun.contains(&module.join("::").as_str());
+    let is_noun = |one: &Module, other: &Module| nouns.iter().any(|noun| is_in(&noun, one) && is_in(&noun, other));
     let arrows = |with_family: bool| -> BTreeMap<&Module, BTreeSet<Module>> {
         let is_family = |one: &Module, other: &Module| one.starts_with(other) || other.starts_with(one);
         let of = |module: &Module| {
             let targets = files[module].imports.iter().map(|import| target(files, import));
-            targets.filter(|other| other != module && (with_family || !is_family(module, other))).collect()
+            let strangers = |other: &Module| other != module && !is_noun(module, other);
+            targets.filter(|other| strangers(other) && (with_family || !is_family(module, other))).collect()
         };
         files.keys().map(|module| (module, of(module))).collect()
     };
@@ -272,7 +287,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let files = read(directory.path());
-        [upward(&files, &["low", "high"]), circles(&files)].concat()
+        [upward(&files, &["low", "high"]), circles(&files, &[&["low::part", "low::other_part"]])].concat()
     }
 
     #[test]
@@ -299,6 +314,8 @@ mod tests {
         assert_eq!(faults(&family), [""; 0]);
         let siblings = [("low/one.rs", "use super::two::T;"), ("low/two.rs", "use super::one::O;")];
         assert_eq!(faults(&siblings).len(), 2);
+        let noun = [("low/part.rs", "use super::other_part::O;"), ("low/other_part.rs", "use super::part::P;")];
+        assert_eq!(faults(&noun), [""; 0]);
         let mixed = [
             ("low/x/mod.rs", "use self::k::K;"),
             ("low/x/k.rs", "use crate::low::y::Y;"),

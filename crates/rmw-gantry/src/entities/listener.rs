@@ -3,22 +3,15 @@
 //! Samples come without a thread of this process, so one has to wait for them. It is started for the first callback of
 //! a context.
 
-use super::source::AnySource;
 use crate::failure::{Failure, Result};
-use gantry::{Attachment, Collector, ListenerSource};
-use std::{
-    sync::{Arc, Weak},
-    thread::{self, JoinHandle},
-};
+use gantry::{Collector, ListenerSource};
+use std::thread::{self, JoinHandle};
 
 /// The handle of the thread, which ends with it.
 pub struct Listener {
-    listener: gantry::Listener<ListenedSource>,
+    listener: gantry::Listener<Box<dyn ListenerSource>>,
     thread: Option<JoinHandle<()>>,
 }
-
-/// A source whose callback is set.
-struct ListenedSource(Weak<dyn AnySource>);
 
 impl Listener {
     /// Starts the thread.
@@ -28,9 +21,9 @@ impl Listener {
         Ok(Listener { listener, thread: Some(thread) })
     }
 
-    /// Has the callback of a source called for its messages from now on.
-    pub fn add(&self, source: &Arc<dyn AnySource>) {
-        self.listener.add(source.id(), ListenedSource(Arc::downgrade(source)));
+    /// Has the callback of a source called for its messages from now on; `id` is the source's.
+    pub fn add(&self, id: u64, source: impl ListenerSource) {
+        self.listener.add(id, Box::new(source));
     }
 
     /// Ends the calls of a source's callback. The source may be called until its callback is removed.
@@ -47,17 +40,5 @@ impl Drop for Listener {
             // thread.
             let _ = (thread.thread().id() != thread::current().id()).then(|| thread.join());
         }
-    }
-}
-
-impl ListenerSource for ListenedSource {
-    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
-        self.0.upgrade().map_or(Ok(None), |source| source.attach(collector))
-    }
-
-    /// The lock of the source is not held in the callback, which may take.
-    fn on_news(&self) {
-        let Some(source) = self.0.upgrade() else { return };
-        source.callback().tell_of(&*source);
     }
 }
