@@ -1,21 +1,18 @@
 //! The requests of a client, which its objects carry out.
 
 use super::{
-    Answer,
+    Answer, ClientCell, Rate,
     counts::{Counts, KeyText},
     jobs::{Job, Jobs, Work, message},
     objects::{Creation, Entity, Object, Objects, Site},
     outlet::Source,
-    plan::Refusal,
     reading::Reading,
+    refusal::Refusal,
 };
 use crate::{
-    budget::Rate,
-    context::{ClientCell, Context},
+    context::{Context, WriterMemory, checked},
+    link::Line,
     log::{Level, Limiter},
-    memory::WriterMemory,
-    message_types::checked,
-    transport::Line,
 };
 use gantry::{Gid, RequestId};
 use gantry_xrce::{

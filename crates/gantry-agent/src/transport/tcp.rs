@@ -1,11 +1,11 @@
 //! TCP: a message follows its length.
 
-use super::{PeerAddress, Transport, stream::Stream};
+use super::stream::Stream;
 use crate::{
-    agent::Agent,
+    agent::{Agent, Port},
     error::{Error, Result},
+    link::{PeerAddress, Transport},
     lock::lock,
-    port::Port,
     threads,
 };
 use gantry_xrce::framing::{LengthPrefixDecoder, length_prefix};

@@ -8,11 +8,11 @@ mod timing;
 
 pub use timing::{CanFrameBits, CanTiming};
 
-use super::{PeerAddress, Transport, stream::Stream};
+use super::stream::Stream;
 use crate::{
-    agent::Agent,
+    agent::{Agent, Port},
     error::{Error, Result},
-    port::Port,
+    link::{PeerAddress, Transport},
     threads,
 };
 use gantry_xrce::framing::{

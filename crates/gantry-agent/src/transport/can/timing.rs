@@ -49,7 +49,15 @@ impl CanTiming {
         let is_possible = Self::NOMINAL_BITS_PER_S.contains(&nominal_bits_per_s)
             && (nominal_bits_per_s..=Self::MAX_DATA_BITS_PER_S).contains(&data_bits_per_s);
         let timing = Self { nominal_bits_per_s, data_bits_per_s };
-        if is_possible { Ok(timing) } else { Err(Error::BitRates { nominal_bits_per_s, data_bits_per_s }) }
+        if is_possible {
+            return Ok(timing);
+        }
+        Err(Error::BitRates {
+            nominal_bits_per_s,
+            data_bits_per_s,
+            allowed_nominal: Self::NOMINAL_BITS_PER_S,
+            max_data_bits_per_s: Self::MAX_DATA_BITS_PER_S,
+        })
     }
 
     /// The bit rate of arbitration, in bits per second.

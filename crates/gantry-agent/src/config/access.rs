@@ -1,6 +1,6 @@
 //! The clients that the agent takes.
 
-use crate::transport::PeerAddress;
+use crate::link::PeerAddress;
 use gantry_xrce::wire::ClientKey;
 use ipnet::IpNet;
 

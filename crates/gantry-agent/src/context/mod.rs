@@ -1,34 +1,31 @@
 //! The part that all clients share: the settings, the clock, the domains, and the threads that wait for deadlines and
 //! for Gantry.
 
-use crate::{
-    client::Client,
-    clock::Clock,
-    config::Config,
-    domains::{DomainUse, Domains},
-    lock::lock,
-    memory::Memory,
-    message_types::MessageTypes,
-    threads,
-    ticker::Ticker,
-};
-use gantry::Node;
+mod domains;
+mod memory;
+mod message_types;
+mod ticker;
+
+pub use domains::{DomainListener, DomainUse};
+pub use memory::{Memory, WriterMemory};
+pub use message_types::checked;
+
+use crate::{clock::Clock, config::Config, lock::lock, threads};
+use domains::Domains;
+use message_types::MessageTypes;
 use std::{
     sync::{Arc, Mutex},
     thread::JoinHandle,
 };
-
-/// A client, behind its lock, under which nothing waits for Gantry's control path. No thread holds it and the lock of
-/// the table of clients.
-pub type ClientCell = Mutex<Client>;
+use ticker::Ticker;
 
 pub struct Context {
     pub config: Config,
     pub clock: Clock,
-    pub ticker: Ticker,
+    pub ticker: Arc<Ticker>,
     pub message_types: MessageTypes,
     pub memory: Memory,
-    domains: Mutex<Domains>,
+    domains: Arc<Domains>,
     workers: Mutex<Workers>,
 }
 
@@ -41,13 +38,14 @@ struct Workers {
 
 impl Context {
     pub fn new(config: Config, clock: Clock) -> Arc<Self> {
+        let ticker = Arc::new(Ticker::new());
         Arc::new(Self {
             config,
             clock,
-            ticker: Ticker::new(),
+            domains: Arc::new(Domains::new(ticker.clone())),
+            ticker,
             message_types: MessageTypes::default(),
             memory: Memory::default(),
-            domains: Mutex::default(),
             workers: Mutex::default(),
         })
     }
@@ -56,34 +54,18 @@ impl Context {
     ///
     /// # Errors
     /// A sentence: the clients use as many domains as are allowed.
-    pub fn use_domain(self: &Arc<Self>, domain_id: u32) -> Result<DomainUse, String> {
-        lock(&self.domains).begin_use(domain_id, self.config.limits.domains)?;
-        Ok(DomainUse::new(self.clone(), domain_id))
-    }
-
-    /// Starts the listener of a domain for its first node.
-    pub fn listen(self: &Arc<Self>, node: &Node, domain: &mut DomainUse) -> Result<(), String> {
-        let listener = lock(&self.domains).listener(node, Arc::downgrade(self))?;
-        domain.set_listener(listener);
-        Ok(())
-    }
-
-    /// A use of a domain has ended.
-    pub(crate) fn end_domain_use(&self, domain_id: u32) {
-        let expires = lock(&self.domains).end_use(domain_id);
-        self.ticker.set_due(expires);
+    pub fn use_domain(&self, domain_id: u32) -> Result<DomainUse, String> {
+        self.domains.begin_use(domain_id, self.config.limits.domains)
     }
 
     /// Leaves the domains that no node used for some seconds.
     pub fn leave_unused_domains(&self) {
-        let (unused, next) = lock(&self.domains).expired();
-        drop(unused); // without the lock: the listener's thread leaves the domain
-        self.ticker.set_due(next);
+        self.domains.leave_unused();
     }
 
     /// An outlet is gone.
     pub fn forget(&self, number: u64) {
-        lock(&self.domains).forget(number);
+        self.domains.forget(number);
     }
 
     /// Runs work that may wait for other processes on a thread of its own; if there can be none, on this one, which has
@@ -121,7 +103,7 @@ impl Context {
             std::mem::take(&mut workers.threads)
         };
         threads.into_iter().for_each(|thread| drop(thread.join()));
-        let listeners = lock(&self.domains).close();
+        let listeners = self.domains.close();
         listeners.into_iter().for_each(|thread| drop(thread.join()));
     }
 }

@@ -2,15 +2,14 @@
 //! session.
 
 use crate::{
-    budget::{Budget, Logins},
-    client::{Client, KeyText, Next, carry_out_jobs},
-    clients::{Address, Clients, Places},
+    client::{Client, ClientCell, KeyText, Next, carry_out_jobs},
+    clients::{Address, Budget, Clients, Logins, Places},
     clock::Clock,
     config::Config,
-    context::{ClientCell, Context},
+    context::Context,
+    link::Line,
     lock::lock,
     log::{Level, Limiter},
-    transport::Line,
 };
 use gantry_xrce::{
     session::{Peer, farewell, info, welcome},
@@ -36,7 +35,7 @@ const GREETING_BYTES: usize = 64;
 type Farewell = (Line, Vec<u8>);
 
 /// The state that the agent, its transports and its threads share.
-pub struct Shared {
+pub struct AgentState {
     pub context: Arc<Context>,
     pub clients: Mutex<Clients>,
     pub ports: AtomicU32,
@@ -72,7 +71,7 @@ fn is_of_client(id: SubmessageId) -> bool {
     OF_CLIENTS.contains(&id)
 }
 
-impl Shared {
+impl AgentState {
     pub fn new(config: Config, clock: Clock) -> Self {
         let logins = Mutex::new(Logins::new(config.limits.clients_of_host));
         Self {

@@ -1,14 +1,12 @@
 //! The list of a client's entities, and their objects in the agent.
 
-use crate::{
-    client::Node,
+use super::{
     entity::{Endpoint, EntityState},
-    error::CreateError,
-    event::Event,
     memory::Session,
+    node::Node,
     objects,
-    qos::Qos,
 };
+use crate::{error::CreateError, event::Event, qos::Qos};
 use gantry_xrce::{
     session::{ClientEvent, WriteError},
     stream::Refused,

@@ -1,10 +1,10 @@
 //! Messages that are written into the session: built in their slot, or copied.
 
-use crate::{
+use super::{
     entity::{Entity, EntityState},
-    error::PublishError,
     memory::Session,
 };
+use crate::error::PublishError;
 use core::cell::Cell;
 use gantry_cdr::{BODY_ALIGN, Message, Shape};
 use gantry_xrce::{
@@ -14,14 +14,19 @@ use gantry_xrce::{
 
 /// The object of an entity that sends, and its session.
 pub(crate) struct Writing<'s, 'a, 'e> {
-    pub session: &'s mut Session<'a>,
-    pub entity: &'s Entity<'e>,
-    pub kind: ObjectKind,
+    session: &'s mut Session<'a>,
+    entity: &'s Entity<'e>,
+    kind: ObjectKind,
     /// The bytes before the message: the identity of a request, in its response.
-    pub prefix: &'s [u8],
+    prefix: &'s [u8],
 }
 
-impl Writing<'_, '_, '_> {
+impl<'s, 'a, 'e> Writing<'s, 'a, 'e> {
+    /// Begins to write a message of an entity's object of that kind, with the bytes before it.
+    pub fn new(entity: &'s Entity<'e>, kind: ObjectKind, session: &'s mut Session<'a>, prefix: &'s [u8]) -> Self {
+        Self { session, entity, kind, prefix }
+    }
+
     /// Builds a message in the stream's slot.
     pub fn in_place<M: Message>(
         self,

@@ -1,6 +1,7 @@
 //! The state that a client keeps of each publisher, subscription, service and service client.
 
-use crate::{client::Client, memory::Session, qos::Qos, queue::Outcome, transport::Transport, write::Writing};
+use super::{memory::Session, queue::Outcome};
+use crate::qos::Qos;
 use core::cell::Cell;
 use gantry_xrce::{
     session::WriteError,
@@ -161,16 +162,6 @@ impl<'a> Entity<'a> {
             self.count(|counts| &mut counts.invalid);
         }
         view
-    }
-
-    /// Begins to write a message of its object of that kind, with the bytes before it.
-    pub fn writing<'s, T: Transport>(
-        &'s self,
-        kind: ObjectKind,
-        client: &'s mut Client<'a, T>,
-        prefix: &'s [u8],
-    ) -> Writing<'s, 'a, 'a> {
-        Writing { session: client.session(), entity: self, kind, prefix }
     }
 
     pub fn count_refused(&self, refused: Refused) {

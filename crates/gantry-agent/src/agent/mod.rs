@@ -1,16 +1,20 @@
 //! The agent.
 
+mod port;
+mod state;
+
+pub use port::Port;
+
 use crate::{
     client::ClientStatistics,
     clock::Clock,
     config::Config,
     error::{Error, Result},
+    link::Transport,
     lock::lock,
-    port::Port,
-    shared::Shared,
     threads,
-    transport::Transport,
 };
+use state::AgentState;
 use std::{
     fmt,
     sync::{Arc, atomic::Ordering::*},
@@ -21,7 +25,7 @@ use std::{
 ///
 /// Clients' messages are handled on the threads of the transports, Gantry's on a thread for each domain.
 pub struct Agent {
-    shared: Arc<Shared>,
+    state: Arc<AgentState>,
     ticker: Option<JoinHandle<()>>,
 }
 
@@ -46,36 +50,36 @@ impl Agent {
     /// Moves a clock that stands still, and does what is due then.
     #[cfg(feature = "testing")]
     pub fn advance(&self, by: std::time::Duration) {
-        if let Clock::Stopped(us) = &self.shared.context.clock {
+        if let Clock::Stopped(us) = &self.state.context.clock {
             us.fetch_add(by.as_micros() as u64, Relaxed); // only the number matters
         }
-        self.shared.tick();
+        self.state.tick();
     }
 
     fn with_clock(config: Config, clock: Clock) -> Result<Agent> {
-        let shared = Arc::new(Shared::new(config, clock));
-        let of_thread = shared.clone();
+        let state = Arc::new(AgentState::new(config, clock));
+        let of_thread = state.clone();
         let ticker = threads::spawn("ticker", move || {
             while of_thread.context.ticker.wait() {
                 of_thread.tick();
             }
         })
         .map_err(|source| Error::Thread { what: "deadlines", source })?;
-        Ok(Agent { shared, ticker: Some(ticker) })
+        Ok(Agent { state, ticker: Some(ticker) })
     }
 
     /// Adds a transport, whose thread gives the port what it receives.
     #[must_use]
     pub fn attach(&self, transport: Arc<dyn Transport>) -> Port {
         // Relaxed: only the number matters.
-        let number = self.shared.ports.fetch_add(1, Relaxed);
-        Port { shared: self.shared.clone(), transport, number, turns: Arc::default() }
+        let number = self.state.ports.fetch_add(1, Relaxed);
+        Port { state: self.state.clone(), transport, number, turns: Arc::default() }
     }
 
     /// The clients and their counters, in the order of their keys.
     #[must_use]
     pub fn statistics(&self) -> Vec<ClientStatistics> {
-        let clients = lock(&self.shared.clients).all();
+        let clients = lock(&self.state.clients).all();
         let mut statistics: Vec<ClientStatistics> = clients.iter().map(|client| lock(client).statistics()).collect();
         statistics.sort_by_key(|client| client.key);
         statistics
@@ -84,22 +88,22 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        self.shared.context.ticker.end();
+        self.state.context.ticker.end();
         if let Some(ticker) = self.ticker.take() {
             let _ = ticker.join();
         }
-        self.shared.is_closed.store(true, Release); // partner: `Shared::accept`
-        let clients = lock(&self.shared.clients).clear();
+        self.state.is_closed.store(true, Release); // partner: `AgentState::accept`
+        let clients = lock(&self.state.clients).clear();
         clients.iter().for_each(|client| {
-            let objects = lock(client).close(&self.shared.context);
+            let objects = lock(client).close(&self.state.context);
             drop(objects);
         });
-        self.shared.context.close();
+        self.state.context.close();
     }
 }
 
 impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Agent({} clients)", lock(&self.shared.clients).len())
+        write!(f, "Agent({} clients)", lock(&self.state.clients).len())
     }
 }

@@ -1,6 +1,12 @@
 //! The settings of an agent.
 
-use crate::{access::Access, log::Log, types::Types};
+mod access;
+mod types;
+
+pub use access::Access;
+pub use types::Types;
+
+use crate::log::Log;
 use std::{fmt, sync::Arc};
 
 /// The settings of an agent.

@@ -1,37 +1,17 @@
 //! The table of clients: by their keys and by their addresses.
 
-use crate::{context::ClientCell, transport::PeerAddress};
+mod address;
+mod budget;
+
+pub use address::{Address, Host};
+pub use budget::{Budget, Logins};
+
+use crate::client::ClientCell;
 use gantry_xrce::wire::{ClientKey, SessionId};
 use std::{
     collections::{BTreeMap, HashMap},
-    net::IpAddr,
     sync::Arc,
 };
-
-/// The address of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Address {
-    /// The number of its transport.
-    pub port: u32,
-    pub peer: PeerAddress,
-}
-
-/// The machine of a client, as far as its address tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Host {
-    Ip(IpAddr),
-    /// The number of a transport, and the address on it.
-    Node(u32, u32),
-}
-
-impl Address {
-    pub fn host(self) -> Host {
-        match self.peer {
-            PeerAddress::Socket(address) => Host::Ip(address.ip().to_canonical()),
-            PeerAddress::Number(number) => Host::Node(self.port, number),
-        }
-    }
-}
 
 /// The clients. Invariant: each address in `by_address` belongs to the client whose entry has it, and whose
 /// messages have no key.

@@ -1,5 +1,5 @@
 //! Calls of a service by many clients, with kills: no request fails that a server answered. Run it with
-//! `cargo run --release -p gantry --example service_soak`.
+//! `cargo run --release -p soak --bin service_soak`.
 //!
 //! Servers and clients are processes; a process has up to ten clients, each in a thread. Every other client is hot: it
 //! calls back to back. The others are slow: they send a few requests, and look for responses every few milliseconds.

@@ -1,4 +1,4 @@
-//! `cargo run --release -p gantry-shm --example soak -- --minutes 10 --seed 1`: processes that come, go, stall and die
+//! `cargo run --release -p soak --bin soak -- --minutes 10 --seed 1`: processes that come, go, stall and die
 //! at random for the given time, while every sample is checked; at the end nothing may be left.
 //!
 //! A coordinator (`coordinator`) starts workers, this program again, kills some, stops some for a while and starts

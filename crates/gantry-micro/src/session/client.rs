@@ -1,44 +1,19 @@
 //! The client: a node on a microcontroller, and its session with an agent.
 
-use crate::{
-    error::CreateError,
-    event::Event,
+use super::{
     memory::{Memory, Parts, Session},
-    names::TypeName,
-    objects,
-    publisher::Publisher,
-    qos::Qos,
+    node::Node,
     registry::Registry,
-    service::Service,
-    service_client::ServiceClient,
-    subscription::Subscription,
-    transport::Transport,
 };
-use core::num::NonZeroU32;
-use gantry_cdr::Message;
+use crate::{event::Event, transport::Transport};
 use gantry_xrce::{
     session::{AgentClock, ClientConfig, LinkCounts},
     time::Instant,
-    wire::{ClientKey, Time},
+    wire::Time,
 };
 
 /// The largest number of messages that a `spin_once` takes, so that it ends on a line that is never empty.
 const MAX_INCOMING: u8 = 16;
-
-/// A node, as the agent's host sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// The domain, `ROS_DOMAIN_ID`.
-    pub domain_id: u16,
-    /// The number that tells this microcontroller from others of the same agent; not zero.
-    pub key: ClientKey,
-    /// A number that is drawn at each boot, as from a noise source or a counter in flash memory: by it the agent sees
-    /// at once that the board was reset. `None`: a board that asks again within 100 ms of its last login is taken for a
-    /// copy of it, and its first messages are lost.
-    pub boot_nonce: Option<NonZeroU32>,
-}
 
 /// A node on a microcontroller. It connects to an agent, and again after the agent was gone, and then asks for its
 /// publishers, subscriptions and services.
@@ -73,60 +48,6 @@ impl<'a, T: Transport> Client<'a, T> {
             may_have_more: false,
             is_closed: false,
         }
-    }
-
-    /// Creates a publisher of the topic `name`: `chatter` and `/chatter` are the same.
-    ///
-    /// # Errors
-    /// [`CreateError`].
-    pub fn create_publisher<M: Message>(
-        &mut self,
-        publisher: &'a Publisher<'a, M>,
-        name: &'a str,
-        qos: Qos,
-    ) -> Result<(), CreateError> {
-        let has_room = objects::has_room_for_topic(const { &TypeName::new(M::TYPE_NAME) }, name);
-        self.registry.add(publisher, name, qos, has_room)
-    }
-
-    /// Creates a subscription to the topic `name`.
-    ///
-    /// # Errors
-    /// [`CreateError`].
-    pub fn create_subscription<M: Message, const DEPTH: usize, const SIZE: usize>(
-        &mut self,
-        subscription: &'a Subscription<'a, M, DEPTH, SIZE>,
-        name: &'a str,
-        qos: Qos,
-    ) -> Result<(), CreateError> {
-        let has_room = objects::has_room_for_topic(const { &TypeName::new(M::TYPE_NAME) }, name);
-        self.registry.add(subscription, name, qos, has_room)
-    }
-
-    /// Creates a service, which takes requests.
-    ///
-    /// # Errors
-    /// [`CreateError`].
-    pub fn create_service<S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize>(
-        &mut self,
-        service: &'a Service<'a, S, DEPTH, SIZE>,
-        name: &'a str,
-    ) -> Result<(), CreateError> {
-        let has_room = objects::has_room_for_service(const { &TypeName::new(S::TYPE_NAME) }, name);
-        self.registry.add(service, name, Qos::DEFAULT, has_room)
-    }
-
-    /// Creates a client of the service `name`.
-    ///
-    /// # Errors
-    /// [`CreateError`].
-    pub fn create_service_client<S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize>(
-        &mut self,
-        client: &'a ServiceClient<'a, S, DEPTH, SIZE>,
-        name: &'a str,
-    ) -> Result<(), CreateError> {
-        let has_room = objects::has_room_for_service(const { &TypeName::new(S::TYPE_NAME) }, name);
-        self.registry.add(client, name, Qos::DEFAULT, has_room)
     }
 
     /// Takes what the line has, connects, asks for what the agent has not created yet, and gives the line what it
@@ -231,6 +152,10 @@ impl<'a, T: Transport> Client<'a, T> {
     /// The transport.
     pub fn transport(&mut self) -> &mut T {
         &mut self.transport
+    }
+
+    pub(crate) fn registry(&mut self) -> &mut Registry<'a> {
+        &mut self.registry
     }
 
     pub(crate) fn session(&mut self) -> &mut Session<'a> {

@@ -1,10 +1,10 @@
 //! The objects of a node and of its entities in the agent, and the requests for them.
 
-use crate::{
-    client::Node,
+use super::{
     entity::Entity,
     memory::Session,
     names::{MAX_NAMES_BYTES, Names, TypeName, relative},
+    node::Node,
 };
 use gantry_xrce::{
     session::WriteError,
