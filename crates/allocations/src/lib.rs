@@ -1,4 +1,4 @@
-//! A global allocator that counts the allocations and frees of each thread apart from those of all other threads.
+//! A global allocator that counts the allocations and frees of each thread separately.
 //!
 //! A program that links this crate has its allocator: the system's allocator, and four additions to words of the
 //! calling thread. Each call is passed on unchanged, so that zeroed memory stays untouched and the kernel moves memory

@@ -1,7 +1,6 @@
 //! Errors of the agent itself. An error of a client is answered to the client, and logged.
 
-use crate::transport::CanTiming;
-use std::{io, path::PathBuf};
+use std::{io, ops::RangeInclusive, path::PathBuf};
 
 /// An error, as a sentence.
 #[derive(Debug, thiserror::Error)]
@@ -21,13 +20,17 @@ pub enum Error {
     #[error(
         "a CAN FD bus has no nominal bit rate of {nominal_bits_per_s} with a data bit rate of {data_bits_per_s}: the nominal one is \
          {} to {} bit/s, the data bit rate at least that and at most {}",
-        CanTiming::NOMINAL_BITS_PER_S.start(), CanTiming::NOMINAL_BITS_PER_S.end(), CanTiming::MAX_DATA_BITS_PER_S
+        allowed_nominal.start(), allowed_nominal.end(), max_data_bits_per_s
     )]
     BitRates {
-        /// That of arbitration, in bits per second.
+        /// The bit rate of arbitration, in bits per second.
         nominal_bits_per_s: u32,
-        /// That of the data field, in bits per second.
+        /// The bit rate of the data field, in bits per second.
         data_bits_per_s: u32,
+        /// The nominal bit rates that a bus can have, in bits per second.
+        allowed_nominal: RangeInclusive<u32>,
+        /// The greatest data bit rate that a bus can have, in bits per second.
+        max_data_bits_per_s: u32,
     },
     /// A thread cannot be started.
     #[error("no thread for {what} can be started: {source}")]

@@ -26,39 +26,25 @@
 
 #![forbid(unsafe_code)]
 
-mod access;
 mod agent;
-mod budget;
 mod client;
 mod clients;
 mod clock;
 mod config;
 mod context;
-mod domains;
 mod error;
-mod listener;
+mod link;
 mod lock;
 mod log;
-mod memory;
-mod message_types;
-mod names;
-mod port;
-mod qos;
-mod shared;
-mod slots;
 mod threads;
-mod ticker;
 mod transport;
-mod types;
 
-pub use access::Access;
-pub use agent::Agent;
+pub use agent::{Agent, Port};
 pub use client::{ClientStatistics, Counts};
-pub use config::{Config, DomainChoice, Limits};
+pub use config::{Access, Config, DomainChoice, Limits, Types};
 pub use error::{Error, Result};
 pub use gantry_xrce::{framing::socket_can::Frame as CanFrame, wire::ClientKey};
 pub use ipnet::IpNet;
+pub use link::{PeerAddress, Transport};
 pub use log::{Level, Log};
-pub use port::Port;
-pub use transport::{Can, CanFrameBits, CanTiming, PeerAddress, Serial, Tcp, Transport, Udp};
-pub use types::Types;
+pub use transport::{Can, CanFrameBits, CanTiming, Serial, Tcp, Udp};

@@ -24,8 +24,8 @@ use std::{
 #[derive(Debug, Parser)]
 #[command(name = "gantry-agent", version, disable_help_subcommand = true)]
 struct Cli {
-    /// Put all clients into this domain, 0 to 232; `any`: let each client choose [default: clients may ask for that of
-    /// ROS_DOMAIN_ID (0 if it is not set), and for no other one]
+    /// Put all clients into this domain, 0 to 232; `any`: let each client choose [default: clients may ask for the
+    /// domain in ROS_DOMAIN_ID (0 if it is not set), and for no other one]
     #[arg(long, global = true, value_name = "ID|any", value_parser = domain)]
     domain: Option<DomainChoice>,
     /// Take only clients with these keys, 8 hexadecimal digits each, with commas between them; keys travel in clear
@@ -251,7 +251,7 @@ impl Network {
 }
 
 impl Bus {
-    /// That of the simulated bus.
+    /// The bit timing of the simulated bus.
     fn timing(&self) -> Result<CanTiming> {
         CanTiming::new(self.bitrate, self.dbitrate.unwrap_or(self.bitrate))
     }

@@ -1,6 +1,6 @@
 //! Copies of bytes of any length.
 
-/// The bytes that are copied at a time: less than the cache of a core. The C library copies so many by `rep movsb`
+/// The bytes that are copied at a time: less than the cache of a core. The C library copies this number by `rep movsb`
 /// where that is fast, and more by a loop that first fetches each line that it overwrites, also from another core: 4
 /// MiB into a slot and out of it again take 270 µs so, and 185 µs in parts (AMD EPYC, glibc 2.36).
 const PART_BYTES: usize = 256 << 10;

@@ -30,7 +30,7 @@ pub trait Element: FromZeros + IntoBytes + Immutable + Sized + 'static {
     fn copy(bytes: &[u8], values: &mut [Self]) -> Result<(), Problem>;
     /// Reverses the byte order of every number in `values`; `false` if the type does not support that.
     fn swap_bytes(values: &mut [Self]) -> bool;
-    /// Sets every value to its default: zero, or that of the message's definition.
+    /// Sets every value to its default: zero, or the default in the message's definition.
     #[inline]
     fn set_defaults(values: &mut [Self]) {
         values.zero();

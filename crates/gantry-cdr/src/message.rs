@@ -71,7 +71,7 @@ pub trait Message: Kind<Owned = Self> + Send + Sized + 'static {
 
     /// Builds a message of this shape in `memory`, which has [`Message::shape_bytes`] bytes. Allocates nothing.
     ///
-    /// Texts are those of the shape. All other fields have the definition's defaults, or are zero, with one exception:
+    /// Texts come from the shape. All other fields have the definition's defaults, or are zero, with one exception:
     /// an array or a sequence of more than [`MAX_DEFAULT_BYTES`](crate::MAX_DEFAULT_BYTES) keeps the bytes of the
     /// memory.
     ///

@@ -1,4 +1,4 @@
-//! The command line. The words are those of `ros2`.
+//! The command line. The words are `ros2`'s.
 
 use crate::{
     absent, doctor,

@@ -20,7 +20,7 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// Joins a domain; `None` is that of `ROS_DOMAIN_ID`. From then on, Ctrl-C ends waits in order.
+    /// Joins a domain; `None` is the one in `ROS_DOMAIN_ID`. From then on, Ctrl-C ends waits in order.
     pub fn join(domain_id: Option<u32>) -> Result<Domain> {
         gantry::init_with_arguments([])?;
         let builder = Node::builder(&format!("_gantry_cli_{}", std::process::id()));

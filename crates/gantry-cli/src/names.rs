@@ -1,6 +1,6 @@
 //! Names that are not in the graph: the most similar one, and the domains that have them.
 
-/// Whether `ros2` hides a name unless it is told to show it: a part of it begins with an underscore.
+/// Whether `ros2` hides a name unless an option asks for it: a part of it begins with an underscore.
 pub fn is_hidden(name: &str) -> bool {
     name.split('/').any(|part| part.starts_with('_'))
 }

@@ -1,8 +1,8 @@
 //! A cursor reads and checks the fields of a message, one after the other, in both byte orders.
 //!
 //! It checks the whole message when a view is made, and it finds the field of each access. Skipping a field and reading
-//! it are the same code, so they cannot disagree. The rules, and the errors with their offsets, are those of
-//! `gantry-cdr`'s kinds.
+//! it are the same code, so they cannot disagree. The rules, and the errors with their offsets, are the
+//! same as in `gantry-cdr`'s kinds.
 
 use crate::{
     list::{Element, List},

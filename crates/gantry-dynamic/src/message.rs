@@ -1,6 +1,6 @@
 //! A message in place, by a definition known at run time: its fields by path, or one after the other.
 
-use crate::{cursor::Cursor, value::Value, yaml::Yaml};
+use crate::{cursor::Cursor, value::Value};
 use gantry_idl::{Field, MessageDefinition};
 use std::fmt;
 
@@ -75,13 +75,6 @@ impl<'a> Iterator for Fields<'a> {
         let value = cursor.field(&field.field_type, nested).ok()?;
         self.next += 1;
         Some((field, value))
-    }
-}
-
-/// The YAML that `ros2 topic echo` prints by default: long texts and lists are truncated.
-impl fmt::Display for DynamicMessage<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Yaml::default().write(self, f)
     }
 }
 

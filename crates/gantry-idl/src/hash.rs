@@ -1,7 +1,7 @@
 //! ROS 2's type hashes, RIHS01 (REP 2016): SHA-256 of a JSON text that describes the type and all types nested in it.
 //!
 //! The text has the format of Python's `json.dumps` with its default separators. It contains names and numbers only: no
-//! defaults, constants or comments, and no character that needs escaping. The numbers of types are those of
+//! defaults, constants or comments, and no character that needs escaping. The numbers of types are from
 //! `type_description_interfaces/msg/FieldType`.
 
 use crate::{
@@ -88,13 +88,14 @@ fn field(name: &str, base: BaseType, count: Count) -> Field {
 }
 
 fn digest(own: &str, needed: &BTreeMap<TypeName, String>) -> [u8; 32] {
-    // The map's order is that of full names, because packages, namespaces and names have no character below the slash.
+    // The map's order is the order of full names, because packages, namespaces and names have no character
+    // below the slash.
     let needed: Vec<&str> = needed.values().map(String::as_str).collect();
     let text = format!("{{\"type_description\": {own}, \"referenced_type_descriptions\": [{}]}}", needed.join(", "));
     Sha256::digest(text).into()
 }
 
-/// The description of one type, without those of its nested types.
+/// The description of one type, without its nested types.
 fn individual(message: &MessageDefinition) -> String {
     let placeholder = || field(EMPTY_MESSAGE_FIELD, BaseType::Primitive(Primitive::Uint8), Count::One);
     let mut fields: Vec<String> = message.fields.iter().map(describe).collect();
@@ -110,8 +111,8 @@ fn describe(field: &Field) -> String {
         Count::One => (0, 0),
         Count::Array(length) => (ARRAY_OFFSET, *length),
         Count::Sequence { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
-        // REP 2016 says otherwise, but ROS 2's rosidl_parser takes the bound of a wide string, unlike that of a string,
-        // for the bound of the sequence, and all of its hashes are made from that.
+        // REP 2016 says otherwise, but ROS 2's rosidl_parser takes the bound of a wide string, unlike the bound of a
+        // string, for the bound of the sequence, and all of its hashes are made from that.
         Count::Sequence { bound: None } => match base {
             BaseType::WString { bound: Some(bound) } => (BOUNDED_SEQUENCE_OFFSET, *bound),
             _ => (SEQUENCE_OFFSET, 0),

@@ -1,6 +1,6 @@
 //! Sizes and layouts of messages: the greatest serialised size, and the C struct of a plain message.
 //!
-//! Sizes are those of XCDR1: a number is aligned to its own size; a string is a length, its bytes and a zero; a wide
+//! Sizes follow XCDR1: a number is aligned to its own size; a string is a length, its bytes and a zero; a wide
 //! string is a length and four bytes for each UTF-16 unit (as ROS 2 writes it); a sequence is a length and its
 //! elements.
 
@@ -48,13 +48,13 @@ impl Definitions {
         if *longest == u64::MAX { None } else { usize::try_from(*longest).ok() }
     }
 
-    /// Whether the message's bytes are those of a C struct with the same fields at every offset of a body: it consists
+    /// Whether the message has the bytes of a C struct with the same fields at every offset of a body: it consists
     /// of numbers, and there is no padding in it, before it or at its end.
     pub fn is_plain(&self, name: &TypeName) -> bool {
         self.plain(name).is_some_and(|plain| plain.fits_anywhere)
     }
 
-    /// Whether the message's bytes are those of a C struct at least at the start of a body, which is a multiple of 8.
+    /// Whether the message has the bytes of a C struct at least at the start of a body, which is a multiple of 8.
     pub fn is_plain_body(&self, name: &TypeName) -> bool {
         self.plain(name).is_some()
     }

@@ -131,7 +131,7 @@ fn check_underscores(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Whether a name in the namespace `srv` is that of a request or response, and not of a service.
+/// Whether a name in the namespace `srv` belongs to a request or response, and not to a service.
 pub(crate) fn is_part_of_service(name: &str) -> bool {
     name.ends_with("_Request") || name.ends_with("_Response")
 }

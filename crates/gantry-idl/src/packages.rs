@@ -64,7 +64,7 @@ fn files(folder: &Path, report: &mut Report) -> Vec<(TypeName, PathBuf)> {
                     continue;
                 }
                 let name = file_stem(&path, true);
-                // The file has the name of the service, never that of a request or response.
+                // The file has the name of the service, never the name of a request or response.
                 match check_interface(&name, Namespace::Msg) {
                     Ok(()) => files.push((TypeName { package: package_name.clone(), namespace, name }, path)),
                     Err(why) => report.push(Location::file(path.display()).error(why)),

@@ -12,25 +12,16 @@
 #[cfg(feature = "std")]
 extern crate std;
 
-mod client;
-mod entity;
 mod error;
 mod event;
-mod memory;
-mod names;
-mod objects;
 mod publisher;
 mod qos;
-mod queue;
-mod registry;
 mod service;
 mod service_client;
+mod session;
 mod subscription;
 pub mod transport;
-mod write;
 
-pub use client::{Client, Node};
-pub use entity::{EntityCounts, EntityState};
 pub use error::{CreateError, PublishError};
 pub use event::Event;
 pub use gantry_cdr;
@@ -39,16 +30,15 @@ pub use gantry_xrce::{
     time::Instant,
     wire::{ClientKey, RequestId, ResultStatus, SampleIdentity, StatusValue, Time},
 };
-pub use memory::Memory;
 pub use publisher::Publisher;
 pub use qos::{Durability, Qos, Reliability};
-pub use queue::SampleBytes;
 pub use service::Service;
 pub use service_client::ServiceClient;
+pub use session::{Client, EntityCounts, EntityState, Memory, Node, SampleBytes};
 pub use subscription::Subscription;
 pub use transport::Transport;
 
-// The goals for a microcontroller: so many bytes for each, with a place for one message, but without the message.
+// The goals for a microcontroller: bytes of each, with a place for one message, but without the message.
 #[cfg(target_pointer_width = "32")]
 const _: () = {
     assert!(size_of::<Publisher<'static, ()>>() <= 64);

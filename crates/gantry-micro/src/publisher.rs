@@ -1,12 +1,9 @@
 //! Publishers.
 
 use crate::{
-    client::Client,
-    entity::{Endpoint, Entity, EntityCounts, EntityState},
-    error::PublishError,
-    memory::Session,
-    names::TypeName,
-    objects,
+    error::{CreateError, PublishError},
+    qos::Qos,
+    session::{Client, Endpoint, Entity, EntityCounts, EntityState, Session, TypeName, Writing, objects},
     transport::Transport,
 };
 use core::marker::PhantomData;
@@ -34,7 +31,7 @@ impl<'a, M: Message> Publisher<'a, M> {
     /// # Errors
     /// [`PublishError`].
     pub fn publish<T: Transport>(&self, client: &mut Client<'a, T>, message: &M) -> Result<(), PublishError> {
-        self.entity.writing(self.kind(), client, &[]).message(message).map(drop)
+        Writing::new(&self.entity, self.kind(), client.session(), &[]).message(message).map(drop)
     }
 
     /// Publishes a message that `fill` writes in place. `shape` has its texts and the lengths of its sequences; it is
@@ -48,7 +45,7 @@ impl<'a, M: Message> Publisher<'a, M> {
         shape: impl Shape<M>,
         fill: impl FnOnce(&mut M::View<&mut [u8]>),
     ) -> Result<(), PublishError> {
-        self.entity.writing(self.kind(), client, &[]).in_place::<M>(shape, fill).map(drop)
+        Writing::new(&self.entity, self.kind(), client.session(), &[]).in_place::<M>(shape, fill).map(drop)
     }
 
     /// Publishes a body in little-endian CDR without an encapsulation header, in fragments if the publisher is reliable
@@ -57,7 +54,7 @@ impl<'a, M: Message> Publisher<'a, M> {
     /// # Errors
     /// [`PublishError`].
     pub fn publish_bytes<T: Transport>(&self, client: &mut Client<'a, T>, body: &[u8]) -> Result<(), PublishError> {
-        self.entity.writing(self.kind(), client, &[]).bytes(body).map(drop)
+        Writing::new(&self.entity, self.kind(), client.session(), &[]).bytes(body).map(drop)
     }
 
     /// Its state in the agent.
@@ -91,4 +88,20 @@ impl<'a, M: Message> Endpoint<'a> for Publisher<'a, M> {
     }
 
     fn deliver(&self, _: &[u8]) {}
+}
+
+impl<'a, T: Transport> Client<'a, T> {
+    /// Creates a publisher of the topic `name`: `chatter` and `/chatter` are the same.
+    ///
+    /// # Errors
+    /// [`CreateError`].
+    pub fn create_publisher<M: Message>(
+        &mut self,
+        publisher: &'a Publisher<'a, M>,
+        name: &'a str,
+        qos: Qos,
+    ) -> Result<(), CreateError> {
+        let has_room = objects::has_room_for_topic(const { &TypeName::new(M::TYPE_NAME) }, name);
+        self.registry().add(publisher, name, qos, has_room)
+    }
 }

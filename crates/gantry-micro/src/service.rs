@@ -1,13 +1,11 @@
 //! Services.
 
 use crate::{
-    client::Client,
-    entity::{Endpoint, Entity, EntityCounts, EntityState},
-    error::PublishError,
-    memory::Session,
-    names::TypeName,
-    objects,
-    queue::{Queue, SampleBytes},
+    error::{CreateError, PublishError},
+    qos::Qos,
+    session::{
+        Client, Endpoint, Entity, EntityCounts, EntityState, Queue, SampleBytes, Session, TypeName, Writing, objects,
+    },
     transport::Transport,
 };
 use core::marker::PhantomData;
@@ -64,7 +62,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         id: SampleIdentity,
         response: &S::Response,
     ) -> core::result::Result<(), PublishError> {
-        self.entity.writing(self.kind(), client, &prefix(id)).message(response).map(drop)
+        Writing::new(&self.entity, self.kind(), client.session(), &prefix(id)).message(response).map(drop)
     }
 
     /// Answers a request with a message that `fill` writes in place, as
@@ -79,7 +77,9 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Service<
         shape: impl Shape<S::Response>,
         fill: impl FnOnce(&mut <S::Response as Message>::View<&mut [u8]>),
     ) -> core::result::Result<(), PublishError> {
-        self.entity.writing(self.kind(), client, &prefix(id)).in_place::<S::Response>(shape, fill).map(drop)
+        Writing::new(&self.entity, self.kind(), client.session(), &prefix(id))
+            .in_place::<S::Response>(shape, fill)
+            .map(drop)
     }
 
     /// Its state in the agent.
@@ -120,5 +120,20 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint
 
     fn deliver(&self, data: &[u8]) {
         self.entity.count_received(self.queue.push(&[], data));
+    }
+}
+
+impl<'a, T: Transport> Client<'a, T> {
+    /// Creates a service, which takes requests.
+    ///
+    /// # Errors
+    /// [`CreateError`].
+    pub fn create_service<S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize>(
+        &mut self,
+        service: &'a Service<'a, S, DEPTH, SIZE>,
+        name: &'a str,
+    ) -> core::result::Result<(), CreateError> {
+        let has_room = objects::has_room_for_service(const { &TypeName::new(S::TYPE_NAME) }, name);
+        self.registry().add(service, name, Qos::DEFAULT, has_room)
     }
 }

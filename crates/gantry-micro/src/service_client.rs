@@ -1,13 +1,11 @@
 //! Clients of services.
 
 use crate::{
-    client::Client,
-    entity::{Endpoint, Entity, EntityCounts, EntityState},
-    error::PublishError,
-    memory::Session,
-    names::TypeName,
-    objects,
-    queue::{Queue, SampleBytes},
+    error::{CreateError, PublishError},
+    qos::Qos,
+    session::{
+        Client, Endpoint, Entity, EntityCounts, EntityState, Queue, SampleBytes, Session, TypeName, Writing, objects,
+    },
     transport::Transport,
 };
 use core::marker::PhantomData;
@@ -49,7 +47,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         client: &mut Client<'a, T>,
         request: &S::Request,
     ) -> core::result::Result<RequestId, PublishError> {
-        self.entity.writing(self.kind(), client, &[]).message(request)
+        Writing::new(&self.entity, self.kind(), client.session(), &[]).message(request)
     }
 
     /// Sends a request that `fill` writes in place, as [`Publisher::publish_with`](crate::Publisher::publish_with).
@@ -62,7 +60,7 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> ServiceC
         shape: impl Shape<S::Request>,
         fill: impl FnOnce(&mut <S::Request as Message>::View<&mut [u8]>),
     ) -> core::result::Result<RequestId, PublishError> {
-        self.entity.writing(self.kind(), client, &[]).in_place::<S::Request>(shape, fill)
+        Writing::new(&self.entity, self.kind(), client.session(), &[]).in_place::<S::Request>(shape, fill)
     }
 
     /// The oldest response that was not taken.
@@ -117,5 +115,20 @@ impl<'a, S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize> Endpoint
         };
         let [high, low] = request.0.to_be_bytes();
         self.entity.count_received(self.queue.push(&[high, low, 0, 0, 0, 0, 0, 0], response));
+    }
+}
+
+impl<'a, T: Transport> Client<'a, T> {
+    /// Creates a client of the service `name`.
+    ///
+    /// # Errors
+    /// [`CreateError`].
+    pub fn create_service_client<S: gantry_cdr::Service, const DEPTH: usize, const SIZE: usize>(
+        &mut self,
+        client: &'a ServiceClient<'a, S, DEPTH, SIZE>,
+        name: &'a str,
+    ) -> core::result::Result<(), CreateError> {
+        let has_room = objects::has_room_for_service(const { &TypeName::new(S::TYPE_NAME) }, name);
+        self.registry().add(client, name, Qos::DEFAULT, has_room)
     }
 }

@@ -1,11 +1,10 @@
 //! Subscriptions.
 
 use crate::{
-    entity::{Endpoint, Entity, EntityCounts, EntityState},
-    memory::Session,
-    names::TypeName,
-    objects,
-    queue::{Queue, SampleBytes},
+    error::CreateError,
+    qos::Qos,
+    session::{Client, Endpoint, Entity, EntityCounts, EntityState, Queue, SampleBytes, Session, TypeName, objects},
+    transport::Transport,
 };
 use core::marker::PhantomData;
 use gantry_cdr::{Message, Result};
@@ -67,5 +66,21 @@ impl<'a, M: Message, const DEPTH: usize, const SIZE: usize> Endpoint<'a> for Sub
 
     fn deliver(&self, data: &[u8]) {
         self.entity.count_received(self.queue.push(&[], data));
+    }
+}
+
+impl<'a, T: Transport> Client<'a, T> {
+    /// Creates a subscription to the topic `name`.
+    ///
+    /// # Errors
+    /// [`CreateError`].
+    pub fn create_subscription<M: Message, const DEPTH: usize, const SIZE: usize>(
+        &mut self,
+        subscription: &'a Subscription<'a, M, DEPTH, SIZE>,
+        name: &'a str,
+        qos: Qos,
+    ) -> core::result::Result<(), CreateError> {
+        let has_room = objects::has_room_for_topic(const { &TypeName::new(M::TYPE_NAME) }, name);
+        self.registry().add(subscription, name, qos, has_room)
     }
 }

@@ -1,4 +1,4 @@
-//! Conversions of `builtin_interfaces`' times and durations from and to those of the standard library.
+//! Conversions of `builtin_interfaces`' times and durations from and to the types of the standard library.
 //!
 //! A time is one since 1970, as ROS 2's system time. Seconds are an `i32`: times after 2038-01-19 and durations above
 //! 68 years become the latest time and the longest duration, and earlier times than 1901-12-13 the earliest.

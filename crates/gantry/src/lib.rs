@@ -108,8 +108,8 @@ pub use context::{ok, on_shutdown, shutdown};
 pub use error::{Error, MAX_DOMAIN_ID, Result};
 pub use events::{Events, PublisherEvent, PublisherEvents, SubscriptionEvent, SubscriptionEvents};
 pub use executor::{
-    CallbackIsolatedExecutor, Collector, EventsExecutor, Executor, ExecutorHandle, MultiThreadedExecutor, Overflow,
-    SingleThreadedExecutor, WaitSet, spin, spin_all, spin_some, spin_until_complete,
+    CallbackIsolatedExecutor, Collector, EventsExecutor, Executor, ExecutorHandle, Listener, ListenerSource,
+    MultiThreadedExecutor, Overflow, SingleThreadedExecutor, WaitSet, spin, spin_all, spin_some, spin_until_complete,
 };
 pub use gantry_cdr::{self, ENCAPSULATION, Message, PlainMessage, Service as ServiceType};
 pub use gantry_msgs::rcl_interfaces::msg::{

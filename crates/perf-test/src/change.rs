@@ -9,12 +9,12 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::{
-    figures::{FIGURES, Figure},
+    figures::{COMPARED, Figure, PRIMARY},
     measure::{
-        interval::{CONFIDENCE, Interval, sign_test},
-        ranks::{least_chance, ratio, ratio_of_groups},
+        interval::{CONFIDENCE, Interval},
+        ranks::{least_chance, ratio_of_groups},
     },
-    report::{full::SummaryEntry, tables::table},
+    report::{full::Summary, tables::table},
 };
 
 /// The probability of a difference by chance alone that is accepted.
@@ -63,31 +63,20 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The changes of all figures that every run has, pair by pair: ratios within pairs, judged by a sign test.
-#[must_use]
-pub fn of_pairs(first: &[SummaryEntry], second: &[SummaryEntry]) -> Vec<Change> {
-    changes(first, second, |before, after| {
-        let ratios: Vec<f64> = before.iter().zip(after).map(|(before, after)| ratio(*before, *after)).collect();
-        let chance = sign_test(&ratios);
-        Some((Interval::of(ratios)?, chance))
-    })
+/// Whether the differences of a figure need no correction.
+fn is_primary(figure: &Figure) -> bool {
+    PRIMARY.iter().any(|primary| primary.key == figure.key)
 }
 
 /// The changes of all figures that every run has, between groups that are not paired (see [`ratio_of_groups`]).
 #[must_use]
-pub fn of_groups(first: &[SummaryEntry], second: &[SummaryEntry]) -> Vec<Change> {
-    changes(first, second, ratio_of_groups)
-}
-
-type Compare = fn(&[f64], &[f64]) -> Option<(Interval, f64)>;
-
-fn changes(first: &[SummaryEntry], second: &[SummaryEntry], compare: Compare) -> Vec<Change> {
+pub fn of_groups(first: &[Summary], second: &[Summary]) -> Vec<Change> {
     let change = |figure: &'static Figure| {
         let (before, after) = (figure.values(first)?, figure.values(second)?);
-        let (ratio, chance) = compare(&before, &after)?;
+        let (ratio, chance) = ratio_of_groups(&before, &after)?;
         Some(Change { figure, before, after, ratio, chance, finding: Finding::TooFewRunsToSay })
     };
-    let mut changes: Vec<Change> = FIGURES.iter().filter_map(change).collect();
+    let mut changes: Vec<Change> = COMPARED.into_iter().filter_map(change).collect();
     let proven = proven(&changes);
     for (change, proven) in changes.iter_mut().zip(proven) {
         change.finding = match change.ratio {
@@ -104,7 +93,7 @@ fn changes(first: &[SummaryEntry], second: &[SummaryEntry], compare: Compare) ->
 /// Whether each figure differs by more than chance. Holm: the smallest of `m` probabilities is compared with 1/m of the
 /// bound, the next with 1/(m - 1), and so on until one is above.
 fn proven(changes: &[Change]) -> Vec<bool> {
-    let is_primary = |change: &Change| change.figure.is_primary();
+    let is_primary = |change: &Change| is_primary(change.figure);
     let mut proven: Vec<bool> = changes.iter().map(|found| is_primary(found) && found.chance <= MAX_CHANCE).collect();
     let mut others: Vec<usize> = (0..changes.len()).filter(|index| !is_primary(&changes[*index])).collect();
     others.sort_by(|a, b| changes[*a].chance.total_cmp(&changes[*b].chance));
@@ -117,44 +106,23 @@ fn proven(changes: &[Change]) -> Vec<bool> {
     proven
 }
 
-/// The way in which two groups of runs are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Design {
-    /// Pair by pair.
-    Pairs,
-    /// Not paired.
-    Groups,
-}
-
-impl Design {
-    /// The least number of pairs, or of runs a side, that can show a difference of one figure among `figures`.
-    fn enough(self, figures: usize) -> String {
-        let (unit, least): (&str, fn(usize) -> f64) = match self {
-            Design::Pairs => ("pairs", |n| sign_test(&vec![2.0; n])),
-            Design::Groups => ("runs a side", |n| least_chance(n, n)),
-        };
-        let n = (1..).find(|n| least(*n) <= MAX_CHANCE / figures.max(1) as f64).unwrap_or(usize::MAX);
-        format!("{n} {unit}")
-    }
+/// The least number of runs a side that can show a difference of one figure among `figures`.
+fn enough(figures: usize) -> String {
+    let is_enough = |n: &usize| least_chance(*n, *n) <= MAX_CHANCE / figures.max(1) as f64;
+    format!("{} runs a side", (1..).find(is_enough).unwrap_or(usize::MAX))
 }
 
 /// Whether groups of these sizes, which are not paired, can show a difference of `figure` whatever the other figures
 /// show.
 #[must_use]
 pub fn can_show(figure: &Figure, before: usize, after: usize) -> bool {
-    let others = FIGURES.iter().filter(|figure| !figure.is_primary()).count();
-    least_chance(before, after) <= if figure.is_primary() { MAX_CHANCE } else { MAX_CHANCE / others as f64 }
+    let others = COMPARED.len() - PRIMARY.len();
+    least_chance(before, after) <= if is_primary(figure) { MAX_CHANCE } else { MAX_CHANCE / others as f64 }
 }
 
 /// A table of the changes, and the meaning of its marks, intervals and verdicts, as lines of text.
 #[must_use]
-pub fn lines(
-    title: &str,
-    names: [&str; 2],
-    groups: [&[SummaryEntry]; 2],
-    changes: &[Change],
-    design: Design,
-) -> Vec<String> {
+pub fn lines(title: &str, names: [&str; 2], groups: [&[Summary]; 2], changes: &[Change]) -> Vec<String> {
     let header = ["figure", names[0], names[1], "change", "interval", "verdict"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for change in changes {
@@ -169,13 +137,13 @@ pub fn lines(
     let confidence = changes.first().map_or(0.0, |change| change.ratio.confidence);
     let mut lines = vec![String::new()];
     lines.extend(table(title, &rows));
-    lines.extend(explained(&rows, "change", confidence, &design.enough(1)));
-    let primary: Vec<&str> = FIGURES.iter().filter(|figure| figure.is_primary()).map(|figure| figure.name).collect();
-    let others = changes.iter().filter(|change| !change.figure.is_primary()).count();
+    lines.extend(explained(&rows, "change", confidence, &enough(1)));
+    let primary = PRIMARY.map(|figure| figure.name);
+    let others = changes.iter().filter(|change| !is_primary(change.figure)).count();
     lines.push(format!("The verdicts on {} hold with 95 % each, both together with 90 %.", primary.join(" and ")));
     lines.push(format!("The verdicts on the {others} others hold together with 95 % (Holm's correction)."));
     if changes.iter().any(|change| change.finding == Finding::TooFewRunsToSay) {
-        let [first, other] = [1, others].map(|figures| design.enough(figures));
+        let [first, other] = [1, others].map(enough);
         lines.push(format!("At least {first} show a difference of the first two, {other} one of any other."));
     }
     lines
@@ -210,45 +178,43 @@ mod tests {
     use super::*;
     use crate::report::summary::tests::summary;
 
-    fn runs(latencies_ns: &[u64]) -> Vec<SummaryEntry> {
+    fn runs(latencies_ns: &[u64]) -> Vec<Summary> {
         latencies_ns.iter().map(|latency_ns| summary("", *latency_ns)).collect()
     }
 
     fn of<'a>(changes: &'a [Change], metric: &str) -> &'a Change {
-        changes.iter().find(|change| change.figure.metric == metric).unwrap()
+        changes.iter().find(|change| change.figure.key == metric).unwrap()
     }
 
     #[test]
-    fn pairs_that_drift_alike_show_what_groups_do_not() {
+    fn groups_that_overlap_show_no_difference() {
         let before = runs(&[20_000, 30_000, 40_000, 50_000, 60_000, 70_000]);
         let after = runs(&[18_000, 27_000, 36_000, 45_000, 54_000, 63_000]);
-        let paired = of_pairs(&before, &after);
-        assert_eq!(of(&paired, "p50").finding, Finding::Lower);
-        assert!((of(&paired, "p50").ratio.median - 0.9).abs() < 1e-3, "{paired:?}");
-        assert_eq!(of(&of_pairs(&after, &before), "p50").finding, Finding::Higher);
-        assert_eq!(of(&of_groups(&before, &after), "p50").finding, Finding::NoDifferenceShown);
+        let changes = of_groups(&before, &after);
+        assert_eq!(of(&changes, "p50").finding, Finding::NoDifferenceShown);
         // The other figures of these runs are all the same.
-        assert_eq!(of(&paired, "cpu_per_message").finding, Finding::NoDifferenceShown);
+        assert_eq!(of(&changes, "cpu_per_message").finding, Finding::NoDifferenceShown);
+        let faster = runs(&[10_000, 10_100, 10_200, 10_300, 10_400, 10_500]);
+        assert_eq!(of(&of_groups(&before, &faster), "p50").finding, Finding::Lower);
+        assert_eq!(of(&of_groups(&faster, &before), "p50").finding, Finding::Higher);
     }
 
     #[test]
     fn a_verdict_needs_enough_runs_and_the_other_figures_more() {
-        let finding = |n: usize, changes: fn(&[SummaryEntry], &[SummaryEntry]) -> Vec<Change>| {
-            let changes = changes(&runs(&vec![20_000; n]), &runs(&vec![10_000; n]));
+        let finding = |n: usize| {
+            let changes = of_groups(&runs(&vec![20_000; n]), &runs(&vec![10_000; n]));
             ["p50", "mean"].map(|metric| of(&changes, metric).finding)
         };
         let (lower, few) = (Finding::Lower, Finding::TooFewRunsToSay);
-        // Six pairs in one direction happen by chance in 3 % of all cases: too often for one of seven figures.
-        assert_eq!([5, 6, 12].map(|n| finding(n, of_pairs)), [[few, few], [lower, few], [lower, lower]]);
-        assert_eq!([1, 2, 3].map(|n| finding(n, of_groups)), [[few, few]; 3]);
-        assert_eq!([4, 5, 6].map(|n| finding(n, of_groups)), [[lower, few], [lower, few], [lower, lower]]);
+        assert_eq!([1, 2, 3].map(finding), [[few, few]; 3]);
+        assert_eq!([4, 5, 6].map(finding), [[lower, few], [lower, few], [lower, lower]]);
         for n in 1..10 {
-            let shown = FIGURES.each_ref().map(|figure| can_show(figure, n, n));
+            let shown = COMPARED.map(|figure| can_show(figure, n, n));
             assert!(
-                FIGURES
+                COMPARED
                     .iter()
                     .zip(shown)
-                    .all(|(figure, shown)| shown == (n >= if figure.is_primary() { 4 } else { 6 }))
+                    .all(|(figure, shown)| shown == (n >= if is_primary(figure) { 4 } else { 6 }))
             );
         }
     }

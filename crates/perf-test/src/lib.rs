@@ -7,14 +7,16 @@
 //! ```text
 //! cli ─► requirement ─► program ─► runner ─► coordinator ─► report ─► plot
 //!                            │                   │    ▲ rows
-//!  repeat, result_analysis ◄─┘             orders▼    │
+//!                   repeat ◄─┘             orders▼    │
 //!                                          perf_worker ─► backend ─► gantry (messages) │ mock
 //! ```
-//! `batch` does many runs of several contestants into one folder, and `versus` compares them. `conditions` does one
-//! experiment under several settings of the machine. `comparison` compares the logs of several runs, `results` shows a
-//! folder of them as a page, `conformance` checks a back end by short runs, `listing` shows the middlewares, messages
-//! and topologies. `topology` reads systems of many nodes, and `robot` runs them: the same coordinator, with endpoints
-//! in the middleware's executors. `system` describes the machine and watches it during a run. Across hosts it measures
+//! `figures` is the catalogue of a run's figures. `batch` does many runs of several contestants into one folder, in
+//! rounds: `experiment` every combination of options and the presets of it, `versus` contestants side by side,
+//! `conditions` runs under several settings of the machine, `scale` topologies of many sizes. Each writes a
+//! `results_file`. `comparison` compares the logs of several runs, `results` shows a folder of them as a page,
+//! `conformance` checks a back end by short runs, `listing` shows the middlewares, messages and topologies.
+//! `topology` reads systems of many nodes, and `robot` runs them: the same coordinator, with endpoints in the
+//! middleware's executors. `system` describes the machine and watches it during a run. Across hosts it measures
 //! only round trips, because latencies are differences of one clock.
 #![deny(unsafe_code)]
 
@@ -36,14 +38,13 @@ pub mod interrupt;
 pub mod listing;
 pub mod measure;
 pub mod messages;
-pub mod micro;
 mod nearest;
 pub mod program;
 pub mod repeat;
 pub mod report;
 pub mod requirement;
-pub mod result_analysis;
 pub mod results;
+pub mod results_file;
 pub mod robot;
 pub mod row;
 pub mod runner;

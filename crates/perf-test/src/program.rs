@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
 
 use gantry::printable;
@@ -10,8 +11,8 @@ use serde::Serialize;
 use crate::{
     backend::IN_THIS_PROGRAM,
     cli::{
-        self, Command, CompareOptions, ConditionsCommand, ConditionsOptions, ConformanceOptions, Defaults, IdlOptions,
-        ListOptions, MicroCommand, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions,
+        self, Command, CompareOptions, Compared, ConditionsCommand, ConditionsOptions, ConformanceOptions, IdlOptions,
+        ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions, SweepOptions,
         SystemOptions, VersusOptions,
     },
     comparison::Comparison,
@@ -19,13 +20,12 @@ use crate::{
     conformance::Conformance,
     coordinator::daemon::become_daemon,
     error::Failure,
-    experiment::{matrix, sizes, types, zero_copy},
+    experiment::{self, Preset, matrix},
     interrupt::Interrupt,
     listing::{Listing, message_lines},
-    messages, micro,
-    repeat::{paired, repeated},
+    messages,
+    repeat::repeated,
     report::{cannot_write, plot, terminal::write_lines},
-    result_analysis::result_analysis,
     results,
     robot::Robot,
     runner::Runner,
@@ -49,6 +49,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if arguments.get(1).is_none_or(|verb| verb != "daemon") {
         restore_settings();
     }
+    if let Some(sentence) = cli::notice(&arguments) {
+        let _ = writeln!(std::io::stderr().lock(), "perf_test: {sentence}");
+    }
     let cli = match cli::parse(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -59,17 +62,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let done = match cli.command {
         Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
-        Some(Command::Experiment(question)) => experiment(question),
-        Some(Command::Conditions(options)) => compare_conditions(&options),
+        Some(Command::Run(options)) => one_run(&options),
+        Some(Command::Sweep(question)) => experiment(question),
+        Some(Command::Compare(Compared::Logs(options))) => compare_logs(&options),
+        Some(Command::Compare(Compared::Middlewares(options))) => compare_contestants(&options),
+        Some(Command::Compare(Compared::Conditions(options))) => compare_conditions(&options),
         Some(Command::System(options)) => describe_system(options),
         Some(Command::Plot(options)) => plot_logs(&options),
         Some(Command::Report(options)) => report(&options),
-        Some(Command::Compare(options)) => compare_logs(&options),
-        Some(Command::Versus(options)) => compare_contestants(&options),
-        Some(Command::Conformance(options)) => check_conformance(&options),
+        Some(Command::Check(options)) => check_conformance(&options),
         Some(Command::Topology(options)) => Robot::run(&options),
         Some(Command::Scale(options)) => measure_scale(&options),
-        Some(Command::Micro(command)) => measure_micro(&command),
+        Some(Command::Micro { arguments }) => Err(become_micro(&arguments)),
         Some(Command::List(options)) => list(&options),
         Some(Command::Idl(options)) => print_idl(&options),
         None => one_run(&cli.options),
@@ -95,7 +99,7 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
     if options.messages.msg_list {
         return print_messages(options);
     }
-    let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::Run)?;
+    let Resolved { spec, outputs, runs, requirements } = cli::resolve(options)?;
     let runner = Runner { outputs, requirements, interrupt: Interrupt::install()? };
     if runs == 1 {
         return runner.once(&spec);
@@ -116,41 +120,24 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
 
 fn experiment(question: Question) -> Result<(), Failure> {
     let results = match question {
-        Question::ZeroCopy(options) if options.run.messages.msg_list => return print_messages(&options.run),
-        Question::Sizes(options) | Question::Types(options) if options.run.messages.msg_list => {
-            return print_messages(&options.run);
+        Question::ZeroCopy(options) => of_preset(&experiment::ZERO_COPY, &options),
+        Question::Sizes(options) => of_preset(&experiment::SIZES, &options),
+        Question::Types(options) => of_preset(&experiment::TYPES, &options),
+        Question::Matrix(options) => {
+            matrix::measure(&experiment::MATRIX, options.file.as_deref(), &options.sweep).map(Some)
         }
-        Question::ZeroCopy(options) if !options.is_batch() => return experiment_zero_copy(&options.run),
-        Question::ZeroCopy(options) => zero_copy::measure(&options),
-        Question::Sizes(options) => sizes::measure(&options),
-        Question::Types(options) => types::measure(&options),
-        Question::Matrix(options) => matrix::measure(&options),
     }?;
+    let Some(results) = results else { return Ok(()) };
     print_lines(&results.lines())?;
     results.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
-fn experiment_zero_copy(options: &RunOptions) -> Result<(), Failure> {
-    let Resolved { spec, outputs, runs, requirements } = cli::resolve(options, Defaults::ZeroCopyExperiment)?;
-    let spec_with = cli::with_zero_copy(&spec, true)?;
-    let runner = Runner { outputs, requirements, interrupt: Interrupt::install()? };
-    let (mut copy, mut zero_copy) = (Vec::new(), Vec::new());
-    for pair in 0..runs {
-        // Interleaved, and each pair in the other order: a machine that changes slowly changes both.
-        let order = [pair % 2 == 1, pair % 2 == 0];
-        for (half, with) in (1..).zip(order) {
-            let (mode, suffix) = if with { ("with", "zero-copy") } else { ("without", "copy") };
-            let suffix = if runs == 1 { suffix.to_owned() } else { format!("{suffix}-run{}", pair + 1) };
-            let title = format!("run {} of {}: {mode} zero copy", 2 * pair + half, 2 * runs);
-            let spec = if with { &spec_with } else { &spec };
-            let (summary, _) = runner.one_of_several(spec, &title, &suffix)?;
-            if with { &mut zero_copy } else { &mut copy }.push(summary);
-        }
+/// The results of a preset; none if the user asks for the messages only.
+fn of_preset(preset: &Preset, options: &SweepOptions) -> Result<Option<experiment::Results>, Failure> {
+    if let Some(run) = options.asks_for_messages() {
+        return print_messages(&run).map(|()| None);
     }
-    match (copy.as_slice(), zero_copy.as_slice()) {
-        ([copy], [zero_copy]) => print_lines(&result_analysis(&spec, copy, zero_copy)),
-        pairs => print_lines(&paired(["copy", "zero copy"], [pairs.0, pairs.1])),
-    }
+    matrix::measure(preset, None, options).map(Some)
 }
 
 /// Prints the result of a command, also with `-o none`.
@@ -235,17 +222,15 @@ fn measure_scale(options: &ScaleOptions) -> Result<(), Failure> {
     scale.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
 }
 
-fn measure_micro(command: &MicroCommand) -> Result<(), Failure> {
-    let results = match command {
-        MicroCommand::Memory(options) => micro::memory::measure(options),
-        MicroCommand::Throughput(options) => micro::throughput::measure(options),
-        MicroCommand::Latency(options) => micro::latency::measure(options),
-        MicroCommand::Recovery(options) => micro::recovery::measure(options),
-    }?;
-    print_lines(&results.lines)?;
-    print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
-    print_lines(&results.figures)?;
-    results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+/// Turns this process into `perf_micro`, and returns the failure if it cannot.
+fn become_micro(arguments: &[OsString]) -> Failure {
+    let beside = std::env::current_exe().map(|path| path.with_file_name("perf_micro"));
+    let program = beside.unwrap_or_else(|_| "perf_micro".into());
+    let error = std::process::Command::new(&program).args(arguments).exec();
+    Failure::Usage(format!(
+        "perf_test micro cannot start {}: {error}; `cargo build --release -p perf-micro -p gantry-agent` builds it",
+        program.display()
+    ))
 }
 
 fn check_conformance(options: &ConformanceOptions) -> Result<(), Failure> {

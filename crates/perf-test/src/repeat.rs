@@ -1,11 +1,8 @@
-//! The results of several runs (`--runs`), repeated or compared in pairs.
-//!
-//! Runs that are compared are interleaved, and each pair has the opposite order of the pair before, so that a slow
-//! change of the machine affects both. Differences are ratios within pairs.
+//! The results of repeated runs (`--runs`).
 
 use crate::{
-    change::{self, Design, explained},
-    figures::FIGURES,
+    change::explained,
+    figures::COMPARED,
     measure::interval::Interval,
     report::{full::Summary, tables::table},
 };
@@ -18,7 +15,7 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
     }
     let mut rows = vec![["figure", "median", "interval"].map(str::to_owned).to_vec()];
     let mut confidence = 0.0;
-    for figure in &FIGURES {
+    for figure in COMPARED {
         let Some(found) = figure.values(runs).and_then(Interval::of) else {
             continue;
         };
@@ -30,15 +27,6 @@ pub fn repeated(runs: &[Summary]) -> Vec<String> {
     lines.extend(table(&format!("{} runs together", runs.len()), &rows));
     lines.extend(explained(&rows, "median", confidence, "6 runs"));
     lines
-}
-
-/// The comparison of two series of runs with their `names`, pair by pair, as lines of text.
-#[must_use]
-pub fn paired(names: [&str; 2], runs: [&[Summary]; 2]) -> Vec<String> {
-    let [first, second] = runs;
-    let pairs = first.len().min(second.len());
-    let title = format!("{pairs} pairs of runs, interleaved: from {} to {}", names[0], names[1]);
-    change::lines(&title, names, [first, second], &change::of_pairs(first, second), Design::Pairs)
 }
 
 #[cfg(test)]
@@ -61,34 +49,5 @@ mod tests {
         assert!(mean.contains("| 3.00 ms ") && mean.contains("| 1.00 ms to 5.00 ms "), "{lines:#?}");
         assert!(lines.join("\n").contains("true median with 75.0 %; 6 runs or more"), "{lines:#?}");
         assert!(repeated(&runs(&[1000])).is_empty());
-    }
-
-    #[test]
-    fn a_table_of_pairs_has_both_medians_the_change_and_a_verdict() {
-        let slow = runs(&[20_000, 21_000, 22_000, 23_000, 24_000, 25_000]);
-        let fast = runs(&[10_000, 10_500, 11_000, 11_500, 12_000, 12_500]);
-        let lines = paired(["copy", "zero copy"], [&slow, &fast]);
-        let median = line(&lines, "latency p50");
-        assert!(
-            median.contains("| 22.5 µs    | 11.2 µs    | 1/2.00 ") && median.ends_with("| lower               |"),
-            "{median}"
-        );
-        let text = lines.join("\n");
-        assert!(text.contains("6 pairs of runs, interleaved: from copy to zero copy"), "{text}");
-        for words in [
-            "The verdicts on latency p50 and CPU per message hold with 95 % each, both together with 90 %.",
-            "The verdicts on the 7 others hold together with 95 % (Holm's correction).",
-            "At least 6 pairs show a difference of the first two, 9 pairs one of any other.",
-        ] {
-            assert!(text.contains(words), "{words:?} is not in\n{text}");
-        }
-        let nine = [10_000, 10_100, 10_200, 10_300, 10_400, 10_500, 10_600, 10_700, 10_800];
-        let lines = paired(["copy", "zero copy"], [&runs(&nine.map(|ns| 2 * ns)), &runs(&nine)]);
-        assert!(line(&lines, "latency max").contains("| lower "), "{lines:#?}");
-        assert!(!lines.join("\n").contains("At least"), "{lines:#?}");
-        let lost = line(&lines, "lost");
-        assert!(lost.contains("| 0 ") && lost.contains("no difference shown"), "{lost}");
-        let other_way = line(&paired(["zero copy", "copy"], [&fast, &slow]), "latency p50");
-        assert!(other_way.contains("| 2.00 × ") && other_way.contains("| higher "), "{other_way}");
     }
 }

@@ -55,8 +55,7 @@ impl Runner {
     /// # Errors
     /// The run could not begin, failed, or was ended early; then the others must not begin.
     pub fn one_of_several(&self, spec: &RunSpec, title: &str, suffix: &str) -> Result<(Summary, usize), Failure> {
-        let title = [String::new(), format!("=== {title} ==="), String::new()];
-        let summary = self.measure(spec, &self.outputs.named(suffix), &title)?;
+        let summary = self.measure(spec, &self.outputs.named(suffix), &heading_of(title))?;
         complete(&summary)?;
         if summary.stopped_early {
             let sentence = "stopped early: the remaining runs were not started, and the earlier ones are not combined";
@@ -64,6 +63,14 @@ impl Runner {
         }
         let missed = missed(&summary);
         Ok((summary, missed))
+    }
+
+    /// Measures and reports one run under a title, and judges nothing.
+    ///
+    /// # Errors
+    /// The run could not begin or failed.
+    pub fn measure_titled(&self, spec: &RunSpec, title: &str) -> Result<Summary, Failure> {
+        self.measure(spec, &self.outputs, &heading_of(title))
     }
 
     fn measure(&self, spec: &RunSpec, outputs: &Outputs, title: &[String]) -> Result<Summary, Failure> {
@@ -100,6 +107,11 @@ impl Runner {
         }
         Ok(summary)
     }
+}
+
+/// The title of one of several runs, as lines of text.
+fn heading_of(title: &str) -> [String; 3] {
+    [String::new(), format!("=== {title} ==="), String::new()]
 }
 
 /// Measures one run without any output. `rows` gets the number of messages sent in each second after it.

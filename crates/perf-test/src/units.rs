@@ -1,7 +1,54 @@
 //! Times, sizes and rates as text: printed with the unit that shows them best; times are read with their unit.
 
+use serde::Serialize;
+
 /// The units that are read, nanoseconds.
 const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+/// The unit of a number in files and tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Unit {
+    /// A time in nanoseconds.
+    #[serde(rename = "ns")]
+    Time,
+    /// A size of memory in KiB.
+    #[serde(rename = "KiB")]
+    Memory,
+    /// A number of messages, or of messages per second.
+    #[serde(rename = "")]
+    Count,
+    /// Bytes per second.
+    #[serde(rename = "B/s")]
+    BytesPerSecond,
+    /// A part of the messages.
+    #[serde(rename = "%")]
+    Percent,
+    /// Messages per second.
+    #[serde(rename = "Hz")]
+    Frequency,
+    /// CPU time as a part of one core, in percent. The heading of its column has the unit.
+    #[serde(rename = "% of a core")]
+    PercentOfCore,
+}
+
+impl Unit {
+    /// A value with its unit.
+    #[must_use]
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Unit::Time => format_ns(value),
+            Unit::Memory => format_mib(value),
+            Unit::Count => format!("{value:.0}"),
+            Unit::BytesPerSecond if value < 10e6 => format!("{:.2} MB/s", value / 1e6),
+            Unit::BytesPerSecond => format!("{:.0} MB/s", value / 1e6),
+            Unit::Frequency => format!("{value:.2} per second"),
+            Unit::Percent if value == 0.0 => "0 %".to_owned(),
+            Unit::Percent if value < 0.1 => format!("{value:.4} %"),
+            Unit::Percent => format!("{value:.2} %"),
+            Unit::PercentOfCore => format!("{value:.1}"),
+        }
+    }
+}
 
 /// A time in nanoseconds, with the unit that shows it best.
 #[must_use]

@@ -50,7 +50,7 @@ impl CBackend {
             }
         };
         let mut functions = MaybeUninit::<abi::Backend>::zeroed();
-        // SAFETY: H2, and the struct of this version has so many bytes.
+        // SAFETY: H2, and the struct of this version has this size.
         unsafe { backend.cast::<u8>().copy_to_nonoverlapping(functions.as_mut_ptr().cast(), bytes) };
         // SAFETY: H1; numbers, pointers and functions that are NULL are valid values of the other fields.
         let functions = unsafe { functions.assume_init() };

@@ -95,8 +95,8 @@ pub unsafe extern "C" fn perf_test_draft_write(draft: *mut Draft<'_>, payload: *
         draft.fault = Some("the back end passed a length to perf_test_draft_write that is none: a negative one?");
         return;
     }
-    // SAFETY: H2: so many bytes of the back end's message. Those that it has not written yet are only written by what
-    // follows.
+    // SAFETY: H2: the back end's message has this length. Bytes that it has not written yet are only written by the
+    // code below.
     let payload = unsafe { std::slice::from_raw_parts_mut(payload.cast::<u8>(), bytes) };
     draft.inner.write(payload);
 }

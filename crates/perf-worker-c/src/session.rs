@@ -23,7 +23,7 @@ use crate::subscription::{CListener, CSubscription};
 
 /// A session that is open, and closes when it and its endpoints are gone.
 pub struct Open {
-    /// Those of the back end.
+    /// The functions of the back end.
     pub functions: abi::Backend,
     /// The session in C.
     pub object: *mut c_void,

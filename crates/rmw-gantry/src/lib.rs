@@ -3,6 +3,7 @@
 
 mod abi;
 mod allocator;
+mod argument;
 pub mod bindings;
 mod distribution;
 mod entities;

@@ -1,5 +1,5 @@
 //! The maps of the repository are true: each crate is in `ARCHITECTURE.md`, and each path of a table "To change X, open
-//! Y" exists.
+//! Y" exists. Comments and documents keep the rules of `STYLE.md` that a program can check.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -63,10 +63,9 @@ fn comments(source: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     lines.filter_map(|(index, line)| Some((index + 1, line, line.trim_start().strip_prefix("//")?)))
 }
 
-/// Every Rust file of the crates, of the contestants and of the firmware.
-fn sources() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> =
-        ["crates", "contestants", "examples", "firmware", "fuzz"].map(|folder| root().join(folder)).into();
+/// The files of folders, at any depth, whose names end with `.rs` or another extension.
+fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -75,7 +74,8 @@ fn sources() -> Vec<PathBuf> {
                 true if !path.ends_with("target") => folders.push(path),
                 true => {}
                 false => {
-                    found.extend(Some(path).filter(|path| path.extension().is_some_and(|extension| extension == "rs")))
+                    let has_extension = |path: &PathBuf| path.extension().is_some_and(|other| other == extension);
+                    found.extend(Some(path).filter(has_extension));
                 }
             }
         }
@@ -86,7 +86,7 @@ fn sources() -> Vec<PathBuf> {
 #[test]
 fn comments_are_no_wider_than_a_line() {
     let mut wide = Vec::new();
-    for path in sources() {
+    for path in files(&["crates", "contestants", "examples", "firmware", "fuzz"], "rs") {
         let source = fs::read_to_string(&path).unwrap();
         let mut is_code = false;
         for (number, line, comment) in comments(&source) {
@@ -100,4 +100,60 @@ fn comments_are_no_wider_than_a_line() {
         }
     }
     assert!(wide.is_empty(), "wider than {MAX_COLUMNS} columns: {wide:#?}");
+}
+
+/// The folders and documents that have none of the forbidden words. The others follow.
+const CLEAN_FOLDERS: &[&str] = &[
+    "crates/allocations",
+    "crates/bench-support",
+    "crates/gantry-agent",
+    "crates/gantry-cdr",
+    "crates/gantry-cli",
+    "crates/gantry-dynamic",
+    "crates/gantry-idl",
+    "crates/gantry-micro",
+    "crates/gantry-msgs",
+    "crates/gantry-xrce",
+    "crates/perf-micro",
+    "crates/perf-worker-c",
+    "crates/test-support",
+    "examples",
+    "firmware",
+    "fuzz",
+];
+const CLEAN_DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
+
+/// The words that `STYLE.md` forbids, which its line "Forbidden" has as code.
+fn forbidden_words() -> Vec<String> {
+    let style = fs::read_to_string(root().join("STYLE.md")).unwrap();
+    let line = style.lines().find(|line| line.starts_with("- Forbidden:")).unwrap();
+    line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The first forbidden word of a text.
+fn forbidden<'a>(words: &'a [String], text: &str) -> Option<&'a String> {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let plain: String = text.chars().map(|c| if is_letter(c) { c.to_ascii_lowercase() } else { ' ' }).collect();
+    let plain = format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" "));
+    words.iter().find(|word| plain.contains(&format!(" {word} ")))
+}
+
+#[test]
+fn comments_and_documents_have_no_forbidden_word() {
+    let words = forbidden_words();
+    assert!(words.len() > 5, "{words:?}");
+    let mut faults = Vec::new();
+    for path in files(CLEAN_FOLDERS, "rs") {
+        let source = fs::read_to_string(&path).unwrap();
+        let found = comments(&source).filter_map(|(number, _, comment)| Some((number, forbidden(&words, comment)?)));
+        faults.extend(found.map(|(number, word)| format!("{}:{number}: {word}", path.display())));
+    }
+    let documents = CLEAN_DOCUMENTS.iter().map(|name| root().join(name));
+    for path in documents.chain(files(CLEAN_FOLDERS, "md")) {
+        let text = fs::read_to_string(&path).unwrap();
+        let lines = text.lines().enumerate();
+        let found = lines.filter_map(|(index, line)| Some((index + 1, forbidden(&words, line)?)));
+        faults.extend(found.map(|(number, word)| format!("{}:{number}: {word}", path.display())));
+    }
+    assert!(faults.is_empty(), "STYLE.md forbids: {faults:#?}");
 }

@@ -1,4 +1,4 @@
-//! The program whose memory `perf_test micro memory` measures. It creates publishers, subscriptions, services and
+//! The program whose memory `perf_micro memory` measures. It creates publishers, subscriptions, services and
 //! clients, sends or takes ten messages with each, closes its session and stops. Their numbers, the history, the
 //! reliability, the message and the number of topics are constants of the build (`build.rs`).
 //!

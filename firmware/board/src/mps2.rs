@@ -45,7 +45,7 @@ const TIMER_CONTROL: Register = Register(0x4000_0000);
 const TIMER_VALUE: Register = Register(0x4000_0004);
 const TIMER_RELOAD: Register = Register(0x4000_0008);
 
-/// The interrupt controller: enabled and pending interrupts. That of the receiver is number 0.
+/// The interrupt controller: enabled and pending interrupts. The receiver's interrupt has number 0.
 const INTERRUPTS_ENABLED: Register = Register(0xe000_e100);
 const INTERRUPTS_CLEARED: Register = Register(0xe000_e280);
 const RECEIVER: u32 = 1;

@@ -1,16 +1,12 @@
 //! Jobs: requests that wait for those before them, which a worker carries out without the lock of the client.
 
 use super::{
-    Client,
+    Client, ClientCell,
     counts::KeyText,
     objects::{Building, Built, Object, Site},
-    plan::Refusal,
+    refusal::Refusal,
 };
-use crate::{
-    context::{ClientCell, Context},
-    lock::lock,
-    log::Level,
-};
+use crate::{context::Context, lock::lock, log::Level};
 use gantry_xrce::{
     session::AgentEvent,
     wire::{

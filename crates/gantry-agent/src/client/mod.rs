@@ -2,28 +2,33 @@
 
 mod counts;
 mod jobs;
+mod names;
 mod objects;
 mod outlet;
 mod parcel;
 mod plan;
 mod profile;
+mod qos;
+mod rate;
 mod reading;
+mod refusal;
 mod requests;
 mod silence;
+mod slots;
+mod taken;
 mod xml;
 
 pub(crate) use counts::KeyText;
 pub use counts::{ClientStatistics, Counts};
 pub(crate) use jobs::run as carry_out_jobs;
+pub(crate) use rate::Rate;
 
 use crate::{
-    budget::Rate,
     clock::time_of_day,
     config::Config,
-    context::{ClientCell, Context},
+    context::Context,
+    link::Line,
     log::{Level, Limiter},
-    slots::{HeapBytes, HeapSlots},
-    transport::Line,
 };
 use gantry::{Attachment, Collector};
 use gantry_xrce::{
@@ -38,23 +43,28 @@ use outlet::Delivered;
 use parcel::Parcel;
 use requests::{MAX_REQUESTS, Requests};
 use silence::Silence;
+use slots::{HeapBytes, HeapSlots};
 use std::{
     collections::VecDeque,
-    sync::{Arc, Weak},
+    sync::{Arc, Mutex, Weak},
 };
 
 pub type Session = AgentSession<HeapSlots, HeapSlots, HeapBytes, HeapSlots>;
 
 /// The slots of the best-effort stream: it is emptied at once unless the transport is slow.
 const BEST_EFFORT_SLOTS: usize = 2;
-/// Copies of a CREATE_CLIENT arrive for so long. A board that is reset and asks again sooner is taken for one: its
-/// streams go on where those of its earlier session were, so its first messages are lost.
+/// The time for which copies of a CREATE_CLIENT arrive. A board that is reset and asks again sooner is taken for one:
+/// its streams go on where the streams of its earlier session were, so its first messages are lost.
 const COPY_US: u32 = 100_000;
 /// The objects with entities that a client creates at once, as many as it may have, and then in a second.
 const CREATIONS_AT_ONCE: u32 = 256;
 const CREATIONS_PER_S: u32 = 50;
 /// So often the streams are filled and emptied before others have their turn.
 const MAX_ROUNDS: usize = 64;
+
+/// A client, behind its lock, under which nothing waits for Gantry's control path. No thread holds it and the lock of
+/// the table of clients.
+pub type ClientCell = Mutex<Client>;
 
 /// A client that has a session.
 pub struct Client {
@@ -234,10 +244,9 @@ impl Client {
         (requests, session)
     }
 
-    /// Attaches an outlet to the listener; `None` if it is gone.
-    pub fn attach(&mut self, number: u64, collector: &mut Collector) -> Option<Option<Attachment>> {
-        let outlet = self.objects.outlet(number)?;
-        outlet.source.attach(collector).ok() // it fails if the process forked, and then there is no such thread
+    /// Attaches an outlet to a listener; `None` if it is gone.
+    pub fn attach(&mut self, number: u64, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+        self.objects.outlet(number).map_or(Ok(None), |outlet| outlet.source.attach(collector))
     }
 
     /// An outlet may have something to take.

@@ -1,15 +1,12 @@
 //! The objects of a client.
 
 use super::{
-    outlet::{Outlet, Requester, Source},
-    plan::{Endpoint, Plan, Refusal, node_of},
+    ClientCell,
+    outlet::{ListenedOutlet, Outlet, Requester, Source},
+    plan::{Endpoint, KnownObjects, Plan},
+    refusal::Refusal,
 };
-use crate::{
-    context::{ClientCell, Context},
-    domains::DomainUse,
-    listener::Listener,
-    memory::{Memory, WriterMemory},
-};
+use crate::context::{Context, DomainListener, DomainUse, Memory, WriterMemory};
 use gantry::{GenericPublisher, Node, PublisherOptions};
 use gantry_dynamic::MessageType;
 use gantry_xrce::wire::{ClientKey, Create, Flags, ObjectId, StatusValue};
@@ -137,8 +134,8 @@ impl Objects {
     pub fn insert(&mut self, built: Built) -> Option<String> {
         let Built { id, object, listener } = built;
         let sentence = object.plan.sentence();
-        if let (Entity::Outlet(outlet), Some((listener, client))) = (&object.entity, listener) {
-            listener.add(outlet.number, client);
+        if let (Entity::Outlet(outlet), Some((listener, client, context))) = (&object.entity, listener) {
+            listener.add(outlet.number, Box::new(ListenedOutlet { number: outlet.number, client, context }));
         }
         self.0.insert(id.0, object);
         sentence
@@ -174,6 +171,16 @@ impl Objects {
     }
 }
 
+impl KnownObjects for Objects {
+    fn plan(&self, id: ObjectId) -> Option<&Plan> {
+        Some(&self.get(id)?.plan)
+    }
+
+    fn node(&self, owner: ObjectId) -> Option<&Node> {
+        node_of(self, owner).map(|(node, _)| node)
+    }
+}
+
 /// The start of a creation.
 pub enum Creation {
     /// The object is there. Those that belonged to the one that it replaces are not.
@@ -188,7 +195,7 @@ pub struct Building {
     owner: ObjectId,
     plan: Plan,
     /// The node of its participant, and the listener of its domain.
-    parent: Option<(Node, Arc<Listener>)>,
+    parent: Option<(Node, Arc<DomainListener>)>,
     memory: Memory,
 }
 
@@ -196,7 +203,7 @@ pub struct Building {
 pub struct Built {
     id: ObjectId,
     object: Object,
-    listener: Option<(Arc<Listener>, Weak<ClientCell>)>,
+    listener: Option<(Arc<DomainListener>, Weak<ClientCell>, Weak<Context>)>,
 }
 
 impl Building {
@@ -218,9 +225,8 @@ impl Building {
                 let Some((node, its_listener)) = parent else {
                     return Err(Refusal::unknown("the participant of object", id));
                 };
-                let number = its_listener.next_number();
-                listener = Some((its_listener, site.client.clone()));
-                endpoint(&node, &plan, number, &memory, site)?
+                listener = Some((its_listener, site.client.clone(), Arc::downgrade(site.context)));
+                endpoint(&node, &plan, &memory, site)?
             }
         };
         Ok(Box::new(Built { id, object: Object { plan, owner, entity, written }, listener }))
@@ -236,12 +242,12 @@ fn node(domain_id: u32, namespace: &str, name: &str, site: &Site<'_>) -> Result<
         .use_global_arguments(false)
         .start_parameter_services(false)
         .build()?;
-    site.context.listen(&node, &mut domain).map_err(refused)?;
+    domain.listen(&node).map_err(refused)?;
     Ok(Entity::Node(node, domain))
 }
 
 /// The entity of a data writer, data reader, requester or replier.
-fn endpoint(node: &Node, plan: &Plan, number: u64, memory: &Memory, site: &Site<'_>) -> Result<Entity, Refusal> {
+fn endpoint(node: &Node, plan: &Plan, memory: &Memory, site: &Site<'_>) -> Result<Entity, Refusal> {
     if plan.written_type().is_some() {
         memory.check(&site.context.config.limits).map_err(|why| Refusal::new(StatusValue::RESOURCES, why))?;
     }
@@ -277,7 +283,7 @@ fn endpoint(node: &Node, plan: &Plan, number: u64, memory: &Memory, site: &Site<
             Source::Service(service, memory)
         }
     };
-    Ok(Entity::Outlet(Box::new(Outlet::new(number, source))))
+    Ok(Entity::Outlet(Box::new(Outlet::new(source))))
 }
 
 impl Plan {
@@ -298,5 +304,19 @@ impl Plan {
             Self::Requester(service) => format!("asks service {} ({})", service.name, service.service_type.name),
             Self::Replier(service) => format!("serves {} ({})", service.name, service.service_type.name),
         })
+    }
+}
+
+/// The node of a participant, or of the participant that a publisher or subscriber belongs to, and the listener of its
+/// domain.
+fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Arc<DomainListener>)> {
+    let object = objects.get(owner)?;
+    let entity = match &object.entity {
+        Entity::Node(..) => &object.entity,
+        _ => &objects.get(object.owner)?.entity,
+    };
+    match entity {
+        Entity::Node(node, domain) => Some((node, domain.listener()?)),
+        _ => None,
     }
 }

@@ -1,23 +1,30 @@
 //! Outlets: the objects that have data for a client: data readers, requesters and repliers.
 
 use super::{
-    Session,
+    ClientCell, Session,
     counts::Counts,
     parcel::{Begun, Parcel},
-    plan::Refusal,
     reading::Reading,
+    refusal::Refusal,
+    taken::{Body, Taken},
 };
-use crate::memory::WriterMemory;
-use gantry::{
-    Attachment, Collector, GenericClient, GenericRequest, GenericResponse, GenericSample, GenericService,
-    GenericSubscription,
+use crate::{
+    context::{Context, WriterMemory},
+    lock::lock,
 };
+use gantry::{Attachment, Collector, GenericClient, GenericService, GenericSubscription, ListenerSource};
 use gantry_xrce::{
     stream::Refused,
     time::Instant,
-    wire::{ByteOrder, ObjectId, ObjectRequest, RequestId, SampleIdentity, StreamId, Writer},
+    wire::{ObjectId, ObjectRequest, RequestId, SampleIdentity, StreamId},
 };
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    sync::{
+        Weak,
+        atomic::{AtomicU64, Ordering::*},
+    },
+};
 
 /// An object that has data for the client.
 pub struct Outlet {
@@ -31,6 +38,14 @@ pub struct Outlet {
     held: Option<Taken>,
 }
 
+/// An outlet as the listener of its domain has it. The listener's thread sends what it takes itself, so no other thread
+/// has to wake up.
+pub struct ListenedOutlet {
+    pub number: u64,
+    pub client: Weak<ClientCell>,
+    pub context: Weak<Context>,
+}
+
 /// The source that an outlet takes from.
 pub enum Source {
     Subscription(GenericSubscription),
@@ -42,20 +57,6 @@ pub enum Source {
 pub struct Requester {
     pub library: GenericClient,
     pending: VecDeque<(u64, RequestId)>,
-}
-
-/// Data that was taken, in the memory of its sender.
-enum Body {
-    Sample(GenericSample),
-    Response(GenericResponse),
-    Request(GenericRequest),
-}
-
-/// Data for the client: an identity, which requesters and repliers have, and a message.
-pub struct Taken {
-    identity: [u8; SampleIdentity::BYTES],
-    identity_bytes: usize,
-    body: Body,
 }
 
 /// The result of an attempt to deliver.
@@ -114,7 +115,7 @@ impl Source {
             Self::Subscription(subscription) => Ok(subscription.take()?.map(|sample| Taken::new(Body::Sample(sample)))),
             Self::Requester(requester, _) => {
                 while let Some(response) = requester.library.take_response()? {
-                    // A reply to a request that was given up, or of a second server, is nobody's.
+                    // A reply to a request that was given up, or of a second server, has no receiver.
                     if let Some(request) = requester.answered(response.id().sequence) {
                         let request = ObjectRequest { request, object };
                         return Ok(Some(Taken::new(Body::Response(response)).answering(request)));
@@ -130,39 +131,24 @@ impl Source {
     }
 }
 
-impl Taken {
-    fn new(body: Body) -> Self {
-        Self { identity: [0; SampleIdentity::BYTES], identity_bytes: 0, body }
+impl ListenerSource for ListenedOutlet {
+    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+        let Some(client) = self.client.upgrade() else { return Ok(None) };
+        lock(&client).attach(self.number, collector)
     }
 
-    fn answering(mut self, ObjectRequest { request, object }: ObjectRequest) -> Self {
-        let [[r0, r1], [o0, o1]] = [request.0.to_be_bytes(), object.0.to_be_bytes()];
-        if let Some(begin) = self.identity.first_chunk_mut() {
-            *begin = [r0, r1, o0, o1];
-        }
-        Self { identity_bytes: ObjectRequest::BYTES, ..self }
-    }
-
-    fn identified(mut self, identity: SampleIdentity) -> Self {
-        identity.write(&mut Writer::new(&mut self.identity, ByteOrder::Little));
-        Self { identity_bytes: SampleIdentity::BYTES, ..self }
-    }
-
-    pub fn identity(&self) -> &[u8] {
-        self.identity.get(..self.identity_bytes).unwrap_or_default()
-    }
-
-    pub fn bytes(&self) -> &[u8] {
-        match &self.body {
-            Body::Sample(sample) => sample.bytes(),
-            Body::Response(response) => response.bytes(),
-            Body::Request(request) => request.bytes(),
+    fn on_news(&self) {
+        if let Some((client, context)) = self.client.upgrade().zip(self.context.upgrade()) {
+            lock(&client).has_news(self.number, &context);
         }
     }
 }
 
 impl Outlet {
-    pub fn new(number: u64, source: Source) -> Self {
+    /// An outlet with a number of its own.
+    pub fn new(source: Source) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let number = LAST.fetch_add(1, Relaxed) + 1; // only the number matters
         Self { number, source, reading: None, has_news: true, held: None }
     }
 

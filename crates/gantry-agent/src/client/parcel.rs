@@ -2,7 +2,7 @@
 //! free. It stays in the memory of its sender until then. Invariant: while there is one, its stream takes nothing else,
 //! so a client has one at most.
 
-use super::{Session, outlet::Taken};
+use super::{Session, taken::Taken};
 use gantry_xrce::{stream::Refused, wire::ObjectRequest};
 
 /// A message in fragments.

@@ -1,22 +1,18 @@
 //! Plans: what a CREATE asks for, in Gantry's words, with everything that it refers to found.
 
 use super::{
-    objects::{Entity, Objects},
-    profile::{self, Profile},
-};
-use crate::{
-    config::{Config, DomainChoice},
-    listener::Listener,
     names::{TopicName, node_name, service_name, type_name},
+    profile::{self, Profile},
     qos,
+    refusal::Refusal,
 };
+use crate::config::{Config, DomainChoice};
 use gantry::{Node, Qos, ServiceTypeDescription, TypeDescription};
 use gantry_xrce::wire::{
     self, ClientKey, Create, Entity as Described, ObjectId, ObjectKind, ObjectRequest, Owner, Representation, Service,
     StatusValue,
 };
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// The description of an object. Two objects with equal ones can stand for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,35 +39,18 @@ pub struct ServiceEndpoint {
     pub service_type: ServiceTypeDescription,
 }
 
-/// The reason for which a request is refused: the status, and the sentence for the log.
-#[derive(Debug)]
-pub struct Refusal {
-    pub status: StatusValue,
-    pub why: String,
-}
-
-impl Refusal {
-    pub fn new(status: StatusValue, why: impl Into<String>) -> Self {
-        Self { status, why: why.into() }
-    }
-
-    pub fn unknown(what: &str, id: ObjectId) -> Self {
-        Self::new(StatusValue::UNKNOWN_REFERENCE, format!("{what} {:#06x} does not exist; create it first", id.0))
-    }
-}
-
-impl From<gantry::Error> for Refusal {
-    fn from(error: gantry::Error) -> Self {
-        let is_full = matches!(error, gantry::Error::Engine(gantry::EngineError::PublishTimeout { .. }));
-        Self::new(if is_full { StatusValue::RESOURCES } else { StatusValue::DDS_ERROR }, error.to_string())
-    }
+/// The objects of a client, to which a CREATE may refer.
+pub trait KnownObjects {
+    fn plan(&self, id: ObjectId) -> Option<&Plan>;
+    /// The node of a participant, or of the participant that a publisher or subscriber belongs to.
+    fn node(&self, owner: ObjectId) -> Option<&Node>;
 }
 
 impl Plan {
     /// The plan of a CREATE, and the object that it belongs to.
     pub fn new(
         create: &Create<'_>,
-        objects: &Objects,
+        objects: &dyn KnownObjects,
         config: &Config,
         key: ClientKey,
     ) -> Result<(Plan, ObjectId), Refusal> {
@@ -89,7 +68,7 @@ impl Plan {
             _ => (ObjectKind::PARTICIPANT, "its participant"),
         };
         let owner = ObjectId::new(owner.number(), kind);
-        if objects.get(owner).is_none() {
+        if objects.plan(owner).is_none() {
             return Err(Refusal::unknown(what, owner));
         }
         let site = Site { objects, config, owner };
@@ -154,8 +133,8 @@ impl Plan {
     }
 }
 
-/// The name of a participant, which is all that it has. That of a profile stands for what the profile says: the agent
-/// has none.
+/// The name of a participant, which is all that it has. The name of a profile is used in its place: the agent has
+/// no profiles.
 fn participant_name<'a>(representation: &Representation<'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
     match *representation {
         Representation::Binary(Described::Participant(participant)) => Ok(participant.name.map(Cow::Borrowed)),
@@ -174,7 +153,7 @@ fn invalid(why: String) -> Refusal {
 
 /// The place of a new object: among the client's objects, and below its owner.
 struct Site<'a> {
-    objects: &'a Objects,
+    objects: &'a dyn KnownObjects,
     config: &'a Config,
     owner: ObjectId,
 }
@@ -227,7 +206,7 @@ impl Site<'_> {
     /// An endpoint of a topic that is an object.
     fn endpoint_of(&self, topic: ObjectId, qos: Option<&wire::Qos<'_>>) -> Result<Endpoint, Refusal> {
         let id = ObjectId::new(topic.number(), ObjectKind::TOPIC);
-        let Some(Plan::Topic { topic, type_name }) = self.objects.get(id).map(|object| &object.plan) else {
+        let Some(Plan::Topic { topic, type_name }) = self.objects.plan(id) else {
             return Err(Refusal::unknown("its topic", id));
         };
         self.endpoint(topic, type_name, qos)
@@ -245,7 +224,7 @@ impl Site<'_> {
 
     /// The type that the other endpoints of a topic have, if it is the only one of this name and its hash is known.
     fn type_in_graph(&self, topic: &TopicName, type_name: &str) -> Option<TypeDescription> {
-        let (node, _) = node_of(self.objects, self.owner).filter(|_| !topic.is_native)?;
+        let node = self.objects.node(self.owner).filter(|_| !topic.is_native)?;
         only(node.endpoint_types(&topic.name).ok()?, |found| found.name == type_name && found.rihs01().is_some())
     }
 
@@ -261,7 +240,7 @@ impl Site<'_> {
 
     /// The type that the servers of a service have, by the same rule as [`Self::type_in_graph`].
     fn service_in_graph(&self, name: &str, request: &str, reply: &str) -> Option<ServiceTypeDescription> {
-        let (node, _) = node_of(self.objects, self.owner)?;
+        let node = self.objects.node(self.owner)?;
         only(node.service_types(name).ok()?, |found| {
             let are_known = found.request.rihs01().is_some() && found.response.rihs01().is_some();
             are_known && found.request.name == request && found.response.name == reply
@@ -282,18 +261,4 @@ fn unknown_type(what: &str, name: &str) -> Refusal {
     };
     let why = format!("the agent has no definition of {name}, the type of {what}; {advice}");
     Refusal::new(StatusValue::UNKNOWN_REFERENCE, why)
-}
-
-/// The node of a participant, or of the participant that a publisher or subscriber belongs to, and the listener of its
-/// domain.
-pub fn node_of(objects: &Objects, owner: ObjectId) -> Option<(&Node, &Arc<Listener>)> {
-    let object = objects.get(owner)?;
-    let entity = match &object.entity {
-        Entity::Node(..) => &object.entity,
-        _ => &objects.get(object.owner)?.entity,
-    };
-    match entity {
-        Entity::Node(node, domain) => Some((node, domain.listener()?)),
-        _ => None,
-    }
 }

@@ -51,7 +51,7 @@ impl Reading {
         self.next_at
     }
 
-    /// A sample of so many bytes was sent.
+    /// A sample of this length was sent.
     pub fn sent(&mut self, bytes: usize, now: Instant) {
         self.left = self.left.map(|left| left.saturating_sub(1));
         let rate_us = match self.max_bytes_per_s {

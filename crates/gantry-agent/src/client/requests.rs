@@ -1,21 +1,18 @@
 //! The requests of a client, which its objects carry out.
 
 use super::{
-    Answer,
+    Answer, ClientCell, Rate,
     counts::{Counts, KeyText},
     jobs::{Job, Jobs, Work, message},
     objects::{Creation, Entity, Object, Objects, Site},
     outlet::Source,
-    plan::Refusal,
     reading::Reading,
+    refusal::Refusal,
 };
 use crate::{
-    budget::Rate,
-    context::{ClientCell, Context},
+    context::{Context, WriterMemory, checked},
+    link::Line,
     log::{Level, Limiter},
-    memory::WriterMemory,
-    message_types::checked,
-    transport::Line,
 };
 use gantry::{Gid, RequestId};
 use gantry_xrce::{
@@ -32,7 +29,8 @@ use std::{
     sync::{Arc, Weak},
 };
 
-/// The answers that wait for room in the session. A client that asks so much more than it acknowledges is broken.
+/// The answers that wait for room in the session. A client that asks by this number more than it acknowledges is
+/// broken.
 const MAX_ANSWERS: usize = 256;
 
 /// The requests of one message that are carried out. Honest messages have fewer; a datagram of 64 KiB has room for some

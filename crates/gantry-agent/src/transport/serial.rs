@@ -1,11 +1,11 @@
 //! Serial lines and pseudoterminals, with the framing of DDS-XRCE.
 
-use super::{PeerAddress, Transport, stream::Stream};
+use super::stream::Stream;
 use crate::{
-    agent::Agent,
+    agent::{Agent, Port},
     error::{Error, Result},
+    link::{PeerAddress, Transport},
     lock::lock,
-    port::Port,
     threads,
 };
 use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder};

@@ -20,7 +20,7 @@ use std::{
 const MAX_PENDING_BYTES: usize = 128 << 10;
 /// After the line took nothing although it said that it would, as a CAN interface whose queue is full or that is down.
 const PAUSE: Duration = Duration::from_millis(5);
-/// So often somebody is asked whether the stream is wanted.
+/// The period of the question whether the stream is wanted.
 const QUESTION_PERIOD: Duration = Duration::from_secs(5);
 
 /// A stream of bytes or of packets in both directions.
@@ -37,7 +37,7 @@ pub struct Stream {
 struct State {
     /// Bytes that the line did not take yet.
     pending: Vec<u8>,
-    /// Somebody waits for room.
+    /// A writer waits for room.
     was_full: bool,
     is_ending: bool,
 }
@@ -47,7 +47,7 @@ struct State {
 enum Written {
     Nothing,
     Some,
-    /// All, and somebody waits for that.
+    /// All, and a caller waits for that.
     AllForOneThatWaits,
 }
 
@@ -191,7 +191,7 @@ impl AsFd for Stream {
 fn written(result: rustix::io::Result<usize>) -> io::Result<usize> {
     match result {
         Ok(count) => Ok(count),
-        // The last two are those of a CAN interface: its queue is full, or it is down for now.
+        // The last two are errors of a CAN interface: its queue is full, or it is down for now.
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS | Errno::NETDOWN) => Ok(0),
         Err(error) => Err(error.into()),
     }

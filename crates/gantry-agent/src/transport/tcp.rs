@@ -1,11 +1,11 @@
 //! TCP: a message follows its length.
 
-use super::{PeerAddress, Transport, stream::Stream};
+use super::stream::Stream;
 use crate::{
-    agent::Agent,
+    agent::{Agent, Port},
     error::{Error, Result},
+    link::{PeerAddress, Transport},
     lock::lock,
-    port::Port,
     threads,
 };
 use gantry_xrce::framing::{LengthPrefixDecoder, length_prefix};
@@ -28,7 +28,7 @@ use std::{
 
 /// The longest message, in bytes.
 const MAX_BYTES: usize = 65_535;
-/// The system keeps so many bytes of a connection: what waits there is old when it arrives.
+/// The bytes of a connection that the system keeps: data that waits there is old when it arrives.
 const SEND_BUFFER_BYTES: usize = 16 << 10;
 /// The pause after a connection could not be taken, as when the process has too many descriptors: the next attempt
 /// would fail as fast.
@@ -157,7 +157,7 @@ impl Shared {
     }
 }
 
-/// The reason to refuse a connection, beside so many others, and so many from the same address.
+/// The reason to refuse a connection, by the number of others, and of others from the same address.
 fn refusal(port: &Port, peer: PeerAddress, connections: usize, of_ip: usize) -> Option<String> {
     if !port.admits(peer) {
         return Some("this address is not one of those that are allowed".to_owned());

@@ -1,10 +1,9 @@
 //! UDP: a message is a datagram.
 
-use super::{PeerAddress, Transport};
 use crate::{
-    agent::Agent,
+    agent::{Agent, Port},
     error::{Error, Result},
-    port::Port,
+    link::{PeerAddress, Transport},
     threads,
 };
 use rustix::net::{SendFlags, sendto};

@@ -294,7 +294,7 @@ fn a_bus_has_its_path_for_itself() {
     assert!(no_socket.contains("no socket") && file.exists(), "{no_socket}");
     let no_folder = Can::simulated(&rig.agent, &rig.folder.path().join("no/can0"), timing(FAST)).unwrap_err();
     assert!(no_folder.to_string().contains("make its folder"), "{no_folder}");
-    // A bus that was killed leaves a socket that nobody has.
+    // A bus that was killed leaves a socket without a process.
     let stale = rig.folder.path().join("stale");
     let killed = new_socket();
     bind(&killed, &SocketAddrUnix::new(&stale).unwrap()).unwrap();

@@ -16,6 +16,7 @@ mod objects;
 mod saturation;
 mod services;
 mod sessions;
+mod storeys;
 mod streams;
 mod support;
 mod threads;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
             saturation::TESTS,
             services::TESTS,
             sessions::TESTS,
+            storeys::TESTS,
             streams::TESTS,
             threads::TESTS,
             topics::TESTS,

@@ -197,7 +197,7 @@ fn a_silent_reader_gets_few_messages() {
     }
     let of_silent = |agent: &gantry_agent::Agent| agent.statistics()[0].counts.delivered;
     assert_eq!(of_silent(&agent), 128);
-    // It is told so, and goes on when it answers.
+    // The agent's answer says so, and the session goes on when the client answers.
     silent.until("more messages", |_| of_silent(&agent) > 128);
 }
 

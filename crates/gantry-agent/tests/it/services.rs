@@ -105,7 +105,7 @@ fn two_clients_talk_through_the_agent() {
     server.spin(std::time::Duration::ZERO);
     asker.until("a reply", |asker| asker.data(REQUESTER).len() == 1);
     assert_eq!(split_reply(asker.data(REQUESTER)[0]).unwrap().1, response(true, "micro"));
-    // An identity of nobody.
+    // An identity that no client has.
     server.write(StreamId::RELIABLE, REPLIER, &[7; 24], &response(true, "nobody"));
     let defective = server.write(StreamId::RELIABLE, REPLIER, &[], &[1, 2, 3]);
     assert_eq!(server.status(defective), StatusValue::INVALID_DATA);

@@ -78,7 +78,8 @@ pub fn field_offset(part: &[u8], start: u32, offsets: &[u32; BODY_ALIGN]) -> u32
     start + offsets[(start as usize + phase(part)) % BODY_ALIGN]
 }
 
-/// The offset of a part of a body in place modulo 8: that of its address, since the body itself is 8-byte aligned.
+/// The offset of a part of a body in place modulo 8, which is its address modulo 8, since the body itself is 8-byte
+/// aligned.
 #[inline]
 pub(crate) fn phase(part: &[u8]) -> usize {
     part.as_ptr().addr() % BODY_ALIGN

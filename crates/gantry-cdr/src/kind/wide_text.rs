@@ -1,6 +1,6 @@
 //! A wide string: UTF-16, each unit in four bytes.
 //!
-//! ROS 2's wire format differs from CORBA's and from that of DDS-XTypes: the number of UTF-16 units, then each unit as
+//! ROS 2's wire format differs from CORBA's and from DDS-XTypes': the number of UTF-16 units, then each unit as
 //! a `uint32`, without a terminating 0 (rosidl_typesupport_fastrtps, `serialization_helpers.hpp`; rmw_cyclonedds,
 //! `Serialization.cpp`).
 

@@ -76,7 +76,7 @@ pub struct FileSystem {
 }
 
 impl SharedMemory {
-    /// That of `GANTRY_SHM_DIR`, `/dev/shm` if it is unset.
+    /// The folder in `GANTRY_SHM_DIR`, `/dev/shm` if it is unset.
     pub fn read() -> SharedMemory {
         let named = std::env::var(DIRECTORY_VARIABLE).ok().filter(|directory| !directory.is_empty());
         let directory = named.unwrap_or(DEFAULT_ROOT.to_owned());

@@ -1,5 +1,5 @@
-//! The types that a command can use: the standard ones of ROS 2, before any program does, and those of the programs of
-//! a domain.
+//! The types that a command can use: the standard ones of ROS 2, before any program does, and the types of the programs
+//! of a domain.
 
 use crate::{
     domain::Domain,
@@ -18,7 +18,7 @@ impl KnownTypes {
         KnownTypes(gantry::standard_types())
     }
 
-    /// The standard types and those of the domain's endpoints.
+    /// The standard types and the types of the domain's endpoints.
     pub fn new(domain: &Domain) -> Result<KnownTypes> {
         let mut types = KnownTypes::standard();
         for endpoint in domain.endpoints(None)? {

@@ -39,14 +39,14 @@ impl Command {
     }
 }
 
-/// Whether a topic carries the requests or responses of a service: ROS 2 calls those of `/add` `rq/addRequest` and
+/// Whether a topic carries the requests or responses of a service: ROS 2 calls the topics of `/add` `rq/addRequest` and
 /// `rr/addReply`. The names of other topics begin with a slash.
 pub fn is_of_service(topic: &str) -> bool {
     topic.starts_with("rq/") || topic.starts_with("rr/")
 }
 
-/// Whether a topic with so many readers carries the replies to one client (`rr/addReply#` and digits), and the client
-/// is gone.
+/// Whether a topic with this number of readers carries the replies to one client (`rr/addReply#` and digits), and the
+/// client is gone.
 pub fn is_of_gone_client(topic: &str, readers: usize) -> bool {
     readers == 0 && is_of_service(topic) && topic.contains('#')
 }

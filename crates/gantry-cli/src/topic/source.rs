@@ -118,8 +118,8 @@ impl Source {
         print_error(malformed);
     }
 
-    /// Takes messages until the run ends, and prints a report each second, if there is one. `window` is that of the
-    /// messages; times are those since the call. A message that `add` cannot read is said and passed over.
+    /// Takes messages until the run ends, and prints a report each second, if there is one. `window` is the window of
+    /// the messages; times begin at the call. A message that `add` cannot read is said and passed over.
     pub fn report_each_second<W, R: Display + Serialize>(
         &mut self,
         output: Output,

@@ -241,7 +241,7 @@ fn escapes_in_a_field_reach_a_pipe_and_no_terminal() {
     let status = command(33, &echo).stdout(program_side).status().unwrap();
     assert!(status.success());
     let mut text = Vec::new();
-    // The error is that of a terminal without programs.
+    // The error is the same as in a terminal without programs.
     let _ = std::fs::File::from(terminal).read_to_end(&mut text);
     assert_eq!(String::from_utf8(text).unwrap(), "\\u{1b}[31mred\r\n---\r\n");
 }

@@ -1,48 +1,13 @@
 //! Messages from YAML, as `ros2 topic pub` and `ros2 service call` take them: fields by name, the others with their
 //! defaults.
 
-use super::{scalar_input, tree::Node};
+use super::{error::YamlError, scalar_input, tree::Node};
 use crate::message_type::MessageType;
 use gantry_idl::{BaseType, Count, Field, FieldType, Value};
-use std::{
-    fmt,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 /// The longest message that is made, so that a definition of nested arrays cannot take all memory.
 const LIMIT_BYTES: usize = 1 << 26;
-
-/// An error in values for a message: a sentence with the field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct YamlError {
-    /// The path of the field, as `header.stamp`; empty for the whole message.
-    path: String,
-    sentence: String,
-}
-
-impl YamlError {
-    pub(crate) fn new(sentence: impl Into<String>) -> Self {
-        Self { path: String::new(), sentence: sentence.into() }
-    }
-
-    /// The same error in a field, or an element, that is named from outside.
-    fn inside(mut self, name: &str) -> Self {
-        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
-        self.path = format!("{name}{dot}{}", self.path);
-        self
-    }
-}
-
-impl fmt::Display for YamlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.as_str() {
-            "" => f.write_str(&self.sentence),
-            path => write!(f, "`{path}`: {}", self.sentence),
-        }
-    }
-}
-
-impl std::error::Error for YamlError {}
 
 impl MessageType {
     /// The body (CDR in little endian, without an encapsulation header) of a message with these values, a YAML mapping

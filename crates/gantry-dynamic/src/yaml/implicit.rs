@@ -1,6 +1,6 @@
 //! Texts that YAML 1.1 reads as another type unless they are quoted.
 //!
-//! The patterns are those of PyYAML's `resolver.py`, which differ from YAML's in details. Each is matched by hand in
+//! The patterns are from PyYAML's `resolver.py`, which differ from YAML's in details. Each is matched by hand in
 //! one pass.
 
 /// Whether the unquoted text is a boolean, a number, null, a time, or one of YAML's two special keys.

@@ -4,12 +4,13 @@
 //! `float32` is widened to 64 bits. The form is written piece by piece, so only a truncated or wide text needs memory.
 
 mod encode;
+mod error;
 mod implicit;
 mod scalar;
 mod scalar_input;
 mod tree;
 
-pub use encode::YamlError;
+pub use error::YamlError;
 
 use self::scalar::{write_float, write_text};
 use crate::{list::List, message::DynamicMessage, value::Value};
@@ -34,6 +35,13 @@ pub struct Yaml {
 impl Default for Yaml {
     fn default() -> Self {
         Self { truncate_length: Some(128), ..Self::FULL_LENGTH }
+    }
+}
+
+/// The YAML that `ros2 topic echo` prints by default: long texts and lists are truncated.
+impl fmt::Display for DynamicMessage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Yaml::default().write(self, f)
     }
 }
 
@@ -69,7 +77,8 @@ impl Yaml {
         Ok(())
     }
 
-    /// Writes a value behind its key and the colon, with a line break after each line; `indent` is that of the key.
+    /// Writes a value behind its key and the colon, with a line break after each line; `indent` is the key's
+    /// indentation.
     ///
     /// # Errors
     /// `out` fails.

@@ -1,6 +1,6 @@
 //! Texts and numbers in the block style of PyYAML 6, with all of Unicode allowed and no limit to the length of a line.
 //!
-//! The rules are those of PyYAML's `emitter.py`, `resolver.py` and `representer.py`. Tests compare with its output.
+//! The rules are from PyYAML's `emitter.py`, `resolver.py` and `representer.py`. Tests compare with its output.
 
 use super::implicit::is_implicit;
 use std::fmt::{self, Write};

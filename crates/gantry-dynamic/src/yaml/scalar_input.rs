@@ -1,6 +1,6 @@
 //! Numbers and booleans as PyYAML reads them, for a field whose type is known.
 
-use super::encode::YamlError;
+use super::error::YamlError;
 use gantry_idl::Primitive;
 
 /// The bits of a value, in the low bytes.

@@ -1,4 +1,4 @@
-//! Errors in bytes have the field and the offset, as those of `gantry-cdr`.
+//! Errors in bytes have the field and the offset, as in `gantry-cdr`.
 
 use super::message_type;
 use gantry_cdr::ByteOrder::{BigEndian, LittleEndian};

@@ -1,6 +1,6 @@
 //! The Rust types of a field that follow from its ROS 2 type.
 
-use super::{message::Scope, text};
+use super::{scope::Scope, text};
 use crate::model::{BaseType, Count};
 
 /// The method that writes a field in place.

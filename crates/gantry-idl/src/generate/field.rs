@@ -2,7 +2,7 @@
 
 use super::{
     base::{BaseCode, GetterType, Setter},
-    message::Scope,
+    scope::Scope,
     text,
 };
 use crate::{

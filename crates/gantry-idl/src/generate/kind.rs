@@ -2,7 +2,7 @@
 
 use super::{
     field::{FieldCode, Initializer, ShapeExpressions, ShapeField},
-    message::{Scope, constants},
+    scope::{Scope, constants},
     text,
 };
 use crate::model::MessageDefinition;

@@ -1,45 +1,15 @@
-//! The code of one message or service, and the paths of other messages in it.
+//! The code of one message or service.
 
 use super::{
     field::FieldCode,
     kind, owned,
-    shapes::{Shape, Shapes},
+    scope::{Scope, hash_text},
     text, view,
 };
-use crate::{
-    definitions::Definitions,
-    model::{BaseType, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition},
-    name::TypeName,
+use crate::model::{
+    BaseType, Count, EMPTY_MESSAGE_FIELD, Field, FieldType, MessageDefinition, Primitive, ServiceDefinition,
 };
-use std::{collections::BTreeMap, fmt::Write as _};
-
-/// The names that the code of one message can use: all messages, the crates of packages, and the message itself.
-pub(super) struct Scope<'a> {
-    pub definitions: &'a Definitions,
-    pub shapes: &'a Shapes<'a>,
-    pub crates: &'a BTreeMap<String, String>,
-    pub own: &'a TypeName,
-}
-
-impl Scope<'_> {
-    /// The path of a message's struct, as seen from the module of this message.
-    pub(super) fn path(&self, name: &TypeName) -> String {
-        let TypeName { package, namespace, name } = name;
-        let name = &text::type_name(name);
-        let module = text::identifier(package);
-        match self.crates.get(package) {
-            Some(its_crate) => format!("::{its_crate}::{module}::{namespace}::{name}"),
-            None if (package, namespace) == (&self.own.package, &self.own.namespace) => name.clone(),
-            None if package == &self.own.package => format!("super::{namespace}::{name}"),
-            None => format!("super::super::{module}::{namespace}::{name}"),
-        }
-    }
-
-    /// The properties of a message's shape.
-    pub(super) fn shape(&self, name: &TypeName) -> Shape {
-        self.shapes.of(name)
-    }
-}
+use std::fmt::Write as _;
 
 /// All code of one message.
 pub(super) fn code(definition: &MessageDefinition, scope: &Scope<'_>) -> String {
@@ -88,21 +58,4 @@ pub(super) fn service_code(service: &ServiceDefinition, scope: &Scope<'_>) -> St
         service.name.name, service.name
     );
     code
-}
-
-/// The constants that every message type has, as lines of an `impl`.
-pub(super) fn constants(definition: &MessageDefinition, scope: &Scope<'_>) -> String {
-    let text = scope.definitions.definition_text(&definition.name).unwrap_or_default();
-    let hash = scope.definitions.hash(&definition.name).map(hash_text).unwrap_or_default();
-    let text = text::raw_literal(&text);
-    format!(
-        "    const TYPE_NAME: &'static str = \"{}\";\n    const DEFINITION: &'static str = {text};\n    \
-         const TYPE_HASH: [u8; 32] = {hash};\n",
-        definition.name
-    )
-}
-
-fn hash_text(hash: [u8; 32]) -> String {
-    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("::gantry_cdr::type_hash(\"RIHS01_{digits}\")")
 }

@@ -9,11 +9,12 @@ mod field;
 mod kind;
 mod message;
 mod owned;
+mod scope;
 mod shapes;
 mod text;
 mod view;
 
-use self::{message::Scope, shapes::Shapes};
+use self::{scope::Scope, shapes::Shapes};
 use crate::{
     definitions::Definitions,
     error::{Error, Errors, Location},
@@ -87,7 +88,7 @@ pub fn export(folder: impl AsRef<Path>) {
     println_cargo(&format!("metadata={EXPORT}={}", folder.display()));
 }
 
-/// Rust code for all messages and services, except those of the packages in `crates`, which maps a package to its
+/// Rust code for all messages and services, except for the packages in `crates`, which maps a package to its
 /// crate.
 #[must_use]
 pub fn generate(definitions: &Definitions, crates: &BTreeMap<String, String>) -> String {

@@ -2,7 +2,7 @@
 
 use super::{
     field::{FieldCode, MAX_DEFAULT_BYTES},
-    message::{Scope, constants},
+    scope::{Scope, constants},
     text,
 };
 use crate::model::{BaseType, Constant, Field, MessageDefinition};

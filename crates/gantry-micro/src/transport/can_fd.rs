@@ -15,14 +15,14 @@ pub trait CanFd {
     /// Sends a frame with `data`, whose length is one of CAN-FD. `false` if there is no room now. Does not block.
     ///
     /// # Errors
-    /// Those of the controller.
+    /// The controller's error.
     fn transmit(&mut self, data: &[u8]) -> Result<bool, Self::Error>;
 
     /// The number of bytes of the next frame with the identifier, which are put into `data`. `None` if there is none.
     /// Does not block.
     ///
     /// # Errors
-    /// Those of the controller.
+    /// The controller's error.
     fn receive(&mut self, data: &mut [u8; 64]) -> Result<Option<usize>, Self::Error>;
 }
 

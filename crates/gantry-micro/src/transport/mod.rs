@@ -23,14 +23,14 @@ pub trait Transport {
     /// calls again with the same message, until it is.
     ///
     /// # Errors
-    /// Those of the line. The message is lost.
+    /// The line's error. The message is lost.
     fn send(&mut self, message: &[u8]) -> Result<bool, Self::Error>;
 
     /// The length of the next message if one has come; it lies at the beginning of `buffer`, which is the same each
     /// time.
     ///
     /// # Errors
-    /// Those of the line.
+    /// The line's error.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Self::Error>;
 }
 

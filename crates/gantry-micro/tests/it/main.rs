@@ -10,6 +10,7 @@ mod firmware;
 mod publish;
 mod services;
 mod simulated_can;
+mod storeys;
 mod take;
 mod time;
 mod transports;

@@ -61,7 +61,7 @@ pub struct World<'a> {
     pub now_us: u64,
     /// The events, as text.
     pub events: Vec<String>,
-    /// Nobody listens on the other end of the line.
+    /// No agent listens on the other end of the line.
     pub is_agent_away: bool,
 }
 

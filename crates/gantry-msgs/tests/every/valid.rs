@@ -79,7 +79,7 @@ fn a_message_built_in_place_is_the_serialised_one() {
 
 #[test]
 fn a_built_message_is_valid_before_its_fields_are_written() {
-    // Its size is that of the shape. Memory of a byte less or more is refused.
+    // Its size is the size of the shape. Memory of a byte less or more is refused.
     fn check<T: ByField>() {
         let mut rng = Rng::new();
         let _tried = Tried::<T>::now(&rng);

@@ -27,7 +27,7 @@ pub fn encode(message: &[u8], frame: &mut [u8; MAX_FRAME_BYTES]) -> Result<usize
     frame_length(message.len() + 1).ok_or(too_long)
 }
 
-/// The length of the shortest frame for so many bytes of data, or `None` above [`MAX_FRAME_BYTES`].
+/// The length of the shortest frame for this number of data bytes, or `None` above [`MAX_FRAME_BYTES`].
 pub fn frame_length(data_bytes: usize) -> Option<usize> {
     FRAME_LENGTHS.iter().map(|&length| usize::from(length)).find(|&length| length >= data_bytes)
 }

@@ -2,7 +2,7 @@
 
 use super::TooLong;
 
-/// The bytes before a message of so many bytes.
+/// The bytes before a message of this length.
 ///
 /// # Errors
 /// [`TooLong`] above 65535 bytes.

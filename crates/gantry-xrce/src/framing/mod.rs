@@ -4,8 +4,7 @@
 //! between calls: the caller gives the same memory each time, which lets a driver keep both beside each other.
 //!
 //! # Invariants
-//! - A decoder accounts for each byte: those of delivered frames, those that were dropped, and those of the frame under
-//!   way.
+//! - A decoder accounts for each byte: of delivered frames, of dropped data, and of the frame under way.
 //! - After any noise, a decoder is in step again with the next frame that is whole.
 
 pub mod can_fd;

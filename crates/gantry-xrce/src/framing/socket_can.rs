@@ -32,7 +32,7 @@ pub struct Frame<'a> {
 /// A reason why bytes are no data frame of CAN FD with an extended identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// They are of another size than `struct canfd_frame`, as those of a frame of classic CAN.
+    /// The bytes have another length than `struct canfd_frame`, as a frame of classic CAN has.
     #[error("{bytes} bytes are no frame of CAN FD, which has {FRAME_BYTES}")]
     Size {
         /// Their number.

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// So many questions without an answer mean that the client is gone.
+/// The number of questions without an answer after which the client is gone.
 const MAX_UNANSWERED: u8 = 3;
 /// The bytes of a STATUS: its header, the request, the object and the result.
 const STATUS_BYTES: usize = 10;
@@ -77,7 +77,7 @@ pub enum AgentEvent<'a> {
     /// A message came in a stream that a session does not have, and is dropped: it has one reliable and one best-effort
     /// stream. Its sender repeats it if it is reliable.
     UnknownStream {
-        /// The stream. [`AgentSession::status`] answers in that of the same kind.
+        /// The stream. [`AgentSession::status`] answers in the stream of the same kind.
         stream: StreamId,
         /// Its first request, if it has one.
         request: Option<ObjectRequest>,
@@ -114,7 +114,7 @@ impl<O: Storage, I: Storage, A: AsMut<[u8]>, B: Storage> AgentSession<O, I, A, B
         &self.link
     }
 
-    /// Takes a message of this session, whose header was read. `time` is that of the agent's clock for time stamps.
+    /// Takes a message of this session, whose header was read. `time` is the time of the agent's clock for time stamps.
     pub fn receive(
         &mut self,
         header: &Header,

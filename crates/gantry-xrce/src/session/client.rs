@@ -21,10 +21,10 @@ const FIRST_RETRY_US: u32 = 50_000;
 const MAX_RETRY_US: u32 = 400_000;
 /// The agent is asked whether it is there after so long a silence.
 const SILENCE_US: u32 = 250_000;
-/// So many questions without an answer mean that the agent is gone.
+/// The number of questions without an answer after which the agent is gone.
 const MAX_UNANSWERED: u8 = 3;
-/// So many questions of the reliable stream without an answer of use, over about two seconds, mean that the agent
-/// counts otherwise: it began its streams anew, as after a CREATE_CLIENT that came late.
+/// The number of questions of the reliable stream without an answer of use, over about two seconds, after which the
+/// agent counts otherwise: it began its streams anew, as after a CREATE_CLIENT that came late.
 const MAX_STALLED: u8 = 20;
 /// The requests of a session itself have reserved numbers.
 const LOGOUT: RequestId = RequestId(2);

@@ -2,7 +2,7 @@
 
 use crate::{time::Instant, wire::Time};
 
-/// The drift between two clocks that an old estimate is charged with, a little more than that of ordinary quartz
+/// The drift between two clocks that an old estimate is charged with, a little more than the drift of ordinary quartz
 /// crystals: 2⁻⁴ ns per µs, which are 62.5 parts per million. A shift is less code than a division.
 const DRIFT_SHIFT: u32 = 4;
 
@@ -47,7 +47,7 @@ impl AgentClock {
         Self { offset_ns, error_ns: round_trip_ns as u64 / 2, measured_at: exchange.received }
     }
 
-    /// Takes a newer estimate if its error is less than that of this one at that time. Returns whether it did.
+    /// Takes a newer estimate if its error is less than the error of this one at that time. Returns whether it did.
     pub fn improve(&mut self, newer: Self) -> bool {
         let is_better = newer.error_ns <= self.error_ns(newer.measured_at);
         if is_better {

@@ -71,7 +71,7 @@ pub fn welcome<'a>(memory: &'a mut [u8], peer: &Peer, result: ResultStatus) -> R
 }
 
 /// Writes the answer to a GET_INFO about the agent, a ping, into `memory`: INFO. To any other message of a client that
-/// has no session, it is the sign to connect again; `header` is that of the message.
+/// has no session, it is the sign to connect again; `header` is the header of the message.
 ///
 /// # Errors
 /// The memory is too short; 64 bytes are enough.

@@ -26,7 +26,7 @@ const PLAIN_DELAY_US: u32 = 200;
 /// slower one they cost a millisecond (at 115200 bit/s), so that an acknowledgement that can wait does, and uses the
 /// line while it is idle.
 const FAST_ROUND_TRIP_US: u32 = 1_000;
-/// So many messages are acknowledged at once, whatever the delay: the peer's window must not run empty.
+/// The number of messages that are acknowledged at once, whatever the delay: the peer's window must not run empty.
 const MAX_UNACKNOWLEDGED: u16 = 2;
 
 /// Bytes that a stream could not deliver.

@@ -26,7 +26,7 @@ pub use link::{Incoming, Link, LinkCounts, Loss};
 
 use crate::wire::Property;
 
-/// The property that offers Gantry's extensions, and confirms them. In that of a client, the four bytes of its boot
+/// The property that offers Gantry's extensions, and confirms them. In a client's property, the four bytes of its boot
 /// nonce follow the value in little-endian order; they are 0 if it has none.
 pub const EXTENSIONS: &[Property<'static>; 1] = &[Property { name: b"gantry", value: b"1" }];
 

@@ -261,8 +261,8 @@ impl Core {
         self.deadline = None;
     }
 
-    /// Something was sent that the peer answers; it tells the peer as much as a heartbeat. The deadline is that of the
-    /// oldest message, so it does not move when others follow.
+    /// Something was sent that the peer answers; it tells the peer as much as a heartbeat. The deadline is the
+    /// deadline of the oldest message, so it does not move when others follow.
     fn await_answer(&mut self, now: Instant) {
         self.is_heartbeat_due = false;
         self.last_sent = now;

@@ -64,7 +64,7 @@ impl<'a> Slots<'a> {
         self.bytes.len().checked_div(self.records.len()).unwrap_or(0)
     }
 
-    /// The record at `index`, which is less than `count`; that of an empty slot otherwise.
+    /// The record at `index`, which is less than `count`; otherwise the record of an empty slot.
     pub(super) fn record(&self, index: u8) -> Record {
         self.records.get(usize::from(index)).copied().unwrap_or(Record::EMPTY)
     }

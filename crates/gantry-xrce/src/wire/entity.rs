@@ -57,7 +57,7 @@ pub struct Group<'a> {
 /// This is the standard's format. eProsima's client never sends it, and its agent omits the two flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GroupQos<'a> {
-    /// The names of the partitions: the bytes of texts, as those of a [`Property`](super::Property).
+    /// The names of the partitions: the bytes of texts, as in a [`Property`](super::Property).
     pub partitions: Option<List<'a, &'a [u8]>>,
     /// Bytes of the user.
     pub group_data: Option<&'a [u8]>,

@@ -40,7 +40,7 @@ pub enum Configuration<'a> {
     Agent(AgentRepresentation<'a>),
     /// A client's.
     Client(ClientRepresentation<'a>),
-    /// That of an object that a client created.
+    /// The information about an object that a client created.
     Object(Object<'a>),
 }
 

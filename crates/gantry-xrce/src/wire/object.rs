@@ -87,7 +87,7 @@ pub struct RequestId(pub u16);
 impl RequestId {
     /// No request.
     pub const INVALID: Self = Self(0);
-    /// The last identifier that is reserved: those of a session's own requests.
+    /// The last identifier that is reserved for a session's own requests.
     pub const LAST_RESERVED: Self = Self(9);
 
     /// The identifier after this one, from 10 to 65535 and around.

@@ -8,8 +8,8 @@ use super::{ByteOrder, Error, Problem, Result};
 /// cost a microcontroller a kilobyte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader<'a> {
-    /// The bytes up to the end of the payload, or up to the first defect. The bytes before the payload keep positions
-    /// those of the message.
+    /// The bytes up to the end of the payload, or up to the first defect. The bytes before the payload keep
+    /// positions the same as in the message.
     bytes: &'a [u8],
     position: usize,
     /// The position plus this is what alignment counts.

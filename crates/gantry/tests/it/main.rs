@@ -18,6 +18,7 @@ mod generic_services;
 mod graph;
 mod guard_conditions;
 mod isolated;
+mod listener;
 mod logging;
 mod nodes;
 mod one_allocation;
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         generic_services::TESTS,
         graph::TESTS,
         isolated::TESTS,
+        listener::TESTS,
         guard_conditions::TESTS,
         logging::TESTS,
         nodes::TESTS,

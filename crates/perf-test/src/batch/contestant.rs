@@ -2,8 +2,8 @@
 
 use crate::{
     backend::BUILT_IN,
-    cli::{self, Defaults, RunOptions},
-    communicator::{Communicator, Program},
+    cli::{self, RunOptions},
+    communicator::Communicator,
 };
 use perf_worker::{
     backend::{Capabilities, DeliveryKind, Description, Settings},
@@ -141,12 +141,6 @@ impl Contestant {
         })
     }
 
-    /// Whether it comes with the tool.
-    #[must_use]
-    pub fn is_built_in(&self) -> bool {
-        matches!(self.communicator.program, Program::This(_))
-    }
-
     /// Its run with the options that all contestants share. Where the middleware lacks the way of waiting, the
     /// reliability, the history or the depth, the run has its nearest; [`wait_of`] and [`RunSpec::qos`] tell it. Where
     /// the best settings are refused, the run has the defaults, and its notes tell it.
@@ -202,7 +196,7 @@ impl Contestant {
     /// The run with the best settings, or without them and with a note where they are refused and the defaults are not.
     fn with_best(&self, options: RunOptions, description: &Description) -> Result<RunSpec, String> {
         let resolve = |options: &RunOptions| {
-            let resolved = cli::resolve_for(&self.communicator, description.clone(), options, Defaults::Run);
+            let resolved = cli::resolve_for(&self.communicator, description.clone(), options);
             resolved.map(|resolved| resolved.spec)
         };
         let mut best = if self.is_best { description.best() } else { Settings::new() };

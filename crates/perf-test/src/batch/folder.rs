@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::Shortfall;
 use crate::{
-    report::full::{Build, Conditions, Log, SummaryEntry, resolved},
+    report::full::{Build, Conditions, Log, Summary, resolved},
     system::{self, Description, Noise, System},
     topology::Topology,
 };
@@ -26,7 +26,7 @@ pub(super) enum Earlier {
     /// There is none, or it is not complete.
     None,
     /// It has the same conditions and was measured by the same programs since the same boot.
-    Same(Box<SummaryEntry>),
+    Same(Box<Summary>),
     /// It has the same conditions, and its figures are those of other programs or of another boot; the difference.
     OtherBuild(String),
     /// It has other conditions; the sentence with the difference.
@@ -107,7 +107,7 @@ impl Folder {
     pub(super) fn earlier(&self, log: &Path, spec: &RunSpec, topology: Option<&Topology>) -> Earlier {
         let path = self.0.join(log);
         let Ok(log) = Log::read(&path) else { return Earlier::None };
-        let is_complete = |summary: &SummaryEntry| !summary.stopped_early && summary.failure.is_none();
+        let is_complete = |summary: &Summary| !summary.stopped_early && summary.failure.is_none();
         let Some(summary) = log.summary.filter(is_complete) else { return Earlier::None };
         let (before, now) = (&log.run.spec, Conditions::of(spec));
         let is_other_topology = log.run.topology != topology.and_then(resolved);

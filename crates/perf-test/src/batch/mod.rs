@@ -15,10 +15,10 @@
 //! place of its log (`NAME.failed.json` for `NAME.json`).
 
 mod contestant;
-mod figures;
 mod folder;
 mod options;
 mod progress;
+mod rounds;
 mod shortfall;
 mod warnings;
 
@@ -27,16 +27,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::{
-    error::Failure, interrupt::Interrupt, report::full::Summary, robot::Robot, runner::measure_to_log,
+    error::Failure,
+    interrupt::Interrupt,
+    report::{full::Summary, outputs::Outputs},
+    robot::Robot,
+    runner::{Runner, measure_to_log},
     warning::WarningKind,
 };
 pub use contestant::{ALL, Contestant, contestants, wait_of};
-pub use figures::{Figure, Figures};
 use folder::Earlier;
 pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
 pub use options::{DEPTH, refuse, with_defaults};
 use perf_worker::run_spec::RunSpec;
 pub use progress::Progress;
+pub use rounds::{Kind, KindOutcomes};
 pub use shortfall::{Shortfall, ShortfallKind};
 pub use warnings::Warnings;
 
@@ -57,6 +61,8 @@ pub struct PlannedRun {
     pub spec: Result<RunSpec, String>,
     /// The topology, if it is the run of one; `spec` is what its processes share.
     pub robot: Option<Arc<Robot>>,
+    /// Its outputs besides the log in the folder.
+    pub outputs: Outputs,
     /// A run whose figures are not kept: it leaves no log, and a complete log does not replace it.
     pub is_warmup: bool,
 }
@@ -116,8 +122,7 @@ impl Batch {
     }
 
     /// Whether the folder has complete logs of this kind of run, so that it needs no warm-up.
-    #[must_use]
-    pub fn is_complete(&self, runs: &[&PlannedRun]) -> bool {
+    fn is_complete(&self, runs: &[&PlannedRun]) -> bool {
         runs.iter().all(|run| matches!(self.earlier(run), Earlier::Same(_)))
     }
 
@@ -224,7 +229,12 @@ impl Batch {
         let log = log.map_err(Failure::Usage)?;
         match &run.robot {
             Some(robot) => robot.measure_to_log(log, &self.interrupt),
-            None => measure_to_log(spec, log, &self.interrupt),
+            None if run.outputs == Outputs::default() => measure_to_log(spec, log, &self.interrupt),
+            None => {
+                let outputs = Outputs { full: log.or_else(|| run.outputs.full.clone()), ..run.outputs.clone() };
+                let runner = Runner { outputs, requirements: Vec::new(), interrupt: self.interrupt.clone() };
+                runner.measure_titled(spec, &run.title)
+            }
         }
     }
 

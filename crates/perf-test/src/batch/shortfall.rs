@@ -9,6 +9,7 @@ use super::PlannedRun;
 /// The way in which a run came to have no figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum ShortfallKind {
     /// The middleware or the instrument refused it before a process was started.
     Refused,
@@ -30,6 +31,7 @@ impl fmt::Display for ShortfallKind {
 
 /// A run without figures; in the folder of results it is the file `NAME.failed.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Shortfall {
     /// The contestant as it is spelt.
     pub contestant: String,

@@ -7,7 +7,15 @@ use crate::cli::RunOptions;
 
 fn planned(contestant: &str, spec: Result<RunSpec, String>) -> PlannedRun {
     let (title, log) = (format!("{contestant} 4MB"), format!("4MB/{contestant}.json").into());
-    PlannedRun { contestant: contestant.to_owned(), title, log, spec, robot: None, is_warmup: false }
+    PlannedRun {
+        contestant: contestant.to_owned(),
+        title,
+        log,
+        spec,
+        robot: None,
+        outputs: Outputs::default(),
+        is_warmup: false,
+    }
 }
 
 fn mock() -> RunSpec {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::report::full::SummaryEntry;
+use crate::report::full::Summary;
 
 /// The kinds that say that messages were not moved as they should, the worst first. The others come after them, the
 /// most frequent first.
@@ -22,6 +22,7 @@ const WORST: [&str; 11] = [
 
 /// The warnings of several runs, the worst first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warnings {
     /// The measured runs.
     pub runs: usize,
@@ -33,6 +34,7 @@ pub struct Warnings {
 
 /// One kind of warning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warned {
     /// The kind, as `rate-not-held`.
     pub kind: String,
@@ -44,7 +46,7 @@ pub struct Warned {
 
 impl Warnings {
     /// Of these runs.
-    pub fn of<'a>(runs: impl IntoIterator<Item = &'a SummaryEntry>) -> Warnings {
+    pub fn of<'a>(runs: impl IntoIterator<Item = &'a Summary>) -> Warnings {
         let mut found = Warnings::default();
         for run in runs {
             let mut own = Warnings { runs: 1, warned: usize::from(!run.warnings.is_empty()), kinds: Vec::new() };

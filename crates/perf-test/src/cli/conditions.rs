@@ -48,8 +48,8 @@ Example of whole robots, executors x conditions:
   executors: [single, multi, events]
   conditions: [baseline, {name: awake, cpu_dma_latency_us: 0}, {name: isolated, isolate: 2-3, chrt: rr 1}]
 
-  perf_test conditions plan.yaml --results nuc            then, after each boot, the same command again
-  perf_test conditions merge nuc other-kernel --output all";
+  perf_test compare conditions plan.yaml --results nuc            then, after each boot, the same command again
+  perf_test compare conditions merge nuc other-kernel --output all";
 
 /// The options of `conditions`.
 #[derive(Clone, Debug, Args)]
@@ -88,7 +88,7 @@ pub enum ConditionsCommand {
 /// The options of `conditions merge`.
 #[derive(Clone, Debug, Args)]
 pub struct ConditionsMergeOptions {
-    /// Folders of results of `perf_test conditions PLAN` [example: generic lowlatency]
+    /// Folders of results of `perf_test compare conditions PLAN` [example: generic lowlatency]
     #[arg(value_name = "DIR", required = true)]
     pub folders: Vec<PathBuf>,
     /// Folder for conditions.txt, conditions.csv and conditions.json [example: --output all]

@@ -13,9 +13,9 @@ Exit codes:
   2  wrong usage
 
 Examples:
-  perf_test conformance -c Mock
-  perf_test conformance -c Gantry --set publishing=async
-  perf_test conformance -c NAME -m Array1k -m Array32k";
+  perf_test check -c Mock
+  perf_test check -c Gantry --set publishing=async
+  perf_test check -c NAME -m Array1k -m Array32k";
 
 /// The middleware, its settings and the messages.
 #[derive(Clone, Debug, Args)]

@@ -14,9 +14,9 @@ use super::{options::RunOptions, values::within};
 /// The end of the help of `zero-copy`.
 pub const AFTER_ZERO_COPY: &str = "\
 Examples:
-  perf_test experiment zero-copy                           Gantry: a run without and a run with zero copy, and their comparison
-  perf_test experiment zero-copy --runs 6                  six pairs, with intervals
-  perf_test experiment zero-copy -c Gantry,iceoryx2,zenoh --runs 6 --max-runtime 5 --results out
+  perf_test sweep zero-copy                           Gantry: a run without and a run with zero copy, and their ratios
+  perf_test sweep zero-copy --runs 6                  six pairs, with intervals
+  perf_test sweep zero-copy -c Gantry,iceoryx2,zenoh --runs 6 --max-runtime 5 --results out
                                                            logs, zero-copy.json and zero-copy.md in the folder out";
 
 /// The end of the help of `sizes`.
@@ -24,16 +24,16 @@ pub const AFTER_SIZES: &str = "\
 The knee is the size from which the latency grows faster, where two lines fit better than one (both axes logarithmic).
 
 Examples:
-  perf_test experiment sizes --results out                 Gantry; logs, sizes.json, sizes.md and sizes.svg in the folder out
-  perf_test experiment sizes -c Gantry,Gantry:best,fastdds --rounds 3 --results out
-  perf_test experiment sizes -m Array1k,Array64k,Array1m -r 100 --max-runtime 5";
+  perf_test sweep sizes --results out                 Gantry; logs, sizes.json, sizes.md and sizes.svg in the folder out
+  perf_test sweep sizes -c Gantry,Gantry:best,fastdds --rounds 3 --results out
+  perf_test sweep sizes -m Array1k,Array64k,Array1m -r 100 --max-runtime 5";
 
 /// The end of the help of `types`.
 pub const AFTER_TYPES: &str = "\
 Examples:
-  perf_test experiment types --results out                 Gantry; logs, types.json and types.md in the folder out
-  perf_test experiment types -c Gantry,cyclonedds,fastdds -m Array1k,Struct16,PointCloud1m
-  perf_test experiment types --message-layout 1.x --max-runtime 5";
+  perf_test sweep types --results out                 Gantry; logs, types.json and types.md in the folder out
+  perf_test sweep types -c Gantry,cyclonedds,fastdds -m Array1k,Struct16,PointCloud1m
+  perf_test sweep types --message-layout 1.x --max-runtime 5";
 
 /// The end of the help of `matrix`.
 pub const AFTER_MATRIX: &str = "\
@@ -47,9 +47,9 @@ Keys of FILE, a list `experiments:` of maps whose values may be lists, with thei
   rt_cpus 0, prevent_cpu_idle False, max_runtime 30, ignore_seconds 5
 
 Examples:
-  perf_test experiment matrix run.yaml --results out       performance_test's runs as they are; the command goes on where it ended
-  perf_test experiment matrix run.yaml -c Gantry,zenoh --max-runtime 3
-  perf_test experiment matrix -m Array1k,Array4m -r 100,1000 -s 1,3 -c gantry,zenoh";
+  perf_test sweep matrix run.yaml --results out       performance_test's runs as they are; the command goes on where it ended
+  perf_test sweep matrix run.yaml -c Gantry,zenoh --max-runtime 3
+  perf_test sweep matrix -m Array1k,Array4m -r 100,1000 -s 1,3 -c gantry,zenoh";
 
 /// Options whose values contain commas.
 const WITH_COMMAS: [&str; 4] = ["late", "too-late", "pin", "mock"];
@@ -71,40 +71,16 @@ pub struct BatchOptions {
     pub again: bool,
 }
 
-/// The options of `zero-copy`.
-#[derive(Clone, Debug, Args)]
-pub struct ZeroCopyOptions {
-    /// Folder for the logs of all runs, zero-copy.json, zero-copy.md, environment.json and commands.txt
-    ///
-    /// A run whose log is there with the same conditions is not repeated. Example: --results results/today
-    #[arg(long, value_name = "DIR")]
-    pub results: Option<PathBuf>,
-    /// Repeats runs whose logs are in the folder of results
-    #[arg(long, requires = "results")]
-    pub again: bool,
-    /// The options of the runs.
-    #[command(flatten)]
-    pub run: RunOptions,
-}
-
-impl ZeroCopyOptions {
-    /// Whether there is a folder of results, or a list of contestants in place of the name of one communicator.
+impl SweepOptions {
+    /// The options of the messages to list, if `--msg-list` is there.
     #[must_use]
-    pub fn is_batch(&self) -> bool {
-        let list = self.run.endpoints.communicator.as_deref().unwrap_or_default();
-        self.results.is_some() || list.contains([',', ':']) || list.eq_ignore_ascii_case("all")
+    pub fn asks_for_messages(&self) -> Option<RunOptions> {
+        let is_of_list =
+            |axis: &&Axis| ["msg-list", "message-layout", "unbounded-msg-size"].contains(&axis.option.as_str());
+        let arguments = self.axes.iter().filter(is_of_list).filter_map(|axis| axis.choices.first());
+        let arguments: Vec<String> = arguments.flat_map(|choice| choice.arguments.clone()).collect();
+        super::run_options(&arguments).ok().filter(|run| run.messages.msg_list)
     }
-}
-
-/// The options of `sizes` and `types`.
-#[derive(Clone, Debug, Args)]
-pub struct ExperimentOptions {
-    /// The rounds and the folder of results.
-    #[command(flatten)]
-    pub batch: BatchOptions,
-    /// The options of the runs.
-    #[command(flatten)]
-    pub run: RunOptions,
 }
 
 /// One value of an axis: as it is shown, and the arguments that choose it.
@@ -139,6 +115,13 @@ impl Axis {
 pub struct MatrixOptions {
     /// The YAML of performance_report's runner.
     pub file: Option<PathBuf>,
+    /// The options of the presets, too.
+    pub sweep: SweepOptions,
+}
+
+/// The options of the presets of `matrix`.
+#[derive(Clone, Debug)]
+pub struct SweepOptions {
     /// The rounds and the folder of results.
     pub batch: BatchOptions,
     /// The given options of a run.
@@ -147,11 +130,34 @@ pub struct MatrixOptions {
 
 const FILE: &str = "experiments-file";
 
-impl Args for MatrixOptions {
+impl Args for SweepOptions {
     fn augment_args(command: Command) -> Command {
         let command = RunOptions::augment_args(command).mut_args(as_list);
-        let file = Arg::new(FILE).value_name("FILE").value_parser(value_parser!(PathBuf));
         BatchOptions::augment_args(command.next_help_heading("Matrix"))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SweepOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let declared = RunOptions::augment_args(Command::new(FILE));
+        let axes = declared.get_arguments().filter_map(|arg| axis(arg, matches)).collect();
+        Ok(SweepOptions { batch: BatchOptions::from_arg_matches(matches)?, axes })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for MatrixOptions {
+    fn augment_args(command: Command) -> Command {
+        let file = Arg::new(FILE).value_name("FILE").value_parser(value_parser!(PathBuf));
+        SweepOptions::augment_args(command)
             .arg(file.help("YAML of performance_test's runs, `experiments:` with a list of maps [example: run.yaml]"))
     }
 
@@ -162,10 +168,8 @@ impl Args for MatrixOptions {
 
 impl FromArgMatches for MatrixOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let declared = RunOptions::augment_args(Command::new(FILE));
-        let axes = declared.get_arguments().filter_map(|arg| axis(arg, matches)).collect();
         let file = matches.get_one::<PathBuf>(FILE).cloned();
-        Ok(MatrixOptions { file, batch: BatchOptions::from_arg_matches(matches)?, axes })
+        Ok(MatrixOptions { file, sweep: SweepOptions::from_arg_matches(matches)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -212,14 +216,14 @@ mod tests {
     use super::*;
 
     fn matrix(line: &str) -> MatrixOptions {
-        let cli = parse(format!("perf_test experiment matrix {line}").split_whitespace().map(Into::into)).unwrap();
+        let cli = parse(format!("perf_test sweep matrix {line}").split_whitespace().map(Into::into)).unwrap();
         match cli.command {
-            Some(Command::Experiment(Question::Matrix(options))) => *options,
+            Some(Command::Sweep(Question::Matrix(options))) => *options,
             other => panic!("{other:?}"),
         }
     }
 
-    fn values(options: &MatrixOptions) -> Vec<(&str, Vec<&str>)> {
+    fn values(options: &SweepOptions) -> Vec<(&str, Vec<&str>)> {
         let shown = |axis: &'_ Axis| axis.choices.iter().map(|choice| choice.shown.clone()).collect::<Vec<_>>();
         options
             .axes
@@ -234,15 +238,15 @@ mod tests {
             "run.yaml --results out -m Array1k,Array4m -r 100 --rate=1000 --zero-copy -c Gantry,Mock:best --again",
         );
         assert_eq!(found.file, Some("run.yaml".into()));
-        assert!(found.batch.again && found.batch.rounds == 1);
+        assert!(found.sweep.batch.again && found.sweep.batch.rounds == 1);
         let expected = vec![
             ("msg", vec!["Array1k", "Array4m"]),
             ("zero-copy", vec!["yes"]),
             ("communicator", vec!["Gantry", "Mock:best"]),
             ("rate", vec!["100", "1000"]),
         ];
-        assert_eq!(values(&found), expected);
-        let of_message = &found.axes[0].choices[1];
+        assert_eq!(values(&found.sweep), expected);
+        let of_message = &found.sweep.axes[0].choices[1];
         assert_eq!(of_message.arguments, ["--msg=Array4m"]);
     }
 
@@ -254,6 +258,6 @@ mod tests {
             ("num-sub-threads", vec!["1", "3"]),
             ("late", vec!["25%,5ms", "10%"]),
         ];
-        assert_eq!(values(&found), expected);
+        assert_eq!(values(&found.sweep), expected);
     }
 }

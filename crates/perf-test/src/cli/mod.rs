@@ -9,13 +9,12 @@ mod conforming;
 mod experiments;
 mod irobot;
 mod legacy;
-mod micro;
 mod options;
 mod reporting;
 mod resolve;
 mod scale;
 mod topology;
-mod values;
+pub mod values;
 mod versus;
 
 use std::ffi::OsString;
@@ -26,13 +25,12 @@ use clap::{Args, Parser, Subcommand};
 pub use comparing::CompareOptions;
 pub use conditions::{ConditionsCommand, ConditionsMergeOptions, ConditionsOptions};
 pub use conforming::ConformanceOptions;
-pub use experiments::{Axis, BatchOptions, Choice, ExperimentOptions, MatrixOptions, ZeroCopyOptions};
+pub use experiments::{Axis, BatchOptions, Choice, MatrixOptions, SweepOptions};
 pub use irobot::IrobotOptions;
-pub use micro::{LatencyOptions, MemoryOptions, MicroCommand, RecoveryOptions, ThroughputOptions};
-pub use options::{Output, RunOptions};
+pub use options::{Output, OutputOptions, RunOptions};
 use perf_worker::run_spec::Layout;
 pub use reporting::ReportOptions;
-pub use resolve::{Defaults, Resolved, check_message, check_shared, resolve, resolve_for, with_zero_copy};
+pub use resolve::{Resolved, check_message, check_shared, outputs_of_several, resolve, resolve_for, with_zero_copy};
 pub use scale::ScaleOptions;
 pub use topology::{ROW_MS, TopologyOptions};
 use values::{choice, within};
@@ -66,17 +64,17 @@ Examples:
   perf_test -s 3 -m Array4m -r 100 --zero-copy --reliable --history-depth 10 --max-runtime 30
   perf_test --warmup 2 --max-runtime 10 --require 'p99<500us' --require 'lost=0'
   perf_test --runs 5 --max-runtime 10 -l run.csv --plot
-  perf_test compare --base main-*.json --new branch-*.json --fail-above 'p50=10%'
-  perf_test versus -c Gantry,zenoh,fastdds:best   several middlewares side by side
+  perf_test compare logs --base main-*.json --new branch-*.json --fail-above 'p50=10%'
+  perf_test compare middlewares -c Gantry,zenoh,fastdds:best      several middlewares side by side
   perf_test topology sierra_nevada -x events      a whole robot: ten nodes, in an executor
   perf_test scale                                 the cost of 10 to 1000 nodes, and what this machine holds
   perf_test micro memory                          the memory of a microcontroller's publishers and subscriptions
   perf_test micro throughput                      a microcontroller's client over serial, USB, TCP, UDP
   perf_test report results                        writes results/report.html from the logs in this folder
-  perf_test experiment sizes -c Gantry,zenoh      latency over the size of the message, with the caches
-  perf_test experiment matrix -m Array1k,Array4m -r 100,1000      every combination
-  perf_test conditions plan.yaml                  runs under several settings of the machine
-  perf_test conformance -c NAME                   before the first measurement of another middleware
+  perf_test sweep sizes -c Gantry,zenoh           latency over the size of the message, with the knee
+  perf_test sweep -m Array1k,Array4m -r 100,1000  every combination
+  perf_test compare conditions plan.yaml          runs under several settings of the machine
+  perf_test check -c NAME                         before the first measurement of another middleware
   perf_test --roundtrip-mode Both -m Array64 --max-runtime 10
   perf_test -p 0 -t camera --expected-num-pubs 1  and in another terminal:
   perf_test -s 0 -t camera --max-runtime 10
@@ -86,36 +84,22 @@ Migrating from performance_test, ros2-performance or TogetheROS.Bot: see docs/gu
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Compares several runs to answer one question.
-    #[command(subcommand, disable_help_subcommand = true)]
-    Experiment(Question),
-    /// Measures runs under several conditions of this machine (governor, idle states, isolated CPUs, priorities), and
-    /// compares them.
+    /// Does one run, as perf_test does without a subcommand.
+    Run(Box<RunOptions>),
+    /// Measures runs over the values of options: sizes, types, with and without zero copy, or every combination.
     ///
-    /// Settings that can be changed while the machine runs are changed, and always restored: after a kill, the next
-    /// start of perf_test does it and says so. Settings that need a boot are recognised. Each round has every run under
-    /// every condition. The results are CPU, memory, mean latency, late, too late and lost messages of each run under
-    /// each condition, with intervals, and the best conditions.
-    #[command(after_help = conditions::AFTER_HELP)]
-    Conditions(ConditionsOptions),
+    /// Without one of the subcommands it is `matrix`.
+    #[command(subcommand, disable_help_subcommand = true)]
+    Sweep(Question),
+    /// Compares logs of two versions, middlewares, or settings of the machine.
+    ///
+    /// Without one of the subcommands it is `logs`.
+    #[command(subcommand, disable_help_subcommand = true)]
+    Compare(Compared),
     /// Describes this machine, measures its noise, and recommends settings for measurements.
     System(SystemOptions),
     /// Draws logs as SVG: latency over time and by percentile, CPU and memory over time.
     Plot(PlotOptions),
-    /// Compares logs of several runs, as of two versions: the changes with their intervals, and a gate for CI jobs.
-    ///
-    /// The runs of both sides need not be paired. A verdict on median latency and CPU per message needs four runs a
-    /// side, on all figures six. Measure both sides in turn on the same machine.
-    #[command(after_help = comparing::AFTER_HELP)]
-    Compare(CompareOptions),
-    /// Compares contestants side by side: latency, CPU time, memory, throughput and losses, with intervals.
-    ///
-    /// Takes the options of a run, which all contestants share, and -c with commas [default: -c all]. Without -m and -r
-    /// there are two cases: 4MB (Array4m at 100 Hz) and 256B (Array256 at 2000 Hz). Defaults: --reliable --keep-last
-    /// --history-depth 10 --warmup 1 --max-runtime 3. Where a middleware lacks a value, it has its nearest, and its row
-    /// says so. From 3 rounds on each contestant has a warm-up run of one second.
-    #[command(after_help = versus::AFTER_HELP)]
-    Versus(Box<VersusOptions>),
     /// Shows a folder of results as one HTML page: tables, plots, settings, machine and warnings, with every run behind
     /// each mark.
     ///
@@ -128,7 +112,7 @@ pub enum Command {
     /// losses are counted, that a late subscription gets what it should, that settings have an effect, and that a
     /// killed process leaves nothing.
     #[command(after_help = conforming::AFTER_HELP)]
-    Conformance(Box<ConformanceOptions>),
+    Check(Box<ConformanceOptions>),
     /// Runs a system of nodes with their topics and rates, from iRobot's JSON, and measures every topic and
     /// subscription.
     ///
@@ -144,8 +128,14 @@ pub enum Command {
     Scale(Box<ScaleOptions>),
     /// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: memory, throughput, latency,
     /// and recovery from faults.
-    #[command(subcommand, disable_help_subcommand = true)]
-    Micro(MicroCommand),
+    ///
+    /// Starts the program perf_micro, which is built by `cargo build --release -p perf-micro`.
+    #[command(disable_help_flag = true)]
+    Micro {
+        /// The arguments of perf_micro [example: --help]
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Lists the middlewares that can be measured, those that are missing, the messages, and the topologies.
     List(ListOptions),
     /// Prints the benchmark messages in OMG IDL, for back ends in C, C++ or Python.
@@ -212,32 +202,60 @@ pub struct ListOptions {
     pub message_layout: Option<Layout>,
 }
 
-/// The experiments.
+/// The sides of a comparison.
+#[derive(Debug, Subcommand)]
+pub enum Compared {
+    /// Compares logs of several runs, as of two versions: the changes with their intervals, and a gate for CI jobs.
+    ///
+    /// The runs of both sides need not be paired. A verdict on median latency and CPU per message needs four runs a
+    /// side, on all figures six. Measure both sides in turn on the same machine.
+    #[command(after_help = comparing::AFTER_HELP)]
+    Logs(CompareOptions),
+    /// Compares contestants side by side: latency, CPU time, memory, throughput and losses, with intervals.
+    ///
+    /// Takes the options of a run, which all contestants share, and -c with commas [default: -c all]. Without -m and -r
+    /// there are two cases: 4MB (Array4m at 100 Hz) and 256B (Array256 at 2000 Hz). Defaults: --reliable --keep-last
+    /// --history-depth 10 --warmup 1 --max-runtime 3. Where a middleware lacks a value, it has its nearest, and its row
+    /// says so. From 3 rounds on each contestant has a warm-up run of one second.
+    #[command(after_help = versus::AFTER_HELP)]
+    Middlewares(Box<VersusOptions>),
+    /// Measures runs under several conditions of this machine (governor, idle states, isolated CPUs, priorities), and
+    /// compares them.
+    ///
+    /// Settings that can be changed while the machine runs are changed, and always restored: after a kill, the next
+    /// start of perf_test does it and says so. Settings that need a boot are recognised. Each round has every run under
+    /// every condition. The results are CPU, memory, mean latency, late, too late and lost messages of each run under
+    /// each condition, with intervals, and the best conditions.
+    #[command(after_help = conditions::AFTER_HELP)]
+    Conditions(ConditionsOptions),
+}
+
+/// The options that a sweep varies.
 #[derive(Debug, Subcommand)]
 pub enum Question {
     /// Compares runs without zero copy with runs with zero copy.
     ///
-    /// Takes the options of a run, -c with commas. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m
-    /// -r 100 --max-runtime 30. Of one communicator without --results each run shows its own tables. Otherwise the
-    /// result is one table with two rows for each contestant: the runs with zero copy have its best settings where the
-    /// default has no zero copy, and where a middleware lacks a value, both have its nearest.
+    /// A matrix of runs without and with zero copy. Defaults: --reliable --keep-last --history-depth 10 -s 1 -m Array4m
+    /// -r 100 --max-runtime 30. The runs with zero copy have the contestant's best settings where the default has no
+    /// zero copy, and where a middleware lacks a value, both have its nearest. --runs 6 is --rounds 6. The logs that
+    /// -o, --csv-logfile and such options name are written for each run; -o stdout shows its tables, too.
     #[command(after_help = experiments::AFTER_ZERO_COPY)]
-    ZeroCopy(Box<ZeroCopyOptions>),
+    ZeroCopy(Box<SweepOptions>),
     /// Measures latency and messages received over the size of the message, and finds the size from which latency grows
     /// with it.
     ///
-    /// Takes the options of a run, -c and -m with commas. Each contestant is measured between processes and within one
+    /// A matrix whose options have defaults. Each contestant is measured between processes and within one
     /// (INTER_THREAD), and, if it has the setting, with sync and with async publishing. Defaults: Array1k to Array8m,
     /// --reliable --keep-last --history-depth 10 -r 1000 --warmup 1 --max-runtime 1. Where a middleware lacks a value,
     /// it has its nearest.
     #[command(after_help = experiments::AFTER_SIZES)]
-    Sizes(Box<ExperimentOptions>),
+    Sizes(Box<SweepOptions>),
     /// Measures latency and CPU time of all message types.
     ///
-    /// Takes the options of a run, -c and -m with commas. Defaults: all messages of the layout, --reliable --keep-last
-    /// --history-depth 10 -r 100 --warmup 1 --max-runtime 1. A type that a middleware refuses is a cell that says so.
+    /// A matrix whose options have defaults: all messages of the layout, --reliable --keep-last --history-depth 10
+    /// -r 100 --warmup 1 --max-runtime 1. A type that a middleware refuses is a row that says so.
     #[command(after_help = experiments::AFTER_TYPES)]
-    Types(Box<ExperimentOptions>),
+    Types(Box<SweepOptions>),
     /// Measures every combination of lists of values, from performance_test's YAML or from the command line.
     ///
     /// FILE is the YAML of performance_report's runner as it is. Each option of a run may have several values, with
@@ -252,7 +270,13 @@ pub enum Question {
 /// # Errors
 /// clap's error; help and version are such errors, too.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    Cli::try_parse_from(legacy::spelling::normalise(arguments))
+    Cli::try_parse_from(legacy::verbs::renamed(legacy::spelling::normalise(arguments)))
+}
+
+/// The sentence about a verb of an earlier version, if the arguments have one.
+#[must_use]
+pub fn notice(arguments: &[OsString]) -> Option<String> {
+    legacy::verbs::notice(arguments)
 }
 
 /// The options of a single run with these arguments.

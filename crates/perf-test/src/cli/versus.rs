@@ -17,11 +17,11 @@ Exit codes:
   2  wrong usage; nothing was started
 
 Examples:
-  perf_test versus                                               every installed middleware, default and best, 4 MB and 256 bytes
-  perf_test versus -c Gantry,iceoryx2,zenoh:best --results out   three of them; logs, tables and a picture in the folder out
-  perf_test versus -c Gantry:best,fastdds:best --wait block --rounds 10
-  perf_test versus -c Gantry,cyclonedds:shared-memory=on -m Array64k -r 500 --max-runtime 10
-  perf_test versus -c Gantry,Gantry:raw,cyclonedds,cyclonedds:raw --phases -m PointCloud1m -r 30";
+  perf_test compare middlewares                                               every installed middleware, default and best, 4 MB and 256 bytes
+  perf_test compare middlewares -c Gantry,iceoryx2,zenoh:best --results out   three of them; logs, tables and a picture in the folder out
+  perf_test compare middlewares -c Gantry:best,fastdds:best --wait block --rounds 10
+  perf_test compare middlewares -c Gantry,cyclonedds:shared-memory=on -m Array64k -r 500 --max-runtime 10
+  perf_test compare middlewares -c Gantry,Gantry:raw,cyclonedds,cyclonedds:raw --phases -m PointCloud1m -r 30";
 
 /// The contestants, the rounds, the folder of results, and the options that all runs share.
 #[derive(Clone, Debug, Args)]

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::{
     change::{Change, Finding, can_show, show_ratio},
-    figures::{FIGURES, Figure},
+    figures::{COMPARED, Figure},
 };
 
 /// A bound on the regression of a figure.
@@ -43,12 +43,13 @@ impl FromStr for Bound {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Bound, String> {
-        let metrics = || FIGURES.each_ref().map(|figure| figure.metric).join(", ");
+        let metrics = || COMPARED.map(|figure| figure.key).join(", ");
         let (metric, percent) = text
             .split_once('=')
             .ok_or_else(|| format!("write a figure, = and percent, as p50=10%. Available: {}", metrics()))?;
         let (metric, percent) = (metric.trim(), percent.trim());
-        let figure = FIGURES.iter().find(|figure| figure.metric == metric.strip_prefix("latency.").unwrap_or(metric));
+        let figure =
+            COMPARED.into_iter().find(|figure| figure.key == metric.strip_prefix("latency.").unwrap_or(metric));
         let figure = figure.ok_or_else(|| format!("`{metric}` is not compared. Available: {}", metrics()))?;
         let number = percent.strip_suffix('%').and_then(|number| number.trim_end().parse().ok());
         let percent = number
@@ -67,7 +68,7 @@ impl Bound {
     pub fn answer(&self, changes: &[Change], runs: [usize; 2]) -> Result<Answer, String> {
         let Bound { text, figure, percent } = self;
         let (name, [before, after]) = (figure.name, runs);
-        let change = changes.iter().find(|change| change.figure.metric == figure.metric).ok_or_else(|| {
+        let change = changes.iter().find(|change| change.figure.key == figure.key).ok_or_else(|| {
             format!("--fail-above {text} cannot be answered: not every run has a {name}. Leave it out, or measure it")
         })?;
         if !can_show(figure, before, after) {
@@ -97,10 +98,10 @@ mod tests {
     use super::*;
     use crate::{
         change::of_groups,
-        report::{full::SummaryEntry, summary::tests::summary},
+        report::{full::Summary, summary::tests::summary},
     };
 
-    fn runs(latencies_ns: &[u64]) -> Vec<SummaryEntry> {
+    fn runs(latencies_ns: &[u64]) -> Vec<Summary> {
         latencies_ns.iter().map(|latency_ns| summary("", *latency_ns)).collect()
     }
 
@@ -136,7 +137,7 @@ mod tests {
             assert!(sentence.contains(&format!("at least {enough} logs a side")), "{sentence}");
         }
         let mut changes = of_groups(&runs(&BASE_NS), &runs(&BASE_NS));
-        changes.retain(|change| change.figure.metric != "p50");
+        changes.retain(|change| change.figure.key != "p50");
         let sentence = "p50=1%".parse::<Bound>().unwrap().answer(&changes, [6, 6]).unwrap_err();
         assert!(sentence.contains("not every run has a latency p50"), "{sentence}");
     }

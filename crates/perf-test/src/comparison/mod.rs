@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::change::{self, Change, Design};
+use crate::change::{self, Change};
 pub use bound::{Answer, Bound};
 pub use difference::Difference;
 pub use side::Side;
@@ -71,7 +71,7 @@ impl Comparison {
         lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
         let groups = [self.base.runs.as_slice(), self.new.runs.as_slice()];
         let title = format!("{} and {} runs, not paired: from base to new", groups[0].len(), groups[1].len());
-        lines.extend(change::lines(&title, ["base", "new"], groups, &self.changes, Design::Groups));
+        lines.extend(change::lines(&title, ["base", "new"], groups, &self.changes));
         if !self.bounds.is_empty() {
             lines.push(String::new());
             lines.extend(self.bounds.iter().map(Answer::to_string));

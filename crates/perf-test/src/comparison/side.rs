@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::{
-    report::full::{Log, RunEntry, SummaryEntry},
+    report::full::{Log, RunEntry, Summary},
     units::format_rate,
 };
 
@@ -25,7 +25,7 @@ pub struct Side {
     pub environments: Vec<Map<String, Value>>,
     /// The figures of each run.
     #[serde(skip)]
-    pub runs: Vec<SummaryEntry>,
+    pub runs: Vec<Summary>,
 }
 
 fn ids<S: Serializer>(descriptions: &[RunEntry], serializer: S) -> Result<S::Ok, S::Error> {
@@ -78,11 +78,11 @@ impl Side {
     }
 }
 
-fn shown((path, run): (&PathBuf, &SummaryEntry)) -> String {
+fn shown((path, run): (&PathBuf, &Summary)) -> String {
     format!("{} after {:.1} s", path.display(), run.measured_s)
 }
 
-fn complete(path: &Path, summary: Option<SummaryEntry>) -> Result<SummaryEntry, String> {
+fn complete(path: &Path, summary: Option<Summary>) -> Result<Summary, String> {
     let name = path.display();
     let summary = summary.ok_or_else(|| {
         format!("{name} has no summary: its run was killed or still goes on. Leave this log out, or measure again")

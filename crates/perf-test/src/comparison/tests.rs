@@ -33,7 +33,7 @@ fn a_comparison_names_both_sides_the_changes_and_the_answers() {
     for words in [
         &format!("base: 6 runs of Gantry {} by perf_test", env!("CARGO_PKG_VERSION")),
         "6 and 6 runs, not paired: from base to new",
-        "| latency p50     | 10.2 µs    | 15.2 µs    | +48.8 % ",
+        "| latency p50     | 10.2 µs   | 15.2 µs   | +48.8 % ",
         "EXCEEDED      p50=10%: latency p50 +48.8 % (",
         "not exceeded  cpu_per_message=5%: CPU per message +0.0 % (",
         "with 95.9 %",

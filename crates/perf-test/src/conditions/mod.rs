@@ -1,16 +1,16 @@
-//! One experiment under several conditions of the machine, compared (`perf_test conditions`).
+//! One experiment under several conditions of the machine, compared (`perf_test compare conditions`).
 //!
 //! ```text
 //! plan ─► boot, knobs: can each condition be had here? ─► knobs::Machine (journal) ─► batch ─► logs, record
-//! folders of logs ─► record ─► setup, metric, table ─► text, CSV, JSON
+//! folders of logs ─► record ─► setup, best, table ─► text, CSV, JSON
 //! ```
 //! A condition holds while its runs of one round last; rounds follow each other, every second one in the opposite
 //! order, so that a slow change of the machine concerns all conditions. `merge` is the second line alone.
 
+mod best;
 mod boot;
 mod journal;
 mod knobs;
-mod metric;
 mod plan;
 mod record;
 mod setup;
@@ -23,7 +23,6 @@ use std::path::{Path, PathBuf};
 
 pub use journal::restore_left;
 use knobs::{Machine, Readiness};
-pub use metric::{METRICS, Metric};
 use plan::{Condition, Plan, ResolvedRun, RunEntry};
 use record::{Gap, Record};
 pub use table::Comparison;
@@ -32,10 +31,15 @@ use crate::{
     batch::{Batch, Folder, Outcome, PlannedRun},
     cli::{ConditionsMergeOptions, ConditionsOptions},
     error::Failure,
+    figures::{CPU, Figure, LATE, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE},
     interrupt::Interrupt,
+    report::outputs::Outputs,
     system::{self, System, root::Root},
 };
 
+/// The figures by which conditions and runs of topologies are compared, those of the seed and the losses. Less is
+/// better in all of them.
+pub static FIGURES: [&Figure; 6] = [&CPU, &PEAK_MEMORY, &MEAN, &LATE, &TOO_LATE, &LOST_PERCENT];
 /// The name of the results in a folder, without the suffix.
 const NAME: &str = "conditions";
 
@@ -150,6 +154,7 @@ fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition
                     log: Record::log(condition, &entry.label, round),
                     spec: spec.clone(),
                     robot: robot.clone(),
+                    outputs: Outputs::default(),
                     is_warmup: false,
                 });
             }
@@ -214,7 +219,7 @@ fn write(comparison: &Comparison, folder: &Folder) -> Result<Vec<PathBuf>, Failu
     let written = [
         folder.write(&format!("{NAME}.txt"), &text),
         folder.write(&format!("{NAME}.csv"), &comparison.csv()),
-        folder.write_json(&format!("{NAME}.json"), comparison),
+        folder.write_json(&format!("{NAME}.json"), &comparison.file()),
     ];
     written.into_iter().collect::<Result<_, _>>().map_err(Failure::Measurement)
 }

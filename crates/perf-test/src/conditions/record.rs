@@ -13,7 +13,7 @@ use super::plan::{Condition, Plan, RunEntry};
 use super::setup::Setup;
 use crate::{
     batch::{Folder, SHORTFALL_SUFFIX, Shortfall, file_name},
-    report::full::{Log, SummaryEntry},
+    report::full::{Log, Summary},
     system::System,
 };
 
@@ -59,7 +59,7 @@ pub struct Measured {
     /// The logs.
     pub logs: Vec<PathBuf>,
     /// Their summaries.
-    pub rounds: Vec<SummaryEntry>,
+    pub rounds: Vec<Summary>,
 }
 
 /// A run or a condition without figures.
@@ -167,7 +167,7 @@ pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured
     }
     if count == 0 {
         return Err(format!(
-            "{} has no conditions: give the folder of results of `perf_test conditions PLAN` (with CONDITION/{RECORD} in it)",
+            "{} has no conditions: give the folder of results of `perf_test compare conditions PLAN` (with CONDITION/{RECORD} in it)",
             folder.display()
         ));
     }

@@ -5,19 +5,15 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::metric::{Best, METRICS};
 use super::plan::Condition;
 use super::record::{Gap, Measured};
 use super::setup::Setup;
-use crate::{batch::Warnings, measure::interval::Interval, report::full::SummaryEntry};
+use super::{FIGURES, best::Best};
+use crate::{batch::Warnings, figures::Values, measure::interval::Interval, report::full::Summary};
 
-/// The format of `conditions.json`.
-const SCHEMA: &str = "gantry.perf_test.conditions/1";
-
-/// The comparison; serialises as `conditions.json`.
+/// The comparison; serialises as the `details` of `conditions.json`.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    schema: &'static str,
     /// The conditions, in the order of the plan.
     pub conditions: Vec<ConditionEntry>,
     /// The runs.
@@ -65,6 +61,9 @@ pub struct Cell {
     pub figures: Vec<CellFigure>,
     /// The warnings of its runs.
     pub warnings: Warnings,
+    /// The figures of each round, as files of results have them.
+    #[serde(skip)]
+    pub rounds: Vec<Values>,
 }
 
 /// The counts of a round.
@@ -147,7 +146,7 @@ impl Comparison {
                 missing.push(gap);
             }
         }
-        Ok(Comparison { schema: SCHEMA, conditions, runs, missing })
+        Ok(Comparison { conditions, runs, missing })
     }
 }
 
@@ -156,7 +155,7 @@ impl Comparison {
 struct Pool {
     condition: String,
     logs: Vec<PathBuf>,
-    rounds: Vec<SummaryEntry>,
+    rounds: Vec<Summary>,
 }
 
 /// A condition of the table. Rounds of two boots are never in one: a boot places memory anew, which alone changes
@@ -197,31 +196,32 @@ fn names(keys: &[Key<'_>]) -> Vec<String> {
 impl RunResults {
     fn of(label: String, arguments: Vec<String>, pools: Vec<Pool>) -> RunResults {
         let cells: Vec<Cell> = pools.into_iter().map(Cell::of).collect();
-        let best = |(index, metric)| {
+        let best = |(index, figure)| {
             let interval = |cell: &'_ Cell| cell.figures.get(index).and_then(|figure: &CellFigure| figure.interval);
             let found: Vec<(&str, Interval)> =
                 cells.iter().filter_map(|cell| Some((cell.condition.as_str(), interval(cell)?))).collect();
-            Best::of(metric, &found)
+            Best::of(figure, &found)
         };
-        let best = METRICS.iter().enumerate().map(best).collect();
+        let best = FIGURES.into_iter().enumerate().map(best).collect();
         RunResults { label, arguments, cells, best }
     }
 }
 
 impl Cell {
     fn of(pool: Pool) -> Cell {
-        let counts = |run: &SummaryEntry| {
+        let counts = |run: &Summary| {
             let received = &run.total.received;
             Counts { received: received.samples, late: received.late, too_late: received.too_late, lost: run.lost }
         };
-        let figures = METRICS.iter().map(|metric| {
-            let values = metric.values(&pool.rounds);
-            CellFigure { metric: metric.key, interval: Interval::of(values.clone()), values }
+        let figures = FIGURES.into_iter().map(|figure| {
+            let values: Vec<f64> = pool.rounds.iter().filter_map(|run| figure.value(run)).collect();
+            CellFigure { metric: figure.field, interval: Interval::of(values.clone()), values }
         });
         Cell {
             figures: figures.collect(),
             counts: pool.rounds.iter().map(counts).collect(),
             warnings: Warnings::of(&pool.rounds),
+            rounds: pool.rounds.iter().map(Values::of).collect(),
             condition: pool.condition,
             logs: pool.logs,
         }

@@ -1,38 +1,59 @@
 //! The comparison as text, and as CSV.
 
-use super::metric::{METRICS, Metric};
+use super::FIGURES;
 use super::record::Gap;
 use super::setup::Setup;
 use super::table::{Cell, Comparison, RunResults};
-use crate::{measure::interval::CONFIDENCE, report::tables::table};
+use crate::{
+    figures::{Figure, Values},
+    measure::interval::CONFIDENCE,
+    results_file::{self, ResultsFile, Table},
+};
 
 impl Comparison {
     /// As lines of text: a table for each run, the best conditions, and the machine under each condition.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for run in &self.runs {
-            lines.extend(self.of_run(run));
-            lines.push(String::new());
-        }
-        if self.conditions.len() > 1 {
-            lines.extend(self.best());
-            lines.push(String::new());
-        }
-        lines.extend(self.machines());
-        lines.extend(self.notes());
-        lines
+        let tables: Vec<Vec<String>> = self.tables().iter().map(Table::lines).collect();
+        tables.join(&String::new())
     }
 
-    fn of_run(&self, run: &RunResults) -> Vec<String> {
+    /// The tables: one for each run, the best conditions, and the machine under each condition with all notes.
+    fn tables(&self) -> Vec<Table> {
+        let of_runs = self.runs.iter().map(|run| self.of_run(run));
+        let best = (self.conditions.len() > 1).then(|| self.best());
+        of_runs.chain(best).chain([self.machines()]).collect()
+    }
+
+    /// The comparison as a file has it.
+    #[must_use]
+    pub fn file(&self) -> ResultsFile {
+        let cells = self.runs.iter().flat_map(|run| run.cells.iter().map(move |cell| (run, cell)));
+        let runs = cells.map(|(run, cell)| results_file::RunResults {
+            contestant: run.label.clone(),
+            options: vec![("condition".to_owned(), cell.condition.clone())],
+            arguments: run.arguments.clone(),
+            medians: Values::together(&cell.rounds.iter().collect::<Vec<_>>()),
+            rounds: cell.rounds.iter().cloned().map(Some).collect(),
+            warnings: cell.warnings.clone(),
+            ..results_file::RunResults::default()
+        });
+        let runs: Vec<results_file::RunResults> = runs.collect();
+        let rounds = runs.iter().map(|run| run.rounds.len()).max().unwrap_or_default();
+        let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
+        let file = ResultsFile::new("compare conditions", rounds, runs, self.tables());
+        ResultsFile { details: serde_json::to_value(self).ok(), ..file }
+    }
+
+    fn of_run(&self, run: &RunResults) -> Table {
         let mut header = vec!["condition".to_owned(), "n".to_owned()];
-        header.extend(METRICS.iter().map(|metric| metric.name.to_owned()));
+        header.extend(FIGURES.iter().map(|figure| figure.column.to_owned()));
         let mut rows = vec![header];
         for cell in &run.cells {
             let mut row = vec![cell.condition.clone(), cell.logs.len().to_string()];
-            let figures = METRICS.iter().zip(&cell.figures).zip(&run.best);
-            row.extend(figures.map(|((metric, figure), best)| {
-                let shown = figure.interval.as_ref().map(|found| metric.show(found));
+            let figures = FIGURES.iter().zip(&cell.figures).zip(&run.best);
+            row.extend(figures.map(|((figure, found), best)| {
+                let shown = found.interval.as_ref().map(|found| figure.show_median(found));
                 shown.map_or("-".to_owned(), |shown| shown + best.mark(&cell.condition))
             }));
             rows.push(row);
@@ -48,27 +69,26 @@ impl Comparison {
             run.label,
             if run.arguments.is_empty() { "defaults".to_owned() } else { run.arguments.join(" ") }
         );
-        table(&title, &rows)
+        Table { title, rows, notes: Vec::new() }
     }
 
-    fn best(&self) -> Vec<String> {
+    fn best(&self) -> Table {
         let mut header = vec!["run".to_owned()];
-        header.extend(METRICS.iter().map(|metric| metric.name.to_owned()));
+        header.extend(FIGURES.iter().map(|figure| figure.column.to_owned()));
         let mut rows = vec![header];
         for run in &self.runs {
             let words = run.best.iter().map(|best| best.words(run.cells.len()));
             rows.push(std::iter::once(run.label.clone()).chain(words).collect());
         }
-        table("Best conditions", &rows)
+        Table { title: "Best conditions".to_owned(), rows, notes: Vec::new() }
     }
 
-    fn machines(&self) -> Vec<String> {
+    fn machines(&self) -> Table {
         let mut rows = vec![std::iter::once("condition").chain(Setup::COLUMNS).map(str::to_owned).collect::<Vec<_>>()];
         for condition in &self.conditions {
             let values = condition.machine.columns();
             rows.push(std::iter::once(condition.name.as_str()).chain(values).map(str::to_owned).collect());
         }
-        let mut lines = table("Conditions", &rows);
         let mut known: Vec<(&str, Vec<&str>)> = Vec::new();
         for condition in &self.conditions {
             let line = condition.machine.command_line.as_str();
@@ -77,8 +97,9 @@ impl Comparison {
                 None => known.push((line, vec![&condition.name])),
             }
         }
-        lines.extend(known.into_iter().map(|(line, names)| format!("command line of {}: {line}", names.join(", "))));
-        lines
+        let lines = known.into_iter().map(|(line, names)| format!("command line of {}: {line}", names.join(", ")));
+        let notes = lines.chain(self.notes()).collect();
+        Table { title: "Conditions".to_owned(), rows, notes }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -115,9 +136,9 @@ impl Comparison {
     /// As CSV: a line for each run and condition.
     #[must_use]
     pub fn csv(&self) -> String {
-        let of_metric = |metric: &Metric| ["median", "low", "high"].map(|part| format!("{}_{part}", metric.key));
+        let of_figure = |figure: &&Figure| ["median", "low", "high"].map(|part| format!("{}_{part}", figure.field));
         let mut header = ["run", "condition", "rounds"].map(str::to_owned).to_vec();
-        header.extend(METRICS.iter().flat_map(of_metric));
+        header.extend(FIGURES.iter().flat_map(of_figure));
         header.extend(
             ["machine"].into_iter().chain(Setup::COLUMNS).chain(["command_line", "arguments"]).map(str::to_owned),
         );

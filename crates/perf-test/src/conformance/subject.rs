@@ -146,7 +146,7 @@ impl<'a> Subject<'a> {
         let line = self.command(options);
         let cli =
             cli::parse(line.split_whitespace().map(Into::into)).map_err(|error| Failure::Usage(error.to_string()))?;
-        cli::resolve(&cli.options, cli::Defaults::Run).map(|resolved| resolved.spec)
+        cli::resolve(&cli.options).map(|resolved| resolved.spec)
     }
 
     /// Does the run of these options.

@@ -6,8 +6,8 @@ use super::{EndpointFailure, Run, WorkerEnd, chains, fleet::Worker, is_publisher
 use crate::{
     measure::{calibration::Calibrations, daemon::DaemonUsage, overload::Growth},
     report::full::{
-        ChainEntry, Place, PublisherEntry, Seconds, ServerEntry, Spread, SubscriptionEntry, Summary, TotalEntry,
-        UsedEntry, WorkerEntry,
+        ChainEntry, Place, PublisherEntry, ServerEntry, Spread, SubscriptionEntry, Summary, TotalEntry, UsedEntry,
+        WorkerEntry,
     },
     units::format_ns,
     warning::{Warning, WarningKind},
@@ -36,7 +36,6 @@ impl Run<'_> {
         self.warn_of_missing_endpoints();
         let measured = self.ledger.measured();
         let daemons = std::mem::take(&mut self.daemon_usages);
-        let (latency_ns, core_percent) = self.ledger.seconds();
         let subscriptions: Vec<SubscriptionEntry> = self.subscriptions().map(|of| self.subscription(of)).collect();
         let of_services = self.ledger.relays().filter(|_| self.spec.executor.is_some());
         let sent_at_least = self.all_sent_at_least();
@@ -77,7 +76,6 @@ impl Run<'_> {
             requirements: Vec::new(),
             exited: self.gone(),
             hung: self.hung,
-            seconds: Seconds { latency_ns, core_percent },
         };
         summary.failure = summary.find_failure(self.spec);
         summary

@@ -337,7 +337,7 @@ mod tests {
     fn spec(options: &str) -> RunSpec {
         let line = format!("perf_test {options}");
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-        cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec
+        cli::resolve(&cli.options).unwrap().spec
     }
 
     fn phases_ns(options: &str) -> Vec<i64> {

@@ -232,7 +232,7 @@ mod tests {
     fn a_single_publisher_needs_no_source_and_of_several_each_one_with_a_clock_does() {
         let spec = |publishers: &str| {
             let cli = cli::parse(["perf_test", "-p", publishers].map(Into::into)).unwrap();
-            cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec
+            cli::resolve(&cli.options).unwrap().spec
         };
         let of = |spec: &RunSpec, ids: &[(Endpoint, [u8; 16])]| {
             let endpoint = |index| EndpointPlan::of_run(spec, Endpoint::Publisher(index), "/topic");

@@ -1,107 +1,87 @@
-//! The results of an experiment as tables with notes, on the terminal and in Markdown.
+//! The results of an experiment as one table, a row a run.
 
-use serde::Serialize;
-
-use super::End;
 use crate::{
-    batch::Batch,
-    error::Failure,
-    report::tables::{markdown_table, table},
-    units::format_rate,
+    figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED_HZ},
+    results_file::{Footnotes, Options, RunResults, Table, notes_of, of_rounds, value},
 };
 
-/// The results of an experiment as its user sees them.
-#[derive(Debug)]
-pub struct Results {
-    /// The heading of the Markdown.
-    pub(super) heading: &'static str,
-    pub(super) tables: Vec<Table>,
-    pub(super) end: End,
+/// The figures of the table.
+static FIGURES: [&Figure; 6] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &LOST];
+
+/// The table of these runs, with `findings` as its first sentences.
+pub fn table(runs: &[RunResults], rounds: u32, findings: Vec<String>) -> Table {
+    let title = match runs.len() {
+        1 => "one run".to_owned(),
+        n => format!("{n} runs"),
+    } + &of_rounds(rounds);
+    let notes = findings.into_iter().chain(common(runs)).chain(notes(runs)).collect();
+    Table::new(title, notes, |notes| rows(runs, &FIGURES, notes))
 }
 
-/// A titled table; below it are notes, the last of them the reasons of cells without figures.
-#[derive(Debug)]
-pub(super) struct Table {
-    title: String,
-    rows: Vec<Vec<String>>,
-    notes: Vec<String>,
+/// A row for each run: the contestant, the options that differ, the size of the message if that differs, and these
+/// figures.
+pub fn rows(runs: &[RunResults], figures: &[&Figure], notes: &mut Footnotes) -> Vec<Vec<String>> {
+    let varied = varied_of(runs);
+    let sizes = || runs.iter().filter(|run| run.message_bytes > 0).map(|run| run.message_bytes);
+    let bytes = sizes().any(|bytes| Some(bytes) != sizes().next()).then_some("bytes");
+    let columns = varied.iter().copied().chain(bytes).chain(figures.iter().map(|figure| figure.column));
+    let mut rows: Vec<Vec<String>> = vec![["contestant"].into_iter().chain(columns).map(str::to_owned).collect()];
+    for run in runs {
+        let shown = |bytes: usize| if bytes > 0 { bytes.to_string() } else { "-".to_owned() };
+        let options = varied.iter().map(|option| run.option(option).unwrap_or("-").to_owned());
+        let conditions = options.chain(bytes.map(|_| shown(run.message_bytes)));
+        let contestant = std::iter::once(run.contestant.clone());
+        rows.push(contestant.chain(conditions).chain(run.cells(notes, figures)).collect());
+    }
+    rows
 }
 
-/// The sentences below a table, each once.
-#[derive(Debug, Default)]
-pub(super) struct Footnotes(Vec<String>);
-
-impl Results {
-    /// The reason why the experiment is not complete, for the exit code.
-    #[must_use]
-    pub fn failure(&self) -> Option<String> {
-        self.end.failure()
-    }
-
-    /// The results as lines of text.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let tables: Vec<Vec<String>> = self.tables.iter().map(Table::lines).collect();
-        tables.join(&String::new())
-    }
-
-    /// Writes `NAME.json`, which has `value`, and `NAME.md` into the folder of results.
-    pub(super) fn write(&self, batch: &Batch, name: &str, value: &impl Serialize) -> Result<(), Failure> {
-        let Some(folder) = batch.folder() else { return Ok(()) };
-        folder.write_json(&format!("{name}.json"), value).map_err(Failure::Measurement)?;
-        let sections = self.tables.iter().map(|table| format!("\n{}\n", table.markdown().join("\n")));
-        let markdown = format!("# {}\n{}", self.heading, sections.collect::<String>());
-        folder.write(&format!("{name}.md"), &markdown).map_err(Failure::Measurement)?;
-        Ok(())
-    }
+/// The conditions of each contestant, if they are the same in its runs, and the notes on them.
+fn notes(runs: &[RunResults]) -> Vec<String> {
+    let of_one = |name: &str| {
+        let own = || runs.iter().filter(move |run| run.contestant == name);
+        let mut conditions: Vec<String> =
+            own().filter(|run| run.medians.is_some()).map(|run| run.conditions("publishing")).collect();
+        conditions.dedup();
+        let conditions = conditions.into_iter().take(2).map(|conditions| format!("{name}: {conditions}"));
+        conditions.chain(notes_of(name, own())).collect::<Vec<String>>()
+    };
+    contestants(runs).into_iter().flat_map(of_one).collect()
 }
 
-impl Table {
-    /// A table whose rows number their sentences themselves.
-    pub fn new(title: String, notes: Vec<String>, rows: impl FnOnce(&mut Footnotes) -> Vec<Vec<String>>) -> Table {
-        let mut footnotes = Footnotes::default();
-        let rows = rows(&mut footnotes);
-        Table { title, rows, notes: notes.into_iter().chain(footnotes.lines()).collect() }
-    }
-
-    /// As lines of text.
-    pub fn lines(&self) -> Vec<String> {
-        [table(&self.title, &self.rows), self.notes.clone()].concat()
-    }
-
-    /// As a section of Markdown.
-    pub fn markdown(&self) -> Vec<String> {
-        let mut lines = vec![format!("## {}", self.title), String::new()];
-        lines.extend(markdown_table(&self.rows));
-        if !self.notes.is_empty() {
-            lines.push(String::new());
+/// The contestants in their order.
+pub fn contestants(runs: &[RunResults]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for run in runs {
+        if !names.contains(&run.contestant.as_str()) {
+            names.push(&run.contestant);
         }
-        lines.extend(self.notes.iter().map(|note| format!("- {note}")));
-        lines
     }
+    names
 }
 
-impl Footnotes {
-    /// The number of a sentence, from 1.
-    pub fn number(&mut self, sentence: &str) -> usize {
-        let found = self.0.iter().position(|other| other == sentence);
-        found.unwrap_or_else(|| {
-            self.0.push(sentence.to_owned());
-            self.0.len() - 1
-        }) + 1
-    }
-
-    fn lines(&self) -> impl Iterator<Item = String> {
-        self.0.iter().enumerate().map(|(index, sentence)| format!("[{}] {sentence}", index + 1))
-    }
+/// The options that all runs share.
+fn common(runs: &[RunResults]) -> Option<String> {
+    let varied = varied_of(runs);
+    let same = runs.first()?.options.iter().filter(|(option, _)| !varied.contains(&option.as_str()));
+    let same: Vec<String> = same.map(|(option, value)| format!("{option} {value}")).collect();
+    (!same.is_empty()).then(|| format!("all runs: {}", same.join(", ")))
 }
 
-/// The end of a title: `, medians of 3 rounds`; empty for one round.
-pub(super) fn of_rounds(rounds: u32) -> String {
-    if rounds == 1 { String::new() } else { format!(", medians of {rounds} rounds") }
+/// The options that differ among the runs.
+pub fn varied_of(runs: &[RunResults]) -> Vec<&str> {
+    varied(&runs.iter().map(|run| &run.options).collect::<Vec<_>>())
 }
 
-/// The end of a title: `, 100 Hz, medians of 3 rounds`.
-pub(super) fn at_rate(rate_hz: u32, rounds: u32) -> String {
-    format!(", {}{}", format_rate(rate_hz), of_rounds(rounds))
+/// The options that differ among runs, in the order of their first appearance.
+pub fn varied<'a>(runs: &[&'a Options]) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    for (option, _) in runs.iter().copied().flatten() {
+        if !all.contains(&option.as_str()) {
+            all.push(option);
+        }
+    }
+    let first = |option: &str| runs.first().and_then(|options| value(options, option));
+    all.retain(|option| runs.iter().any(|options| value(options, option) != first(option)));
+    all
 }

@@ -1,232 +1,152 @@
-//! Runs without and with zero copy, of several contestants or with a folder of results (`perf_test experiment
-//! zero-copy`).
+//! Runs without and with zero copy (`perf_test sweep zero-copy`), and the ratios of both within rounds.
 
-use serde::Serialize;
-
-use super::{Cell, Footnotes, Kind, Results, Table, at_rate, folder, notes_of, run_rounds, time};
+use super::{
+    preset::{Finding, defaults},
+    table::rows,
+    types::messages_of,
+};
 use crate::{
-    batch::{Batch, Contestant, Figure, contestants, refuse, with_defaults},
-    cli::{self, RunOptions, ZeroCopyOptions},
-    error::Failure,
-    interrupt::Interrupt,
-    measure::{interval::Interval, ranks::ratio},
+    batch::Contestant,
+    cli::{self, Axis, Choice, RunOptions},
+    figures::{CPU_PER_MESSAGE, Figure, MEAN, P50, USAGE},
     messages,
-    units::format_mib,
+    results_file::{RATIOS, Ratio, RunResults, Table, of_rounds},
 };
 use perf_worker::run_spec::RunSpec;
 
-/// The format of `zero-copy.json`.
-const SCHEMA: &str = "gantry.perf_test.zero-copy/1";
-/// The message, its rate, and the seconds of warm-up and of measurement.
+/// The message.
 const MESSAGE: &str = "Array4m";
-const RATE_HZ: u32 = 100;
-const WARMUP_S: u32 = 0;
-const MEASURED_S: u32 = 30;
-const HEADER: [&str; 9] =
-    ["contestant", "Communication Method", "p50", "p99", "CPU/message", "memory", "received", "lost", "path"];
+/// The axis of both methods, and their names, as performance_test's result analysis has them.
+const METHOD: &str = "Communication Method";
+const COPY: &str = "Non-\"zero-copy\"";
+const ZERO_COPY: &str = "\"zero-copy\"";
 
-/// The results; serialises as `zero-copy.json`.
-#[derive(Debug, Serialize)]
-struct ZeroCopy {
-    schema: &'static str,
-    rounds: u32,
-    message: String,
-    rate_hz: u32,
-    contestants: Vec<Pair>,
-}
-
-/// The results of one contestant.
-#[derive(Debug, Serialize)]
-struct Pair {
-    /// The contestant as it is spelt.
-    contestant: String,
-    copy: Cell,
-    zero_copy: Cell,
-    /// The medians of the latency with zero copy divided by those without, within rounds; null if no round has both, or
-    /// if the settings of the middleware differ.
-    latency_ratio: Option<Interval>,
-    /// The same of the CPU time for each message.
-    cpu_ratio: Option<Interval>,
-}
-
-/// Measures; without a folder of results the figures are kept in no file.
-///
-/// # Errors
-/// [`Failure::Usage`]: an option does not apply, or a contestant or the message is unknown.
-pub fn measure(options: &ZeroCopyOptions) -> Result<Results, Failure> {
-    let mut run = with_defaults(&options.run, WARMUP_S, MEASURED_S);
-    let rounds = run.time.runs.take().unwrap_or(1);
-    refuse(&run, "experiment zero-copy").map_err(Failure::Usage)?;
-    if run.messages.zero_copy {
-        let sentence = "`experiment zero-copy` does runs with and without zero copy: leave out --zero-copy";
-        return Err(Failure::Usage(sentence.to_owned()));
+pub fn axes(given: &[Axis]) -> Result<Vec<Axis>, String> {
+    if given.iter().any(|axis| axis.option == "zero-copy") {
+        return Err("`sweep zero-copy` does runs with and without zero copy: leave out --zero-copy".to_owned());
     }
-    let list = run.endpoints.communicator.take();
-    let contestants = contestants(list.as_deref().unwrap_or("Gantry")).map_err(Failure::Usage)?;
-    let layout = run.messages.message_layout.unwrap_or_default();
-    let unbounded_bytes = run.messages.unbounded_msg_size.unwrap_or(0) as usize;
-    let name = run.messages.msg.get_or_insert_with(|| MESSAGE.to_owned());
-    let message = messages::find(name, layout, unbounded_bytes).map_err(Failure::Usage)?;
-    let rate_hz = *run.time.rate.get_or_insert(RATE_HZ);
-    let batch = Batch::open(options.results.clone(), options.again, Interrupt::install()?)?;
-    let kinds: Vec<Kind> = contestants.iter().flat_map(|contestant| kinds(&run, contestant)).collect();
-    let (cells, end) = run_rounds(&batch, &kinds, rounds)?;
-    let mut cells = cells.into_iter();
-    let pairs = contestants.iter().filter_map(|one| Some(Pair::new(&one.label, cells.next()?, cells.next()?)));
-    let contestants = pairs.collect();
-    let found = ZeroCopy { schema: SCHEMA, rounds, message: message.name.to_owned(), rate_hz, contestants };
-    let results = Results { heading: "Zero copy", tables: vec![found.table()], end };
-    results.write(&batch, "zero-copy", &found)?;
-    Ok(results)
-}
-
-impl ZeroCopy {
-    fn table(&self) -> Table {
-        let title = format!("{} without and with zero copy{}", self.message, at_rate(self.rate_hz, self.rounds));
-        Table::new(title, self.sentences(), |notes| self.rows(notes))
-    }
-
-    fn rows(&self, notes: &mut Footnotes) -> Vec<Vec<String>> {
-        let mut rows: Vec<Vec<String>> = vec![HEADER.map(str::to_owned).into()];
-        for pair in &self.contestants {
-            for (method, cell) in [("Non-\"zero-copy\"", &pair.copy), ("\"zero-copy\"", &pair.zero_copy)] {
-                rows.push([pair.contestant.clone(), method.to_owned()].into_iter().chain(shown(cell, notes)).collect());
-            }
-        }
-        rows
-    }
-
-    /// The ratios, conditions and notes of each contestant.
-    fn sentences(&self) -> Vec<String> {
-        let of_pair = |pair: &Pair| {
-            let notes = notes_of(&pair.contestant, [&pair.copy, &pair.zero_copy].into_iter());
-            pair.ratios().into_iter().chain(pair.conditions()).chain(notes).collect::<Vec<_>>()
-        };
-        self.contestants.iter().flat_map(of_pair).collect()
-    }
-}
-
-impl Pair {
-    fn new(contestant: &str, copy: Cell, zero_copy: Cell) -> Pair {
-        let ratios = |figure: Figure| {
-            let both = copy
-                .rounds
-                .iter()
-                .zip(&zero_copy.rounds)
-                .filter_map(|(copy, zero_copy)| Some(ratio(figure(copy.as_ref()?)?, figure(zero_copy.as_ref()?)?)));
-            Interval::of(both.collect())
-        };
-        // With other settings, more than zero copy makes the difference.
-        let is_fair = copy.settings == zero_copy.settings;
-        let ratios = |figure: Figure| if is_fair { ratios(figure) } else { None };
-        let (latency_ratio, cpu_ratio) = (ratios(|run| run.p50_ns), ratios(|run| run.cpu_per_message_ns));
-        Pair { contestant: contestant.to_owned(), copy, zero_copy, latency_ratio, cpu_ratio }
-    }
-
-    fn ratios(&self) -> Option<String> {
-        self.copy.medians.as_ref().and(self.zero_copy.medians.as_ref())?;
-        if self.copy.settings != self.zero_copy.settings {
-            let one = &self.contestant;
-            return Some(format!(
-                "{one}: no ratio, because it has zero copy with its best settings only; see {one}:best"
-            ));
-        }
-        let (latency, cpu) = (text(self.latency_ratio.as_ref()?), text(self.cpu_ratio.as_ref()?));
-        Some(format!("{}: zero copy / copy: p50 {latency}, CPU/message {cpu}", self.contestant))
-    }
-
-    fn conditions(&self) -> Vec<String> {
-        let measured = [&self.copy, &self.zero_copy].into_iter().filter(|cell| cell.medians.is_some());
-        measured.map(|cell| format!("{}: {}", self.contestant, cell.conditions(""))).collect()
-    }
-}
-
-/// A ratio with its interval; that of a single round has none.
-fn text(found: &Interval) -> String {
-    let Interval { n, median, low, high, confidence } = *found;
-    if n == 1 {
-        return format!("{median:.3}");
-    }
-    format!("{median:.3} [{low:.3}, {high:.3}] with {:.1} %", 100.0 * confidence)
-}
-
-/// The cells of a row after its contestant and its method.
-fn shown(cell: &Cell, notes: &mut Footnotes) -> Vec<String> {
-    let mut row = vec![cell.show(notes, |figures| time(figures.p50_ns))];
-    let Some(figures) = &cell.medians else { return row };
-    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    let path = match (cell.zero_copy, figures.copied) {
-        (false, _) => "copied".to_owned(),
-        (true, 0) => "loaned".to_owned(),
-        (true, copied) => format!("{copied} copied"),
+    let message = messages_of(given, |layout| messages::find(MESSAGE, layout, 0).into_iter().collect())?;
+    let method = |shown: &str, arguments: &[&str]| Choice {
+        shown: shown.to_owned(),
+        arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
     };
-    row.extend([
-        or_dash(time(figures.p99_ns)),
-        or_dash(time(figures.cpu_per_message_ns)),
-        or_dash(figures.memory_kib.map(format_mib)),
-        or_dash(figures.received.map(|count| format!("{count:.0}"))),
-        figures.lost.to_string(),
-        path,
-    ]);
-    row
+    let methods =
+        Axis { option: METHOD.to_owned(), choices: vec![method(COPY, &[]), method(ZERO_COPY, &["--zero-copy"])] };
+    Ok([message].into_iter().chain(defaults("100", "0", "30")).chain([methods]).collect())
 }
 
-/// The run without and the run with zero copy.
-fn kinds(run: &RunOptions, contestant: &Contestant) -> [Kind; 2] {
-    let label = &contestant.label;
-    let kind = |mode: &str, name: &str, spec: Result<RunSpec, String>| Kind {
-        contestant: label.clone(),
-        title: format!("{label} {mode} zero copy"),
-        log: folder("zero-copy", label).join(name),
-        spec,
-    };
-    let with = |spec: RunSpec, zero_copy: bool| {
+/// The run without or with zero copy. Some middlewares loan messages with their best settings only.
+pub fn spec(contestant: &Contestant, run: &RunOptions) -> Result<RunSpec, String> {
+    let zero_copy = run.messages.zero_copy;
+    let mut run = run.clone();
+    run.messages.zero_copy = false;
+    let with = |spec: RunSpec| {
         let is_there = spec.zero_copy == zero_copy;
         if is_there { Ok(spec) } else { cli::with_zero_copy(&spec, zero_copy).map_err(|failure| failure.to_string()) }
     };
-    let own = contestant.spec(run);
-    let copy = own.clone().and_then(|spec| with(spec, false));
-    let zero_copy = own.and_then(|spec| with(spec, true));
-    // Some middlewares loan messages with their best settings only.
-    let zero_copy = zero_copy.or_else(|_| contestant.at_best().spec(run).and_then(|spec| with(spec, true)));
-    [kind("without", "copy", copy), kind("with", "zero-copy", zero_copy)]
+    let own = contestant.spec(&run).and_then(with);
+    if zero_copy { own.or_else(|_| contestant.at_best().spec(&run).and_then(with)) } else { own }
+}
+
+/// The ratios of each contestant, and the usage in the columns of performance_test.
+pub fn finding(runs: &[RunResults], rounds: u32) -> Finding {
+    let mut finding = Finding::default();
+    for zero_copy in runs.iter().filter(|run| run.option(METHOD) == Some(ZERO_COPY)) {
+        let Some(copy) = runs.iter().find(|run| is_pair(run, zero_copy)) else { continue };
+        if copy.medians.is_none() || zero_copy.medians.is_none() {
+            continue;
+        }
+        let name = &copy.contestant;
+        if copy.settings != zero_copy.settings {
+            // With other settings, more than zero copy makes the difference.
+            finding.sentences.push(format!(
+                "{name}: no ratio, because it has zero copy with its best settings only; see {name}:best"
+            ));
+            continue;
+        }
+        let names = [format!("{name}, zero copy"), format!("{name}, copy")];
+        let ratio = |figure| Ratio::new((&names[0], &zero_copy.rounds), (&names[1], &copy.rounds), None, figure);
+        let ratios: Vec<Ratio> = RATIOS.into_iter().filter_map(ratio).collect();
+        if let [latency, cpu] = ratios.as_slice() {
+            let (p50, message) = (P50.column, CPU_PER_MESSAGE.column);
+            let sentence = format!("{name}: zero copy / copy: {p50} {}, {message} {}", latency.text(), cpu.text());
+            finding.sentences.push(sentence);
+        }
+        finding.ratios.extend(ratios);
+    }
+    let figures: Vec<&Figure> = [&MEAN].into_iter().chain(&USAGE).collect();
+    let title = format!("result analysis{}", of_rounds(rounds));
+    let note = "All workers since each started, without the instrument's own threads.".to_owned();
+    finding.tables = vec![Table::new(title, vec![note], |notes| rows(runs, &figures, notes))];
+    finding
+}
+
+/// Whether a run differs from one with zero copy in that alone.
+fn is_pair(run: &RunResults, zero_copy: &RunResults) -> bool {
+    let of_others = |run: &RunResults| -> Vec<(String, String)> {
+        run.options.iter().filter(|(option, _)| option != METHOD).cloned().collect()
+    };
+    run.option(METHOD) == Some(COPY) && run.contestant == zero_copy.contestant && of_others(run) == of_others(zero_copy)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        batch::contestants,
+        experiment::{combination, preset},
+        figures::Values,
+    };
+
+    fn options(method: usize) -> RunOptions {
+        let all = combination::combinations(&axes(&[]).unwrap());
+        cli::run_options(&all[method].arguments()).unwrap()
+    }
 
     #[test]
     fn a_pair_differs_in_zero_copy_alone() {
-        let line = "perf_test -m Array4m".split_whitespace();
-        let run = with_defaults(&cli::parse(line.map(Into::into)).unwrap().options, WARMUP_S, MEASURED_S);
         for list in ["Gantry", "Gantry:best", "Gantry:zero-copy", "Mock"] {
-            let [copy, zero_copy] = kinds(&run, &contestants(list).unwrap()[0]).map(|kind| kind.spec.unwrap());
+            let one = &contestants(list).unwrap()[0];
+            let [copy, zero_copy] = [0, 1].map(|method| spec(one, &options(method)).unwrap());
             assert!(!copy.zero_copy && zero_copy.zero_copy, "{list}");
             assert_eq!(RunSpec { zero_copy: true, ..copy.clone() }, zero_copy, "{list}");
             assert_eq!((copy.qos.to_string().as_str(), copy.max_runtime_s), ("RELIABLE, VOLATILE, KEEP_LAST 10", 30));
         }
+        // The runs of the experiment without options are those of the zero-copy documentation.
+        let line = "perf_test --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100 --max-runtime 30";
+        let documented = cli::resolve(&cli::parse(line.split_whitespace().map(Into::into)).unwrap().options).unwrap();
+        assert_eq!(spec(&contestants("Gantry").unwrap()[0], &options(0)).unwrap(), documented.spec);
+        assert_eq!(preset::ZERO_COPY.name, "zero-copy");
     }
 
     #[test]
-    fn a_contestant_without_one_of_both_ways_is_a_row_that_says_so() {
-        let refusal = "mock has no --zero-copy".to_owned();
-        let shortfall = crate::batch::Shortfall {
-            contestant: "mock".to_owned(),
-            title: String::new(),
-            log: String::new(),
-            kind: crate::batch::ShortfallKind::Refused,
-            sentence: refusal.clone(),
+    fn ratios_are_those_of_zero_copy_to_copy_of_one_contestant() {
+        let run = |contestant: &str, method: &str, p50s_ns: &[f64]| {
+            let rounds: Vec<Option<Values>> = p50s_ns
+                .iter()
+                .map(|p50_ns| Some(Values::known([(&P50, *p50_ns), (&CPU_PER_MESSAGE, 2.0 * p50_ns)])))
+                .collect();
+            RunResults {
+                contestant: contestant.to_owned(),
+                options: vec![(METHOD.to_owned(), method.to_owned())],
+                medians: rounds.first().cloned().flatten(),
+                rounds,
+                ..RunResults::default()
+            }
         };
-        let figures = crate::batch::Figures { p50_ns: Some(4e6), copied: 3, ..Default::default() };
-        let copy = Cell { medians: Some(figures.clone()), rounds: vec![Some(figures)], ..Cell::default() };
-        let pair = Pair::new("mock", copy, Cell { shortfall: Some(shortfall), ..Cell::default() });
-        assert!(pair.latency_ratio.is_none());
-        let message = MESSAGE.to_owned();
-        let found = ZeroCopy { schema: SCHEMA, rounds: 1, message, rate_hz: 100, contestants: vec![pair] };
-        let text = found.table().markdown().join("\n");
-        for words in ["| mock | Non-\"zero-copy\" | 4.00 ms |", "| mock | \"zero-copy\" | refused [1] |", &refusal] {
-            assert!(text.contains(words), "{words} is not in\n{text}");
-        }
+        let runs = [
+            run("gantry", COPY, &[10.0, 20.0]),
+            run("mock", COPY, &[10.0]),
+            run("gantry", ZERO_COPY, &[5.0, 10.0]),
+            run("mock", ZERO_COPY, &[]),
+        ];
+        let found = finding(&runs, 2);
+        assert_eq!(
+            found.sentences,
+            [
+                "gantry: zero copy / copy: p50 0.500 [0.500, 0.500] with 50.0 %, CPU/message 0.500 [0.500, 0.500] with 50.0 %"
+            ]
+        );
+        assert_eq!(found.ratios.iter().map(|ratio| ratio.figure.as_str()).collect::<Vec<_>>(), ["latency", "cpu"]);
     }
 }

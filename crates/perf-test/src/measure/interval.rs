@@ -10,6 +10,7 @@ pub const CONFIDENCE: f64 = 0.95;
 
 /// A median with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The number of values.
     pub n: usize,
@@ -55,21 +56,6 @@ impl Interval {
     }
 }
 
-/// The probability of a sign test as extreme as that of `ratios`, if a ratio above 1 were as likely as one below:
-/// two-sided, 0 to 1. Ratios of exactly 1 say nothing and are left out.
-#[must_use]
-pub fn sign_test(ratios: &[f64]) -> f64 {
-    let (above, below) = (ratios.iter().filter(|r| **r > 1.0).count(), ratios.iter().filter(|r| **r < 1.0).count());
-    let n = above + below;
-    let mut term = 0.5_f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
-    let mut tail = 0.0;
-    for fewer in 0..=above.min(below) {
-        tail += term;
-        term *= (n - fewer) as f64 / (fewer + 1) as f64;
-    }
-    (2.0 * tail).min(1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,15 +88,5 @@ mod tests {
         assert_eq!((of(3).low, of(3).high, of(3).confidence), (1.0, 3.0, 0.75));
         assert_eq!((of(5).low, of(5).high, of(5).confidence), (1.0, 5.0, 0.9375));
         assert!(of(5).contains(1.0) && !of(5).contains(0.9));
-    }
-
-    #[test]
-    fn the_sign_test_is_that_of_the_tables() {
-        for (above, below, probability) in
-            [(6, 0, 0.031_25), (0, 6, 0.031_25), (8, 1, 0.039_062_5), (5, 5, 1.0), (10, 0, 0.001_953_125), (0, 0, 1.0)]
-        {
-            let ratios = [vec![1.5; above], vec![0.5; below], vec![1.0; 3]].concat();
-            assert!((sign_test(&ratios) - probability).abs() < 1e-12, "{above} above and {below} below");
-        }
     }
 }

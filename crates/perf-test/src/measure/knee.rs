@@ -15,6 +15,7 @@ const PARAMETERS: [f64; 2] = [3.0, 5.0];
 
 /// A knee.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Knee {
     /// The place.
     pub at: f64,

@@ -171,7 +171,7 @@ mod tests {
     fn spec(options: &str) -> RunSpec {
         let line = format!("perf_test {options}");
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-        cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec
+        cli::resolve(&cli.options).unwrap().spec
     }
 
     /// Reads a log as existing scripts do: header lines, marker, columns, rows.

@@ -293,7 +293,7 @@ mod tests {
     fn text(line: &str) -> String {
         let arguments = ["perf_test"].into_iter().chain(line.split_whitespace());
         let options = cli::parse(arguments.map(Into::into)).unwrap().options;
-        let spec = cli::resolve(&options, cli::Defaults::Run).unwrap().spec;
+        let spec = cli::resolve(&options).unwrap().spec;
         heading(&spec, "/test_topic", &Process::default()).join("\n") + "\n"
     }
 

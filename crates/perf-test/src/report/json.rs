@@ -145,7 +145,7 @@ mod tests {
         let path = folder.path().join("log.json");
         let line = format!("perf_test {options}");
         let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-        let mut spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
+        let mut spec = cli::resolve(&cli.options).unwrap().spec;
         change(&mut spec);
         let mut log = JsonLog::create(&path, &spec, "id", external).unwrap();
         log.row(&documented_row()).unwrap();

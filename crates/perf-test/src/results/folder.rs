@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::ratios;
+use super::ratios::{self, Found};
 use super::robots::RobotRun;
 use super::run::Run;
 use super::settings::machine_in_short;
 use crate::batch::{SHORTFALL_SUFFIX, Shortfall};
 use crate::report::full::Log;
+use crate::results_file::{Ratio, Table};
 use crate::system::{ENVIRONMENT, System};
-use crate::versus::Ratio;
 
 /// A folder of results.
 #[derive(Debug, Default)]
@@ -25,8 +25,10 @@ pub struct Folder {
     pub robots: Vec<RobotRun>,
     /// The runs without figures, with the names of their files.
     pub shortfalls: Vec<(String, Shortfall)>,
-    /// The ratios of each `versus.json`, with its name.
+    /// The ratios of each file of results, with its name.
     pub ratios: Vec<(String, Vec<Ratio>)>,
+    /// The tables of each file of results, with its name and its command.
+    pub tables: Vec<(String, String, Vec<Table>)>,
     /// The machines: each as one `environment.json` describes it, else as its first log does.
     pub machines: Vec<System>,
     /// The other JSON files, each with the reason why it is not shown.
@@ -64,9 +66,8 @@ impl Folder {
                     Ok(log) if log.run.topology.is_some() => folder.robots.push(RobotRun::of(log, name)),
                     Ok(log) => folder.runs.push(Run::of(log, name)),
                     Err(why) => match ratios::read(&file) {
-                        Some(Ok(ratios)) if ratios.is_empty() => {}
-                        Some(Ok(ratios)) => folder.ratios.push((name, ratios)),
-                        Some(Err(why)) => folder.skipped.push(format!("the ratios of {name} cannot be read: {why}")),
+                        Some(Ok(found)) => folder.add(name, found),
+                        Some(Err(why)) => folder.skipped.push(format!("the results of {name} cannot be read: {why}")),
                         None => folder.skipped.push(why),
                     },
                 }
@@ -80,6 +81,16 @@ impl Folder {
             ));
         }
         Ok(folder)
+    }
+
+    /// Adds the tables and the ratios of a file of results, if it has any.
+    fn add(&mut self, name: String, found: Found) {
+        if !found.tables.is_empty() {
+            self.tables.push((name.clone(), found.command, found.tables));
+        }
+        if !found.ratios.is_empty() {
+            self.ratios.push((name, found.ratios));
+        }
     }
 
     /// The runs, those of topologies last.

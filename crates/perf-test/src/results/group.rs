@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::metric::{COUNT, METRICS};
+use super::figures::{COUNT, FIGURES};
 use super::run::{Ending, Run};
 use super::settings::{Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
 use crate::measure::interval::Interval;
@@ -22,7 +22,7 @@ pub struct Group<'a> {
     pub settings: Settings,
     /// The index of its line in the plots over size.
     pub series: usize,
-    /// The figures of its good runs, in the order of [`METRICS`].
+    /// The figures of its good runs, in the order of [`FIGURES`].
     pub values: [Option<Interval>; COUNT],
     /// Whether a value rests on too few samples in one of its runs.
     pub uncertain: [bool; COUNT],
@@ -35,7 +35,7 @@ impl<'a> Group<'a> {
         let good = || runs.iter().copied().filter(|run| run.ending == Ending::Good);
         let values = std::array::from_fn(|i| Interval::of(good().filter_map(|run| run.values[i]).collect()));
         let uncertain =
-            std::array::from_fn(|i| good().any(|run| run.values[i].is_some() && METRICS[i].is_uncertain(run.samples)));
+            std::array::from_fn(|i| good().any(|run| run.values[i].is_some() && FIGURES[i].is_uncertain(run.samples)));
         let mut cells = Cells::default();
         good().for_each(|run| cells.merge(&run.cells));
         Group { settings, series: 0, values, uncertain, cells, runs }

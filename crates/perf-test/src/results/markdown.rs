@@ -1,13 +1,13 @@
 //! The table of a folder as Markdown, for a README.
 
+use super::figures::FIGURES;
 use super::folder::Folder;
 use super::group::{Group, Groups, MEANING};
-use super::metric::METRICS;
 use super::ratios::{self, Matrix, matrices, note};
 use super::robots::{Robot, RobotGroup, robots};
 use super::settings::{in_words, machine_in_short, size};
 use crate::batch::Shortfall;
-use crate::conditions::METRICS as ROBOT_METRICS;
+use crate::conditions::FIGURES as ROBOT_FIGURES;
 
 /// The table with a sentence on the machine above it and the notes below it.
 pub fn table(folder: &Folder, groups: &Groups) -> String {
@@ -34,7 +34,7 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
 fn of_groups(folder: &Folder, groups: &Groups) -> String {
     let mut text = String::new();
     let names = ["middleware", "settings", "message", "rate", "readers wait", "path", "runs"];
-    let heads: Vec<&str> = names.into_iter().chain(METRICS.iter().map(|metric| metric.name)).collect();
+    let heads: Vec<&str> = names.into_iter().chain(FIGURES.iter().map(|figure| figure.column)).collect();
     let rule = heads.iter().enumerate().map(|(i, _)| if i < names.len() - 1 { "---" } else { "---:" });
     text.push_str(&format!("| {} |\n| {} |\n", heads.join(" | "), rule.collect::<Vec<&str>>().join(" | ")));
     for group in &groups.groups {
@@ -55,16 +55,18 @@ fn of_groups(folder: &Folder, groups: &Groups) -> String {
 /// The table of a topology.
 fn of_robot(robot: &Robot) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let names =
-        ["middleware", "executor", "settings", "runs"].into_iter().chain(ROBOT_METRICS.iter().map(|of| of.name));
+    let names = ["middleware", "executor", "settings", "runs"]
+        .into_iter()
+        .chain(ROBOT_FIGURES.iter().map(|figure| figure.column));
     let heads: Vec<String> = names.map(str::to_owned).collect();
     let rule = format!("|{}{}\n", " --- |".repeat(3), " ---: |".repeat(heads.len() - 3));
     let row = |group: &RobotGroup| {
         let (all, good) = (group.runs.len(), group.good());
         let runs = if all == good { good.to_string() } else { format!("{good} of {all}") };
         let conditions = [group.middleware, group.executor, &group.settings].map(cell);
-        let figures = ROBOT_METRICS.iter().zip(&group.values);
-        let figures = figures.map(|(metric, found)| found.as_ref().map_or("-".to_owned(), |found| metric.show(found)));
+        let figures = ROBOT_FIGURES.iter().zip(&group.values);
+        let figures =
+            figures.map(|(figure, found)| found.as_ref().map_or("-".to_owned(), |found| figure.show_median(found)));
         line(conditions.into_iter().chain([runs]).chain(figures).collect())
     };
     let rows: String = robot.groups.iter().map(row).collect();
@@ -83,10 +85,10 @@ fn row(groups: &Groups, group: &Group) -> String {
         in_words("zero_copy", &spec.zero_copy.to_string()),
         if all == good { good.to_string() } else { format!("{good} of {all}") },
     ];
-    for (i, metric) in METRICS.iter().enumerate() {
+    for (i, figure) in FIGURES.iter().enumerate() {
         let mark = if group.uncertain[i] { "\\*" } else { "" };
-        let median = metric.show(group.values[i].map(|found| found.median));
-        let interval = group.values[i].and_then(|found| metric.show_interval(&found));
+        let median = figure.show_or_dash(group.values[i].map(|found| found.median));
+        let interval = group.values[i].and_then(|found| figure.show_interval(&found));
         cells.push(format!("{median}{mark}{}", interval.map(|text| format!(" {text}")).unwrap_or_default()));
     }
     format!("| {} |\n", cells.join(" | "))

@@ -8,10 +8,10 @@
 //! folder ─► run ─► group ─► page, markdown
 //! ```
 
+mod figures;
 mod folder;
 mod group;
 mod markdown;
-mod metric;
 mod page;
 mod ratios;
 mod robots;

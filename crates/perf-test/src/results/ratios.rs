@@ -1,12 +1,14 @@
-//! The ratios in a `versus.json`, and the other files of results that `perf_test` writes beside the logs.
+//! The tables and ratios in the files of results that `perf_test` writes beside the logs.
 
 use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::versus::{self, NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS};
+use crate::results_file::{self, NO_DIFFERENCE, Ratio, TOO_FEW_ROUNDS, Table};
 
-/// The beginning of the schema of all results of several runs: `gantry.perf_test.versus/1` and the like.
+/// The schema of `versus.json` before that of all results.
+const OLD_VERSUS: &str = "gantry.perf_test.versus/1";
+/// The beginning of the schema of all results of several runs.
 const OF_SEVERAL_RUNS: &str = "gantry.perf_test.";
 /// The findings that are neither better nor worse, with their marks and legends.
 const MARKS: [(&str, &str, &str); 2] = [
@@ -54,7 +56,7 @@ pub fn note(ratios: &[Ratio]) -> String {
     let is_there = |finding: &str| ratios.iter().any(|ratio| ratio.base_is == finding);
     let marks = MARKS.iter().filter(|(finding, ..)| is_there(finding));
     let legends = marks.map(|(_, mark, legend)| format!("{mark} {legend}"));
-    let sentences = versus::meaning(ratios).into_iter().chain([FIGURES.to_owned()]).chain(legends);
+    let sentences = results_file::meaning(ratios).into_iter().chain([FIGURES.to_owned()]).chain(legends);
     sentences.collect::<Vec<String>>().join(" ")
 }
 
@@ -90,21 +92,37 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     found
 }
 
-/// The ratios of a file of results of several runs, none of other commands than `versus`; `None` if it is no such file.
-pub fn read(file: &Path) -> Option<Result<Vec<Ratio>, String>> {
+/// A file of results of several runs.
+#[derive(Debug, Deserialize)]
+pub struct Found {
+    /// The command that measured.
+    pub command: String,
+    /// The tables.
+    pub tables: Vec<Table>,
+    /// The ratios.
+    pub ratios: Vec<Ratio>,
+}
+
+/// The tables and the ratios of a file of results of several runs; of a command whose files have none, and of those of
+/// earlier versions but `versus`, nothing. `None` if it is no such file.
+pub fn read(file: &Path) -> Option<Result<Found, String>> {
     #[derive(Deserialize)]
     struct Kind {
         schema: String,
     }
     #[derive(Deserialize)]
-    struct Results {
+    struct OfVersus {
         ratios: Vec<Ratio>,
     }
     let bytes = std::fs::read(file).ok()?;
     let kind: Kind = serde_json::from_slice(&bytes).ok()?;
-    if kind.schema == versus::SCHEMA {
-        let results = serde_json::from_slice(&bytes).map_err(|error| error.to_string());
-        return Some(results.map(|results: Results| results.ratios));
+    let of = |ratios| Found { command: "compare middlewares".to_owned(), tables: Vec::new(), ratios };
+    match kind.schema.as_str() {
+        results_file::SCHEMA => Some(serde_json::from_slice(&bytes).map_err(|error| error.to_string())),
+        OLD_VERSUS => {
+            let found: Result<OfVersus, _> = serde_json::from_slice(&bytes);
+            Some(found.map(|found| of(found.ratios)).map_err(|error| error.to_string()))
+        }
+        schema => schema.starts_with(OF_SEVERAL_RUNS).then(|| Ok(of(Vec::new()))),
     }
-    kind.schema.starts_with(OF_SEVERAL_RUNS).then(|| Ok(Vec::new()))
 }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::run::{Ending, Run};
 use super::settings::{Settings, has_no_column, in_words, is_of_middleware, of_run};
-use crate::conditions::METRICS;
+use crate::conditions::FIGURES;
+use crate::figures::Figure;
 use crate::measure::interval::Interval;
-use crate::report::full::{Log, SummaryEntry};
+use crate::report::full::{Log, Summary};
 use crate::report::plot::dots::{Dot, Panel, draw};
 
 /// The number of figures.
-pub const COUNT: usize = METRICS.len();
+pub const COUNT: usize = FIGURES.len();
 /// The setting that has a column here, besides those of all tables.
 const EXECUTOR: &str = "executor";
 /// The setting that names the middleware.
@@ -21,14 +22,14 @@ const MIDDLEWARE: &str = "communicator";
 pub struct RobotRun {
     /// As any run.
     pub run: Run,
-    /// The values of [`METRICS`]; none if it was killed.
+    /// The values of [`FIGURES`]; none if it was killed.
     pub values: [Option<f64>; COUNT],
 }
 
 impl RobotRun {
     /// Of a log.
     pub fn of(log: Log, file: String) -> RobotRun {
-        let value = |summary: &SummaryEntry, index: usize| METRICS.get(index)?.value(summary);
+        let value = |summary: &Summary, index: usize| FIGURES.get(index)?.value(summary);
         let values = std::array::from_fn(|index| value(log.summary.as_ref()?, index));
         RobotRun { values, run: Run::of(log, file) }
     }
@@ -55,7 +56,7 @@ pub struct RobotGroup<'a> {
     pub settings: String,
     /// Its runs, by the names of their logs.
     pub runs: Vec<&'a RobotRun>,
-    /// The figures of its good runs, in the order of [`METRICS`].
+    /// The figures of its good runs, in the order of [`FIGURES`].
     pub values: [Option<Interval>; COUNT],
 }
 
@@ -134,15 +135,15 @@ impl Robot<'_> {
     /// # Errors
     /// A sentence, if it cannot be drawn.
     pub fn picture(&self) -> Result<String, String> {
-        let panel = |(index, metric): (usize, &crate::conditions::Metric)| {
+        let panel = |(index, figure): (usize, &&'static Figure)| {
             let dot = |group: &RobotGroup<'_>| Dot {
                 name: group.label(),
                 is_base: group.middleware == "Gantry",
                 values: group.runs.iter().filter_map(|run| run.values.get(index).copied().flatten()).collect(),
                 missing: None,
             };
-            Panel { title: metric.name.to_owned(), show: metric.shown(), dots: self.groups.iter().map(dot).collect() }
+            Panel { title: figure.column.to_owned(), unit: figure.unit, dots: self.groups.iter().map(dot).collect() }
         };
-        draw(&METRICS.iter().enumerate().map(panel).collect::<Vec<Panel>>())
+        draw(&FIGURES.iter().enumerate().map(panel).collect::<Vec<Panel>>())
     }
 }

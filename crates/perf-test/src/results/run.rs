@@ -1,8 +1,9 @@
 //! One run of a folder: its conditions and figures, also of a run that was killed or failed.
 
-use super::metric::{COUNT, LATENCIES, METRICS, latencies};
-use crate::report::full::{Log, RowEntry, RunEntry, WarningEntry};
+use super::figures::{COUNT, FIGURES, LATENCIES, latencies};
+use crate::report::full::{Log, RowEntry, RunEntry};
 use crate::system::System;
+use crate::warning::Warning;
 use perf_worker::measure::cells::Cells;
 
 /// The way in which a run ended.
@@ -30,7 +31,7 @@ pub struct Run {
     pub machine: Option<System>,
     /// The way in which it ended.
     pub ending: Ending,
-    /// The values of [`METRICS`].
+    /// The values of [`FIGURES`].
     pub values: [Option<f64>; COUNT],
     /// Samples with a latency.
     pub samples: u64,
@@ -41,7 +42,7 @@ pub struct Run {
     /// Its seconds.
     pub seconds: Vec<Second>,
     /// The reasons not to trust it without a second look.
-    pub warnings: Vec<WarningEntry>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A second of a run.
@@ -68,7 +69,7 @@ impl Run {
             return Run { file, entry, machine, ending, values, samples, measured_s, cells, seconds, warnings };
         };
         cells.add(&summary.total.latency.cells);
-        let values = std::array::from_fn(|i| METRICS[i].value(&summary));
+        let values = std::array::from_fn(|i| FIGURES[i].value(&summary));
         Run {
             ending: match summary.failure {
                 Some(why) => Ending::Failed(why),

@@ -10,6 +10,7 @@ use crate::batch::{Shortfall, ShortfallKind};
 use crate::report::external_info::ExternalInfo;
 use crate::report::full::{FullLog, Head, RunEntry, SCHEMA};
 use crate::report::summary::tests::{spec, summary};
+use crate::results_file::{ResultsFile, Table};
 use crate::row::documented_row;
 use crate::system::System;
 
@@ -80,7 +81,7 @@ fn topologies_have_tables_of_contestants_and_executors() {
             "sierra_nevada",
             "&lt;events&gt;",
             "<svg ",
-            "2.00 ms<small>[1.00 ms, 3.00 ms]",
+            "2.00 ms<small>[1.00, 3.00 ms]",
         ] {
             assert!(page.contains(words), "{words}");
         }
@@ -241,7 +242,7 @@ fn the_ratios_of_versus_are_tables_and_own_results_are_not_counted_as_other_file
         ratio("gantry", "udp", case[2], "rss", [0.5, 0.4, 0.6], "better"),
     ];
     let ratios = ratios.join(", ");
-    let schema = crate::versus::SCHEMA;
+    let schema = "gantry.perf_test.versus/1";
     write("more/versus.json", &format!(r#"{{"schema": "{schema}", "rounds": 6, "cases": [], "ratios": [{ratios}]}}"#));
     let [page, table] = written(&folder);
     assert!(!page.contains("other JSON file"));
@@ -264,11 +265,33 @@ fn the_ratios_of_versus_are_tables_and_own_results_are_not_counted_as_other_file
         | udp | 2.000 [1.500, 2.500] | - | 0.500 [0.400, 0.600] |\n";
     assert!(table.contains(lines), "{table}");
 
-    write("more/versus.json", &format!(r#"{{"schema": "{}"}}"#, crate::versus::SCHEMA));
+    write("more/versus.json", &format!(r#"{{"schema": "{}"}}"#, crate::results_file::SCHEMA));
     let [page, _] = written(&folder);
     assert!(
-        page.contains("1 other JSON file skipped") && page.contains("the ratios of more/versus.json cannot be read")
+        page.contains("1 other JSON file skipped") && page.contains("the results of more/versus.json cannot be read")
     );
+}
+
+#[test]
+fn the_tables_of_experiments_are_on_the_page_with_their_findings() {
+    let folder = folder();
+    let notes = vec!["mock: knee at 256 KiB <b>".to_owned()];
+    let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
+    let short = vec!["absent".to_owned()];
+    let rows = || vec![row(["contestant", "p50"]), row(["mock", "5.0 µs"]), short];
+    let table = Table::new("3 runs".to_owned(), notes, |_| rows());
+    let file = ResultsFile::new("sweep sizes", 1, Vec::new(), vec![table]);
+    std::fs::write(folder.path().join("more/sizes.json"), serde_json::to_string(&file).unwrap()).unwrap();
+    let [page, _] = written(&folder);
+    for words in [
+        "<h3><code>more/sizes.json</code></h3>\n<p class=\"note\">perf_test sweep sizes</p>\n<h4>3 runs</h4>",
+        "<tr><th scope=\"col\">contestant</th><th scope=\"col\">p50</th></tr>",
+        "<tr><th scope=\"row\">mock</th><td>5.0 µs</td></tr>\n<tr><th scope=\"row\">absent</th><td></td></tr>",
+        "<li>mock: knee at 256 KiB &lt;b&gt;</li>",
+    ] {
+        assert!(page.contains(words), "no {words:?}");
+    }
+    assert!(!page.contains("other JSON file") && !page.contains("<h2 id=\"ratios-title\">"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Robot, target::Target};
 use crate::{
-    cli::{self, Defaults, RunOptions, TopologyOptions},
+    cli::{self, RunOptions, TopologyOptions},
     communicator::Communicator,
     report::outputs::{Outputs, Tables},
     topology::Topology,
@@ -92,7 +92,7 @@ fn spec(
     run.endpoints.mock.clone_from(&options.mock);
     run.endpoints.dds_domain_id = options.dds_domain_id;
     run.time.max_runtime = Some(options.time);
-    let resolved = cli::resolve_for(communicator, description, &run, Defaults::Run);
+    let resolved = cli::resolve_for(communicator, description, &run);
     let spec = resolved.map_err(|failure| failure.to_string())?.spec;
     let nodes = || topology.processes.iter().flat_map(|process| &process.nodes);
     let of_topics = nodes().flat_map(|node| &node.publishers).map(|of| (&of.payload, &of.qos));

@@ -8,7 +8,13 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::{measure::percentiles::MIN_TAIL_SAMPLES, nearest::nearest, report::full::Summary, verdict::Verdict};
+use crate::{
+    figures::{CPU, LATE, LOST, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE},
+    measure::percentiles::MIN_TAIL_SAMPLES,
+    nearest::nearest,
+    report::full::Summary,
+    verdict::Verdict,
+};
 
 /// The targets that come with the tool.
 const NAMED: [(&str, &str); 2] = [
@@ -27,37 +33,27 @@ const SECTIONS: [(&str, &[Figure]); 2] = [
         "resources",
         &[
             (["cpu[%]", "cpu_perc"], "CPU of all processes", "% of all cores", |run| {
-                run.core_percent / run.cores.max(1) as f64
+                Some(CPU.value(run)? / run.cores.max(1) as f64)
             }),
-            (["rss[KB]", "rss_KB"], "peak resident memory of all processes", "KiB", |run| run.peak_rss_kib() as f64),
+            (["rss[KB]", "rss_KB"], "peak resident memory of all processes", "KiB", |run| PEAK_MEMORY.value(run)),
         ],
     ),
     (
         MESSAGES,
         &[
-            (["mean[us]", "mean_us"], "mean latency", "µs", |run| run.total.latency.mean() / 1000.0),
-            (["late[#]", "late_msgs"], "late messages", "", |run| run.total.received.late as f64),
-            (["late[%]", "late_perc"], "late messages", "%", |run| {
-                percent(run.total.received.late, run.total.received.samples)
-            }),
-            (["too_late[#]", "too_late_msgs"], "too late messages", "", |run| run.total.received.too_late as f64),
-            (["too_late[%]", "too_late_perc"], "too late messages", "%", |run| {
-                percent(run.total.received.too_late, run.total.received.samples)
-            }),
-            (["lost[#]", "lost_msgs"], "lost and overwritten messages", "", |run| run.lost as f64),
-            (["lost[%]", "lost_perc"], "lost and overwritten messages", "%", |run| {
-                percent(run.lost, run.lost + run.total.received.samples)
-            }),
+            (["mean[us]", "mean_us"], "mean latency", "µs", |run| Some(MEAN.value(run)? / 1000.0)),
+            (["late[#]", "late_msgs"], "late messages", "", |run| Some(run.total.received.late as f64)),
+            (["late[%]", "late_perc"], "late messages", "%", |run| LATE.value(run)),
+            (["too_late[#]", "too_late_msgs"], "too late messages", "", |run| Some(run.total.received.too_late as f64)),
+            (["too_late[%]", "too_late_perc"], "too late messages", "%", |run| TOO_LATE.value(run)),
+            (["lost[#]", "lost_msgs"], "lost and overwritten messages", "", |run| LOST.value(run)),
+            (["lost[%]", "lost_perc"], "lost and overwritten messages", "%", |run| LOST_PERCENT.value(run)),
         ],
     ),
 ];
 
 /// A figure that can have a limit.
-type Figure = ([&'static str; 2], &'static str, &'static str, fn(&Summary) -> f64);
-
-fn percent(count: u64, of: u64) -> f64 {
-    100.0 * count as f64 / of.max(1) as f64
-}
+type Figure = ([&'static str; 2], &'static str, &'static str, fn(&Summary) -> Option<f64>);
 
 /// Limits for a run.
 #[derive(Clone, Debug)]
@@ -138,8 +134,8 @@ impl Target {
             let note = if missing > 0 { format!(", {missing} unreported") } else { String::new() };
             Verdict {
                 requirement: format!("{name} <= {}", with_unit(*limit)),
-                met: summary.failure.is_none() && missing == 0 && found <= *limit,
-                found: with_unit(found) + &note,
+                met: summary.failure.is_none() && missing == 0 && found.is_some_and(|found| found <= *limit),
+                found: found.map_or_else(|| "not known".to_owned(), with_unit) + &note,
             }
         };
         self.limits.iter().map(verdict).collect()

@@ -3,8 +3,11 @@
 use serde::Serialize;
 
 use super::{estimate::Cost, load::Load};
-use crate::report::full::{SummaryEntry, WorkerEntry};
-use perf_worker::{clock::SECOND_NS, measure::memory::Footprint};
+use crate::{
+    figures::{CPU, CPU_PER_MESSAGE, MEAN, P99},
+    report::full::Summary,
+};
+use perf_worker::clock::SECOND_NS;
 
 /// The figures of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,9 +18,8 @@ pub struct Figures {
     pub instrument_percent: f64,
     /// CPU time for each received message, ns.
     pub cpu_per_message_ns: Option<f64>,
-    /// Memory of the workers and daemons without that of the instrument's counts, KiB. Shared pages count once (PSS),
-    /// and the files that the workers map (program, libraries) as those of the largest one: the coordinator maps them,
-    /// too, and would take its part.
+    /// The memory at the end as PSS, without the instrument's counts ([`RunMemory`](crate::report::full::RunMemory)),
+    /// KiB.
     pub memory_kib: f64,
     /// The memory of these counts, KiB.
     pub instrument_kib: f64,
@@ -46,28 +48,18 @@ pub struct Figures {
 impl Figures {
     /// Of a run.
     #[must_use]
-    pub fn of(run: &SummaryEntry) -> Figures {
-        let daemons_percent: f64 = run.daemons.iter().map(|daemon| daemon.core_percent).sum();
-        let daemons_kib: u64 = run.daemons.iter().map(|daemon| daemon.memory.rss_kib).sum();
-        let own_kib = |footprint: &Footprint| {
-            let Footprint { heap, stack, shared, other, .. } = footprint;
-            [heap, stack, shared, other].map(|of| of.pss_kib).iter().sum::<u64>()
-        };
-        let memory_kib = |worker: &WorkerEntry| worker.footprint.as_ref().map_or(worker.memory.rss_kib, own_kib);
-        let files_kib = run.workers.iter().filter_map(|worker| Some(worker.footprint.as_ref()?.file.rss_kib)).max();
-        let instrument_bytes: u64 = run.workers.iter().filter_map(|worker| worker.instrument_bytes).sum();
-        let instrument_kib = instrument_bytes as f64 / 1024.0;
-        let all_kib = run.workers.iter().map(memory_kib).sum::<u64>() + files_kib.unwrap_or(0) + daemons_kib;
+    pub fn of(run: &Summary) -> Figures {
+        let memory = run.memory();
         let instrument_ns = (run.instrument_used.user_ns + run.instrument_used.system_ns) as f64;
         let sent = &run.total.sent;
         Figures {
-            cpu_percent: run.core_percent + daemons_percent,
+            cpu_percent: CPU.value(run).unwrap_or_default(),
             instrument_percent: 100.0 * instrument_ns / (run.measured_s * SECOND_NS as f64).max(1.0),
-            cpu_per_message_ns: run.cpu_per_message_ns,
-            memory_kib: (all_kib as f64 - instrument_kib).max(0.0),
-            instrument_kib,
-            latency_mean_ns: run.total.latency.mean_ns,
-            latency_p99_ns: run.total.latency.p99_ns.map(|ns| ns as f64),
+            cpu_per_message_ns: CPU_PER_MESSAGE.value(run),
+            memory_kib: memory.pss_kib,
+            instrument_kib: memory.instrument_kib,
+            latency_mean_ns: MEAN.value(run),
+            latency_p99_ns: P99.value(run),
             start_up_ns: run.start_up_ns.map(|ns| ns as f64),
             due: sent.samples + sent.skipped + sent.refused + sent.unsent,
             sent: sent.samples,

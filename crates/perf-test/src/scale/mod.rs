@@ -29,15 +29,12 @@ use runs::{Wanted, run};
 use shape::Shape;
 use shapes::ENDS;
 
-/// The format of `scale.json`.
-const SCHEMA: &str = "gantry.perf_test.scale/2";
 /// The name of the results in a folder, without the suffix.
 const NAME: &str = "scale";
 
-/// The results; serialises as `scale.json`.
+/// The results; serialises as the `details` of `scale.json`.
 #[derive(Debug, Serialize)]
 pub struct Scale {
-    schema: &'static str,
     communicator: String,
     executor: String,
     /// The cores that the program may use.
@@ -103,7 +100,6 @@ pub fn measure(options: &ScaleOptions) -> Result<Scale, Failure> {
         }
     }
     let mut scale = Scale {
-        schema: SCHEMA,
         communicator: options.communicator.clone(),
         executor,
         cores,
@@ -142,7 +138,7 @@ impl Scale {
         let text = self.lines().join("\n") + "\n";
         self.files = vec![
             folder.write(&format!("{NAME}.txt"), &text)?,
-            folder.write_json(&format!("{NAME}.json"), self)?,
+            folder.write_json(&format!("{NAME}.json"), &self.file())?,
             folder.write(&format!("{NAME}.svg"), &picture)?,
         ];
         Ok(())

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::results_file::RunResults;
+
 use super::{
     estimate::{Cost, Estimate},
     figures::Figures,
@@ -22,6 +24,9 @@ pub struct Point {
     pub figures: Option<Figures>,
     /// The reason why it has none.
     pub missing: Option<String>,
+    /// The results as files of results have them.
+    #[serde(skip)]
+    pub results: RunResults,
 }
 
 /// A check of the estimate.

@@ -8,6 +8,8 @@ use crate::{
     batch::{Batch, Outcome, PlannedRun, file_name},
     cli::{self, ScaleOptions},
     error::Failure,
+    report::outputs::Outputs,
+    results_file::RunResults,
     robot::Robot,
 };
 use perf_worker::choice::Choice;
@@ -67,19 +69,26 @@ pub fn run(batch: &Batch, wanted: Vec<Wanted>) -> Result<(Vec<Point>, bool), Fai
         log: PathBuf::from(format!("{}.json", file_name(&wanted.name))),
         spec: Ok(wanted.robot.spec().clone()),
         robot: Some(wanted.robot.clone()),
+        outputs: Outputs::default(),
         is_warmup: false,
     };
     let planned: Vec<PlannedRun> = wanted.iter().map(planned).collect();
     let outcomes = batch.run_all(&planned)?;
     let is_ended_early = outcomes.iter().any(|outcome| matches!(outcome, Outcome::NotDone));
     let point = |(wanted, outcome): (Wanted, &Outcome)| {
-        let Wanted { name, shape, load, .. } = wanted;
+        let Wanted { name, shape, load, .. } = &wanted;
+        let (name, shape, load) = (name.clone(), shape.clone(), *load);
         let missing = match outcome {
             Outcome::Measured(_) => None,
             Outcome::Missing(shortfall) => Some(format!("{}: {}", shortfall.kind, shortfall.sentence)),
             Outcome::NotDone => Some("not done".to_owned()),
         };
-        Point { name, shape, load, figures: outcome.measured().map(Figures::of), missing }
+        let spec = Ok(wanted.robot.spec().clone());
+        let results = RunResults {
+            options: vec![("topology".to_owned(), name.clone())],
+            ..RunResults::new(&wanted.robot.spec().communicator.to_lowercase(), &spec, std::slice::from_ref(outcome))
+        };
+        Point { name, shape, load, figures: outcome.measured().map(Figures::of), missing, results }
     };
     Ok((wanted.into_iter().zip(&outcomes).map(point).collect(), is_ended_early))
 }

@@ -7,7 +7,7 @@ use super::{
     point::{Check, Point},
 };
 use crate::{
-    report::tables::table,
+    results_file::{ResultsFile, Table},
     topology::several,
     units::{format_mib, format_ns},
 };
@@ -33,6 +33,21 @@ impl Scale {
     /// The results as lines of text.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
+        let tables: Vec<Vec<String>> = self.tables().iter().map(Table::lines).collect();
+        tables.join(&String::new())
+    }
+
+    /// The results as a file has them.
+    pub(super) fn file(&self) -> ResultsFile {
+        let of_checks = self.checks.iter().map(|check| &check.point);
+        let points = self.sizes.iter().chain(&self.variations).chain(of_checks);
+        let runs = points.map(|point| point.results.clone()).collect();
+        let file = ResultsFile::new("scale", 1, runs, self.tables());
+        ResultsFile { details: serde_json::to_value(self).ok(), ..file }
+    }
+
+    /// The tables: the sizes, the variations with the estimate, and its checks.
+    fn tables(&self) -> Vec<Table> {
         let rows = |points: &mut dyn Iterator<Item = &Point>| -> Vec<Vec<String>> {
             std::iter::once(COLUMNS.map(str::to_owned).to_vec()).chain(points.map(row)).collect()
         };
@@ -46,22 +61,30 @@ impl Scale {
             self.node.rate_hz,
             self.node.subscriptions
         );
-        let mut lines = table(&title, &rows(&mut self.sizes.iter()));
-        lines.extend(table("\nvariations, for the fit", &rows(&mut self.variations.iter())));
-        lines.push(
-            "memory: PSS of all processes, with the files (program, libraries) of one, without the instrument's counts; instrument: its own \
-             threads, and these counts"
-                .to_owned(),
-        );
-        let Some(estimate) = &self.estimate else { return lines };
-        lines.extend(["".to_owned(), "estimate, fitted to these runs".to_owned()]);
+        let sizes = Table { title, rows: rows(&mut self.sizes.iter()), notes: Vec::new() };
+        let of_memory = "memory: PSS of all processes, with the files (program, libraries) of one, without the \
+                         instrument's counts; instrument: its own threads, and these counts";
+        let variations = Table {
+            title: "variations, for the fit".to_owned(),
+            rows: rows(&mut self.variations.iter()),
+            notes: [vec![of_memory.to_owned()], self.estimate_lines()].concat(),
+        };
+        let checks = Table {
+            title: "checks: topologies that the fit has not seen".to_owned(),
+            rows: self.check_rows(),
+            notes: self.worst().into_iter().collect(),
+        };
+        let has_checks = self.estimate.is_some() && !self.checks.is_empty();
+        [sizes, variations].into_iter().chain(has_checks.then_some(checks)).collect()
+    }
+
+    /// The estimate, and the nodes that machines hold.
+    fn estimate_lines(&self) -> Vec<String> {
+        let Some(estimate) = &self.estimate else { return Vec::new() };
+        let mut lines = vec!["estimate, fitted to these runs".to_owned()];
         lines.extend(estimate.lines().into_iter().map(|line| format!("  {line}")));
         lines.extend(self.misfit().map(|line| format!("  {line}")));
         lines.extend(self.held_lines());
-        if !self.checks.is_empty() {
-            lines.extend(table("\nchecks: topologies that the fit has not seen", &self.check_rows()));
-            lines.extend(self.worst());
-        }
         lines
     }
 

@@ -2,8 +2,9 @@
 
 use crate::batch::{DEPTH, with_defaults};
 use crate::cli::RunOptions;
+use crate::results_file::Options;
 use perf_worker::choice::Choice;
-use perf_worker::run_spec::{Durability, History, Reliability};
+use perf_worker::run_spec::{Durability, History, Reliability, RunSpec};
 
 /// The cases without `-m` and `-r`: name, message, rate in Hz.
 const CASES: [(&str, &str, u32); 2] = [("4MB", "Array4m", 100), ("256B", "Array256", 2000)];
@@ -53,6 +54,13 @@ pub fn cases(options: &RunOptions) -> Vec<Case> {
 }
 
 impl Case {
+    /// Its name, message and rate, as files of results have them.
+    pub fn shown_options(&self, spec: Option<&RunSpec>) -> Options {
+        let of_run = spec.map(|spec| [("msg", spec.message.name.clone()), ("rate", spec.rate_hz.to_string())]);
+        let options = [("case", self.name.clone())].into_iter().chain(of_run.into_iter().flatten());
+        options.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
     /// The quality of service that was asked for.
     pub fn qos(&self) -> String {
         let qos = &self.options.qos;

@@ -1,37 +1,34 @@
 use super::*;
-use crate::batch::{Figures, Shortfall, ShortfallKind};
+use crate::batch::{Shortfall, ShortfallKind};
+use crate::figures::{CPU_PER_MESSAGE, P50, PEAK_MEMORY, Values};
+use crate::results_file::RunResults;
 
 /// A row with these medians of the latency in its rounds.
 fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
     let (middleware, is_best) =
         contestant.split_once(':').map_or((contestant, false), |(name, form)| (name, form == "best"));
-    let figures = |p50_ns: f64| Figures {
-        p50_ns: Some(p50_ns),
-        cpu_per_message_ns: Some(2.0 * p50_ns),
-        memory_kib: Some(1024.0),
-        ..Figures::default()
-    };
-    let rounds: Vec<Option<Figures>> = p50s_ns.iter().map(|p50_ns| p50_ns.map(figures)).collect();
+    let figures =
+        |p50_ns: f64| Values::known([(&P50, p50_ns), (&CPU_PER_MESSAGE, 2.0 * p50_ns), (&PEAK_MEMORY, 1024.0)]);
+    let rounds: Vec<Option<Values>> = p50s_ns.iter().map(|p50_ns| p50_ns.map(figures)).collect();
     Row {
-        contestant: contestant.to_owned(),
+        results: RunResults {
+            contestant: contestant.to_owned(),
+            wait: "block".to_owned(),
+            medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
+            rounds,
+            ..RunResults::default()
+        },
         middleware: middleware.to_owned(),
         is_best,
         path: "copied",
-        wait: "block".to_owned(),
         wait_asked: None,
         qos_instead: None,
-        settings: std::collections::BTreeMap::new(),
-        medians: Figures::medians(&rounds.iter().flatten().collect::<Vec<_>>()),
-        rounds,
-        remarks: Vec::new(),
-        warnings: crate::batch::Warnings::default(),
         missing: 0,
-        shortfall: None,
     }
 }
 
 fn versus(rows: Vec<Row>) -> Versus {
-    let rounds = rows[0].rounds.len() as u32;
+    let rounds = rows[0].results.rounds.len() as u32;
     let case = CaseResults {
         name: "4MB".to_owned(),
         message: "Array4m".to_owned(),
@@ -43,7 +40,7 @@ fn versus(rows: Vec<Row>) -> Versus {
     };
     let cases = vec![case];
     let ratios = ratios(&cases);
-    Versus { schema: SCHEMA, rounds, cases, ratios, not_done: 0 }
+    Versus { rounds, cases, ratios, not_done: 0 }
 }
 
 fn six(p50_ns: f64) -> [Option<f64>; 6] {
@@ -106,8 +103,10 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
         kind: ShortfallKind::Hung,
         sentence: "publisher 0 did not finish within 10 s".to_owned(),
     };
-    let silent = Row { missing: 2, shortfall: Some(shortfall), ..row("zenoh", &[None; 6]) };
-    let pushed = Row { wait: "adaptive (push)".to_owned(), wait_asked: Some("block"), ..row("ecal", &six(20.0)) };
+    let mut silent = Row { missing: 2, ..row("zenoh", &[None; 6]) };
+    silent.results.shortfall = Some(shortfall);
+    let mut pushed = Row { wait_asked: Some("block"), ..row("ecal", &six(20.0)) };
+    pushed.results.wait = "adaptive (push)".to_owned();
     let versus = versus(vec![row("gantry", &six(10.0)), silent, pushed]);
     let text = versus.lines().join("\n");
     for words in [
@@ -120,28 +119,13 @@ fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
     ] {
         assert!(text.contains(words), "{words:?} is not in\n{text}");
     }
-    let markdown = versus.markdown().join("\n");
-    assert!(markdown.contains("| zenoh | hung |  |") && markdown.contains("- zenoh: 2 runs"), "{markdown}");
+    let markdown = versus.file().markdown("Contestants");
+    assert!(markdown.contains("| zenoh | hung |") && markdown.contains("- zenoh: 2 runs"), "{markdown}");
     let picture = dots::draw(&versus.panels()).unwrap();
     assert!(
         ["gantry", "zenoh", "hung", "4MB: median latency"].iter().all(|words| picture.contains(words)),
         "{picture}"
     );
-}
-
-#[test]
-fn rounds_are_interleaved_and_turn_round_after_a_warm_up() {
-    let line = "perf_test versus -c Gantry,Mock -m Array1k -r 200";
-    let cli = crate::cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-    let Some(crate::cli::Command::Versus(options)) = cli.command else { panic!() };
-    let titles = |rounds: u32| -> Vec<String> {
-        let contestants = contestants("Gantry,Mock").unwrap();
-        plan(&cases(&options.run), &contestants, rounds).into_iter().map(|entry| entry.run.title).collect()
-    };
-    let rounds =
-        ["gantry Array1k, round 1", "mock Array1k, round 1", "mock Array1k, round 2", "gantry Array1k, round 2"];
-    assert_eq!(titles(2), rounds);
-    assert_eq!(titles(3)[..3], ["gantry Array1k, warm-up", "mock Array1k, warm-up", "gantry Array1k, round 1"]);
 }
 
 #[test]
@@ -171,7 +155,7 @@ fn options_of_single_runs_are_refused_with_the_alternative() {
     ] {
         let line = format!("perf_test {options}");
         let options = crate::cli::parse(line.split_whitespace().map(Into::into)).unwrap().options;
-        let sentence = refuse(&options, "versus").err().unwrap_or_default();
+        let sentence = refuse(&options, "compare middlewares").err().unwrap_or_default();
         assert!(sentence.contains(words), "{words}: {sentence}");
     }
 }

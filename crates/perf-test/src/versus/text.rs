@@ -1,34 +1,31 @@
-//! The results as tables on the terminal and in Markdown, and as the panels of the picture.
+//! The results as tables and as a file, and as the panels of the picture.
 
 use std::collections::BTreeSet;
 
-use super::{CaseResults, Versus, meaning, row::Row};
+use super::{CaseResults, Versus, row::Row};
 use crate::{
-    batch::Figures,
-    report::{
-        plot::dots::{Dot, Panel},
-        tables::{markdown_table, table},
-    },
-    units::{format_mib, format_ns, format_rate},
+    figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, PHASES, RECEIVED_HZ, THROUGHPUT},
+    report::plot::dots::{Dot, Panel},
+    results_file::{Ratio, ResultsFile, RunResults, Table, copied_note, meaning},
+    units::format_rate,
 };
 
-const HEADER: [&str; 10] =
-    ["contestant", "path", "wait", "p50", "p99", "CPU/message", "memory", "received/s", "MB/s", "lost"];
-const PHASES: [&str; 4] = ["serialise", "transport", "wake-up", "deserialise"];
+/// The columns before those of the figures.
+const CONDITIONS: [&str; 3] = ["contestant", "path", "wait"];
+/// The figures of the table.
+static FIGURES: [&Figure; 7] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &THROUGHPUT, &LOST];
+/// The figures of the picture, with their titles.
+static PICTURED: [(&str, &Figure); 3] =
+    [("median latency", &P50), ("CPU time per message", &CPU_PER_MESSAGE), ("memory", &PEAK_MEMORY)];
 
 impl Versus {
     /// The results as lines of text: a table for each case, the ratios, and their meaning.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for case in &self.cases {
+        for table in self.cases.iter().flat_map(|case| self.tables(case)) {
             lines.push(String::new());
-            lines.extend(table(&case.title(self.rounds), &self.rows(case)));
-            if case.phases {
-                lines.push(String::new());
-                lines.extend(table("mean times of the parts of a message's way", &case.phase_rows()));
-            }
-            lines.extend(case.notes());
+            lines.extend(table.lines());
         }
         lines.push(String::new());
         lines.extend(self.ratios.iter().map(ToString::to_string));
@@ -36,63 +33,59 @@ impl Versus {
         lines
     }
 
-    /// The same in Markdown.
+    /// The results as a file has them.
     #[must_use]
-    pub fn markdown(&self) -> Vec<String> {
-        let mut lines = vec!["# Contestants side by side".to_owned()];
-        for case in &self.cases {
-            lines.extend([String::new(), format!("## {}", case.title(self.rounds)), String::new()]);
-            lines.extend(markdown_table(&self.rows(case)));
-            if case.phases {
-                lines.extend([String::new(), "Mean times of the parts of a message's way:".to_owned(), String::new()]);
-                lines.extend(markdown_table(&case.phase_rows()));
-            }
-            let notes = case.notes();
-            if !notes.is_empty() {
-                lines.push(String::new());
-            }
-            lines.extend(notes.into_iter().map(|note| format!("- {note}")));
+    pub fn file(&self) -> ResultsFile {
+        let runs = self.cases.iter().flat_map(|case| &case.rows).map(|row| row.results.clone());
+        let tables = self.cases.iter().flat_map(|case| self.tables(case)).chain([self.ratio_table()]);
+        let file = ResultsFile::new("compare middlewares", self.rounds, runs.collect(), tables.collect());
+        ResultsFile { ratios: self.ratios.clone(), ..file }
+    }
+
+    /// The table of a case, and that of the parts of a message's way if they were measured.
+    fn tables(&self, case: &CaseResults) -> Vec<Table> {
+        let table = |title: String, rows: Vec<Vec<String>>, notes: Vec<String>| Table { title, rows, notes };
+        let phases = || {
+            let title = format!("{}: mean times of the parts of a message's way", case.name);
+            table(title, case.phase_rows(), Vec::new())
+        };
+        let of_case = table(case.title(self.rounds), self.rows(case), case.notes());
+        [of_case].into_iter().chain(case.phases.then(phases)).collect()
+    }
+
+    fn ratio_table(&self) -> Table {
+        let header = ["base / contestant", "case", "figure", "ratio", "the base is"].map(str::to_owned).to_vec();
+        let ratios = self.ratios.iter().map(|ratio| {
+            let case = ratio.case.clone().unwrap_or_default();
+            let pair = format!("{} / {}", ratio.base, ratio.other);
+            vec![pair, case, ratio.figure.clone(), ratio.value(), ratio.base_is.clone()]
+        });
+        Table {
+            title: "Ratios".to_owned(),
+            rows: std::iter::once(header).chain(ratios).collect(),
+            notes: self.meaning(),
         }
-        if !self.ratios.is_empty() {
-            lines.extend([String::new(), "## Ratios".to_owned(), String::new()]);
-            let header = ["base / contestant", "case", "figure", "ratio", "the base is"].map(str::to_owned).to_vec();
-            let ratios = self.ratios.iter().map(|ratio| {
-                let case = ratio.case.clone().unwrap_or_default();
-                let pair = format!("{} / {}", ratio.base, ratio.other);
-                vec![pair, case, ratio.figure.clone(), ratio.value(), ratio.base_is.clone()]
-            });
-            lines.extend(markdown_table(&std::iter::once(header).chain(ratios).collect::<Vec<_>>()));
-        }
-        lines.push(String::new());
-        lines.extend(self.meaning());
-        lines
     }
 
     /// The panels of the picture: latency, CPU time and memory of each case.
     #[must_use]
     pub fn panels(&self) -> Vec<Panel> {
-        type Shown = (&'static str, fn(&Figures) -> Option<f64>, fn(f64) -> String);
-        let shown: [Shown; 3] = [
-            ("median latency", |figures| figures.p50_ns, format_ns),
-            ("CPU time per message", |figures| figures.cpu_per_message_ns, format_ns),
-            ("memory", |figures| figures.memory_kib, format_mib),
-        ];
         let bases: Vec<&String> = self.ratios.iter().map(|ratio| &ratio.base).collect();
-        let panel = |case: &CaseResults, (name, value, show): Shown| Panel {
+        let panel = |case: &CaseResults, (name, figure): (&str, &Figure)| Panel {
             title: format!("{}: {name}", case.name),
-            show,
+            unit: figure.unit,
             dots: case
                 .rows
                 .iter()
                 .map(|row| Dot {
-                    name: row.contestant.clone(),
-                    is_base: bases.contains(&&row.contestant),
-                    values: row.rounds.iter().flatten().filter_map(value).collect(),
-                    missing: row.shortfall.as_ref().map(|shortfall| shortfall.kind.to_string()),
+                    name: row.results.contestant.clone(),
+                    is_base: bases.contains(&&row.results.contestant),
+                    values: row.results.rounds.iter().flatten().filter_map(|values| values.get(figure)).collect(),
+                    missing: row.results.shortfall.as_ref().map(|shortfall| shortfall.kind.to_string()),
                 })
                 .collect(),
         };
-        self.cases.iter().flat_map(|case| shown.map(|shown| panel(case, shown))).collect()
+        self.cases.iter().flat_map(|case| PICTURED.map(|pictured| panel(case, pictured))).collect()
     }
 
     /// The rows of a case's table.
@@ -102,38 +95,31 @@ impl Versus {
         let one = bases.next().filter(|_| bases.next().is_none());
         let base = one.unwrap_or("base");
         let ratios = [format!("{base}/its p50"), format!("{base}/its CPU")];
-        let mut rows = vec![HEADER.map(str::to_owned).into_iter().chain(ratios).collect()];
-        for row in &case.rows {
-            let Some(medians) = &row.medians else {
-                let kind = row.shortfall.as_ref().map_or("not done".to_owned(), |shortfall| shortfall.kind.to_string());
-                rows.push(vec![row.contestant.clone(), kind]);
+        let columns = FIGURES.iter().map(|figure| figure.column);
+        let header = CONDITIONS.into_iter().chain(columns).map(str::to_owned);
+        let mut rows = vec![header.chain(ratios).collect::<Vec<String>>()];
+        for Row { results, path, .. } in &case.rows {
+            let Some(medians) = &results.medians else {
+                let kind =
+                    results.shortfall.as_ref().map_or("not done".to_owned(), |shortfall| shortfall.kind.to_string());
+                rows.push(vec![results.contestant.clone(), kind]);
                 continue;
             };
-            let time = |ns: Option<f64>| ns.map_or("-".to_owned(), format_ns);
             let ratio = |figure: &str| {
                 let found = self.ratios.iter().filter(|ratio| {
-                    ratio.other == row.contestant && ratio.figure == figure && ratio.case.as_ref() == Some(&case.name)
+                    ratio.other == results.contestant
+                        && ratio.figure == figure
+                        && ratio.case.as_ref() == Some(&case.name)
                 });
-                let of_base = |ratio: &super::Ratio| match one {
+                let of_base = |ratio: &Ratio| match one {
                     Some(_) => ratio.value(),
                     None => format!("{}: {}", ratio.base, ratio.value()),
                 };
                 found.map(of_base).collect::<Vec<_>>().join("; ")
             };
-            rows.push(vec![
-                row.contestant.clone(),
-                row.path.to_owned(),
-                row.wait.clone(),
-                time(medians.p50_ns),
-                time(medians.p99_ns),
-                time(medians.cpu_per_message_ns),
-                medians.memory_kib.map_or("-".to_owned(), format_mib),
-                medians.received_hz.map_or("-".to_owned(), |hz| format!("{hz:.0}")),
-                medians.received_bytes_per_s.map_or("-".to_owned(), |bytes| format!("{:.1}", bytes / 1e6)),
-                medians.lost.to_string(),
-                ratio("latency"),
-                ratio("cpu"),
-            ]);
+            let conditions = [results.contestant.clone(), (*path).to_owned(), results.wait.clone()].into_iter();
+            let figures = FIGURES.iter().map(|figure| medians.show(figure));
+            rows.push(conditions.chain(figures).chain([ratio("latency"), ratio("cpu")]).collect());
         }
         rows
     }
@@ -155,10 +141,11 @@ impl CaseResults {
 
     /// The rows of the table of phases.
     fn phase_rows(&self) -> Vec<Vec<String>> {
-        let header = std::iter::once("contestant").chain(PHASES).map(str::to_owned).collect();
-        let measured = self.rows.iter().filter_map(|row| Some((row, row.medians.as_ref()?)));
+        let header =
+            std::iter::once("contestant").chain(PHASES.iter().map(|phase| phase.column)).map(str::to_owned).collect();
+        let measured = self.rows.iter().filter_map(|row| Some((&row.results, row.results.medians.as_ref()?)));
         let rows = measured.map(|(row, medians)| {
-            let times = medians.phases_ns.iter().map(|ns| ns.map_or("-".to_owned(), format_ns));
+            let times = PHASES.iter().map(|phase| medians.show(phase));
             std::iter::once(row.contestant.clone()).chain(times).collect()
         });
         std::iter::once(header).chain(rows).collect()
@@ -172,23 +159,20 @@ impl CaseResults {
 
 impl Row {
     fn notes(&self) -> Vec<String> {
-        let name = &self.contestant;
+        let RunResults { contestant: name, wait, medians, remarks, warnings, shortfall, .. } = &self.results;
         let mut notes = Vec::new();
         if let Some(asked) = self.wait_asked {
-            notes.push(format!("{name} cannot wait `{asked}` and has its nearest: {}", self.wait));
+            notes.push(format!("{name} cannot wait `{asked}` and has its nearest: {wait}"));
         }
         if let Some(qos) = &self.qos_instead {
             notes.push(format!("{name} lacks that QoS and has its nearest: {qos}"));
         }
-        if let Some(medians) = self.medians.as_ref().filter(|medians| medians.copied > 0) {
-            notes.push(format!(
-                "{name} copied messages {} times, on publish or on take, although zero copy was asked for",
-                medians.copied
-            ));
+        if let Some(medians) = medians.as_ref().filter(|medians| medians.copied() > 0) {
+            notes.push(copied_note(name, medians.copied()));
         }
-        notes.extend(self.remarks.iter().map(|remark| format!("{name}: {remark}")));
-        notes.extend(self.warnings.note(name));
-        if let Some(shortfall) = &self.shortfall {
+        notes.extend(remarks.iter().map(|remark| format!("{name}: {remark}")));
+        notes.extend(warnings.note(name));
+        if let Some(shortfall) = shortfall {
             let n = self.missing;
             let times = if n == 1 { "one run has no figures".to_owned() } else { format!("{n} runs have no figures") };
             notes.push(format!("{name}: {times}; it {}: {}", shortfall.kind, shortfall.sentence));

@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode, Output};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use perf_test::report::full::{Log, SummaryEntry};
+use perf_test::report::full::{Log, Summary};
 use serde_json::Value;
 use tempfile::TempDir;
 use test_support::{Test, built_archive, compile, is_ignored, missing_compiler, side_by_side, trial};
@@ -61,7 +61,7 @@ fn said(output: &Output) -> String {
 
 /// Runs to a good end and reads the results.
 #[track_caller]
-fn measure(options: &str) -> SummaryEntry {
+fn measure(options: &str) -> Summary {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.json");
     let output = example(&format!("{options} --full-logfile {}", log.display()));
@@ -143,7 +143,7 @@ fn only_perf_test_starts_the_program() {
 }
 
 fn the_example_does_as_it_declares() {
-    let output = perf_test("conformance -c example");
+    let output = perf_test("check -c example");
     let said = said(&output);
     assert!(output.status.success() && said.contains(" ok, 0 failed, 5 not declared\n"), "{said}");
     for name in ["every Array64k", "round trip", "late join, VOLATILE", "matching", "killed publisher"] {

@@ -15,6 +15,7 @@ test_support::tests![
     a_topology_is_checked_and_listed_as_it_is_resolved,
     a_worker_is_started_by_the_program_alone,
     a_program_without_that_of_its_workers_says_how_to_get_it,
+    microcontrollers_are_measured_by_the_program_beside_this_one,
     the_list_has_what_can_be_measured_and_how_to_add_the_rest,
     a_subscription_without_samples_is_a_failed_measurement,
     programs_with_different_types_are_told_so,
@@ -120,6 +121,23 @@ fn a_program_without_that_of_its_workers_says_how_to_get_it() {
     memory.assert_empty();
 }
 
+fn microcontrollers_are_measured_by_the_program_beside_this_one() {
+    let memory = Memory::new();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let [perf_test, beside] = ["perf_test", "perf_micro"].map(|name| folder.path().join(name));
+    std::fs::hard_link(env!("CARGO_BIN_EXE_perf_test"), &perf_test).unwrap();
+    let run = || memory.command_of(&perf_test, "micro latency --help -n 5").output().unwrap();
+    let refused = run();
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("`cargo build --release -p perf-micro -p gantry-agent` builds it"), "{stderr}");
+    std::fs::write(&beside, "#!/bin/sh\necho \"$@\"\nexit 3\n").unwrap();
+    std::fs::set_permissions(&beside, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let started = run();
+    assert_eq!(String::from_utf8_lossy(&started.stdout), "latency --help -n 5\n");
+    assert_eq!(started.status.code(), Some(3));
+}
+
 fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     let description = Description {
         version: "1.9".to_owned(),
@@ -176,7 +194,8 @@ fn the_list_has_what_can_be_measured_and_how_to_add_the_rest() {
     assert!(text.contains("--set transport=udp|shared-memory: the way"), "{text}");
     assert!(text.contains("pull; matching: count; zero copy of Plain"), "{text}");
     // Both spellings are the same middleware.
-    let twice = memory.command("versus -c two_words,two-words").env("PATH", folder.path()).output().unwrap();
+    let twice =
+        memory.command("compare middlewares -c two_words,two-words").env("PATH", folder.path()).output().unwrap();
     let sentence = String::from_utf8_lossy(&twice.stderr).into_owned();
     assert!(sentence.contains("has the contestant two-words twice"), "{sentence}");
     // A program that says nothing of itself is listed with the reason.

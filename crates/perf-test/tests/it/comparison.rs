@@ -11,6 +11,7 @@ use crate::program::Memory;
 test_support::tests![
     twice_the_latency_is_a_regression_and_the_same_is_none,
     two_logs_are_compared_without_a_verdict,
+    the_memory_of_a_log_with_a_daemon_is_the_same_in_every_command,
     a_gate_that_could_never_fail_and_wrong_sides_are_refused,
 ];
 
@@ -99,6 +100,31 @@ fn two_logs_are_compared_without_a_verdict() {
     let refused = memory.run(&format!("compare {slow_name} {fast_name}"));
     assert_eq!((refused.status.code(), refused.stdout.as_str()), (Some(2), ""), "{}", refused.everything());
     assert!(refused.stderr.contains(&format!("{fast_name} has no summary: its run was killed")), "{}", refused.stderr);
+}
+
+fn the_memory_of_a_log_with_a_daemon_is_the_same_in_every_command() {
+    let (memory, folder) = (Memory::new(), tempfile::tempdir().unwrap());
+    let read =
+        |path: &str| -> Value { serde_json::from_slice(&std::fs::read(folder.path().join(path)).unwrap()).unwrap() };
+    let options = "-c Mock --mock daemon -m Array1k -r 100 --max-runtime 1 --warmup 0 --rounds 2";
+    let versus = memory.run(&format!("compare middlewares {options} --results {}", folder.path().display()));
+    versus.assert_good();
+    let rounds = &read("versus.json")["runs"][0]["rounds"];
+    let of_versus = [0, 1].map(|round| rounds[round]["memory_kib"].as_f64().unwrap());
+
+    let [first, second] = [1, 2].map(|round| format!("{}/Array1k/mock-round{round}.json", folder.path().display()));
+    let compared = memory.run(&format!("compare {first} {second} --json"));
+    compared.assert_good();
+    let json: Value = serde_json::from_str(&compared.stdout).unwrap();
+    let change = json["changes"].as_array().unwrap().iter().find(|change| change["metric"] == "rss").unwrap();
+    let of_compare = ["before", "after"].map(|side| change[side][0].as_f64().unwrap());
+    assert_eq!(of_compare, of_versus);
+
+    let summary = Log::read(std::path::Path::new(&first)).unwrap().summary.unwrap();
+    let [daemon] = summary.daemons.as_slice() else { panic!("{:?}", summary.daemons) };
+    let of_workers: u64 = summary.workers.iter().map(|worker| worker.memory.peak_rss_kib).sum();
+    assert!(daemon.memory.peak_rss_kib > 0 && of_compare[0] == (of_workers + daemon.memory.peak_rss_kib) as f64);
+    memory.assert_empty();
 }
 
 fn a_gate_that_could_never_fail_and_wrong_sides_are_refused() {

@@ -1,4 +1,4 @@
-//! `perf_test conditions`: settings are applied, recorded and always restored; results of several boots are put
+//! `perf_test compare conditions`: settings are applied, recorded and always restored; results of several boots are put
 //! together.
 
 use std::fs::{self, OpenOptions};
@@ -98,7 +98,7 @@ fn settings_are_applied_recorded_and_restored() {
         "rounds: 2\n{RUN}conditions:\n- baseline\n- {{name: fast, governor: performance, isolate: 1-2}}\n\
          - {{name: poll, boot: idle=poll isolcpus=3}}\n"
     ));
-    let options = format!("conditions {}/plan.yaml", folder.path().display());
+    let options = format!("compare conditions {}/plan.yaml", folder.path().display());
     let done = run(&memory, &options, Some(&fake));
     done.assert_good();
     assert_eq!(governor(&fake), "schedutil");
@@ -130,7 +130,7 @@ fn settings_are_applied_recorded_and_restored() {
     ] {
         assert!(done.stdout.contains(words), "{words:?} is not in {}", done.everything());
     }
-    let found = json(&results.join("conditions.json"));
+    let found = json(&results.join("conditions.json"))["details"].clone();
     assert_eq!(found["runs"][0]["cells"][1]["figures"][2]["metric"], "latency_mean_ns", "{found}");
     assert_eq!(found["missing"][0]["condition"], "poll", "{found}");
     let csv = fs::read_to_string(results.join("conditions.csv")).unwrap();
@@ -155,7 +155,7 @@ fn a_setting_that_is_refused_leaves_the_others_as_they_were() {
     fake.policy(1, "1", "schedutil", (240_000, 1_200_000));
     fake.file(&format!("{CPUFREQ}/policy1/scaling_governor"), "");
     let folder = plan(&format!("rounds: 1\n{RUN}conditions: [baseline, {{name: fast, governor: performance}}]\n"));
-    let done = run(&memory, &format!("conditions {}/plan.yaml", folder.path().display()), Some(&fake));
+    let done = run(&memory, &format!("compare conditions {}/plan.yaml", folder.path().display()), Some(&fake));
     assert_eq!(done.status.code(), Some(1), "{}", done.everything());
     let words = format!("fast: rounds are missing: refused: /{CPUFREQ}/policy1/scaling_governor cannot be read");
     assert!(done.stdout.contains(&words), "{}", done.everything());
@@ -166,7 +166,7 @@ fn a_setting_that_is_refused_leaves_the_others_as_they_were() {
 fn a_setting_that_is_not_restored_costs_no_table() {
     let (memory, fake) = (Memory::new(), machine());
     let folder = plan(&format!("rounds: 1\n{RUN}conditions: [baseline, {{name: fast, governor: performance}}]\n"));
-    let child = start(&memory, &format!("conditions {}/plan.yaml", folder.path().display()), Some(&fake));
+    let child = start(&memory, &format!("compare conditions {}/plan.yaml", folder.path().display()), Some(&fake));
     wait_until(|| governor(&fake) == "performance");
     let file = fake.root().join(format!("{POLICY}/scaling_governor"));
     fs::remove_file(&file).unwrap();
@@ -186,11 +186,11 @@ fn topologies_run_in_each_executor_under_each_condition() {
     let folder = plan(&format!(
         "rounds: 1\nruns: {{robot: topology pub_sub_100kb -t 1}}\nexecutors: [single, events]\nconditions: {conditions}\n"
     ));
-    let options = format!("conditions {}/plan.yaml", folder.path().display());
+    let options = format!("compare conditions {}/plan.yaml", folder.path().display());
     let done = run(&memory, &options, Some(&fake));
     done.assert_good();
     let results = folder.path().join("plan-results");
-    let found = json(&results.join("conditions.json"));
+    let found = json(&results.join("conditions.json"))["details"].clone();
     for (run, executor) in found["runs"].as_array().unwrap().iter().zip(["single", "events"]) {
         assert_eq!(run["label"], format!("robot {executor}"));
         let cells = run["cells"].as_array().unwrap();
@@ -212,7 +212,7 @@ fn topologies_run_in_each_executor_under_each_condition() {
 fn an_interrupt_and_a_kill_restore_the_machine() {
     let (memory, fake) = (Memory::new(), machine());
     let folder = plan(&format!("{LONG_RUN}conditions: [{{name: fast, governor: performance, isolate: 1}}]\n"));
-    let options = format!("conditions {}/plan.yaml", folder.path().display());
+    let options = format!("compare conditions {}/plan.yaml", folder.path().display());
     for signal in [Signal::INT, Signal::TERM] {
         let child = start(&memory, &options, Some(&fake));
         wait_until(|| governor(&fake) == "performance");
@@ -240,7 +240,7 @@ fn an_interrupt_and_a_kill_restore_the_machine() {
     assert!(governor(&fake) == "schedutil" && !group.exists());
     let then = run(&memory, "list", Some(&fake));
     assert!(then.stderr.is_empty(), "{}", then.everything());
-    let merge = run(&memory, &format!("conditions merge {}/plan-results", folder.path().display()), None);
+    let merge = run(&memory, &format!("compare conditions merge {}/plan-results", folder.path().display()), None);
     assert!(merge.stderr.contains("no run was measured: mock, fast: rounds are missing: "), "{}", merge.everything());
 }
 
@@ -261,7 +261,7 @@ fn scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored() {
     let memory = Memory::new();
     let settings = "taskset: 0, chrt: rr 1, cpu_dma_latency_us: 7";
     let folder = plan(&format!("rounds: 2\n{RUN}conditions: [baseline, {{name: rt, {settings}}}]\n"));
-    run(&memory, &format!("conditions {}/plan.yaml", folder.path().display()), None).assert_good();
+    run(&memory, &format!("compare conditions {}/plan.yaml", folder.path().display()), None).assert_good();
     let results = folder.path().join("plan-results");
     let environment = |log: &str| json(&results.join(log))["environment"].clone();
     for round in [1, 2] {
@@ -277,7 +277,7 @@ fn scheduling_and_wake_up_limits_of_this_machine_are_applied_and_restored() {
     assert_ne!(limit_us(), 7);
     // The workers have it, and a kill ends it.
     let folder = plan(&format!("{LONG_RUN}conditions: [{{name: rt, {settings}}}]\n"));
-    let child = start(&memory, &format!("conditions {}/plan.yaml", folder.path().display()), None);
+    let child = start(&memory, &format!("compare conditions {}/plan.yaml", folder.path().display()), None);
     let workers = || -> Vec<u32> {
         let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap_or_default();
         children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
@@ -301,8 +301,9 @@ fn results_of_several_boots_are_put_together() {
     let (memory, fake) = (Memory::new(), machine());
     let folder = plan(&format!("rounds: 1\n{RUN}conditions: [baseline, {{name: poll, boot: idle=poll}}]\n"));
     let at = |name: &str| format!("{}/{name}", folder.path().display());
-    let measure =
-        |name: &str| run(&memory, &format!("conditions {} --results {}", at("plan.yaml"), at(name)), Some(&fake));
+    let measure = |name: &str| {
+        run(&memory, &format!("compare conditions {} --results {}", at("plan.yaml"), at(name)), Some(&fake))
+    };
     let generic = measure("generic");
     generic.assert_good();
     assert!(generic.stderr.contains("poll: skipped: it needs a boot with the kernel parameters `idle=poll`"));
@@ -316,7 +317,7 @@ fn results_of_several_boots_are_put_together() {
     let polling = measure("lowlatency");
     polling.assert_good();
     assert!(polling.stderr.contains("baseline: skipped: it needs a boot without the kernel parameters `idle=poll`"));
-    let merge = format!("conditions merge {} {} --output {}", at("generic"), at("lowlatency"), at("all"));
+    let merge = format!("compare conditions merge {} {} --output {}", at("generic"), at("lowlatency"), at("all"));
     let merged = run(&memory, &merge, None);
     merged.assert_good();
     for words in [
@@ -329,17 +330,20 @@ fn results_of_several_boots_are_put_together() {
     }
     assert!(!merged.stdout.contains("skipped"), "{}", merged.everything());
     // The machine is the same, and the boot is not.
-    let two = run(&memory, &format!("conditions merge {} {}", at("later"), at("lowlatency")), None);
+    let two = run(&memory, &format!("compare conditions merge {} {}", at("later"), at("lowlatency")), None);
     for words in ["| baseline (boot 1) |", "| baseline (boot 2) |"] {
         assert!(two.stdout.contains(words), "{words:?} is not in {}", two.everything());
     }
-    assert_eq!(json(&folder.path().join("all/conditions.json"))["conditions"].as_array().map(Vec::len), Some(3));
+    assert_eq!(
+        json(&folder.path().join("all/conditions.json"))["details"]["conditions"].as_array().map(Vec::len),
+        Some(3)
+    );
     // A copy of a folder has no runs of its own.
     let copied = memory.shell(&format!("cp -r {} {}", at("lowlatency"), at("copy"))).status().unwrap();
     assert!(copied.success());
-    let merge = format!("conditions merge {} {} --output {}", at("lowlatency"), at("copy"), at("once"));
+    let merge = format!("compare conditions merge {} {} --output {}", at("lowlatency"), at("copy"), at("once"));
     run(&memory, &merge, None).assert_good();
-    let once = json(&folder.path().join("once/conditions.json"));
+    let once = json(&folder.path().join("once/conditions.json"))["details"].clone();
     for cell in once["runs"][0]["cells"].as_array().unwrap() {
         assert_eq!(cell["logs"].as_array().map(Vec::len), Some(1), "{cell}");
     }
@@ -347,7 +351,7 @@ fn results_of_several_boots_are_put_together() {
         (format!("{0} {0}", at("generic")), "is given twice"),
         (folder.path().display().to_string(), "has no conditions"),
     ] {
-        let refused = run(&memory, &format!("conditions merge {folders}"), None);
+        let refused = run(&memory, &format!("compare conditions merge {folders}"), None);
         assert!(refused.status.code() == Some(2) && refused.stderr.contains(words), "{}", refused.everything());
     }
 }
@@ -358,7 +362,7 @@ fn another_user_is_told_what_to_do() {
     let is_root = rustix::process::geteuid().is_root();
     let folder = plan(&format!("{RUN}conditions: [{{name: a, chrt: rr 1}}]\n"));
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = memory.command(&format!("conditions {}/plan.yaml", folder.path().display()));
+    let mut command = memory.command(&format!("compare conditions {}/plan.yaml", folder.path().display()));
     let output = if is_root { command.uid(NOBODY).gid(NOBODY).output() } else { command.output() };
     let Ok(output) = output else {
         ignore("the user nobody cannot start this program");
@@ -379,7 +383,7 @@ fn wrong_plans_are_refused_before_a_run() {
         ("[{name: a, isolate: 0-3}]", "isolate: 0-3 are all CPUs"),
     ] {
         let folder = plan(&format!("{RUN}conditions: {conditions}\n"));
-        let refused = run(&memory, &format!("conditions {}/plan.yaml", folder.path().display()), Some(&fake));
+        let refused = run(&memory, &format!("compare conditions {}/plan.yaml", folder.path().display()), Some(&fake));
         assert_eq!(refused.status.code(), Some(2), "{}", refused.everything());
         assert!(refused.stderr.contains(words), "{words:?} is not in {}", refused.everything());
         assert!(!folder.path().join("plan-results").exists());
@@ -388,7 +392,7 @@ fn wrong_plans_are_refused_before_a_run() {
     let bare = Fake::empty();
     let folder =
         plan(&format!("{RUN}conditions: [{{name: a, governor: performance}}, {{name: b, cpu_dma_latency_us: 0}}]\n"));
-    let skipped = run(&memory, &format!("conditions {}/plan.yaml", folder.path().display()), Some(&bare));
+    let skipped = run(&memory, &format!("compare conditions {}/plan.yaml", folder.path().display()), Some(&bare));
     assert_eq!(skipped.status.code(), Some(1), "{}", skipped.everything());
     for words in [
         "a: skipped: no governor can be chosen",

@@ -1,4 +1,4 @@
-//! `perf_test conformance`: back ends that do as they declare pass, and each defect of the mock fails in its own words.
+//! `perf_test check`: back ends that do as they declare pass, and each defect of the mock fails in its own words.
 
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ fn names(checks: &[(String, String)]) -> Vec<&str> {
 
 fn the_mock_passes() {
     let memory = Memory::new();
-    let run = memory.run("conformance -c mock");
+    let run = memory.run("check -c mock");
     run.assert_good();
     for name in ["Array128", "Array64k", "Array1m", "UnboundedSequence"].map(|message| format!("every {message}: ")) {
         assert!(run.stdout.contains(&format!("ok            {name}")), "{}", run.everything());
@@ -59,7 +59,7 @@ fn the_mock_passes() {
 
 fn gantry_passes_in_both_modes_of_publishing() {
     let memory = Memory::new();
-    let run = memory.run("conformance --json");
+    let run = memory.run("check --json");
     run.assert_good();
     let ok = checks(&run, "ok");
     for name in ["loans of Array1m", "setting publishing=async", "overload", "late join, TRANSIENT_LOCAL", "matching"] {
@@ -73,7 +73,7 @@ fn gantry_passes_in_both_modes_of_publishing() {
 /// The mock with this script and these options.
 fn mock(script: &str, options: &str) -> (Memory, Finished) {
     let memory = Memory::new();
-    let run = memory.run(&format!("conformance -c Mock --mock {script} -m Array64k --json {options}"));
+    let run = memory.run(&format!("check -c Mock --mock {script} -m Array64k --json {options}"));
     assert_eq!(run.status.code(), Some(1), "{}", run.everything());
     assert!(run.stderr.contains("checks of Mock failed"), "{}", run.stderr);
     (memory, run)
@@ -126,7 +126,7 @@ fn copies_instead_of_loans_fail_their_check_alone() {
 
 fn a_mock_with_listeners_declares_them() {
     let memory = Memory::new();
-    let run = memory.run("conformance -c Mock --mock push --only r --json -m Array128 --set colour=red");
+    let run = memory.run("check -c Mock --mock push --only r --json -m Array128 --set colour=red");
     run.assert_good();
     assert_eq!(names(&checks(&run, "not_declared")), ["round trip", "services"], "{}", run.everything());
     assert!(names(&checks(&run, "ok")).contains(&"every Array128"), "{}", run.everything());
@@ -143,7 +143,7 @@ fn a_delivery_that_is_not_declared_fails() {
 
 fn a_late_subscription_uses_the_daemon_of_its_publisher() {
     let memory = Memory::new();
-    let run = memory.run("conformance -c Mock --mock daemon --only late");
+    let run = memory.run("check -c Mock --mock daemon --only late");
     run.assert_good();
     // One for each durability.
     assert_eq!(run.stderr.matches("the daemon of the mock is ready").count(), 2, "{}", run.everything());
@@ -170,7 +170,7 @@ fn wrong_usage_is_no_fault_of_the_middleware() {
         ("-c Mock --only nothing", "no check has `nothing` in its name"),
         ("-c Gantry --mock lose=3", "--mock does not apply"),
     ] {
-        let run = memory.run(&format!("conformance {options}"));
+        let run = memory.run(&format!("check {options}"));
         assert_eq!(run.status.code(), Some(2), "{}", run.everything());
         assert!(run.stderr.contains(words) && run.stdout.is_empty(), "{}", run.everything());
     }

@@ -1,4 +1,4 @@
-//! `perf_test experiment sizes`, `types` and `matrix` in real processes.
+//! `perf_test sweep sizes`, `types` and `matrix` in real processes.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn zero_copy_of_several_contestants_is_one_table_with_pairs() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path();
     let options = format!(
-        "experiment zero-copy -c Gantry,Mock -m Array64k -r 50 --runs 2 --max-runtime 1 --results {}",
+        "sweep zero-copy -c Gantry,Mock -m Array64k -r 50 --runs 2 --max-runtime 1 --results {}",
         results.display()
     );
     let first = memory.run(&options);
@@ -29,13 +29,20 @@ fn zero_copy_of_several_contestants_is_one_table_with_pairs() {
         assert!(first.stdout.contains(words), "{words} is not in {}", first.everything());
     }
     // Every second round is in the opposite order.
-    let of_mock = first.stderr.lines().filter_map(|line| line.split_once("mock with"));
+    let of_mock = first.stderr.lines().filter_map(|line| line.split_once(": mock, Communication Method "));
     let order: Vec<&str> = of_mock.map(|(_, rest)| rest).collect();
-    assert!(order[0].starts_with("out zero copy, round 1") && order[2].starts_with(" zero copy, round 2"), "{order:?}");
+    assert!(
+        order[0].starts_with("Non-\"zero-copy\", round 1") && order[2].starts_with("\"zero-copy\", round 2"),
+        "{order:?}"
+    );
     let found: Value = serde_json::from_slice(&fs::read(results.join("zero-copy.json")).unwrap()).unwrap();
-    assert_eq!(found["contestants"][0]["zero_copy"]["zero_copy"], true, "{found}");
-    assert_eq!(found["contestants"][1]["copy"]["rounds"].as_array().unwrap().len(), 2, "{found}");
-    assert!(results.join("zero-copy.md").is_file() && results.join("zero-copy/mock/copy-round2.json").is_file());
+    assert_eq!(
+        (&found["runs"][2]["zero_copy"], &found["ratios"][0]["other"]),
+        (&true.into(), &"gantry, copy".into()),
+        "{found}"
+    );
+    assert_eq!(found["runs"][1]["rounds"].as_array().unwrap().len(), 2, "{found}");
+    assert!(results.join("zero-copy.md").is_file() && results.join("zero-copy/mock/default-round2.json").is_file());
     let second = memory.run(&options);
     assert_eq!(second.stderr.matches("its log is there").count(), 8, "{}", second.everything());
     memory.assert_empty();
@@ -46,18 +53,25 @@ fn sizes_measures_every_way_and_goes_on_where_it_ended() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path();
     let options =
-        format!("experiment sizes -c Gantry,Mock -m Array1k,Array64k -r 100 {SHORT} --results {}", results.display());
+        format!("sweep sizes -c Gantry,Mock -m Array1k,Array64k -r 100 {SHORT} --results {}", results.display());
     let first = memory.run(&options);
     first.assert_good();
-    for words in ["| intra-process, async | received of 100 |", "mock: p50 of the latency", "no knee can be found"] {
+    for words in [
+        "| gantry     | INTER_THREAD       | Array64k | async      | 65536 |",
+        "| mock       |",
+        "no knee can be found",
+    ] {
         assert!(first.stdout.contains(words), "{words} is not in {}", first.everything());
     }
     let found: Value = serde_json::from_slice(&fs::read(results.join("sizes.json")).unwrap()).unwrap();
-    assert_eq!(found["series"].as_array().unwrap().len(), 6, "{found}");
-    assert!(found["series"][3]["points"][1]["medians"]["p50_ns"].as_f64().is_some_and(|ns| ns > 0.0), "{found}");
+    assert_eq!((found["knees"].as_array().unwrap().len(), found["runs"].as_array().unwrap().len()), (6, 12), "{found}");
+    assert!(found["runs"][3]["medians"]["p50_ns"].as_f64().is_some_and(|ns| ns > 0.0), "{found}");
+    assert_eq!((&found["schema"], &found["command"]), (&"gantry.perf_test.results/1".into(), &"sweep sizes".into()));
+    let rows = found["tables"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 13, "{found}");
     assert!(results.join("sizes.md").is_file() && results.join("sizes.svg").is_file());
     // A run that is missing is done; the others are there.
-    let missing = results.join("sizes/mock/Array64k-intra-process-round1.json");
+    let missing = results.join("sizes/mock/execution-strategy=INTER_THREAD_msg=Array64k-round1.json");
     fs::remove_file(&missing).unwrap();
     let second = memory.run(&options);
     second.assert_good();
@@ -70,15 +84,15 @@ fn types_and_matrix_tell_refusals_beside_figures() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path();
-    let types = format!("experiment types -c Gantry:raw -m Array1k,Stamped10b {SHORT} --results {}", results.display());
+    let types = format!("sweep types -c Gantry:raw -m Array1k,Stamped10b {SHORT} --results {}", results.display());
     let types = memory.run(&types);
     types.assert_good();
-    assert!(types.stdout.contains("| Array1k    | 1024  |"), "{}", types.everything());
+    assert!(types.stdout.contains("| gantry:raw | Array1k    | 1024  |"), "{}", types.everything());
     assert!(results.join("types.json").is_file() && results.join("types.md").is_file());
     let yaml = results.join("run.yaml");
     let text = "experiments:\n- com_mean: [Gantry, OpenDDS]\n  msg: [Array1k, Array4k]\n  max_runtime: 1\n  ignore_seconds: 0\n";
     fs::write(&yaml, text).unwrap();
-    let matrix = format!("experiment matrix {} --results {}", yaml.display(), results.display());
+    let matrix = format!("sweep matrix {} --results {}", yaml.display(), results.display());
     let first = memory.run(&matrix);
     first.assert_good();
     assert_eq!(first.stdout.matches("| refused [1] |").count(), 2, "{}", first.everything());
@@ -100,11 +114,14 @@ fn wrong_input_is_refused_before_a_run() {
         ("sizes -m Arry1k".to_owned(), "there is no message `Arry1k`"),
         ("zero-copy -c Gantry,Mock --zero-copy".to_owned(), "leave out --zero-copy"),
         ("zero-copy -c Gantry,Mock -m Arry1k".to_owned(), "there is no message `Arry1k`"),
+        ("zero-copy --max-runtime 0".to_owned(), "give --max-runtime 1 or more"),
+        ("zero-copy --require lost=0".to_owned(), "--require applies to single runs"),
+        ("zero-copy -o none -o csv".to_owned(), "-o none contradicts another output"),
         ("types --runs 3".to_owned(), "give --rounds"),
-        ("types -m ,".to_owned(), "-m `,` names no message"),
+        ("types -m ,".to_owned(), "--msg has no value"),
         (format!("types --results {}", yaml.display()), "run.yaml is no folder: give --results a folder"),
     ] {
-        let refused = memory.run(&format!("experiment {options}"));
+        let refused = memory.run(&format!("sweep {options}"));
         assert_eq!(refused.status.code(), Some(2), "{}", refused.everything());
         assert!(refused.stderr.contains(words), "{words} is not in {}", refused.everything());
     }

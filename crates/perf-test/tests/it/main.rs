@@ -15,8 +15,6 @@ mod footprint;
 mod kills;
 mod logs;
 mod messages;
-mod micro;
-mod micro_memory;
 mod mock;
 mod page;
 mod parser;
@@ -54,8 +52,6 @@ fn main() -> ExitCode {
         robot_services::TESTS,
         robot_chains::TESTS,
         scale::TESTS,
-        micro::TESTS,
-        micro_memory::TESTS,
         runs::TESTS,
         messages::TESTS,
         terminal::TESTS,

@@ -89,7 +89,7 @@ fn the_page_draws_and_filters_in_a_browser_without_an_error() {
         ("plot-metric", "Latency p50 by message size", 4),
         ("plot-percentile", "Latency by percentile", 12),
         ("plot-time", "Latency p50 over time", 4),
-        ("plot-cpu", "CPU time per message by message size", 4),
+        ("plot-cpu", "CPU per message by message size", 4),
         ("plot-memory", "Peak memory by message size", 4),
     ] {
         let plot = plot(&document, id);

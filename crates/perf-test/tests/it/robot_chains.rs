@@ -1,7 +1,7 @@
 //! Triggered publishers, work and chains in topologies, over the mock, whose latencies are known, and over Gantry.
 
 use crate::robots::{RUN_S, run};
-use perf_test::report::full::{SubscriptionEntry, SummaryEntry};
+use perf_test::report::full::{SubscriptionEntry, Summary};
 
 test_support::tests![
     a_chain_is_as_long_as_its_hops_and_its_work,
@@ -28,7 +28,7 @@ const MS: f64 = 1e6;
 
 /// Every message of a timer is sent, skipped, refused or unsent; and every message that was sent is received or lost.
 #[track_caller]
-fn assert_accounted(summary: &SummaryEntry) {
+fn assert_accounted(summary: &Summary) {
     for (publisher, due) in summary.publishers.iter().zip([80 * RUN_S - 1, 20 * RUN_S - 1]) {
         let sent = &publisher.sent;
         assert_eq!(sent.samples + sent.skipped + sent.refused + sent.unsent, due, "{publisher:?}");
@@ -41,7 +41,7 @@ fn assert_accounted(summary: &SummaryEntry) {
 }
 
 /// Messages that a subscription got, duplicates included.
-fn got(summary: &SummaryEntry, subscription: usize) -> u64 {
+fn got(summary: &Summary, subscription: usize) -> u64 {
     let received = &summary.subscriptions[subscription].received;
     received.samples + received.duplicates
 }

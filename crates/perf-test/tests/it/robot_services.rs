@@ -1,7 +1,7 @@
 //! Services in topologies, over the mock, whose faults are known, and over Gantry.
 
 use crate::robots::{RUN_S, run};
-use perf_test::report::full::{Log, SummaryEntry};
+use perf_test::report::full::{Log, Summary};
 
 test_support::tests![
     every_request_of_a_stalled_executor_is_accounted_for,
@@ -28,7 +28,7 @@ const SENDERS: [usize; 3] = [1, 0, 2];
 
 /// Every request that was due is sent, skipped, refused or unsent; and every one that was sent is answered or lost.
 #[track_caller]
-fn assert_accounted(summary: &SummaryEntry) {
+fn assert_accounted(summary: &Summary) {
     assert_eq!((summary.publishers.len(), summary.subscriptions.len(), summary.servers.len()), (3, 3, 1));
     for (publisher, due) in summary.publishers.iter().zip(DUE) {
         let sent = &publisher.sent;
@@ -42,7 +42,7 @@ fn assert_accounted(summary: &SummaryEntry) {
     assert_eq!(summary.servers[0].sent, requests);
 }
 
-fn summary_of(log: &Log) -> &SummaryEntry {
+fn summary_of(log: &Log) -> &Summary {
     log.summary.as_ref().unwrap()
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use perf_test::{
-    report::full::{Place, SummaryEntry},
+    report::full::{Place, Summary},
     topology::{Named, Topology, Trigger, all_named},
 };
 
@@ -64,7 +64,7 @@ fn due(topology: &Topology) -> Vec<Option<u64>> {
 /// Each message that was due is sent, skipped, refused or unsent; and each that was sent is received, overwritten or
 /// lost, by each subscription of its topic.
 #[track_caller]
-fn assert_accounted(names: &str, topology: &Topology, summary: &SummaryEntry) {
+fn assert_accounted(names: &str, topology: &Topology, summary: &Summary) {
     let due = due(topology);
     assert_eq!(summary.publishers.len(), due.len(), "{names}");
     for (publisher, due) in summary.publishers.iter().zip(due) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use perf_test::report::full::{Log, Place, SubscriptionEntry, SummaryEntry};
+use perf_test::report::full::{Log, Place, SubscriptionEntry, Summary};
 
 use rustix::process::Signal;
 
@@ -76,7 +76,7 @@ pub fn attempt(files: &[&str], run_s: u64, options: &str) -> (Finished, Log) {
 /// Every message that was due is sent, skipped, refused or unsent; and every message that was sent is received,
 /// overwritten or lost, by each subscription.
 #[track_caller]
-fn assert_accounted(summary: &SummaryEntry, due: &[u64], senders: &[usize]) {
+fn assert_accounted(summary: &Summary, due: &[u64], senders: &[usize]) {
     for (publisher, due) in summary.publishers.iter().zip(due) {
         let sent = &publisher.sent;
         assert_eq!(sent.samples + sent.skipped + sent.refused + sent.unsent, *due, "{publisher:?}");

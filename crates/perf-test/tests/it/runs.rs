@@ -171,14 +171,20 @@ fn the_history_of_a_late_subscription_is_counted_apart_from_live_samples() {
 
 fn the_experiment_runs_both_ways_and_reports_the_difference() {
     let memory = Memory::new();
-    let run = memory.run("experiment zero-copy -r 20 --max-runtime 2");
+    let folder = tempfile::tempdir().unwrap();
+    let logs = format!("-o stdout -l {}", folder.path().join("a.csv").display());
+    let run = memory.run(&format!("sweep zero-copy -r 20 --max-runtime 2 {logs}"));
     run.assert_good();
     assert_eq!(run.rows(), 4);
     assert_eq!(run.stdout.matches("Maximum runtime reached. Exiting.").count(), 2);
-    let (_, analysis) = run.stdout.split_once("result analysis").unwrap();
-    assert!(analysis.contains("| Communication Method | Latency"), "{analysis}");
-    assert!(analysis.contains("| Non-\"zero-copy\"") && analysis.contains("| \"zero-copy\""), "{analysis}");
-    assert_eq!(analysis.lines().filter(|line| line.starts_with("- The ")).count(), 7, "{analysis}");
+    let (_, found) = run.stdout.split_once("\n2 runs\n").unwrap();
+    assert!(found.contains("| Communication Method | p50"), "{found}");
+    assert!(found.contains("| Non-\"zero-copy\"") && found.contains("| \"zero-copy\""), "{found}");
+    assert!(found.contains("gantry: zero copy / copy: p50 "), "{found}");
+    assert!(found.contains("result analysis") && found.contains("| minflt | majflt | nvcsw | nivcsw |"), "{found}");
+    for log in ["a-copy.csv", "a-zero-copy.csv"] {
+        assert!(folder.path().join(log).is_file(), "{log}");
+    }
     memory.assert_empty();
 }
 
@@ -197,12 +203,14 @@ fn several_runs_are_reported_together_and_each_has_its_logs() {
 
 fn compared_runs_are_interleaved_in_pairs_of_changing_order() {
     let memory = Memory::new();
-    let run = memory.run("experiment zero-copy -m Array1k -r 100 --max-runtime 1 --runs 2");
+    let run = memory.run("sweep zero-copy -m Array1k -r 100 --max-runtime 1 --runs 2");
     run.assert_good();
-    let order: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("=== run")).collect();
-    let expected = ["1 of 4: without", "2 of 4: with", "3 of 4: with", "4 of 4: without"];
-    assert_eq!(order, expected.map(|run| format!("=== run {run} zero copy ===")), "{}", run.stdout);
-    assert!(run.stdout.contains("2 pairs of runs, interleaved: from copy to zero copy"), "{}", run.stdout);
+    let order: Vec<&str> =
+        run.stderr.lines().filter_map(|line| line.split("gantry, ").nth(1)?.split(';').next()).collect();
+    let (copy, zero_copy) = ("Communication Method Non-\"zero-copy\"", "Communication Method \"zero-copy\"");
+    let expected = [(copy, 1), (zero_copy, 1), (zero_copy, 2), (copy, 2)];
+    assert_eq!(order, expected.map(|(method, round)| format!("{method}, round {round}")), "{}", run.stderr);
+    assert!(run.stdout.contains("medians of 2 rounds") && !run.stdout.contains("T_experiment"), "{}", run.stdout);
     memory.assert_empty();
 }
 

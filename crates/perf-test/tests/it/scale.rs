@@ -29,6 +29,9 @@ fn sizes_are_measured_and_the_estimate_is_checked_on_others() {
         assert!(done.stdout.contains(words), "{words:?} is not in {}", done.everything());
     }
     let found: Value = serde_json::from_slice(&fs::read(results.join("scale.json")).unwrap()).unwrap();
+    assert_eq!((&found["schema"], &found["command"]), (&"gantry.perf_test.results/1".into(), &"scale".into()));
+    assert!(found["runs"][0]["medians"]["received"].as_f64().is_some_and(|n| n > 0.0), "{found}");
+    let found = &found["details"];
     let sizes = found["sizes"].as_array().unwrap();
     let endpoints =
         |of: &Value| of["load"]["publishers"].as_f64().unwrap() + of["load"]["subscriptions"].as_f64().unwrap();

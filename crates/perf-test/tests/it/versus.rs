@@ -1,5 +1,5 @@
-//! `perf_test versus` in real processes: contestants that fail are rows, a folder of results is gone on with, Ctrl-C
-//! keeps what was measured.
+//! `perf_test compare middlewares` in real processes: contestants that fail are rows, a folder of results is gone on
+//! with, Ctrl-C keeps what was measured.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -61,7 +61,7 @@ fn contestants_that_refuse_crash_or_hang_are_rows_and_the_others_go_on() {
         ],
     );
     let results = workers.path().join("results");
-    let options = format!("versus -c refuser,crasher,Mock,Gantry --mock stall=1:100s {CASE} --results");
+    let options = format!("compare middlewares -c refuser,crasher,Mock,Gantry --mock stall=1:100s {CASE} --results");
     let path = std::env::join_paths([workers.path(), Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
     let versus = finish(memory.command(&options).arg(&results).env("PATH", path));
     versus.assert_good();
@@ -84,7 +84,7 @@ fn runs_whose_logs_are_there_are_not_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results");
     let versus = |more: &str| {
-        let options = format!("versus -c Gantry,Mock {CASE} {more} --results {}", results.display());
+        let options = format!("compare middlewares -c Gantry,Mock {CASE} {more} --results {}", results.display());
         let versus = memory.run(&options);
         versus.assert_good();
         versus
@@ -103,7 +103,7 @@ fn runs_whose_logs_are_there_are_not_repeated() {
     let text = fs::read_to_string(log("mock")).unwrap();
     fs::write(log("mock"), format!("{}]}}", text.split_once("],\n\"summary\"").unwrap().0)).unwrap();
     let second = versus("");
-    assert!(second.stderr.contains("run 1 of 2: gantry Array1k, round 1: its log is there"), "{}", second.everything());
+    assert!(second.stderr.contains("run 1 of 2: gantry Array1k: its log is there"), "{}", second.everything());
     let after = ids();
     assert!(before[0] == after[0] && before[1] != after[1], "{before:?} {after:?}");
     let row = |versus: &Finished| versus.stdout.lines().find(|line| line.starts_with("| gantry ")).unwrap().to_owned();
@@ -117,8 +117,9 @@ fn a_log_of_other_conditions_is_kept_and_one_of_another_boot_is_not() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("Array1k/mock-round1.json");
-    let versus =
-        |more: &str| memory.run(&format!("versus -c Mock {CASE} {more} --results {}", folder.path().display()));
+    let versus = |more: &str| {
+        memory.run(&format!("compare middlewares -c Mock {CASE} {more} --results {}", folder.path().display()))
+    };
     versus("").assert_good();
     let first = fs::read_to_string(&log).unwrap();
     let refused = versus("--work 5us");
@@ -132,7 +133,7 @@ fn a_log_of_other_conditions_is_kept_and_one_of_another_boot_is_not() {
     let again = versus("");
     again.assert_good();
     assert!(
-        again.stderr.contains("mock Array1k, round 1 is measured again: its log is from before the last boot"),
+        again.stderr.contains("mock Array1k is measured again: its log is from before the last boot"),
         "{}",
         again.everything()
     );
@@ -149,7 +150,7 @@ fn user_mistakes_are_errors_before_a_run() {
         ("-m ../../x", "there is no message `../../x`"),
         ("-t 1a", "topic name \"1a\" is not allowed"),
     ] {
-        let refused = memory.run(&format!("versus -c Mock {options} --results {}", results.display()));
+        let refused = memory.run(&format!("compare middlewares -c Mock {options} --results {}", results.display()));
         assert_eq!(refused.status.code(), Some(2), "{}", refused.everything());
         assert!(refused.stderr.contains(words), "{words} is not in {}", refused.everything());
     }
@@ -159,7 +160,7 @@ fn user_mistakes_are_errors_before_a_run() {
 fn an_interrupt_ends_with_what_was_measured() {
     let memory = Memory::new();
     let folder = tempfile::tempdir().unwrap();
-    let options = format!("versus -c Gantry,Mock {CASE} --results {}", folder.path().display());
+    let options = format!("compare middlewares -c Gantry,Mock {CASE} --results {}", folder.path().display());
     let running = memory.start(&options);
     let second = folder.path().join("Array1k/mock-round1.json");
     while !second.is_file() {

@@ -73,7 +73,7 @@ fn said_within_a_second(options: &str, endpoints: &[Endpoint]) -> String {
 fn said(role: &str, options: &str, endpoints: &[Endpoint]) -> (String, i64) {
     let arguments = format!("perf_test {options}");
     let cli = cli::parse(arguments.split_whitespace().map(Into::into)).unwrap();
-    let spec = cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec;
+    let spec = cli::resolve(&cli.options).unwrap().spec;
     let of_endpoint = |endpoint: &Endpoint| EndpointPlan::of_run(&spec, *endpoint, "/topic");
     let endpoints: Vec<EndpointPlan> = endpoints.iter().map(of_endpoint).collect();
     let mut unmatched = endpoints.len();

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 
 use command_fds::{CommandFdExt, FdMapping};
-use perf_test::report::full::{Log, SummaryEntry};
+use perf_test::report::full::{Log, Summary};
 use perf_worker::worker::protocol::REPORTS_FD;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn said(output: &Output) -> String {
 
 /// Runs to a good end and reads the results.
 #[track_caller]
-fn measure(options: &str) -> SummaryEntry {
+fn measure(options: &str) -> Summary {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.json");
     let output = echo(&folder, &format!("{options} --full-logfile {}", log.display())).output().unwrap();
@@ -283,11 +283,8 @@ fn a_name_may_stand_for_a_program_with_a_setting() {
             "-c rclcpp-events-executor --set executor=single",
             "-c asks for executor=events and --set for executor=single",
         ),
-        (
-            "experiment types -c rclcpp-events-executor,rclcpp:executor=events -m Array1k",
-            "rclcpp:executor=events twice",
-        ),
-        ("experiment types -c rclcpp-events-executor:executor=single", "asks for executor=events and executor=single"),
+        ("sweep types -c rclcpp-events-executor,rclcpp:executor=events -m Array1k", "rclcpp:executor=events twice"),
+        ("sweep types -c rclcpp-events-executor:executor=single", "asks for executor=events and executor=single"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_perf_test"));
         let output = command.args(options.split_whitespace()).env("PATH", &path).output().unwrap();

@@ -230,7 +230,7 @@ fn a_server_of_an_executor_answers_while_the_request_is_in_hand() {
     log.lock().unwrap().ended.clear();
     drop((executor, server));
     drop((client, session));
-    // The first publisher is that of the server which was refused.
+    // The first publisher belongs to the server which was refused.
     let ended = ["executor", "publisher", "subscription", "publisher", "publisher", "subscription", "session"];
     assert_eq!(log.lock().unwrap().ended, ended);
 }

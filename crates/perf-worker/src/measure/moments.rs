@@ -61,12 +61,6 @@ impl Moments {
         if self.n < 2 { 0.0 } else { self.m2 / (self.n - 1) as f64 }
     }
 
-    /// The standard error of the mean; 0 for fewer than two values.
-    #[must_use]
-    pub fn standard_error(&self) -> f64 {
-        if self.n < 2 { 0.0 } else { (self.variance() / self.n as f64).sqrt() }
-    }
-
     /// The same series in another unit: every value times `factor` (positive).
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Moments {

@@ -4,9 +4,9 @@
 //! A value is complete or nothing is left of it: if an allocation fails, all before it are freed.
 
 use crate::{
+    argument::argument,
     bindings::*,
     failure::{Failure, Result},
-    handle::argument,
 };
 use std::ffi::{c_char, c_void};
 

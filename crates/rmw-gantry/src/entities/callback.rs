@@ -1,16 +1,15 @@
 //! The callbacks of C for news.
 
-use super::source::AnySource;
-use crate::bindings::rmw_event_callback_t;
+use crate::{bindings::rmw_event_callback_t, failure::Result};
 use std::ffi::c_void;
 
-/// A callback for news, with its argument, and the news that it was told.
+/// A callback for news, with its argument, and the number of messages of which it was notified.
 #[derive(Default)]
 pub struct Callback {
     function: rmw_event_callback_t,
     user_data: UserData,
-    /// The number of messages that it was told, or that came before it was set and were taken.
-    told: u64,
+    /// The number of messages of which it was notified, or that came before it was set and were taken.
+    notified: u64,
 }
 
 /// The argument of a callback: only its function knows what it is.
@@ -50,24 +49,21 @@ impl Callback {
         }
     }
 
-    /// Tells the function of the messages of its source that it was not told.
-    pub fn tell_of(&mut self, source: &dyn AnySource) {
+    /// Calls the function, if there is one, for the messages of which it was not notified; `received` is the number of
+    /// messages that were ever available to its source.
+    pub fn notify(&mut self, received: impl FnOnce() -> Result<u64>) {
         // An error is returned by the take, which the callback leads to.
         if self.is_set()
-            && let Ok(received) = source.received()
+            && let Ok(received) = received()
         {
-            self.tell(received);
+            let news = received.saturating_sub(self.notified);
+            self.notified = self.notified.max(received);
+            self.call(news);
         }
     }
 
-    fn tell(&mut self, received: u64) {
-        let news = received.saturating_sub(self.told);
-        self.told = self.told.max(received);
-        self.call(news);
-    }
-
-    /// Counts messages as told that were taken without a callback.
+    /// Counts messages that were taken without a callback as notified.
     pub fn skip(&mut self, up_to: u64) {
-        self.told = self.told.max(up_to);
+        self.notified = self.notified.max(up_to);
     }
 }

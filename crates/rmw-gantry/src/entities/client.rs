@@ -2,9 +2,9 @@
 
 use super::{context::Context, library::Close, node::Node, service::granted, source::Source, take_valid};
 use crate::{
+    argument::c_string,
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
-    handle::c_string,
     messages::ServiceType,
 };
 use gantry::{GenericClient, GenericResponse, Gid, Qos};

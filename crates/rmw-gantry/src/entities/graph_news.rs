@@ -3,7 +3,7 @@
 //! The graph is watched from the first wait for one of them on: each watch wakes this process at each change of the
 //! domain.
 
-use super::guard_condition::GuardCondition;
+use super::wake_up::Flag;
 use crate::{failure::Result, lock::lock};
 use gantry::{GraphChanges, Waitable, WeakNode};
 use std::{
@@ -17,22 +17,23 @@ pub struct GraphNews {
     /// Whether the graph is watched; held while that changes.
     is_watched: Mutex<bool>,
     changes: Mutex<Option<GraphChanges>>,
-    guard_conditions: Mutex<Vec<Weak<GuardCondition>>>,
+    /// The flags of the nodes' guard conditions.
+    flags: Mutex<Vec<Weak<Flag>>>,
 }
 
 impl GraphNews {
-    /// Has the guard condition of a node triggered by changes of the graph.
-    pub fn add(&self, guard_condition: &Arc<GuardCondition>) {
-        lock(&self.guard_conditions).push(Arc::downgrade(guard_condition));
+    /// Has the flag of a node's guard condition set by changes of the graph.
+    pub fn add(&self, flag: &Arc<Flag>) {
+        lock(&self.flags).push(Arc::downgrade(flag));
     }
 
     /// The counterpart of [`GraphNews::add`]; with the last one, the watch ends.
-    pub fn remove(&self, guard_condition: &GuardCondition) {
+    pub fn remove(&self, flag: &Arc<Flag>) {
         let mut is_watched = lock(&self.is_watched);
-        let mut guard_conditions = lock(&self.guard_conditions);
-        guard_conditions.retain(|other| !std::ptr::eq(other.as_ptr(), guard_condition));
-        let is_last = guard_conditions.is_empty();
-        drop(guard_conditions);
+        let mut flags = lock(&self.flags);
+        flags.retain(|other| !std::ptr::eq(other.as_ptr(), Arc::as_ptr(flag)));
+        let is_last = flags.is_empty();
+        drop(flags);
         if is_last {
             *is_watched = false;
             let changes = lock(&self.changes).take();
@@ -62,7 +63,7 @@ impl Wake for GraphNews {
             // So that the next news wake again. It fails in a forked child only, which has no such thread.
             let _ = changes.take();
         }
-        let guard_conditions: Vec<_> = lock(&self.guard_conditions).iter().filter_map(Weak::upgrade).collect();
-        guard_conditions.iter().for_each(|guard_condition| guard_condition.flag.set());
+        let flags: Vec<_> = lock(&self.flags).iter().filter_map(Weak::upgrade).collect();
+        flags.iter().for_each(|flag| flag.set());
     }
 }

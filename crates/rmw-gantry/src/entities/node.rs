@@ -2,9 +2,9 @@
 
 use super::{context::Context, guard_condition::GuardCondition, library::Close};
 use crate::{
+    argument::{IDENTIFIER, c_string},
     bindings::rmw_guard_condition_t,
     failure::Result,
-    handle::{IDENTIFIER, c_string},
     lock::lock,
 };
 use std::{
@@ -48,7 +48,7 @@ impl Node {
             context: std::ptr::null_mut(),
         });
         let (name, namespace) = (c_string(name)?, c_string(namespace)?);
-        context.graph.add(&graph);
+        context.graph.add(&graph.flag);
         context.nodes.fetch_add(1, Relaxed); // a number of its own
         Ok(Node { library, context, name, namespace, graph, graph_handle, owned: Mutex::default() })
     }
@@ -69,7 +69,7 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         lock(&self.owned).iter().filter_map(Weak::upgrade).for_each(|object| object.close());
-        self.context.graph.remove(&self.graph);
+        self.context.graph.remove(&self.graph.flag);
         self.context.nodes.fetch_sub(1, Relaxed);
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{context::Context, library::Close, node::Node, source::Source, take_valid};
 use crate::{
+    argument::c_string,
     bindings::rmw_qos_profile_t,
     failure::{Failure, Result},
-    handle::c_string,
     messages::ServiceType,
     names::check_full_name,
     qos::service_qos,

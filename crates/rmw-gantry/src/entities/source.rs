@@ -6,11 +6,11 @@ use super::{
     library::{Close, Library},
 };
 use crate::{bindings::rmw_event_callback_t, failure::Result, lock::lock};
-use gantry::{Attachment, Collector, GenericClient, GenericService, GenericSubscription, Waitable};
+use gantry::{Attachment, Collector, GenericClient, GenericService, GenericSubscription, ListenerSource, Waitable};
 use std::{
     ffi::c_void,
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc, Mutex, MutexGuard, Weak,
         atomic::{AtomicU64, Ordering::*},
     },
 };
@@ -20,7 +20,7 @@ pub struct Source<E> {
     /// Its number in this process, which is not used again.
     pub id: u64,
     pub library: Library<E>,
-    /// The callback for new messages and what it was told.
+    /// The callback for new messages, and its count of them.
     pub callback: Mutex<Callback>,
 }
 
@@ -34,7 +34,7 @@ pub trait AnySource: Send + Sync {
     fn id(&self) -> u64;
     /// Whether there is something to take. There is nothing if the node was destroyed.
     fn is_ready(&self) -> Result<bool>;
-    fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>>;
+    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>>;
     /// The number of messages that were ever available to it.
     fn received(&self) -> Result<u64>;
     fn callback(&self) -> MutexGuard<'_, Callback>;
@@ -72,10 +72,10 @@ impl<E> Source<E> {
         callback.skip(gone);
         // SAFETY: the promise of the caller.
         unsafe { callback.set(function, user_data) };
-        callback.tell_of(&**self);
+        callback.notify(|| self.received());
         // Under the lock, so that the listener learns of changes in their order.
         match function {
-            Some(_) => listener.add(&(self.clone() as Arc<dyn AnySource>)),
+            Some(_) => listener.add(self.id, ListenedSource(Arc::downgrade(self))),
             None => listener.remove(self.id),
         }
         Ok(())
@@ -87,6 +87,21 @@ impl<E> Source<E> {
         if was_set && let Ok(listener) = context.listener() {
             listener.remove(self.id);
         }
+    }
+}
+
+/// A source whose callback is set, as the listener has it.
+struct ListenedSource<E>(Weak<Source<E>>);
+
+impl<E: Receive + 'static> ListenerSource for ListenedSource<E> {
+    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+        self.0.upgrade().map_or(Ok(None), |source| AnySource::attach(&*source, collector))
+    }
+
+    /// The lock of the source is not held in the callback, which may take.
+    fn on_news(&self) {
+        let Some(source) = self.0.upgrade() else { return };
+        source.callback().notify(|| source.received());
     }
 }
 
@@ -105,8 +120,8 @@ impl<E: Receive> AnySource for Source<E> {
         self.library.with_open(|endpoint| Ok(endpoint.is_ready()?)).unwrap_or(Ok(false))
     }
 
-    fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>> {
-        self.library.with_open(|endpoint| Ok(collector.attach(endpoint)?)).unwrap_or(Ok(None))
+    fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+        self.library.with_open(|endpoint| collector.attach(endpoint)).unwrap_or(Ok(None))
     }
 
     fn received(&self) -> Result<u64> {

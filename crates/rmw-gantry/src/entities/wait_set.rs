@@ -112,10 +112,10 @@ impl Waiting {
                 Some(index) => kept.swap_remove(index),
                 None => match source.attach(&mut self.collector) {
                     Ok(attachment) => Waited { id: source.id(), attachment, maybe_ready: true },
-                    Err(failure) => {
+                    Err(error) => {
                         let left = kept.into_iter().filter_map(|waited| waited.attachment);
                         left.for_each(|attachment| self.collector.detach(attachment));
-                        return Err(failure);
+                        return Err(error.into());
                     }
                 },
             };

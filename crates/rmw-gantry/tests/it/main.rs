@@ -6,4 +6,5 @@ mod endpoints;
 mod events;
 mod malformed;
 mod ros;
+mod storeys;
 mod waits;

@@ -8,11 +8,11 @@ mod timing;
 
 pub use timing::{CanFrameBits, CanTiming};
 
-use super::{PeerAddress, Transport, stream::Stream};
+use super::stream::Stream;
 use crate::{
-    agent::Agent,
+    agent::{Agent, Port},
     error::{Error, Result},
-    port::Port,
+    link::{PeerAddress, Transport},
     threads,
 };
 use gantry_xrce::framing::{
@@ -142,7 +142,7 @@ impl Can {
 impl Bus {
     fn receive(&self, port: &Port) {
         let received = &mut |packet: &[u8]| {
-            // Other frames are those of other protocols.
+            // Other frames belong to other protocols.
             if let Ok(frame) = Frame::parse(packet)
                 && let Some(message) = can_fd::decode(frame.data)
             {

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-/// More than a frame has, so that a longer packet is told from one.
+/// More than a frame has, so that a longer packet is recognised.
 const PACKET_BYTES: usize = FRAME_BYTES + 1;
 
 /// A node: its connection, and the frame that it wants to send next. Further ones wait in its socket, as in the

@@ -9,8 +9,8 @@ use super::{
     timing::CanTiming,
 };
 use crate::{
+    agent::Port,
     error::{Error, Result},
-    port::Port,
     threads,
 };
 use gantry_xrce::framing::socket_can::FRAME_BYTES;

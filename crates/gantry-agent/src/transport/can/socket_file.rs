@@ -38,7 +38,7 @@ impl SocketFile {
                 if FileType::from_raw_mode(lstat(path)?.st_mode) != FileType::Socket {
                     return Err(Errno::EXIST.into());
                 }
-                // Only a socket that nobody has refuses a connection.
+                // Only a socket without a process refuses a connection.
                 if connect(new_socket()?, &address) != Err(Errno::CONNREFUSED) {
                     return Err(Errno::ADDRINUSE.into());
                 }

@@ -30,7 +30,7 @@ const MAX_CRC17_DATA_BYTES: usize = 16;
 /// Stuff count, checksum, and a fixed stuff bit before every four of these bits.
 const CRC17_BITS: u32 = 4 + 17 + 6;
 const CRC21_BITS: u32 = 4 + 21 + 7;
-/// After so many equal bits there is a stuff bit.
+/// The number of equal bits after which there is a stuff bit.
 const MAX_EQUAL_BITS: u32 = 5;
 
 const NANOSECONDS: u64 = 1_000_000_000;
@@ -49,7 +49,15 @@ impl CanTiming {
         let is_possible = Self::NOMINAL_BITS_PER_S.contains(&nominal_bits_per_s)
             && (nominal_bits_per_s..=Self::MAX_DATA_BITS_PER_S).contains(&data_bits_per_s);
         let timing = Self { nominal_bits_per_s, data_bits_per_s };
-        if is_possible { Ok(timing) } else { Err(Error::BitRates { nominal_bits_per_s, data_bits_per_s }) }
+        if is_possible {
+            return Ok(timing);
+        }
+        Err(Error::BitRates {
+            nominal_bits_per_s,
+            data_bits_per_s,
+            allowed_nominal: Self::NOMINAL_BITS_PER_S,
+            max_data_bits_per_s: Self::MAX_DATA_BITS_PER_S,
+        })
     }
 
     /// The bit rate of arbitration, in bits per second.

@@ -102,7 +102,7 @@ fn a_serial_device_that_comes_back_is_opened_again() {
     let serial = Serial::open(&agent, &link, 115_200).unwrap();
     assert_eq!(serial.path(), link);
     let mut client = TestClient::open(SerialWire::over(end, 1), 0x070a);
-    // The device is pulled out and plugged in again; while it is away, nobody is there.
+    // The device is pulled out and plugged in again; while it is away, no client is there.
     let (end, path) = device();
     client.wire = Box::new(SerialWire::over(end, 1));
     eventually("the device is gone", || lines.lock().unwrap().iter().any(|line| line.contains("failed")));

@@ -73,7 +73,7 @@ impl SimulatedCan {
     }
 }
 
-/// The result of a call that failed: that of a lost frame, if the bus is not there. The session notices.
+/// The result of a call that failed: the result of a lost frame, if the bus is not there. The session notices.
 fn lost<T>(error: io::Error, result: T) -> io::Result<T> {
     if is_absence(&error) { Ok(result) } else { Err(error) }
 }

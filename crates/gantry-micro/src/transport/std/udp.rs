@@ -17,7 +17,7 @@ impl UdpTransport {
     /// A socket for the agent at `agent`, whether it is there or not.
     ///
     /// # Errors
-    /// Those of the socket.
+    /// The socket's error.
     pub fn new(agent: SocketAddr) -> io::Result<Self> {
         let any = if agent.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind(SocketAddr::new(any, 0))?;

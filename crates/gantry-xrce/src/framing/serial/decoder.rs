@@ -19,7 +19,7 @@ pub struct SerialCounters {
     pub frames: u32,
     /// Bytes of those, stuffing included.
     pub frame_bytes: u32,
-    /// Bytes that were dropped: noise, and those of the frames below.
+    /// Bytes that were dropped: noise, and the bytes of the frames below.
     pub dropped_bytes: u32,
     /// Frames whose checksum is wrong.
     pub crc_errors: u32,

@@ -25,7 +25,7 @@ impl SerialEncoder {
     /// The address that eProsima's clients use.
     pub const CLIENT: u8 = 1;
 
-    /// A frame from `source` to `destination` with a message of so many bytes.
+    /// A frame from `source` to `destination` with a message of this length.
     ///
     /// # Errors
     /// [`TooLong`] above 65535 bytes.

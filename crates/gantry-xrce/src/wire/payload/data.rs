@@ -6,7 +6,7 @@ use crate::wire::{ObjectRequest, Reader, SubmessageId, Writer};
 /// Data for a client: a sample, a request or a reply. [`Flags::data_format`](crate::wire::Flags::data_format) says how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<'a> {
-    /// The request. In DATA it is that of the READ_DATA.
+    /// The request. In DATA it is the request of the READ_DATA.
     pub request: ObjectRequest,
     /// The data: in the format DATA, the message in CDR without an encapsulation header.
     pub data: &'a [u8],

@@ -4,7 +4,7 @@ use crate::hex;
 use fastrand::Rng;
 use gantry_xrce::framing::{SerialCounters, SerialDecoder, SerialEncoder, TooLong};
 
-/// The frame of a message, written in chunks of so many bytes.
+/// The frame of a message, written in chunks of this length.
 fn frame(source: u8, destination: u8, message: &[u8], chunk_bytes: usize) -> Vec<u8> {
     let mut encoder = SerialEncoder::new(source, destination, message.len()).unwrap();
     let mut chunk = vec![0; chunk_bytes];

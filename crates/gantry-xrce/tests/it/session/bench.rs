@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use test_support::xrce::streams::{Faults, HeapSlots, Line};
 
 pub const KEY: ClientKey = ClientKey([0xaa, 0xaa, 0xbb, 0xbb]);
-/// The agent's clock is so much ahead of the client's.
+/// The time by which the agent's clock is ahead of the client's.
 pub const AHEAD_NS: i64 = 1_700_000_000_123_456_789;
 pub const SLOT_BYTES: usize = 128;
 

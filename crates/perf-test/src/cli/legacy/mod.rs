@@ -3,3 +3,4 @@
 pub mod options;
 pub mod resolve;
 pub mod spelling;
+pub mod verbs;

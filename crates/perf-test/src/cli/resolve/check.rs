@@ -1,6 +1,5 @@
 //! The rules that a run must satisfy as a whole. Each rule is one function and one sentence.
 
-use super::Defaults;
 use crate::cli::options::RunOptions;
 use perf_worker::choice::Choice;
 use perf_worker::pacing::Pace;
@@ -8,7 +7,7 @@ use perf_worker::run_spec::{History, Roundtrip, RunSpec, Strategy, Threshold};
 
 /// # Errors
 /// The first rule that is broken.
-pub fn check(spec: &RunSpec, options: &RunOptions, defaults: Defaults) -> Result<(), String> {
+pub fn check(spec: &RunSpec, options: &RunOptions) -> Result<(), String> {
     has_endpoints(spec)?;
     has_measured_time(spec)?;
     expected_can_match(spec)?;
@@ -19,15 +18,6 @@ pub fn check(spec: &RunSpec, options: &RunOptions, defaults: Defaults) -> Result
     if options.endpoints.mock.is_some() && spec.communicator != "Mock" {
         let communicator = &spec.communicator;
         return Err(format!("--mock does not apply to {communicator}: add -c Mock, or leave it out"));
-    }
-    if defaults == Defaults::ZeroCopyExperiment {
-        is_comparable(spec)?;
-        if !options.gate.require.is_empty() {
-            return Err(
-                "`experiment zero-copy` compares two runs, but --require applies to one: use it without `experiment`"
-                    .to_owned(),
-            );
-        }
     }
     Ok(())
 }
@@ -151,17 +141,4 @@ fn has_a_worker(spec: &RunSpec) -> Result<(), String> {
         _ => return Ok(()),
     };
     if spec.work_ns > 0 { Err(format!("--work does not apply here: {nobody}")) } else { Ok(()) }
-}
-
-fn is_comparable(spec: &RunSpec) -> Result<(), String> {
-    if spec.zero_copy {
-        return Err("`experiment zero-copy` does runs with and without zero copy: leave out --zero-copy".to_owned());
-    }
-    if spec.max_runtime_s == 0 || !spec.is_private() {
-        return Err(
-            "`experiment zero-copy` compares complete runs: it requires --max-runtime, -p and -s of at least 1"
-                .to_owned(),
-        );
-    }
-    Ok(())
 }

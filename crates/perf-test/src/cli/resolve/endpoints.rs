@@ -10,7 +10,9 @@ use perf_worker::run_spec::Roundtrip;
 pub fn communicator(given: Option<&str>) -> Result<Communicator, String> {
     let name = given.unwrap_or("Gantry");
     if name.contains(',') || name.eq_ignore_ascii_case("all") {
-        return Err(format!("-c {name} names several contestants and this is one run: use perf_test versus -c {name}"));
+        return Err(format!(
+            "-c {name} names several contestants and this is one run: use perf_test compare middlewares -c {name}"
+        ));
     }
     Communicator::find(name)
 }

@@ -24,15 +24,6 @@ use perf_worker::run_spec::{
     Content, Durability, History, Layout, Qos, Reliability, Roundtrip, RunSpec, Threshold, Touch, Wait,
 };
 
-/// The values of options that are not given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Defaults {
-    /// The defaults of performance_test.
-    Run,
-    /// The defaults of the zero-copy experiment: 4 MB at 100 Hz, reliable, for 30 s.
-    ZeroCopyExperiment,
-}
-
 /// A resolved command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
@@ -50,10 +41,10 @@ pub struct Resolved {
 ///
 /// # Errors
 /// [`Failure::Usage`] if options contradict each other or a name is unknown.
-pub fn resolve(options: &RunOptions, defaults: Defaults) -> Result<Resolved, Failure> {
+pub fn resolve(options: &RunOptions) -> Result<Resolved, Failure> {
     let communicator = endpoints::communicator(options.endpoints.communicator.as_deref()).map_err(Failure::Usage)?;
     let description = communicator.describe().map_err(Failure::Usage)?;
-    resolve_for(&communicator, description, options, defaults)
+    resolve_for(&communicator, description, options)
 }
 
 /// The same of a middleware that has described itself, in place of the one that the options name.
@@ -64,10 +55,9 @@ pub fn resolve_for(
     communicator: &Communicator,
     description: Description,
     options: &RunOptions,
-    defaults: Defaults,
 ) -> Result<Resolved, Failure> {
     let resolved = || {
-        let spec = spec(communicator, description, options, defaults)?;
+        let spec = spec(communicator, description, options)?;
         let outputs = outputs::outputs(&options.output, options.legacy.disable_logging, &spec.topic)?;
         let (runs, requirements) = (options.time.runs.unwrap_or(1), options.gate.require.clone());
         Ok(Resolved { spec, outputs, runs, requirements })
@@ -87,7 +77,7 @@ pub fn check_shared(options: &RunOptions) -> Result<(), Failure> {
         legacy::resolve::real_time(&options.machine, options.legacy.use_drive_px_rt)?;
         endpoints::topic(&options.endpoints, options.messages.msg.is_some())?;
         endpoints::domain_id(options.endpoints.dds_domain_id)?;
-        qos(&options.qos, false, roundtrip == Roundtrip::Service).map(drop)
+        qos(&options.qos, roundtrip == Roundtrip::Service).map(drop)
     };
     check().map_err(Failure::Usage)
 }
@@ -101,6 +91,19 @@ pub fn check_message(options: &RunOptions) -> Result<(), Failure> {
     message(&options.messages, "Array1k", layout).map(drop).map_err(Failure::Usage)
 }
 
+/// The outputs that the options of one of several runs name: its logs and picture, and the console if `-o stdout` asks
+/// for it.
+///
+/// # Errors
+/// [`Failure::Usage`]: options contradict each other.
+pub fn outputs_of_several(options: &RunOptions) -> Result<Outputs, Failure> {
+    let topic = endpoints::topic(&options.endpoints, options.messages.msg.is_some());
+    let found = topic.and_then(|topic| outputs::outputs(&options.output, options.legacy.disable_logging, &topic));
+    let Outputs { console, .. } = *found.as_ref().map_err(|sentence| Failure::Usage(sentence.clone()))?;
+    let is_asked = options.output.print_to_console || !options.output.output.is_empty();
+    found.map(|outputs| Outputs { console: console && is_asked, ..outputs }).map_err(Failure::Usage)
+}
+
 /// The same run with or without zero copy, with the daemons that it needs then.
 ///
 /// # Errors
@@ -111,21 +114,14 @@ pub fn with_zero_copy(spec: &RunSpec, zero_copy: bool) -> Result<RunSpec, Failur
     Ok(RunSpec { daemon_commands: checked.map_err(Failure::Usage)?, ..spec })
 }
 
-fn spec(
-    communicator: &Communicator,
-    description: Description,
-    options: &RunOptions,
-    defaults: Defaults,
-) -> Result<RunSpec, String> {
-    let of_experiment = defaults == Defaults::ZeroCopyExperiment;
+fn spec(communicator: &Communicator, description: Description, options: &RunOptions) -> Result<RunSpec, String> {
     legacy::resolve::refuse(&options.legacy)?;
     let settings = settings(options, communicator, &description)?;
     let heading_notes = legacy::resolve::heading_notes(&options.legacy, &description);
     let layout = options.messages.message_layout.unwrap_or_default();
-    let default_message = match (of_experiment, layout) {
-        (true, _) => "Array4m",
-        (false, Layout::V1) => "Array1k",
-        (false, Layout::V2) => "Array128",
+    let default_message = match layout {
+        Layout::V1 => "Array1k",
+        Layout::V2 => "Array128",
     };
     let message = message(&options.messages, default_message, layout)?;
     let (touch, untouched) = touch(options.messages.touch.unwrap_or_default(), &message);
@@ -140,7 +136,7 @@ fn spec(
         message: message.spec(layout, options.messages.unbounded_msg_size.unwrap_or(0)),
         topic: endpoints::topic(&options.endpoints, options.messages.msg.is_some())?,
         domain_id: endpoints::domain_id(options.endpoints.dds_domain_id)?,
-        rate_hz: options.time.rate.unwrap_or(if of_experiment { 100 } else { 1000 }),
+        rate_hz: options.time.rate.unwrap_or(1000),
         phase: options.time.phase.unwrap_or_default(),
         publishers,
         subscriptions,
@@ -150,9 +146,9 @@ fn spec(
         expected_subscriptions: options.endpoints.expected_num_subs.unwrap_or(subscriptions),
         match_timeout_s: options.endpoints.wait_for_matched_timeout.unwrap_or(30),
         // The services of ROS 2 are reliable.
-        qos: qos(&options.qos, of_experiment, of_experiment || roundtrip == Roundtrip::Service)?,
+        qos: qos(&options.qos, roundtrip == Roundtrip::Service)?,
         warmup_s: options.time.warmup.unwrap_or(0),
-        max_runtime_s: options.time.max_runtime.unwrap_or(if of_experiment { 30 } else { 0 }),
+        max_runtime_s: options.time.max_runtime.unwrap_or(0),
         ignore_s: options.time.ignore.unwrap_or(0),
         zero_copy: options.messages.zero_copy,
         shared_memory: settings.get("transport").is_some_and(|transport| transport == "shared-memory"),
@@ -177,7 +173,7 @@ fn spec(
         mock,
         heading_notes,
     };
-    check::check(&spec, options, defaults)?;
+    check::check(&spec, options)?;
     Ok(RunSpec {
         daemon_commands: communicator.check(&spec)?,
         heading_notes: [spec.heading_notes.clone(), untouched, check::heading_notes(&spec, options)].concat(),
@@ -237,7 +233,7 @@ fn touch(asked: Touch, message: &MessageChoice) -> (Touch, Vec<String>) {
     (Touch::Stamp, vec![format!("--touch {asked} has no effect: {name} has no payload that could stay untouched")])
 }
 
-fn qos(options: &QosOptions, of_experiment: bool, reliable: bool) -> Result<Qos, String> {
+fn qos(options: &QosOptions, reliable: bool) -> Result<Qos, String> {
     let reliability =
         switch(options.reliable, "--reliable", Reliability::Reliable, "--reliability", options.reliability)?;
     let transient = Durability::TransientLocal;
@@ -248,7 +244,7 @@ fn qos(options: &QosOptions, of_experiment: bool, reliable: bool) -> Result<Qos,
         reliability: reliability.unwrap_or(default),
         durability: durability.unwrap_or_default(),
         history: history.unwrap_or_default(),
-        depth: options.history_depth.unwrap_or(if of_experiment { 10 } else { 16 }),
+        depth: options.history_depth.unwrap_or(16),
     })
 }
 

@@ -53,7 +53,7 @@ fn ledger_and_logs_are_as_large_after_many_seconds_as_after_some() {
     let logs = logs.map(|log| log.replace('=', &format!(" {}/", folder.path().display()))).join(" ");
     let line = format!("perf_test -r 1000 -o none {logs}");
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-    let resolved = cli::resolve(&cli.options, cli::Defaults::Run).unwrap();
+    let resolved = cli::resolve(&cli.options).unwrap();
     let mut reports = Reports::open(&resolved.outputs, &resolved.spec, "id", "/topic", None).unwrap();
     let mut ledger = Ledger::new(
         [(Endpoint::Publisher(0), vec![]), (Endpoint::Subscription(0), vec![Endpoint::Publisher(0)])].into(),

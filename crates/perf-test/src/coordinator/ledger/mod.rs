@@ -23,7 +23,6 @@ use perf_worker::{
     clock::SECOND_NS,
     endpoint::Endpoint,
     measure::{
-        moments::Moments,
         resources::{Measured, Resources},
         tally::{Counts, Received, Tally},
     },
@@ -53,10 +52,6 @@ pub struct Ledger {
     gaps: u64,
     /// Samples lost in the rows that were returned.
     lost_in_rows: u64,
-    /// CPU time of each second that was returned, percent of one core.
-    core_percents: Moments,
-    /// Mean latency of each second that was returned and has one.
-    mean_latencies: Moments,
 }
 
 impl Ledger {
@@ -160,10 +155,6 @@ impl Ledger {
             let row = open.close((second as i64 + 1) * SECOND_NS, SECOND_NS, &mut self.accounts, self.cores);
             if second >= self.left_out_s {
                 self.lost_in_rows += row.received.lost();
-                self.core_percents.add(row.core_percent);
-                if row.received.latency_ns.n > 0 {
-                    self.mean_latencies.add(row.received.latency_ns.mean);
-                }
                 return Some(row);
             }
         }
@@ -258,11 +249,6 @@ impl Ledger {
     /// The cost of the run: see [`Accounts::measured`].
     pub fn measured(&self) -> Measured {
         self.accounts.measured(self.sums())
-    }
-
-    /// Statistics of the seconds that were returned: mean latencies in ns, CPU time in percent of one core.
-    pub fn seconds(&self) -> (Moments, Moments) {
-        (self.mean_latencies, self.core_percents)
     }
 }
 

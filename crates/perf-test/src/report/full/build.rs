@@ -33,6 +33,12 @@ impl Build {
         Build { boot_id, perf_test: state(own), worker: state(worker) }
     }
 
+    /// The build of this program alone, now.
+    #[must_use]
+    pub fn of_program() -> Build {
+        Build { worker: String::new(), ..Build::now("") }
+    }
+
     /// The reason why a run of this build is not one of the build `now`.
     #[must_use]
     pub fn difference(&self, now: &Build) -> Option<&'static str> {

@@ -8,6 +8,7 @@
 mod build;
 mod chain;
 mod distribution;
+mod memory;
 mod row;
 mod run;
 mod server;
@@ -25,12 +26,12 @@ use crate::{row::Row, system::System};
 pub use build::Build;
 pub use chain::ChainEntry;
 pub use distribution::{Distribution, Spread};
+pub use memory::RunMemory;
 pub use row::{RowEntry, TotalEntry, UsedEntry};
 pub use run::{Conditions, NodesEntry, RunEntry, resolved};
 pub use server::ServerEntry;
-pub use summary::{Place, PublisherEntry, Seconds, SubscriptionEntry, Summary, WorkerEntry};
+pub use summary::{Place, PublisherEntry, SubscriptionEntry, Summary, WorkerEntry};
 /// Names in readers of logs.
-pub use {crate::warning::Warning as WarningEntry, summary::Summary as SummaryEntry};
 
 /// The version of the log.
 pub const SCHEMA: &str = "gantry.perf_test/2";
@@ -142,4 +143,4 @@ impl FullLog {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -11,7 +11,6 @@ use crate::warning::{Warning, WarningKind};
 use perf_worker::backend::DeviceMemory;
 use perf_worker::endpoint::Endpoint;
 use perf_worker::measure::memory::{Footprint, Memory};
-use perf_worker::measure::moments::Moments;
 use perf_worker::measure::own_cost::OwnCost;
 use perf_worker::measure::tally::{Received, Sent};
 use perf_worker::measure::threads::ThreadUsage;
@@ -94,18 +93,6 @@ pub struct Summary {
     /// killed.
     #[serde(skip)]
     pub hung: bool,
-    /// The single seconds.
-    #[serde(skip)]
-    pub seconds: Seconds,
-}
-
-/// Statistics of the whole seconds of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seconds {
-    /// Their mean latencies, ns.
-    pub latency_ns: Moments,
-    /// CPU time of all workers, percent of one core.
-    pub core_percent: Moments,
 }
 
 impl Summary {
@@ -135,12 +122,6 @@ impl Summary {
     #[must_use]
     pub fn unreported(&self) -> u64 {
         self.subscriptions.iter().map(SubscriptionEntry::unreported).sum()
-    }
-
-    /// The sum of the peaks of resident memory of all workers, KiB.
-    #[must_use]
-    pub fn peak_rss_kib(&self) -> u64 {
-        self.workers.iter().map(|worker| worker.memory.peak_rss_kib).sum()
     }
 
     /// The sum of the usage of all workers since each started, without the instrument's own threads.

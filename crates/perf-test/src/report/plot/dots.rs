@@ -7,7 +7,7 @@ use plotters::prelude::{
 };
 
 use super::panel::{BLUE, Drawing, INK, MARGIN, ORANGE, PALE};
-use crate::measure::interval::Interval;
+use crate::{measure::interval::Interval, units::Unit};
 
 const WIDTH: u32 = 1280;
 const ROW: i32 = 22;
@@ -23,8 +23,8 @@ const LIGHT: RGBColor = RGBColor(0xe4, 0xe7, 0xea);
 pub struct Panel {
     /// The quantity.
     pub title: String,
-    /// A value with its unit.
-    pub show: fn(f64) -> String,
+    /// The unit of the values.
+    pub unit: Unit,
     /// The contestants.
     pub dots: Vec<Dot>,
 }
@@ -85,7 +85,7 @@ impl Panel {
             let at = x(10_f64.powi(mark));
             root.draw(&PathElement::new(vec![(at, top + HEAD - 10), (at, below)], LIGHT.stroke_width(1)))?;
             let value = if has_zero && mark == first { 0.0 } else { 10_f64.powi(mark) };
-            root.draw(&Text::new((self.show)(value), (at - 14, top + HEAD - 26), text(12, &PALE)))?;
+            root.draw(&Text::new(self.unit.show(value), (at - 14, top + HEAD - 26), text(12, &PALE)))?;
         }
         for (row, dot) in (0..).zip(&self.dots) {
             let y = top + HEAD + ROW * row + ROW / 2;
@@ -99,7 +99,7 @@ impl Panel {
             let [least, greatest] = [f64::min, f64::max].map(|of| dot.values.iter().copied().fold(found.median, of));
             root.draw(&PathElement::new(vec![(x(least), y), (x(greatest), y)], colour.stroke_width(3)))?;
             root.draw(&Circle::new((x(found.median), y), 5, colour.filled()))?;
-            root.draw(&Text::new((self.show)(found.median), (right + 14, y - 6), text(14, &INK)))?;
+            root.draw(&Text::new(self.unit.show(found.median), (right + 14, y - 6), text(14, &INK)))?;
         }
         Ok(())
     }

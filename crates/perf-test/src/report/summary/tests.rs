@@ -5,7 +5,7 @@ use crate::cli;
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
 use crate::report::full::{
-    Distribution, PublisherEntry, Seconds, Spread, SubscriptionEntry, TotalEntry, UsedEntry, WorkerEntry,
+    Distribution, PublisherEntry, Spread, SubscriptionEntry, TotalEntry, UsedEntry, WorkerEntry,
 };
 use perf_worker::measure::{
     histogram::Latencies,
@@ -19,7 +19,7 @@ use perf_worker::measure::{
 pub(crate) fn spec(options: &str) -> RunSpec {
     let line = format!("perf_test -m Array4m -r 100 --max-runtime 30 {options}");
     let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
-    cli::resolve(&cli.options, cli::Defaults::Run).unwrap().spec
+    cli::resolve(&cli.options).unwrap().spec
 }
 
 /// `n` equal times.
@@ -51,7 +51,6 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
     let (sent, received) =
         (Sent { samples: 3000, ..Sent::default() }, Received { samples: 3000, ..Received::default() });
     let total = TotalEntry::of((&sent, &none.1), (&received, &none.1, &none.1), &Relayed::default());
-    let seconds = |mean| Moments { n: 30, mean, ..Moments::default() };
     Summary {
         stopped_early: false,
         failure: None,
@@ -85,7 +84,6 @@ pub(crate) fn summary(options: &str, latency_ns: u64) -> Summary {
         requirements: Vec::new(),
         exited: None,
         hung: false,
-        seconds: Seconds { latency_ns: seconds(latency_ns as f64), core_percent: seconds(9.0) },
     }
 }
 
@@ -94,6 +92,20 @@ fn printed(options: &str, run: &Summary) -> String {
     let spec = spec(options);
     let (failure, warnings) = (run.find_failure(&spec), run.figure_warnings(&spec));
     Summary { failure, warnings, ..run.clone() }.lines(&spec).join("\n")
+}
+
+/// A daemon with a peak of 5000 KiB.
+pub(crate) fn daemon() -> DaemonUsage {
+    DaemonUsage {
+        started_by_run: false,
+        name: "router".to_owned(),
+        pid: 12,
+        cpu_ns: 300_000_000,
+        core_percent: 1.0,
+        memory: Memory { peak_rss_kib: 5000, ..Memory::default() },
+        footprint: None,
+        threads: Vec::new(),
+    }
 }
 
 #[test]
@@ -247,21 +259,11 @@ fn late_responses_are_parts_of_the_responses() {
 }
 
 #[test]
-fn the_usage_of_daemons_is_in_the_cost_of_a_message() {
-    let daemon = DaemonUsage {
-        started_by_run: false,
-        name: "router".to_owned(),
-        pid: 12,
-        cpu_ns: 300_000_000,
-        core_percent: 1.0,
-        memory: Memory { peak_rss_kib: 5000, ..Memory::default() },
-        footprint: None,
-        threads: Vec::new(),
-    };
-    let run = Summary { daemons: vec![daemon], cpu_per_message_ns: Some(1e6), ..summary("", 1000) };
+fn the_usage_of_daemons_is_in_the_cost_of_a_message_and_in_the_memory() {
+    let run = Summary { daemons: vec![daemon()], cpu_per_message_ns: Some(1e6), ..summary("", 1000) };
     let text = printed("", &run);
     for words in [
-        "and 1.0 % in daemons;",
+        "and 1.0 % in daemons; 122.1 MiB peak;",
         "4.50 % of all 2 without daemons, 1.00 ms per message with daemons",
         "router                       5000 KiB peak, 300.00 ms CPU",
     ] {

@@ -73,7 +73,7 @@ impl Summary {
         let daemons =
             if self.daemons.is_empty() { String::new() } else { format!(" and {in_daemons:.1} % in daemons") };
         parts.push(format!("CPU {:.1} % of one core{daemons}", self.core_percent));
-        parts.push(format!("{:.1} MiB peak", self.peak_rss_kib() as f64 / 1024.0));
+        parts.push(format!("{:.1} MiB peak", self.memory().peak_kib / 1024.0));
         parts.push(match self.warnings.len() {
             0 => "no warnings".to_owned(),
             1 => "1 warning".to_owned(),

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::table::{message, message_key};
 use crate::measure::interval::Interval;
+use crate::results::figures::{FIGURES, LATENCIES, LONGEST, title};
 use crate::results::folder::Folder;
 use crate::results::group::{Group, Groups};
-use crate::results::metric::{LATENCIES, MAX, METRICS};
 use crate::results::settings::size;
 
 /// The percentiles with a mark; the curves between them have more points.
@@ -16,10 +16,8 @@ const POINTS: i32 = 8;
 
 /// All of it.
 pub fn json(folder: &Folder, groups: &Groups) -> String {
-    let metrics: Vec<Value> = METRICS
-        .iter()
-        .map(|metric| json!({"key": metric.key, "name": metric.long_name, "unit": metric.unit}))
-        .collect();
+    let metrics: Vec<Value> =
+        FIGURES.iter().map(|figure| json!({"key": figure.key, "name": title(figure), "unit": figure.unit})).collect();
     let series: Vec<Value> = groups
         .series
         .iter()
@@ -31,12 +29,12 @@ pub fn json(folder: &Folder, groups: &Groups) -> String {
 
 fn of_group(group: &Group, groups: &Groups) -> Value {
     let spec = group.conditions();
-    let values: Vec<Value> = METRICS
+    let values: Vec<Value> = FIGURES
         .iter()
         .zip(group.values)
-        .map(|(metric, found)| {
+        .map(|(figure, found)| {
             found.map_or(Value::Null, |Interval { median, low, high, .. }| {
-                let shown = [median, low, high].map(|value| metric.show(Some(value)));
+                let shown = [median, low, high].map(|value| figure.show(value));
                 json!({"median": median, "low": low, "high": high, "shown": shown})
             })
         })
@@ -69,7 +67,7 @@ fn curve(group: &Group) -> Vec<(f64, u64, bool)> {
     quantiles.retain(|(quantile, _)| n * (1.0 - quantile) >= 1.0 - 1e-9);
     quantiles.sort_by(|one, other| one.0.total_cmp(&other.0));
     // The upper end of a cell is above its values.
-    let longest_ns = group.good().filter_map(|run| run.values[MAX]).fold(0.0, f64::max) as u64;
+    let longest_ns = group.good().filter_map(|run| run.values[LONGEST]).fold(0.0, f64::max) as u64;
     let latency_ns = |quantile| group.cells.quantile_ns(quantile).min(longest_ns);
     let point = |(quantile, marked): (f64, bool)| (1.0 / (1.0 - quantile), latency_ns(quantile), marked);
     let mut points: Vec<(f64, u64, bool)> = quantiles.into_iter().map(point).collect();

@@ -7,12 +7,14 @@ mod ratios;
 mod robots;
 mod runs;
 mod table;
+mod tables;
 
 use plotly::Plot;
 
+use super::figures::{FIGURES, title};
 use super::folder::{Folder, middleware};
 use super::group::{Groups, MEANING};
-use super::metric::{METRICS, Metric};
+use crate::figures::Figure;
 use escape::{escape, fill};
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -47,6 +49,7 @@ pub fn html(folder: &Folder, groups: &Groups) -> String {
             ("topologies", &robots::section(folder)),
             ("without-groups", if only_robots { " hidden" } else { "" }),
             ("ratios", &ratios::section(folder)),
+            ("tables", &tables::section(folder)),
             ("common", &facts::common(groups)),
             ("runs", &runs::details(groups)),
             ("warnings", &facts::warnings(folder)),
@@ -103,6 +106,6 @@ fn messages(groups: &Groups) -> String {
 
 fn metrics() -> String {
     let option =
-        |metric: &Metric| format!("<option value=\"{}\">{}</option>\n", escape(metric.key), escape(metric.long_name));
-    METRICS.iter().map(option).collect()
+        |figure: &&Figure| format!("<option value=\"{}\">{}</option>\n", escape(figure.key), escape(&title(figure)));
+    FIGURES.iter().map(option).collect()
 }

@@ -101,7 +101,7 @@ function update() {
   draw("plot-percentile", percentilePlot(groups));
   draw("plot-time", timePlot(selected.metric, groups));
   draw("plot-cpu", metricPlot(named("cpu_per_message"), groups));
-  draw("plot-memory", metricPlot(named("memory"), groups));
+  draw("plot-memory", metricPlot(named("rss"), groups));
 }
 
 function applyTheme() {

@@ -1,9 +1,9 @@
-//! The ratios of `perf_test versus`: a table for each base.
+//! The ratios of `perf_test compare middlewares`: a table for each base.
 
 use super::escape::escape;
 use crate::results::folder::Folder;
 use crate::results::ratios::{Matrix, cell, mark, matrices, note};
-use crate::versus::Ratio;
+use crate::results_file::Ratio;
 
 /// The section; nothing without ratios.
 pub fn section(folder: &Folder) -> String {

@@ -1,7 +1,7 @@
 //! The topologies of the page: a table and a picture for each.
 
 use super::escape::escape;
-use crate::conditions::METRICS;
+use crate::conditions::FIGURES;
 use crate::results::folder::Folder;
 use crate::results::robots::{Robot, RobotGroup, robots};
 use crate::results::run::Ending;
@@ -23,7 +23,7 @@ pub fn section(folder: &Folder) -> String {
 fn of_robot((index, robot): (usize, &Robot<'_>)) -> String {
     let name = escape(robot.name);
     let names = ["Middleware, settings", "Executor"].map(|name| ("", name)).into_iter();
-    let numbers = ["Runs"].into_iter().chain(METRICS.iter().map(|metric| metric.name));
+    let numbers = ["Runs"].into_iter().chain(FIGURES.iter().map(|figure| figure.column));
     let heads = names.chain(numbers.map(|name| (" class=\"number\"", name)));
     let heads: String = heads.map(|(class, head)| format!("<th scope=\"col\"{class}>{}</th>", escape(head))).collect();
     let rows: String = robot.groups.iter().map(row).collect();
@@ -55,17 +55,12 @@ fn of_robot((index, robot): (usize, &Robot<'_>)) -> String {
 fn row(group: &RobotGroup<'_>) -> String {
     let (all, good) = (group.runs.len(), group.good());
     let others = if all > good { format!("<small>{} without figures</small>", all - good) } else { String::new() };
-    let figures = METRICS.iter().zip(&group.values).map(|(metric, found)| match found {
+    let figures = FIGURES.iter().zip(&group.values).map(|(figure, found)| match found {
         None => "<td class=\"number\">-</td>".to_owned(),
         Some(found) => {
-            let show = metric.shown();
-            let [median, low, high] = [found.median, found.low, found.high].map(show);
-            let interval = if low == high {
-                String::new()
-            } else {
-                format!("<small>[{}, {}]</small>", escape(&low), escape(&high))
-            };
-            format!("<td class=\"number\">{}{interval}</td>", escape(&median))
+            let interval = figure.show_interval(found).map(|interval| format!("<small>{}</small>", escape(&interval)));
+            let median = escape(&figure.show(found.median));
+            format!("<td class=\"number\">{median}{}</td>", interval.unwrap_or_default())
         }
     });
     format!(

@@ -2,8 +2,8 @@
 
 use super::escape::escape;
 use super::table::{message, message_key};
+use crate::results::figures::FIGURES;
 use crate::results::group::{Group, Groups};
-use crate::results::metric::METRICS;
 use crate::results::run::{Ending, Run};
 
 /// A part for each group, closed at first.
@@ -18,7 +18,7 @@ fn detail(groups: &Groups, index: usize, group: &Group) -> String {
     let rate = if spec.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", spec.rate_hz) };
     let (count, runs) = (group.runs.len(), if group.runs.len() == 1 { "run" } else { "runs" });
     let head: String =
-        METRICS.iter().map(|metric| format!("<th scope=\"col\" class=\"number\">{}</th>", metric.name)).collect();
+        FIGURES.iter().map(|figure| format!("<th scope=\"col\" class=\"number\">{}</th>", figure.column)).collect();
     let rows: String = group.runs.iter().map(|run| row(run)).collect();
     let settings: String = group
         .settings
@@ -40,12 +40,12 @@ fn detail(groups: &Groups, index: usize, group: &Group) -> String {
 }
 
 fn row(run: &Run) -> String {
-    let figures: String = METRICS
+    let figures: String = FIGURES
         .iter()
         .zip(run.values)
-        .map(|(metric, value)| {
-            let mark = if value.is_some() && metric.is_uncertain(run.samples) { "*" } else { "" };
-            format!("<td class=\"number\">{}{mark}</td>", metric.show(value))
+        .map(|(figure, value)| {
+            let mark = if value.is_some() && figure.is_uncertain(run.samples) { "*" } else { "" };
+            format!("<td class=\"number\">{}{mark}</td>", figure.show_or_dash(value))
         })
         .collect();
     let ending = match &run.ending {

@@ -2,9 +2,9 @@
 
 use super::escape::escape;
 use crate::batch::Shortfall;
+use crate::results::figures::FIGURES;
 use crate::results::folder::{Folder, middleware};
 use crate::results::group::{Group, Groups};
-use crate::results::metric::METRICS;
 use crate::results::run::Ending;
 use crate::results::settings::{in_words, size};
 
@@ -20,7 +20,7 @@ const CONDITIONS: [(&str, bool); 6] = [
 
 /// The cells of the head.
 pub fn head() -> String {
-    let figures = METRICS.iter().map(|metric| (metric.name, true));
+    let figures = FIGURES.iter().map(|figure| (figure.column, true));
     let cell = |(name, is_number): (&str, bool)| {
         let class = if is_number { " class=\"number\"" } else { "" };
         format!("<th scope=\"col\"{class} aria-sort=\"none\"><button type=\"button\">{name}</button></th>\n")
@@ -51,14 +51,14 @@ fn row(groups: &Groups, index: usize, group: &Group) -> String {
         in_words("zero_copy", &spec.zero_copy.to_string()),
     );
     cells.push_str(&runs_cell(group));
-    for (i, metric) in METRICS.iter().enumerate() {
+    for (i, figure) in FIGURES.iter().enumerate() {
         let Some(found) = group.values[i] else {
             cells.push_str("<td class=\"number\">-</td>\n");
             continue;
         };
-        let median = metric.show(Some(found.median));
+        let median = figure.show(found.median);
         let mark = if group.uncertain[i] { "<abbr title=\"few samples\">*</abbr>" } else { "" };
-        let interval = metric.show_interval(&found).map(|interval| format!("<small>{interval}</small>"));
+        let interval = figure.show_interval(&found).map(|interval| format!("<small>{interval}</small>"));
         let interval = interval.unwrap_or_default();
         let sort = found.median;
         cells.push_str(&format!("<td class=\"number\" data-sort=\"{sort}\">{median}{mark}{interval}</td>\n"));
@@ -83,7 +83,7 @@ fn runs_cell(group: &Group) -> String {
 fn missing((file, shortfall): &(String, Shortfall)) -> String {
     let Shortfall { contestant, title, kind, sentence, .. } = shortfall;
     let name = escape(&middleware(shortfall).to_lowercase());
-    let columns = CONDITIONS.len() + METRICS.len() - 1;
+    let columns = CONDITIONS.len() + FIGURES.len() - 1;
     format!(
         "<tr class=\"failed\" data-middleware=\"{name}\">\n<th scope=\"row\" data-sort=\"{contestant}\">{contestant}</th>\n\
          <td colspan=\"{columns}\"><strong>No figures, {kind}.</strong> {}: {}<small>{}</small></td>\n</tr>\n",

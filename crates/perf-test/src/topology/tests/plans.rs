@@ -27,7 +27,7 @@ const TWO_RATES: &str = r#"{ "nodes": [
 
 fn spec() -> RunSpec {
     let options = cli::parse(["perf_test", "-p", "3", "-s", "3"].map(Into::into)).unwrap().options;
-    let spec = cli::resolve(&options, cli::Defaults::Run).unwrap().spec;
+    let spec = cli::resolve(&options).unwrap().spec;
     let late = Threshold { part_of_period: Some(0.2), absolute_ns: Some(5_000_000) };
     RunSpec { late, too_late: Threshold::TOO_LATE, executor: Some("single".to_owned()), ..spec }
 }

@@ -18,7 +18,7 @@ pub mod plans;
 
 use std::fs;
 
-use perf_test::report::full::{Distribution, Log, SummaryEntry, TotalEntry};
+use perf_test::report::full::{Distribution, Log, Summary, TotalEntry};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -122,7 +122,7 @@ pub struct Counts {
 
 impl Measured {
     #[track_caller]
-    pub fn summary(&self) -> &SummaryEntry {
+    pub fn summary(&self) -> &Summary {
         self.log.summary.as_ref().unwrap_or_else(|| panic!("{}", self.run.everything()))
     }
 

@@ -43,7 +43,7 @@ const WORK_NS: i64 = 5 * MS;
 fn spec(options: &str) -> RunSpec {
     let line = format!("perf_test --max-runtime {RUN_S} --history-depth 1000 {options}");
     let options = cli::parse(line.split_whitespace().map(Into::into)).unwrap().options;
-    cli::resolve(&options, cli::Defaults::Run).unwrap().spec
+    cli::resolve(&options).unwrap().spec
 }
 
 /// The run says one thing of everything; each endpoint has another.

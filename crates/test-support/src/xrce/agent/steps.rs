@@ -157,7 +157,7 @@ impl<'a> Steps<'a> {
         world.port.receive(PeerAddress::Number(index as u32), &memory[..length]);
     }
 
-    /// An object of any kind: all that it refers to has the number 1, or that of the input.
+    /// An object of any kind: all that it refers to has the number 1, or the number in the input.
     fn create(&mut self, world: &mut World, index: usize, stream: StreamId) {
         let choice = self.byte();
         let kind = KINDS[usize::from(choice % 8)];

@@ -100,7 +100,7 @@ impl Ends {
     /// Writes a submessage, which is expected at the other end.
     ///
     /// # Errors
-    /// Those of the stream.
+    /// The stream's error.
     pub fn write(&mut self, message: &[u8]) -> Result<(), Refused> {
         let (header, payload) = message.split_at(message.len().min(4));
         self.output.write(&[header, &[], payload])?;

@@ -90,7 +90,7 @@ const V2_3_0: &[(&str, Becomes)] = &[
     ("-c CycloneDDS-CXX", Refused("Cyclone DDS by its C++ interface")),
     ("-c FastRTPS", Refused("`FastRTPS` is eProsima's Fast DDS")),
     ("-c iceoryx", Refused("Eclipse iceoryx: tools/contestants --install iceoryx")),
-    ("-c Gantry,iceoryx", Refused("this is one run: use perf_test versus -c Gantry,iceoryx")),
+    ("-c Gantry,iceoryx", Refused("this is one run: use perf_test compare middlewares -c Gantry,iceoryx")),
     ("-c OpenDDS", Refused("OpenDDS")),
     ("-c ConnextDDS", Refused("RTI Connext DDS")),
     ("-e INTER_THREAD", Run(|run| run.strategy = Strategy::InterThread)),

@@ -5,7 +5,7 @@ mod generations;
 use std::ffi::OsString;
 
 use super::*;
-use crate::cli::{Command, Question, parse};
+use crate::cli::parse;
 use crate::report::outputs::Tables;
 use perf_worker::run_spec::{Roundtrip, Strategy, Touch};
 
@@ -13,8 +13,7 @@ fn run(line: &str) -> Result<Resolved, String> {
     let arguments = line.split_whitespace().map(OsString::from);
     let cli = parse(std::iter::once(OsString::from("perf_test")).chain(arguments)).map_err(|e| e.to_string())?;
     let resolved = match cli.command {
-        Some(Command::Experiment(Question::ZeroCopy(options))) => resolve(&options.run, Defaults::ZeroCopyExperiment),
-        None => resolve(&cli.options, Defaults::Run),
+        None => resolve(&cli.options),
         Some(_) => panic!("no run"),
     };
     resolved.map_err(|failure| {
@@ -62,9 +61,6 @@ fn the_commands_of_the_zero_copy_documentation_mean_what_they_say() {
     let (zero_copy, _) = unpacked(&format!("--zero-copy {line}"));
     assert_eq!(zero_copy, RunSpec { zero_copy: true, ..copy.clone() });
     assert_eq!(unpacked(&format!("--loaned-samples {line}")).0, zero_copy);
-    // The experiment's defaults are the same run.
-    assert_eq!(unpacked("experiment zero-copy").0, copy);
-    assert_eq!(unpacked("experiment zero-copy -r 50").0, RunSpec { rate_hz: 50, ..copy });
 }
 
 #[test]
@@ -175,8 +171,6 @@ fn contradictions_are_named() {
         ("--csv-logfile a --json-logfile a", ["--csv-logfile", "--json-logfile"]),
         ("--csv-logfile a.x --json-logfile ./a.x", ["a.x and", "./a.x name the same file"]),
         ("-l a --json-logfile src/../a", ["--csv-logfile a", "the same file"]),
-        ("experiment zero-copy --zero-copy", ["experiment zero-copy", "--zero-copy"]),
-        ("experiment zero-copy --max-runtime 0", ["experiment zero-copy", "--max-runtime"]),
         ("-l log.txt", [".csv", ".json"]),
         ("-m Array4m --unbounded-msg-size 10", ["--unbounded-msg-size 10", "Array4m always has 4194304 bytes"]),
         ("-m BoundedSequence1k --unbounded-msg-size 0", ["does not apply", "UnboundedSequence"]),
@@ -210,7 +204,6 @@ fn contradictions_are_named() {
         ("-p 2 --expected-num-pubs 3", ["--expected-num-pubs 3 can never be reached", "-p is 2"]),
         ("--late 10ms --too-late 5ms -r 10", ["late above 10000000 ns", "too late above 5000000 ns"]),
         ("--late 20% -r 0", ["--late in percent", "-r 0"]),
-        ("experiment zero-copy --require lost=0", ["--require applies to one", "experiment zero-copy"]),
         ("--require p95<1ms", ["`p95` cannot be required", "p99.99, max"]),
         ("--mock lose=10", ["--mock does not apply to Gantry", "-c Mock"]),
         ("-c Mock --shared-memory", ["--shared-memory does not apply to Mock", "leave it out"]),
@@ -255,7 +248,7 @@ fn an_error_names_the_nearest_spelling() {
         ("-m Aray4m", "`Array4m`"),
         ("--reliability RELIABEL", "'RELIABLE'"),
         ("--max-runtim 3", "'--max-runtime'"),
-        ("experiment zero-cpy", "'zero-copy'"),
+        ("sweep zero-cpy", "'zero-copy'"),
         ("-e INTER_PROCES", "'INTER_PROCESS'"),
         ("--wait blok", "'block'"),
         ("-c Gantri", "this program has Gantry and Mock"),

@@ -1,0 +1,109 @@
+//! The agent.
+
+mod port;
+mod state;
+
+pub use port::Port;
+
+use crate::{
+    client::ClientStatistics,
+    clock::Clock,
+    config::Config,
+    error::{Error, Result},
+    link::Transport,
+    lock::lock,
+    threads,
+};
+use state::AgentState;
+use std::{
+    fmt,
+    sync::{Arc, atomic::Ordering::*},
+    thread::JoinHandle,
+};
+
+/// Connects clients that speak DDS-XRCE with Gantry, until it is dropped.
+///
+/// Clients' messages are handled on the threads of the transports, Gantry's on a thread for each domain.
+pub struct Agent {
+    state: Arc<AgentState>,
+    ticker: Option<JoinHandle<()>>,
+}
+
+impl Agent {
+    /// An agent without transports.
+    ///
+    /// # Errors
+    /// Its thread cannot be started.
+    pub fn new(config: Config) -> Result<Agent> {
+        Self::with_clock(config, Clock::new())
+    }
+
+    /// As [`Agent::new`], with a clock that stands still until [`Agent::advance`].
+    ///
+    /// # Errors
+    /// As there.
+    #[cfg(feature = "testing")]
+    pub fn with_stopped_clock(config: Config) -> Result<Agent> {
+        Self::with_clock(config, Clock::Stopped(0.into()))
+    }
+
+    /// Moves a clock that stands still, and does what is due then.
+    #[cfg(feature = "testing")]
+    pub fn advance(&self, by: std::time::Duration) {
+        if let Clock::Stopped(us) = &self.state.context.clock {
+            us.fetch_add(by.as_micros() as u64, Relaxed); // only the number matters
+        }
+        self.state.tick();
+    }
+
+    fn with_clock(config: Config, clock: Clock) -> Result<Agent> {
+        let state = Arc::new(AgentState::new(config, clock));
+        let of_thread = state.clone();
+        let ticker = threads::spawn("ticker", move || {
+            while of_thread.context.ticker.wait() {
+                of_thread.tick();
+            }
+        })
+        .map_err(|source| Error::Thread { what: "deadlines", source })?;
+        Ok(Agent { state, ticker: Some(ticker) })
+    }
+
+    /// Adds a transport, whose thread gives the port what it receives.
+    #[must_use]
+    pub fn attach(&self, transport: Arc<dyn Transport>) -> Port {
+        // Relaxed: only the number matters.
+        let number = self.state.ports.fetch_add(1, Relaxed);
+        Port { state: self.state.clone(), transport, number, turns: Arc::default() }
+    }
+
+    /// The clients and their counters, in the order of their keys.
+    #[must_use]
+    pub fn statistics(&self) -> Vec<ClientStatistics> {
+        let clients = lock(&self.state.clients).all();
+        let mut statistics: Vec<ClientStatistics> = clients.iter().map(|client| lock(client).statistics()).collect();
+        statistics.sort_by_key(|client| client.key);
+        statistics
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.state.context.ticker.end();
+        if let Some(ticker) = self.ticker.take() {
+            let _ = ticker.join();
+        }
+        self.state.is_closed.store(true, Release); // partner: `AgentState::accept`
+        let clients = lock(&self.state.clients).clear();
+        clients.iter().for_each(|client| {
+            let objects = lock(client).close(&self.state.context);
+            drop(objects);
+        });
+        self.state.context.close();
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Agent({} clients)", lock(&self.state.clients).len())
+    }
+}

@@ -1,0 +1,53 @@
+//! Slots of a session on the heap, and the memory in which fragments are assembled. Each is allocated when it is first
+//! used: a client that only logs in costs little.
+
+use gantry_xrce::stream::{Record, Slots, Storage};
+
+/// Slots on the heap.
+#[derive(Debug)]
+pub struct HeapSlots {
+    count: usize,
+    slot_bytes: usize,
+    records: Box<[Record]>,
+    bytes: Box<[u8]>,
+}
+
+impl HeapSlots {
+    /// `count` slots of `slot_bytes` each.
+    pub fn new(count: usize, slot_bytes: usize) -> Self {
+        Self { count, slot_bytes, records: Box::default(), bytes: Box::default() }
+    }
+}
+
+impl Storage for HeapSlots {
+    fn slots(&mut self) -> Slots<'_> {
+        if self.records.len() < self.count {
+            self.records = vec![Record::EMPTY; self.count].into();
+            self.bytes = vec![0; self.count * self.slot_bytes].into();
+        }
+        Slots::new(&mut self.records, &mut self.bytes)
+    }
+}
+
+/// Bytes on the heap.
+#[derive(Debug)]
+pub struct HeapBytes {
+    length: usize,
+    bytes: Box<[u8]>,
+}
+
+impl HeapBytes {
+    /// Creates `length` bytes, which are allocated when they are first used.
+    pub fn new(length: usize) -> Self {
+        Self { length, bytes: Box::default() }
+    }
+}
+
+impl AsMut<[u8]> for HeapBytes {
+    fn as_mut(&mut self) -> &mut [u8] {
+        if self.bytes.len() < self.length {
+            self.bytes = vec![0; self.length].into();
+        }
+        &mut self.bytes
+    }
+}

@@ -1,0 +1,29 @@
+//! The addresses and hosts of clients.
+
+use crate::link::PeerAddress;
+use std::net::IpAddr;
+
+/// The address of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Address {
+    /// The number of its transport.
+    pub port: u32,
+    pub peer: PeerAddress,
+}
+
+/// The machine of a client, as far as its address tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Host {
+    Ip(IpAddr),
+    /// The number of a transport, and the address on it.
+    Node(u32, u32),
+}
+
+impl Address {
+    pub fn host(self) -> Host {
+        match self.peer {
+            PeerAddress::Socket(address) => Host::Ip(address.ip().to_canonical()),
+            PeerAddress::Number(number) => Host::Node(self.port, number),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The table of clients: by their keys and by their addresses.
+
+mod address;
+mod budget;
+
+pub use address::{Address, Host};
+pub use budget::{Budget, Logins};
+
+use crate::client::ClientCell;
+use gantry_xrce::wire::{ClientKey, SessionId};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+/// The clients. Invariant: each address in `by_address` belongs to the client whose entry has it, and whose
+/// messages have no key.
+#[derive(Default)]
+pub struct Clients {
+    by_key: BTreeMap<ClientKey, Entry>,
+    by_address: HashMap<Address, ClientKey>,
+    logins: u64,
+}
+
+struct Entry {
+    client: Arc<ClientCell>,
+    /// Its messages have its key, so that it can share its address.
+    has_key: bool,
+    /// `None` if its line is gone.
+    address: Option<Address>,
+    /// The host of its last address: the client has a place of this host also when its line is gone.
+    host: Host,
+    /// Something came from it after its login.
+    has_spoken: bool,
+    /// The number of its login.
+    login: u64,
+}
+
+/// The most clients in all, and the most of one host.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    pub all: usize,
+    pub of_host: usize,
+}
+
+impl Clients {
+    pub fn len(&self) -> usize {
+        self.by_key.len()
+    }
+
+    pub fn all(&self) -> Vec<Arc<ClientCell>> {
+        self.by_key.values().map(|entry| entry.client.clone()).collect()
+    }
+
+    /// The clients at some addresses.
+    pub fn among(&self, is_asked: impl Fn(Address) -> bool) -> impl Iterator<Item = &Arc<ClientCell>> {
+        let is_there = move |entry: &&Entry| entry.address.is_some_and(&is_asked);
+        self.by_key.values().filter(is_there).map(|entry| &entry.client)
+    }
+
+    /// Whether there is a client at an address.
+    pub fn is_any_at(&self, address: Address) -> bool {
+        self.among(|other| other == address).next().is_some()
+    }
+
+    /// Whether messages without a key from an address belong to a client.
+    pub fn has_address(&self, address: Address) -> bool {
+        self.by_address.contains_key(&address)
+    }
+
+    /// The client of messages without a key, from which one has come.
+    pub fn heard_at(&mut self, address: Address) -> Option<Arc<ClientCell>> {
+        let entry = self.by_key.get_mut(self.by_address.get(&address)?)?;
+        entry.has_spoken = true;
+        Some(entry.client.clone())
+    }
+
+    /// The client of a key, from which a message has come if it is at that address.
+    pub fn heard_from(&mut self, key: ClientKey, address: Address) -> Option<(Arc<ClientCell>, Option<Address>)> {
+        let entry = self.by_key.get_mut(&key)?;
+        entry.has_spoken |= entry.address == Some(address);
+        Some((entry.client.clone(), entry.address))
+    }
+
+    pub fn of_key(&self, key: ClientKey) -> Option<(Arc<ClientCell>, Option<Address>)> {
+        self.by_key.get(&key).map(|entry| (entry.client.clone(), entry.address))
+    }
+
+    /// Removes a client that has sent nothing since its login, or whose line is gone, if a newcomer needs its place.
+    /// Returns it, or `None` if there is a place.
+    ///
+    /// # Errors
+    /// There is no place.
+    pub fn make_room(&mut self, newcomer: Address, places: Places) -> Result<Option<Arc<ClientCell>>, ()> {
+        let mut hosts: BTreeMap<Host, usize> = BTreeMap::new();
+        self.by_key.values().for_each(|entry| *hosts.entry(entry.host).or_default() += 1);
+        let of_newcomer = hosts.get(&newcomer.host()).copied().unwrap_or(0);
+        let is_host_full = of_newcomer >= places.of_host;
+        if !is_host_full && self.len() < places.all {
+            return Ok(None);
+        }
+        let unused = self.by_key.iter().filter(|(_, entry)| {
+            let is_unused = !entry.has_spoken || entry.address.is_none();
+            is_unused && (!is_host_full || entry.host == newcomer.host())
+        });
+        // The oldest one of the host that has the most.
+        let clients_of = |entry: &Entry| hosts.get(&entry.host).copied().unwrap_or(0);
+        let victim = unused.max_by_key(|(_, entry)| (clients_of(entry), std::cmp::Reverse(entry.login)));
+        let key = victim.map(|(&key, _)| key).ok_or(())?;
+        Ok(self.remove(key))
+    }
+
+    /// Adds a client. Returns those that had its key or, if messages of its session have no key, its address, which are
+    /// removed.
+    pub fn insert(
+        &mut self,
+        key: ClientKey,
+        session: SessionId,
+        address: Address,
+        client: Arc<ClientCell>,
+    ) -> Vec<Arc<ClientCell>> {
+        let same = self.remove(key);
+        self.logins += 1;
+        let (has_key, host) = (session.has_key(), address.host());
+        let entry = Entry { client, has_key, address: None, host, has_spoken: false, login: self.logins };
+        self.by_key.insert(key, entry);
+        same.into_iter().chain(self.place(key, address)).collect()
+    }
+
+    /// Gives a client an address. Returns another one that was there, and is removed.
+    pub fn place(&mut self, key: ClientKey, address: Address) -> Option<Arc<ClientCell>> {
+        let entry = self.by_key.get_mut(&key)?;
+        let old = entry.address.replace(address);
+        entry.host = address.host();
+        if entry.has_key {
+            return None;
+        }
+        if let Some(old) = old {
+            self.by_address.remove(&old);
+        }
+        let evicted = self.by_address.insert(address, key).filter(|&evicted| evicted != key)?;
+        self.by_key.remove(&evicted).map(|entry| entry.client)
+    }
+
+    /// Nothing comes from this address any more.
+    pub fn forget_address(&mut self, address: Address) {
+        self.by_address.remove(&address);
+        let there = self.by_key.values_mut().filter(|entry| entry.address == Some(address));
+        there.for_each(|entry| entry.address = None);
+    }
+
+    pub fn remove(&mut self, key: ClientKey) -> Option<Arc<ClientCell>> {
+        let entry = self.by_key.remove(&key)?;
+        if let Some(address) = entry.address.filter(|_| !entry.has_key) {
+            self.by_address.remove(&address);
+        }
+        Some(entry.client)
+    }
+
+    /// Removes a client, unless another one has its key by now.
+    pub fn remove_same(&mut self, key: ClientKey, client: &Arc<ClientCell>) -> Option<Arc<ClientCell>> {
+        self.by_key.get(&key).filter(|entry| Arc::ptr_eq(&entry.client, client))?;
+        self.remove(key)
+    }
+
+    pub fn clear(&mut self) -> Vec<Arc<ClientCell>> {
+        self.by_address.clear();
+        std::mem::take(&mut self.by_key).into_values().map(|entry| entry.client).collect()
+    }
+}

@@ -1,0 +1,54 @@
+//! The clients that the agent takes.
+
+use crate::link::PeerAddress;
+use gantry_xrce::wire::ClientKey;
+use ipnet::IpNet;
+
+/// The addresses and the keys of the clients that the agent takes. Neither is a proof of identity: DDS-XRCE sends keys
+/// in clear, and the sender of a datagram can state any address.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// The networks of clients over UDP and TCP; if it is empty, clients of each address are taken.
+    pub networks: Vec<IpNet>,
+    /// The keys of clients; if it is empty, clients of each key are taken.
+    pub keys: Vec<ClientKey>,
+}
+
+impl Access {
+    /// Whether messages from an address are taken.
+    pub(crate) fn admits_address(&self, peer: PeerAddress) -> bool {
+        let PeerAddress::Socket(address) = peer else { return true };
+        let ip = address.ip().to_canonical(); // a socket of both versions has addresses of version 4 within version 6
+        self.networks.is_empty() || self.networks.iter().any(|network| network.contains(&ip))
+    }
+
+    /// Whether a client with a key may begin a session.
+    pub(crate) fn admits_key(&self, key: ClientKey) -> bool {
+        self.keys.is_empty() || self.keys.contains(&key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_limit_the_addresses_of_sockets() {
+        let access = Access { networks: vec!["192.168.7.0/24".parse().unwrap()], ..Access::default() };
+        let admits = |address: &str| access.admits_address(PeerAddress::Socket(address.parse().unwrap()));
+        assert!(admits("192.168.7.20:5000"));
+        assert!(admits("[::ffff:192.168.7.20]:5000"), "an address of version 4 at a socket of version 6");
+        assert!(!admits("192.168.8.20:5000"));
+        assert!(!admits("[::1]:5000"));
+        assert!(access.admits_address(PeerAddress::Number(3)), "a line has no such address");
+        assert!(Access::default().admits_address(PeerAddress::Socket(([8, 8, 8, 8], 1).into())));
+    }
+
+    #[test]
+    fn keys_limit_the_clients() {
+        let access = Access { keys: vec![ClientKey([0, 0, 0, 7])], ..Access::default() };
+        assert!(access.admits_key(ClientKey([0, 0, 0, 7])));
+        assert!(!access.admits_key(ClientKey([7, 0, 0, 0])));
+        assert!(Access::default().admits_key(ClientKey([7, 0, 0, 0])));
+    }
+}

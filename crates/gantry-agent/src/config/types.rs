@@ -1,0 +1,83 @@
+//! The types that clients can use: clients name them, and only the agent has their definitions.
+
+use crate::error::{Error, Result};
+use gantry::{ServiceTypeDescription, TypeDescription};
+use gantry_idl::Definitions;
+use std::{collections::BTreeMap, fmt, path::PathBuf};
+
+/// Types by their ROS 2 names, as `std_msgs/msg/String` or, of a service, `std_srvs/srv/SetBool_Request`.
+pub struct Types(BTreeMap<String, TypeDescription>);
+
+impl Types {
+    /// ROS 2's standard types.
+    #[must_use]
+    pub fn standard() -> Types {
+        Types(gantry::standard_types())
+    }
+
+    /// Adds the types of folders of packages (`<folder>/<package>/{msg,srv}/*.{msg,srv}`), which together hold all
+    /// types that they nest. They take the place of standard types of the same names.
+    ///
+    /// # Errors
+    /// A folder or a file that cannot be read, a definition that is wrong or nests an unknown type.
+    pub fn with_folders(mut self, folders: &[PathBuf]) -> Result<Types> {
+        let definitions = Definitions::read_packages(folders).map_err(|errors| {
+            let folder = folders.first().cloned().unwrap_or_default();
+            Error::Definitions { folder, errors }
+        })?;
+        for message in definitions.messages() {
+            let name = message.name.to_string();
+            let description = TypeDescription {
+                name: name.clone(),
+                hash: definitions.hash(&message.name).unwrap_or_default(),
+                definition: definitions.definition_text(&message.name).unwrap_or_default().into(),
+                payload_bytes: definitions.max_size_bytes(&message.name).unwrap_or(usize::MAX),
+            };
+            self.0.insert(name, description);
+        }
+        Ok(self)
+    }
+
+    /// The type of this ROS 2 name; a name without a package means the only type of that name, for clients that are
+    /// not of ROS 2.
+    pub(crate) fn get(&self, name: &str) -> Option<&TypeDescription> {
+        if name.contains('/') {
+            return self.0.get(name);
+        }
+        let mut found = self.0.iter().filter(|(known, _)| known.rsplit('/').next() == Some(name));
+        found.next().filter(|_| found.next().is_none()).map(|(_, description)| description)
+    }
+
+    /// The service whose requests and replies have these names.
+    pub(crate) fn service(&self, request: &str, reply: &str) -> Option<ServiceTypeDescription> {
+        let (request, response) = (self.get(request)?, self.get(reply)?);
+        let name = request
+            .name
+            .strip_suffix("_Request")
+            .filter(|name| response.name.strip_suffix("_Response") == Some(name))?;
+        Some(ServiceTypeDescription { name: name.to_owned(), request: request.clone(), response: response.clone() })
+    }
+}
+
+impl fmt::Debug for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Types({})", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_found_by_their_names() {
+        let types = Types::standard();
+        assert!(types.get("std_msgs/msg/String").is_some());
+        assert!(types.get("std_msgs/msg/Strong").is_none());
+        assert_eq!(types.get("Imu").map(|found| &*found.name), Some("sensor_msgs/msg/Imu"));
+        assert!(types.get("Empty_Request").is_none() || types.get("Empty").is_none(), "two packages have an Empty");
+        let service = types.service("std_srvs/srv/SetBool_Request", "std_srvs/srv/SetBool_Response");
+        assert_eq!(service.map(|service| service.name).as_deref(), Some("std_srvs/srv/SetBool"));
+        assert!(types.service("std_srvs/srv/SetBool_Request", "std_srvs/srv/Trigger_Response").is_none());
+    }
+}

@@ -1,0 +1,164 @@
+//! Domains: those that nodes of clients use, or used some seconds ago, each with its listener.
+
+use super::ticker::Ticker;
+use crate::lock::lock;
+use gantry::{Collector, Listener, ListenerSource, Node};
+use std::{
+    collections::BTreeMap,
+    mem,
+    sync::{Arc, Mutex},
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+/// The time for which a domain stays joined after its last node: a client that changes between domains does not join
+/// and leave them each time.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// The thread that waits for the samples, requests and replies of one domain and sends them to the clients.
+pub type DomainListener = Listener<Box<dyn ListenerSource>>;
+
+/// The domains of all clients.
+pub struct Domains {
+    table: Mutex<Table>,
+    ticker: Arc<Ticker>,
+}
+
+#[derive(Default)]
+struct Table {
+    by_id: BTreeMap<u32, Domain>,
+    /// The threads of running and of ended listeners: nothing waits for them before the agent ends.
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Domain {
+    /// The number of nodes that are there or on their way.
+    users: usize,
+    /// It keeps the process in the domain.
+    listener: Option<Arc<DomainListener>>,
+    unused_since: Option<Instant>,
+}
+
+/// A node's use of its domain, which ends when this is dropped.
+pub struct DomainUse {
+    domains: Arc<Domains>,
+    domain_id: u32,
+    listener: Option<Arc<DomainListener>>,
+}
+
+impl DomainUse {
+    /// Starts the listener of the domain, for its first node.
+    ///
+    /// # Errors
+    /// A sentence: no thread could be started.
+    pub fn listen(&mut self, node: &Node) -> Result<(), String> {
+        self.listener = Some(lock(&self.domains.table).listener(node)?);
+        Ok(())
+    }
+
+    /// The listener of the domain; `None` before [`Self::listen`].
+    pub fn listener(&self) -> Option<&Arc<DomainListener>> {
+        self.listener.as_ref()
+    }
+}
+
+impl Drop for DomainUse {
+    fn drop(&mut self) {
+        self.listener = None;
+        let expires = lock(&self.domains.table).end_use(self.domain_id);
+        self.domains.ticker.set_due(expires);
+    }
+}
+
+impl Domains {
+    pub fn new(ticker: Arc<Ticker>) -> Self {
+        Self { table: Mutex::default(), ticker }
+    }
+
+    /// Counts a use, before a node joins the domain.
+    ///
+    /// # Errors
+    /// A sentence: the clients use as many domains as are allowed.
+    pub fn begin_use(self: &Arc<Self>, domain_id: u32, max_domains: usize) -> Result<DomainUse, String> {
+        lock(&self.table).begin_use(domain_id, max_domains)?;
+        Ok(DomainUse { domains: self.clone(), domain_id, listener: None })
+    }
+
+    /// Leaves the domains that no node used for some seconds.
+    pub fn leave_unused(&self) {
+        let (unused, next) = lock(&self.table).expired();
+        drop(unused); // without the lock: the listener's thread leaves the domain
+        self.ticker.set_due(next);
+    }
+
+    /// An outlet is gone.
+    pub fn forget(&self, number: u64) {
+        let table = lock(&self.table);
+        let listeners = table.by_id.values().filter_map(|domain| domain.listener.as_ref());
+        listeners.for_each(|listener| listener.remove(number));
+    }
+
+    /// Ends the listeners. Returns their threads.
+    pub fn close(&self) -> Vec<JoinHandle<()>> {
+        let table = mem::take(&mut *lock(&self.table));
+        table.by_id.values().filter_map(|domain| domain.listener.as_ref()).for_each(|listener| listener.end());
+        table.threads
+    }
+}
+
+impl Table {
+    /// Counts a use. A domain that no node uses any more gives way to another one.
+    fn begin_use(&mut self, domain_id: u32, max_domains: usize) -> Result<(), String> {
+        if !self.by_id.contains_key(&domain_id) && self.by_id.len() >= max_domains {
+            let unused = self.by_id.iter().filter(|(_, domain)| domain.users == 0);
+            let Some(oldest) = unused.min_by_key(|(_, domain)| domain.unused_since).map(|(&id, _)| id) else {
+                let domains = self.by_id.len();
+                return Err(format!(
+                    "domain {domain_id} is one too many: the clients use {domains}, the most that are allowed"
+                ));
+            };
+            self.by_id.remove(&oldest);
+        }
+        let domain = self.by_id.entry(domain_id).or_default();
+        domain.users += 1;
+        domain.unused_since = None;
+        Ok(())
+    }
+
+    /// The listener of a node's domain, whose use has begun.
+    fn listener(&mut self, node: &Node) -> Result<Arc<DomainListener>, String> {
+        let domain = self.by_id.entry(node.domain_id()).or_default();
+        if let Some(listener) = &domain.listener {
+            return Ok(listener.clone());
+        }
+        let collector = Collector::new(node).map_err(|error| error.to_string())?;
+        let (listener, thread) = Listener::start(collector, &format!("listener-{}", node.domain_id()))
+            .map_err(|error| format!("no thread for domain {} could be started: {error}", node.domain_id()))?;
+        self.threads.retain(|thread| !thread.is_finished());
+        self.threads.push(thread);
+        Ok(domain.listener.insert(Arc::new(listener)).clone())
+    }
+
+    /// Ends a use. Returns the time at which the domain is left, if this was the last one.
+    fn end_use(&mut self, domain_id: u32) -> Option<Instant> {
+        let domain = self.by_id.get_mut(&domain_id)?;
+        domain.users = domain.users.saturating_sub(1);
+        if domain.users > 0 {
+            return None;
+        }
+        let now = Instant::now();
+        domain.unused_since = Some(now);
+        Some(now + LINGER)
+    }
+
+    /// Removes the domains that no node used for some seconds. Returns their listeners, and the time of the next look.
+    fn expired(&mut self) -> (Vec<Arc<DomainListener>>, Option<Instant>) {
+        let now = Instant::now();
+        let is_over = |domain: &Domain| domain.unused_since.is_some_and(|since| now >= since + LINGER);
+        let over: Vec<u32> = self.by_id.iter().filter(|(_, domain)| is_over(domain)).map(|(&id, _)| id).collect();
+        let listeners = over.iter().filter_map(|id| self.by_id.remove(id)?.listener).collect();
+        let next = self.by_id.values().filter_map(|domain| Some(domain.unused_since? + LINGER)).min();
+        (listeners, next)
+    }
+}

@@ -1,0 +1,107 @@
+//! The shared memory of what clients write by data writers, requesters and repliers, and its limits: for a client, and
+//! for all.
+
+use crate::config::Limits;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::*},
+};
+
+/// The memory that a client may use whatever others use, in bytes.
+const ASSURED_BYTES: usize = 1 << 20;
+
+/// The memory of a client's writers, and of all clients' writers, in bytes.
+#[derive(Clone, Default)]
+pub struct Memory {
+    of_client: Arc<AtomicUsize>,
+    of_all: Arc<AtomicUsize>,
+}
+
+/// The memory of a data writer, requester or replier, which counts until this is dropped.
+pub struct WriterMemory {
+    memory: Memory,
+    bytes: usize,
+}
+
+impl Memory {
+    /// Creates the memory of another client.
+    pub fn of_another(&self) -> Self {
+        Self { of_client: Arc::default(), of_all: self.of_all.clone() }
+    }
+
+    /// Refuses more memory.
+    ///
+    /// # Errors
+    /// A sentence with the limit that is reached.
+    pub fn check(&self, limits: &Limits) -> Result<(), String> {
+        // Only the numbers matter: writers of other clients may exceed the limit by a message each.
+        let (of_client, of_all) = (self.of_client.load(Relaxed), self.of_all.load(Relaxed));
+        if of_client >= limits.writer_bytes {
+            return Err(format!(
+                "what the client writes uses {of_client} bytes, and may use {}; delete a data writer, requester or replier, give it a shorter \
+                 history, or raise --max-memory",
+                limits.writer_bytes
+            ));
+        }
+        if of_all >= limits.all_writer_bytes && of_client >= ASSURED_BYTES {
+            return Err(format!(
+                "what all clients write uses {of_all} bytes, and may use {}; raise --max-memory",
+                limits.all_writer_bytes
+            ));
+        }
+        Ok(())
+    }
+
+    /// Counts a new writer of `bytes` bytes.
+    pub fn count(&self, bytes: usize) -> WriterMemory {
+        let mut writer = WriterMemory { memory: self.clone(), bytes: 0 };
+        writer.set(bytes);
+        writer
+    }
+}
+
+impl WriterMemory {
+    /// The memory grew, or went back: the memory of responses does, with its client.
+    pub fn set(&mut self, bytes: usize) {
+        // Only the numbers matter. They wrap around, so that a smaller number is added as a negative one.
+        let more = bytes.wrapping_sub(self.bytes);
+        if more != 0 {
+            self.memory.of_client.fetch_add(more, Relaxed);
+            self.memory.of_all.fetch_add(more, Relaxed);
+            self.bytes = bytes;
+        }
+    }
+
+    pub fn check(&self, limits: &Limits) -> Result<(), String> {
+        self.memory.check(limits)
+    }
+}
+
+impl Drop for WriterMemory {
+    fn drop(&mut self) {
+        self.memory.of_client.fetch_sub(self.bytes, Relaxed);
+        self.memory.of_all.fetch_sub(self.bytes, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_for_a_client_and_for_all() {
+        let limits = Limits { writer_bytes: 4 << 20, all_writer_bytes: 6 << 20, ..Limits::default() };
+        let greedy = Memory::default();
+        let [other, small] = [greedy.of_another(), greedy.of_another()];
+        let mut writer = greedy.count(3 << 20);
+        assert!(greedy.check(&limits).is_ok());
+        writer.set(4 << 20);
+        assert!(greedy.check(&limits).is_err() && other.check(&limits).is_ok());
+        let _writer = other.count(2 << 20);
+        assert!(other.check(&limits).is_err() && small.check(&limits).is_ok());
+        writer.set(1 << 20);
+        assert!(greedy.check(&limits).is_ok() && other.check(&limits).is_ok());
+        drop(writer);
+        assert!(greedy.check(&limits).is_ok() && other.check(&limits).is_ok());
+    }
+}

@@ -1,0 +1,70 @@
+//! Links: the ways to clients, as the agent sees them.
+
+use std::{fmt, io, net::SocketAddr, sync::Arc};
+
+/// A client's address on its transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PeerAddress {
+    /// Of UDP and TCP.
+    Socket(SocketAddr),
+    /// The address in a serial frame, or the identifier of a CAN frame.
+    Number(u32),
+}
+
+impl fmt::Display for PeerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(address) => address.fmt(f),
+            Self::Number(number) => number.fmt(f),
+        }
+    }
+}
+
+/// A way to send messages to clients. Their messages go to [`Port::receive`](crate::Port::receive).
+///
+/// The agent calls it under the lock of a client, and from any thread: it does not wait for a slow line.
+pub trait Transport: Send + Sync {
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// The system's.
+    fn send(&self, peer: PeerAddress, message: &[u8]) -> io::Result<()>;
+
+    /// Whether the line takes a message now. After it did not, [`Port::has_room`](crate::Port::has_room) tells the
+    /// agent that it does.
+    fn has_room(&self, _peer: PeerAddress) -> bool {
+        true
+    }
+
+    /// The client at that address is gone: ends its connection, if there is such a thing.
+    fn disconnect(&self, _peer: PeerAddress) {}
+
+    /// The longest message that it carries, in bytes.
+    fn max_message_bytes(&self) -> usize;
+
+    /// Its name in the log, as "udp".
+    fn name(&self) -> &str;
+}
+
+/// The way to one client.
+#[derive(Clone)]
+pub struct Line {
+    pub transport: Arc<dyn Transport>,
+    pub peer: PeerAddress,
+}
+
+impl Line {
+    pub fn send(&self, message: &[u8]) -> io::Result<()> {
+        self.transport.send(self.peer, message)
+    }
+
+    pub fn has_room(&self) -> bool {
+        self.transport.has_room(self.peer)
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.transport.name(), self.peer)
+    }
+}

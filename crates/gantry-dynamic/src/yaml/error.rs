@@ -1,0 +1,35 @@
+//! The error of values that make no message.
+
+use std::fmt;
+
+/// An error in values for a message: a sentence with the field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct YamlError {
+    /// The path of the field, as `header.stamp`; empty for the whole message.
+    path: String,
+    sentence: String,
+}
+
+impl YamlError {
+    pub(crate) fn new(sentence: impl Into<String>) -> Self {
+        Self { path: String::new(), sentence: sentence.into() }
+    }
+
+    /// The same error in a field, or an element, that is named from outside.
+    pub(super) fn inside(mut self, name: &str) -> Self {
+        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        self.path = format!("{name}{dot}{}", self.path);
+        self
+    }
+}
+
+impl fmt::Display for YamlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => f.write_str(&self.sentence),
+            path => write!(f, "`{path}`: {}", self.sentence),
+        }
+    }
+}
+
+impl std::error::Error for YamlError {}

@@ -1,0 +1,164 @@
+//! The client: a node on a microcontroller, and its session with an agent.
+
+use super::{
+    memory::{Memory, Parts, Session},
+    node::Node,
+    registry::Registry,
+};
+use crate::{event::Event, transport::Transport};
+use gantry_xrce::{
+    session::{AgentClock, ClientConfig, LinkCounts},
+    time::Instant,
+    wire::Time,
+};
+
+/// The largest number of messages that a `spin_once` takes, so that it ends on a line that is never empty.
+const MAX_INCOMING: u8 = 16;
+
+/// A node on a microcontroller. It connects to an agent, and again after the agent was gone, and then asks for its
+/// publishers, subscriptions and services.
+pub struct Client<'a, T> {
+    transport: T,
+    session: Session<'a>,
+    registry: Registry<'a>,
+    incoming: &'a mut [u8],
+    /// The message that the line has not taken as a whole.
+    outgoing: &'a mut [u8],
+    outgoing_bytes: usize,
+    /// The last `spin_once` took as many messages as it may, so there may be more.
+    may_have_more: bool,
+    is_closed: bool,
+}
+
+impl<'a, T: Transport> Client<'a, T> {
+    /// A client that begins to connect with the first [`Self::spin_once`].
+    pub fn new<const MTU: usize, const HISTORY: usize>(
+        transport: T,
+        memory: &'a mut Memory<MTU, HISTORY>,
+        node: Node<'a>,
+    ) -> Self {
+        let Parts { link, incoming, outgoing, mtu_bytes } = memory.parts();
+        Self {
+            transport,
+            session: Session::new(ClientConfig { key: node.key, mtu_bytes, boot_nonce: node.boot_nonce }, link),
+            registry: Registry::new(node),
+            incoming,
+            outgoing,
+            outgoing_bytes: 0,
+            may_have_more: false,
+            is_closed: false,
+        }
+    }
+
+    /// Takes what the line has, connects, asks for what the agent has not created yet, and gives the line what it
+    /// takes. Messages go to the queues of subscriptions, services and service clients, everything else to `handle`. To
+    /// be called when something comes, by [`Self::deadline`], and after publishing.
+    ///
+    /// # Errors
+    /// The first error of the transport. The session goes on; it takes what was lost as lost on the line.
+    pub fn spin_once(&mut self, now: Instant, mut handle: impl FnMut(Event<'_>)) -> Result<(), T::Error> {
+        if !self.is_closed {
+            self.session.open(now);
+        }
+        let received = self.receive(now, &mut handle);
+        let Self { session, registry, .. } = self;
+        session.check(now, &mut |event| registry.handle(event, &mut handle));
+        registry.create(session, &mut handle);
+        received.and(self.transmit(now))
+    }
+
+    // Inlined, the parts of `spin_once` would lie on the stack together.
+    #[inline(never)]
+    fn receive(&mut self, now: Instant, handle: &mut dyn FnMut(Event<'_>)) -> Result<(), T::Error> {
+        let Self { transport, session, registry, incoming, may_have_more, .. } = self;
+        *may_have_more = false;
+        for _ in 0..MAX_INCOMING {
+            let Some(length) = transport.receive(incoming)? else { return Ok(()) };
+            let message = incoming.get(..length).unwrap_or_default();
+            session.receive(message, now, &mut |event| registry.handle(event, handle));
+        }
+        *may_have_more = true;
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn transmit(&mut self, now: Instant) -> Result<(), T::Error> {
+        let Self { transport, session, outgoing, outgoing_bytes, .. } = self;
+        loop {
+            if let Some(rest) = outgoing.get(..*outgoing_bytes).filter(|rest| !rest.is_empty()) {
+                let is_sent = transport.send(rest);
+                if let Ok(false) = is_sent {
+                    return Ok(());
+                }
+                *outgoing_bytes = 0;
+                is_sent?;
+            }
+            let Some(message) = session.transmit(now) else { return Ok(()) };
+            if !transport.send(message)? {
+                if let Some(room) = outgoing.get_mut(..message.len()) {
+                    room.copy_from_slice(message);
+                    *outgoing_bytes = message.len();
+                }
+                return Ok(());
+            }
+        }
+    }
+
+    /// The time by which [`Self::spin_once`] is to be called if nothing comes and nothing is published before. It is
+    /// past while the line has not taken a message as a whole, and if more messages may have come than the last call
+    /// took.
+    pub fn deadline(&self) -> Option<Instant> {
+        let is_busy = self.may_have_more || self.outgoing_bytes > 0;
+        if is_busy { Some(Instant::default()) } else { self.session.deadline() }
+    }
+
+    /// Whether there is a session.
+    pub fn is_connected(&self) -> bool {
+        self.session.is_connected()
+    }
+
+    /// Begins to end the session: the agent deletes the objects. The client connects again after [`Self::open`].
+    pub fn close(&mut self, now: Instant) {
+        self.is_closed = true;
+        self.session.close(now);
+    }
+
+    /// Lets a closed client connect again.
+    pub fn open(&mut self) {
+        self.is_closed = false;
+    }
+
+    /// Asks for the agent's time with the next [`Self::spin_once`]; [`Event::Clock`] follows. The best of several
+    /// exchanges counts.
+    pub fn synchronise(&mut self) {
+        self.session.synchronise();
+    }
+
+    /// The agent's time, which is the host's, if it was asked for in this session.
+    pub fn time(&self, now: Instant) -> Option<Time> {
+        self.session.clock().map(|clock| clock.time_at(now))
+    }
+
+    /// The estimate of the agent's clock, with its error bound.
+    pub fn clock(&self) -> Option<&AgentClock> {
+        self.session.clock()
+    }
+
+    /// The counts of the session's streams, over all sessions.
+    pub fn counts(&self) -> LinkCounts {
+        self.session.link().counts()
+    }
+
+    /// The transport.
+    pub fn transport(&mut self) -> &mut T {
+        &mut self.transport
+    }
+
+    pub(crate) fn registry(&mut self) -> &mut Registry<'a> {
+        &mut self.registry
+    }
+
+    pub(crate) fn session(&mut self) -> &mut Session<'a> {
+        &mut self.session
+    }
+}

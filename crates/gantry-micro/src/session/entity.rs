@@ -1,0 +1,173 @@
+//! The state that a client keeps of each publisher, subscription, service and service client.
+
+use super::{memory::Session, queue::Outcome};
+use crate::qos::Qos;
+use core::cell::Cell;
+use gantry_xrce::{
+    session::WriteError,
+    stream::Refused,
+    wire::{ObjectId, ObjectKind, StatusValue},
+};
+
+/// The part that publishers, subscriptions, services and service clients have in common: an element of the client's
+/// list. All bytes are zero until it is created, so that a static lies in `.bss`.
+pub(crate) struct Entity<'a> {
+    next: Cell<Option<&'a dyn Endpoint<'a>>>,
+    name: Cell<Option<&'a str>>,
+    qos: Cell<Qos>,
+    /// The number in the identifiers of its objects; 0 before it is created.
+    number: Cell<u16>,
+    /// The requests for its objects that were written in this session.
+    step: Cell<u8>,
+    state: Cell<EntityState>,
+    counts: Cell<EntityCounts>,
+}
+
+/// The state of a publisher, subscription, service or service client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EntityState {
+    /// There is no session, or the agent has not answered yet.
+    #[default]
+    Waiting,
+    /// The agent has created it.
+    Ready,
+    /// The agent refuses it in this session, or the session's memory is too small for its description (RESOURCES).
+    Refused(StatusValue),
+}
+
+/// Counts of a publisher, subscription, service or service client since it was created. They wrap around.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EntityCounts {
+    /// Messages that were given to the session, to send them.
+    pub sent: u32,
+    /// Messages that the session had no room for: [`PublishError::Full`](crate::PublishError::Full).
+    pub full: u32,
+    /// Messages that the agent refused: each with an [`Event::Refused`](crate::Event::Refused).
+    pub refused: u32,
+    /// Messages that came into the queue.
+    pub received: u32,
+    /// Messages that a full queue lost (KEEP_LAST): the oldest one that was not taken, or the one that came if the view
+    /// of an earlier one still uses its place.
+    pub overwritten: u32,
+    /// Messages that were longer than the queue's `SIZE`, or, to send, than the session's memory.
+    pub too_long: u32,
+    /// Messages that are not of the type, or big endian.
+    pub invalid: u32,
+}
+
+/// The methods that a client needs of the entities in its list.
+pub(crate) trait Endpoint<'a> {
+    fn entity(&self) -> &Entity<'a>;
+
+    /// The kind of the object that sends or receives.
+    fn kind(&self) -> ObjectKind;
+
+    /// Writes the next request for its objects, if there is one to write. Unused code is not linked.
+    fn create(&self, session: &mut Session<'_>) -> Result<bool, WriteError>;
+
+    /// Takes data of its object.
+    fn deliver(&self, data: &[u8]);
+}
+
+impl<'a> Entity<'a> {
+    pub const fn new() -> Self {
+        const NONE: EntityCounts =
+            EntityCounts { sent: 0, full: 0, refused: 0, received: 0, overwritten: 0, too_long: 0, invalid: 0 };
+        Self {
+            next: Cell::new(None),
+            name: Cell::new(None),
+            qos: Cell::new(Qos::ZERO),
+            number: Cell::new(0),
+            step: Cell::new(0),
+            state: Cell::new(EntityState::Waiting),
+            counts: Cell::new(NONE),
+        }
+    }
+
+    /// Makes it an element of a list.
+    pub fn link(&self, next: Option<&'a dyn Endpoint<'a>>, number: u16, name: &'a str, qos: Qos) {
+        self.next.set(next);
+        self.number.set(number);
+        self.name.set(Some(name));
+        self.qos.set(qos);
+    }
+
+    pub fn next(&self) -> Option<&'a dyn Endpoint<'a>> {
+        self.next.get()
+    }
+
+    pub fn name(&self) -> &'a str {
+        self.name.get().unwrap_or_default()
+    }
+
+    pub fn qos(&self) -> Qos {
+        self.qos.get()
+    }
+
+    pub fn number(&self) -> u16 {
+        self.number.get()
+    }
+
+    pub fn object(&self, kind: ObjectKind) -> ObjectId {
+        ObjectId::new(self.number.get(), kind)
+    }
+
+    pub fn step(&self) -> u8 {
+        self.step.get()
+    }
+
+    pub fn advance(&self) {
+        self.step.set(self.step.get() + 1);
+    }
+
+    /// There is no object in the agent.
+    pub fn reset(&self) {
+        self.step.set(0);
+        self.state.set(EntityState::Waiting);
+    }
+
+    pub fn state(&self) -> EntityState {
+        self.state.get()
+    }
+
+    pub fn set_state(&self, state: EntityState) {
+        self.state.set(state);
+    }
+
+    pub fn counts(&self) -> EntityCounts {
+        self.counts.get()
+    }
+
+    pub fn count(&self, counter: impl FnOnce(&mut EntityCounts) -> &mut u32) {
+        let mut counts = self.counts.get();
+        let counter = counter(&mut counts);
+        *counter = counter.wrapping_add(1);
+        self.counts.set(counts);
+    }
+
+    pub fn count_received(&self, outcome: Outcome) {
+        if matches!(outcome, Outcome::Queued | Outcome::Overwrote) {
+            self.count(|counts| &mut counts.received);
+        }
+        match outcome {
+            Outcome::Queued => {}
+            Outcome::Overwrote | Outcome::InUse => self.count(|counts| &mut counts.overwritten),
+            Outcome::TooLong => self.count(|counts| &mut counts.too_long),
+        }
+    }
+
+    /// Counts a message that is not of its type.
+    pub fn checked<V>(&self, view: gantry_cdr::Result<V>) -> gantry_cdr::Result<V> {
+        if view.is_err() {
+            self.count(|counts| &mut counts.invalid);
+        }
+        view
+    }
+
+    pub fn count_refused(&self, refused: Refused) {
+        self.count(|counts| match refused {
+            Refused::TooLong { .. } => &mut counts.too_long,
+            Refused::Full { .. } | Refused::Fragmenting => &mut counts.full,
+        });
+    }
+}

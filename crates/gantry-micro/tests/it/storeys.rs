@@ -1,0 +1,11 @@
+//! The storeys of this crate: no import goes up, and no files import each other in a circle.
+
+use test_support::storeys;
+
+const STOREYS: &[&str] =
+    &["error", "event", "qos", "transport", "session", "publisher", "subscription", "service", "service_client"];
+
+#[test]
+fn imports_go_down_and_in_no_circle() {
+    storeys::check(env!("CARGO_MANIFEST_DIR"), STOREYS);
+}

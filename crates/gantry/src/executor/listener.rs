@@ -1,0 +1,210 @@
+//! A listener: a thread that waits for the samples of sources and calls their owners.
+//!
+//! The thread alone has the collector. Other threads leave their changes in the state, set its flag, and ring.
+
+use super::collector::Collector;
+use crate::{context, error::Result, lock::lock};
+use gantry_shm::{Attachment, Bell, with_signals_blocked};
+use std::{
+    collections::BTreeMap,
+    io, mem,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::*},
+    },
+    thread::{self, JoinHandle},
+};
+
+/// A source of a [`Listener`], as its owner keeps it: behind a lock, and perhaps gone by the time of a call.
+pub trait ListenerSource: Send + 'static {
+    /// Attaches the source; `None`: it is gone, or gets no samples, and it is not called.
+    ///
+    /// # Errors
+    /// As [`Collector::attach`]; the source is not called then.
+    fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>>;
+
+    /// There may be something to take. Called on the listener's thread: once after the source was attached, and after
+    /// each arrival of samples. Samples that are left are not a reason for another call. It may add and remove sources,
+    /// and may drop the listener.
+    fn on_news(&self);
+}
+
+impl<S: ListenerSource + ?Sized> ListenerSource for Box<S> {
+    fn attach(&self, collector: &mut Collector) -> Result<Option<Attachment>> {
+        (**self).attach(collector)
+    }
+
+    fn on_news(&self) {
+        (**self).on_news();
+    }
+}
+
+/// A thread that waits for the samples of many sources of a domain and calls the owner of each: for bindings and
+/// bridges that keep their sources themselves and have no executor. An [`Executor`](crate::Executor) runs callbacks.
+///
+/// The thread ends when the listener is dropped, and at a [`shutdown`](crate::shutdown). A panic in
+/// [`ListenerSource::on_news`] ends it, too.
+///
+/// ```
+/// # use gantry::{Attachment, Collector, GenericSubscription, Listener, ListenerSource, Node, Qos};
+/// # use std::sync::{Arc, Mutex, Weak, mpsc};
+/// struct Scans(Weak<Mutex<GenericSubscription>>, mpsc::Sender<usize>);
+///
+/// impl ListenerSource for Scans {
+///     fn attach(&self, collector: &mut Collector) -> gantry::Result<Option<Attachment>> {
+///         let Some(scans) = self.0.upgrade() else { return Ok(None) };
+///         collector.attach(&mut *scans.lock().unwrap())
+///     }
+///
+///     fn on_news(&self) {
+///         let Some(scans) = self.0.upgrade() else { return };
+///         while let Ok(Some(scan)) = scans.lock().unwrap().take() {
+///             let _ = self.1.send(scan.bytes().len());
+///         }
+///     }
+/// }
+///
+/// # fn main() -> gantry::Result<()> {
+/// # let node = Node::new("listener_doc_example")?;
+/// # let scan = gantry::TypeDescription { name: "my_robot/msg/Scan".into(), payload_bytes: 8, ..Default::default() };
+/// # let mut publisher = node.create_generic_publisher("listener_doc_example", scan.clone(), Qos::default())?;
+/// # let (sender, lengths) = mpsc::channel();
+/// let scans = node.create_generic_subscription("listener_doc_example", scan, Qos::default())?;
+/// let scans = Arc::new(Mutex::new(scans));
+/// let (listener, thread) = Listener::start(Collector::new(&node)?, "scans").expect("a thread");
+/// listener.add(1, Scans(Arc::downgrade(&scans), sender));
+/// # publisher.publish_copy(&[0; 8])?;
+/// # assert_eq!(lengths.recv(), Ok(8));
+/// drop(listener);
+/// thread.join().expect("no panic of a source");
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Listener<S> {
+    mailbox: Arc<Mailbox<S>>,
+}
+
+/// A source, by its number, that was added, or removed (`None`).
+#[derive(Debug)]
+struct Change<S>(u64, Option<S>);
+
+/// The part that the handle and the thread share.
+#[derive(Debug)]
+struct Mailbox<S> {
+    /// Changes that the thread has not applied yet, oldest first.
+    changes: Mutex<Vec<Change<S>>>,
+    has_changes: AtomicBool,
+    is_ending: AtomicBool,
+    bell: Bell,
+}
+
+impl<S: ListenerSource> Listener<S> {
+    /// Starts the thread, which has the collector until it ends. It runs no signal handler of the program. Its handle
+    /// is returned beside the listener: join it, or drop it to let the thread end by itself.
+    ///
+    /// # Errors
+    /// The system's, if no thread can be started.
+    pub fn start(collector: Collector, thread_name: &str) -> io::Result<(Listener<S>, JoinHandle<()>)> {
+        let mailbox = Arc::new(Mailbox {
+            changes: Mutex::default(),
+            has_changes: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
+            bell: collector.bell(),
+        });
+        let listening = Listening { mailbox: mailbox.clone(), collector, sources: BTreeMap::new() };
+        let thread = thread::Builder::new().name(thread_name.to_owned());
+        let thread = with_signals_blocked(|| thread.spawn(move || listening.run()))?;
+        Ok((Listener { mailbox }, thread))
+    }
+
+    /// Waits for a source, too. `number` is the source's alone; a source that has it already is replaced.
+    pub fn add(&self, number: u64, source: S) {
+        self.change(number, Some(source));
+    }
+
+    /// Removes a source; does nothing if there is none of this number. A call of it may still be under way.
+    pub fn remove(&self, number: u64) {
+        self.change(number, None);
+    }
+
+    fn change(&self, number: u64, source: Option<S>) {
+        lock(&self.mailbox.changes).push(Change(number, source));
+        self.mailbox.has_changes.store(true, Release); // partner: `Mailbox::has_news`
+        self.mailbox.bell.ring();
+    }
+}
+
+impl<S> Listener<S> {
+    /// Ends the thread, but does not wait for it, as a drop does: for a listener that others still hold.
+    pub fn end(&self) {
+        self.mailbox.is_ending.store(true, Release); // partner: `Mailbox::is_ending`
+        self.mailbox.bell.ring();
+    }
+}
+
+impl<S> Drop for Listener<S> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl<S> Mailbox<S> {
+    fn is_ending(&self) -> bool {
+        self.is_ending.load(Acquire) || !context::ok() // after a shutdown, waits end at once
+    }
+
+    fn has_news(&self) -> bool {
+        self.has_changes.load(Acquire) || self.is_ending()
+    }
+}
+
+/// The state of the thread.
+struct Listening<S> {
+    mailbox: Arc<Mailbox<S>>,
+    collector: Collector,
+    sources: BTreeMap<u64, (S, Attachment)>,
+}
+
+impl<S: ListenerSource> Listening<S> {
+    fn run(mut self) {
+        while !self.mailbox.is_ending() {
+            self.apply_changes();
+            self.call();
+            let mailbox = &self.mailbox;
+            if self.collector.wait(None, || mailbox.has_news()).is_err() {
+                return; // a forked child has no other threads, so this does not happen
+            }
+        }
+    }
+
+    /// Calls the sources that have something.
+    fn call(&mut self) {
+        let mut bits = [0u64; Collector::BITS.div_ceil(64)];
+        let mut has_news = false;
+        self.collector.collect(|bit| {
+            has_news = true;
+            bits[bit / 64] |= 1 << (bit % 64);
+        });
+        if has_news {
+            let is_named = |bit: usize| bits[bit / 64] & 1 << (bit % 64) != 0;
+            let named = self.sources.values().filter(|(_, attachment)| is_named(attachment.bit()));
+            named.for_each(|(source, _)| source.on_news());
+        }
+    }
+
+    fn apply_changes(&mut self) {
+        self.mailbox.has_changes.store(false, Relaxed); // before the look: a later change stores it again
+        let changes = mem::take(&mut *lock(&self.mailbox.changes));
+        for Change(number, source) in changes {
+            if let Some((_, attachment)) = self.sources.remove(&number) {
+                self.collector.detach(attachment);
+            }
+            if let Some(source) = source
+                && let Ok(Some(attachment)) = source.attach(&mut self.collector)
+            {
+                source.on_news(); // after the attachment: the samples before it have no bit
+                self.sources.insert(number, (source, attachment));
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The command line.
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    latency::{self, LatencyOptions},
+    memory::{self, MemoryOptions},
+    recovery::{self, RecoveryOptions},
+    throughput::{self, ThroughputOptions},
+};
+
+/// Measures microcontrollers and their agent, as micro-ROS's published benchmark does: memory, throughput, latency, and
+/// recovery from faults.
+#[derive(Debug, Parser)]
+#[command(name = "perf_micro", version, disable_help_subcommand = true, max_term_width = 110)]
+pub struct Cli {
+    /// The experiment.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The experiments.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measures the memory of publishers, subscriptions, services and clients on a microcontroller: static, stack,
+    /// heap, and code.
+    ///
+    /// A program is built for a Cortex-M3 with 0, 1, 5 and 10 of each, linked, and run in QEMU with the agent. Without
+    /// rustc's target thumbv7m-none-eabi or qemu-system-arm it is measured on this host, and the results say so.
+    #[command(after_help = memory::AFTER_HELP)]
+    Memory(MemoryOptions),
+    /// Measures the bytes per second that a board publishes over each transport.
+    ///
+    /// The board publishes best-effort texts as fast as its line takes them, and a node of this host receives them. The
+    /// results are the texts received, sent and lost, the part of the line that was used, and the part of a frame that
+    /// is not text.
+    #[command(after_help = throughput::AFTER_HELP)]
+    Throughput(ThroughputOptions),
+    /// Measures the round trip between a board and a node of this host, and both of its ways.
+    ///
+    /// The board publishes reliable numbers, its time as the agent has it, and the node sends them back. The results
+    /// are the two ways as the board's synchronised clock has them, as the published test measures, and beside them as
+    /// they are, with the error of that clock.
+    #[command(after_help = latency::AFTER_HELP)]
+    Latency(LatencyOptions),
+    /// Measures what faults of the line, the agent and the board cost: time without data, messages lost, and which
+    /// side hears of it.
+    ///
+    /// The faults are single lost frames, frames lost and bytes damaged by chance, a cable that is pulled out, an agent
+    /// that is killed and started again, and a board that begins anew.
+    #[command(after_help = recovery::AFTER_HELP)]
+    Recovery(RecoveryOptions),
+    /// A daemon of an experiment, which this process becomes; started by the program itself.
+    #[command(hide = true)]
+    Daemon {
+        /// The process id of the program that starts it.
+        parent: u32,
+        /// The program and its arguments.
+        #[arg(required = true, last = true)]
+        command: Vec<OsString>,
+    },
+}

@@ -1,0 +1,19 @@
+//! `perf_micro`: micro-ROS's published benchmark, and recovery from faults, without a board.
+//!
+//! ```text
+//! board (a thread with gantry-micro) ─► line (paced) ─► gantry-agent ─► a node of this host
+//! ```
+#![deny(unsafe_code)]
+
+mod cli;
+mod latency;
+mod line;
+mod memory;
+mod options;
+pub mod program;
+mod published;
+mod recovery;
+mod results;
+mod rig;
+mod throughput;
+mod transport;

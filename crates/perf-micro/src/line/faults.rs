@@ -1,0 +1,150 @@
+//! Faults of a serial line: frames that are lost, bytes that are damaged, and a cable that is pulled out.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU32, Ordering},
+};
+
+/// Begins each frame, and occurs nowhere else in it.
+const FRAME_BEGIN: u8 = 0x7e;
+/// Parts of this are the unit of a probability.
+const MILLION: u32 = 1_000_000;
+
+/// The faults of both directions, which the experiment sets while the line works. Settings only, so nothing is ordered
+/// by them.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    settings: Arc<Settings>,
+}
+
+#[derive(Debug, Default)]
+struct Settings {
+    lost_frames_per_million: AtomicU32,
+    damaged_bytes_per_million: AtomicU32,
+    loses_next_from_board: AtomicBool,
+    loses_next_to_board: AtomicBool,
+    is_cut: AtomicBool,
+    lost_frames: AtomicU32,
+    damaged_bytes: AtomicU32,
+}
+
+impl Settings {
+    /// Whether the next frame is lost.
+    fn loses_next(&self, way: Way) -> &AtomicBool {
+        match way {
+            Way::FromBoard => &self.loses_next_from_board,
+            Way::ToBoard => &self.loses_next_to_board,
+        }
+    }
+}
+
+/// A direction of the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the board to the agent.
+    FromBoard,
+    /// From the agent to the board.
+    ToBoard,
+}
+
+impl Faults {
+    /// Loses this number of a million frames.
+    pub fn lose_frames(&self, per_million: u32) {
+        self.settings.lost_frames_per_million.store(per_million, Ordering::Relaxed);
+    }
+
+    /// Damages this number of a million bytes.
+    pub fn damage_bytes(&self, per_million: u32) {
+        self.settings.damaged_bytes_per_million.store(per_million, Ordering::Relaxed);
+    }
+
+    /// Loses the next frame that begins.
+    pub fn lose_next(&self, way: Way) {
+        self.settings.loses_next(way).store(true, Ordering::Relaxed);
+    }
+
+    /// Pulls the cable out, or plugs it in.
+    pub fn cut(&self, on: bool) {
+        self.settings.is_cut.store(on, Ordering::Relaxed);
+    }
+
+    /// The frames that were lost and the bytes that were damaged until now, without the losses of a cut cable.
+    #[must_use]
+    pub fn counts(&self) -> [u32; 2] {
+        [&self.settings.lost_frames, &self.settings.damaged_bytes].map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+/// The faults of one direction.
+#[derive(Debug)]
+pub struct FaultyWay {
+    faults: Faults,
+    way: Way,
+    random: fastrand::Rng,
+    /// The frame under way is lost.
+    is_losing: bool,
+}
+
+impl FaultyWay {
+    /// The same seed gives the same faults for the same bytes.
+    #[must_use]
+    pub fn new(faults: Faults, way: Way, seed: u64) -> FaultyWay {
+        FaultyWay { faults, way, random: fastrand::Rng::with_seed(seed), is_losing: false }
+    }
+
+    /// Removes and damages bytes on their way.
+    pub fn pass(&mut self, bytes: &mut Vec<u8>) {
+        let settings = &*self.faults.settings;
+        if settings.is_cut.load(Ordering::Relaxed) {
+            bytes.clear();
+            return;
+        }
+        let (lost, damaged) = (
+            settings.lost_frames_per_million.load(Ordering::Relaxed),
+            settings.damaged_bytes_per_million.load(Ordering::Relaxed),
+        );
+        let loses_next = settings.loses_next(self.way);
+        bytes.retain_mut(|byte| {
+            if *byte == FRAME_BEGIN {
+                self.is_losing = loses_next.swap(false, Ordering::Relaxed) || self.random.u32(..MILLION) < lost;
+                settings.lost_frames.fetch_add(self.is_losing.into(), Ordering::Relaxed);
+            }
+            if damaged > 0 && self.random.u32(..MILLION) < damaged {
+                *byte ^= 1 << self.random.u32(..8);
+                settings.damaged_bytes.fetch_add(1, Ordering::Relaxed);
+            }
+            !self.is_losing
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_loses_the_frame_that_it_is_told_to_and_others_by_chance() {
+        let faults = Faults::default();
+        let mut way = FaultyWay::new(faults.clone(), Way::ToBoard, 1);
+        let frames = |way: &mut FaultyWay, count: u8| -> Vec<u8> {
+            let mut bytes: Vec<u8> = (0..count).flat_map(|number| [FRAME_BEGIN, number, number]).collect();
+            way.pass(&mut bytes);
+            bytes.chunks(3).filter_map(|frame| frame.get(1).copied()).collect()
+        };
+        faults.lose_next(Way::FromBoard); // the other direction
+        assert_eq!(frames(&mut way, 3), [0, 1, 2]);
+        faults.lose_next(Way::ToBoard);
+        assert_eq!(frames(&mut way, 3), [1, 2]);
+        faults.lose_frames(500_000);
+        let kept = frames(&mut way, 100).len();
+        assert!((20..80).contains(&kept), "{kept}");
+        assert_eq!(faults.counts(), [1 + 100 - kept as u32, 0]);
+        faults.lose_frames(0);
+        faults.cut(true);
+        assert!(frames(&mut way, 3).is_empty());
+        faults.cut(false);
+        faults.damage_bytes(1_000_000);
+        assert!(!frames(&mut way, 3).contains(&0));
+        assert_eq!(faults.counts()[1], 9);
+    }
+}

@@ -1,0 +1,140 @@
+//! The line between the board and the agent, with the speed of the real one.
+//!
+//! The agent's end of a serial or USB line is a pseudo-terminal, and a relay is between it and the board. TCP is a
+//! relay between two connections. The relay lets each byte take the time that it takes on the line. UDP is the loopback
+//! interface as it is. CAN FD is the bus that the agent simulates.
+
+mod faults;
+mod pace;
+mod pseudoterminal;
+mod relay;
+mod tcp;
+
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use rustix::net::sockopt::set_socket_send_buffer_size;
+
+use crate::transport::Transport;
+pub use faults::{Faults, Way};
+use pseudoterminal::Pseudoterminal;
+use relay::{Relay, both_ways};
+use tcp::TcpRelay;
+
+/// The bytes that wait in the board's port take so long on the line, s. The kernel's minimum holds some hundred.
+const QUEUE_S: f64 = 0.02;
+
+/// A line. It is there until this is dropped.
+#[derive(Debug)]
+pub struct Line {
+    /// What the agent opens: the arguments of `gantry-agent`.
+    pub agent_arguments: Vec<String>,
+    /// What the board opens.
+    pub board_end: BoardEnd,
+    /// The faults of a serial line; other lines have none.
+    pub faults: Faults,
+    _keeper: Keeper,
+}
+
+/// The board's end of a line.
+#[derive(Clone, Debug)]
+pub enum BoardEnd {
+    /// The line of a serial port, whose queue is as short as a microcontroller's.
+    Serial(Arc<OwnedFd>),
+    /// A TCP server.
+    Tcp(SocketAddr),
+    /// A UDP server.
+    Udp(SocketAddr),
+    /// The socket of a simulated CAN bus.
+    Can(PathBuf),
+}
+
+/// That which moves the bytes, until it is dropped.
+#[derive(Debug)]
+enum Keeper {
+    /// The kernel, or the agent.
+    Other,
+    Serial {
+        _relays: [Relay; 2],
+        _end: Pseudoterminal,
+    },
+    Tcp {
+        _relay: TcpRelay,
+    },
+}
+
+impl Line {
+    /// Opens a line.
+    ///
+    /// # Errors
+    /// The system gives no pseudo-terminal, port or thread.
+    pub fn open(transport: Transport) -> io::Result<Line> {
+        if let Some(bit_rates) = transport.bit_rates() {
+            return Ok(Line::can(bit_rates));
+        }
+        let faults = Faults::default();
+        let agent = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        match (transport, transport.speed()) {
+            (Transport::Serial | Transport::Usb, Some(speed)) => {
+                let (board, line) = UnixStream::pair()?;
+                // A pseudo-terminal would hold 64 KiB of the board's bytes, which are seconds of this line.
+                set_socket_send_buffer_size(&board, (speed.bytes_per_s * QUEUE_S) as usize)?;
+                board.set_nonblocking(true)?;
+                line.set_nonblocking(true)?;
+                let agent = Pseudoterminal::open()?;
+                let relays = both_ways([&line.into(), &agent.end], speed, &faults)?;
+                let baud = transport.baud();
+                let arguments = ["serial", &agent.path.display().to_string(), "--baud", &baud.to_string()];
+                Ok(Line {
+                    agent_arguments: arguments.map(str::to_owned).into(),
+                    board_end: BoardEnd::Serial(Arc::new(board.into())),
+                    faults,
+                    _keeper: Keeper::Serial { _relays: relays, _end: agent },
+                })
+            }
+            (Transport::Tcp, Some(speed)) => {
+                let agent = TcpListener::bind(agent)?.local_addr()?;
+                let relay = TcpRelay::start(agent, speed)?;
+                Ok(Line {
+                    agent_arguments: network("tcp", agent),
+                    board_end: BoardEnd::Tcp(relay.address()),
+                    faults,
+                    _keeper: Keeper::Tcp { _relay: relay },
+                })
+            }
+            _ => {
+                let agent = UdpSocket::bind(agent)?.local_addr()?;
+                Ok(Line {
+                    agent_arguments: network("udp", agent),
+                    board_end: BoardEnd::Udp(agent),
+                    faults,
+                    _keeper: Keeper::Other,
+                })
+            }
+        }
+    }
+}
+
+impl Line {
+    fn can([nominal, data]: [u32; 2]) -> Line {
+        let path = std::env::temp_dir().join(format!("perf_micro_{}.can", std::process::id()));
+        let (bus, nominal, data) = (path.display().to_string(), nominal.to_string(), data.to_string());
+        let arguments = ["can", "--simulated", &bus, "--bitrate", &nominal, "--dbitrate", &data];
+        Line {
+            agent_arguments: arguments.map(str::to_owned).into(),
+            board_end: BoardEnd::Can(path),
+            faults: Faults::default(),
+            _keeper: Keeper::Other,
+        }
+    }
+}
+
+/// The agent binds the port, which was free a moment before.
+fn network(verb: &str, agent: SocketAddr) -> Vec<String> {
+    [verb, "--address", &agent.ip().to_string(), "--port", &agent.port().to_string()].map(str::to_owned).into()
+}

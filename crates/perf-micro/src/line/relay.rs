@@ -1,0 +1,138 @@
+//! A thread that moves bytes from one descriptor to another at the speed of a line.
+
+use std::{
+    io,
+    num::NonZeroU64,
+    os::fd::{AsFd, OwnedFd},
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
+
+use perf_worker::clock::{now_ns, sleep_until, work};
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    io::Errno,
+    thread::set_current_timer_slack,
+};
+
+use super::{
+    faults::{Faults, FaultyWay, Way},
+    pace::Pace,
+};
+use crate::transport::Speed;
+
+/// One direction of a line, until this is dropped.
+#[derive(Debug)]
+pub struct Relay {
+    stop: Arc<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Threads wake up late by about as much, ns.
+const MOST_AWAKE_NS: i64 = 100_000;
+/// The seed of the faults, whose runs are alike.
+const SEED: u64 = 22;
+
+/// The relays between the board's end and the agent's.
+pub fn both_ways([board, agent]: [&OwnedFd; 2], speed: Speed, faults: &Faults) -> io::Result<[Relay; 2]> {
+    let way = |way| FaultyWay::new(faults.clone(), way, SEED + way as u64);
+    Ok([
+        Relay::start(board.try_clone()?, agent.try_clone()?, Pace::new(speed), way(Way::FromBoard))?,
+        Relay::start(agent.try_clone()?, board.try_clone()?, Pace::new(speed), way(Way::ToBoard))?,
+    ])
+}
+
+impl Relay {
+    fn start(from: OwnedFd, to: OwnedFd, pace: Pace, way: FaultyWay) -> io::Result<Relay> {
+        let stop = Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?);
+        let mut direction = Direction { from, to, pace, way, stop: stop.clone() };
+        let thread = thread::Builder::new().name("line".to_owned()).spawn(move || {
+            // Without it the kernel may wake the thread 50 µs late; the line is as good as the kernel lets it be.
+            let _ = set_current_timer_slack(NonZeroU64::new(1));
+            // The descriptors belong to this process: an end that is closed is the end of the line.
+            let _ = direction.run();
+        })?;
+        Ok(Relay { stop, thread: Some(thread) })
+    }
+
+    /// Whether a side has closed the line.
+    pub fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        let is_told = rustix::io::write(&*self.stop, &1_u64.to_ne_bytes()).is_ok();
+        if let Some(thread) = self.thread.take()
+            && is_told
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Direction {
+    from: OwnedFd,
+    to: OwnedFd,
+    pace: Pace,
+    way: FaultyWay,
+    stop: Arc<OwnedFd>,
+}
+
+impl Direction {
+    fn run(&mut self) -> io::Result<()> {
+        let mut chunk = vec![0; self.pace.chunk_bytes()];
+        loop {
+            let waited = is_ready(&self.from, PollFlags::IN)?;
+            if !waited && !self.wait(&self.from, PollFlags::IN)? {
+                return Ok(());
+            }
+            let length = match rustix::io::read(&self.from, &mut chunk) {
+                Ok(0) => return Ok(()),
+                Ok(length) => length,
+                Err(Errno::AGAIN | Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let began_ns = now_ns();
+            wait_until(began_ns, self.pace.arrival_ns(began_ns, length, waited));
+            let mut passed = chunk.get(..length).unwrap_or_default().to_vec();
+            self.way.pass(&mut passed);
+            let mut rest = passed.as_slice();
+            while !rest.is_empty() {
+                match rustix::io::write(&self.to, rest) {
+                    Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                    Err(Errno::AGAIN) if self.wait(&self.to, PollFlags::OUT)? => {}
+                    Err(Errno::AGAIN) => return Ok(()),
+                    Err(Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+    }
+
+    /// Waits for a descriptor. Returns whether the line goes on.
+    fn wait(&self, descriptor: &OwnedFd, flags: PollFlags) -> io::Result<bool> {
+        let mut descriptors = [PollFd::new(&self.stop, PollFlags::IN), PollFd::new(descriptor, flags)];
+        match poll(&mut descriptors, None) {
+            Ok(_) | Err(Errno::INTR) => Ok(descriptors.first().is_some_and(|stop| stop.revents().is_empty())),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Waits for the end of a chunk. The thread is awake for the last tenth of the time: a wire is not late, as a thread is
+/// that wakes up.
+fn wait_until(began_ns: i64, end_ns: i64) {
+    let awake_ns = ((end_ns - began_ns) / 10).min(MOST_AWAKE_NS);
+    sleep_until(end_ns - awake_ns);
+    work(end_ns - now_ns());
+}
+
+fn is_ready(descriptor: impl AsFd, flags: PollFlags) -> io::Result<bool> {
+    match poll(&mut [PollFd::new(&descriptor, flags)], Some(&Timespec::default())) {
+        Ok(count) => Ok(count > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,108 @@
+//! The folder of the firmware, and the builds of its program.
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+
+use super::{target::Target, variant::Variant};
+use perf_test::error::Failure;
+
+const PACKAGE: &str = "benchmark";
+/// The folder's name in Gantry's repository.
+const FOLDER: &str = "firmware";
+/// cargo's errors that are shown.
+const MOST_ERRORS: usize = 3;
+
+/// The folder of the firmware: the given one, or the nearest one above the working directory or this program.
+///
+/// # Errors
+/// [`Failure::Usage`]: it is not there.
+pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    let has_program = |folder: &Path| folder.join(PACKAGE).join("Cargo.toml").is_file();
+    if let Some(folder) = given {
+        return if has_program(&folder) {
+            Ok(folder)
+        } else {
+            Err(Failure::Usage(format!(
+                "{} is not Gantry's folder of firmware: it has no {PACKAGE}/Cargo.toml",
+                folder.display()
+            )))
+        };
+    }
+    let begins: Vec<PathBuf> = [std::env::current_dir(), std::env::current_exe()].into_iter().flatten().collect();
+    let mut folders = begins.iter().flat_map(|path| path.ancestors()).map(|above| above.join(FOLDER));
+    folders.find(|folder| has_program(folder)).ok_or_else(|| {
+        let at: Vec<String> = begins.iter().map(|path| path.display().to_string()).collect();
+        Failure::Usage(format!(
+            "there is no folder {FOLDER}/{PACKAGE} above {}: the program that is measured is built from Gantry's repository. Run \
+             perf_test there, or give --firmware DIR",
+            at.join(" nor above ")
+        ))
+    })
+}
+
+/// A message of cargo.
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    target: Option<Crate>,
+    executable: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Crate {
+    name: String,
+}
+
+/// Builds a variant. The next build overwrites the file.
+///
+/// # Errors
+/// A sentence: cargo is missing, or its errors.
+pub fn build(folder: &Path, target: Target, variant: &Variant) -> Result<PathBuf, String> {
+    let output = Command::new("cargo")
+        .args(["build", "--locked", "--release", "--message-format", "json-render-diagnostics"])
+        .args(["--package", PACKAGE, "--target", target.triple()])
+        .current_dir(folder)
+        .envs(variant.environment())
+        // They would replace the flags of the folder's configuration, without which nothing links.
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .stdin(Stdio::null())
+        // The terminal's Ctrl-C ends the experiment after this build, with what was measured.
+        .process_group(0)
+        .output()
+        .map_err(|error| format!("cannot start cargo: {error}; install Rust from https://rustup.rs"))?;
+    if !output.status.success() {
+        let errors = errors(&String::from_utf8_lossy(&output.stderr));
+        return Err(format!("cargo cannot build {PACKAGE} in {} ({}): {errors}", folder.display(), variant.title()));
+    }
+    let messages = output.stdout.split(|byte| *byte == b'\n');
+    let mut executables = messages.filter_map(|line| {
+        let Message { reason, target, executable } = serde_json::from_slice(line).ok()?;
+        let is_program = reason == "compiler-artifact" && target.is_some_and(|target| target.name == PACKAGE);
+        executable.filter(|_| is_program)
+    });
+    executables.next().ok_or_else(|| format!("cargo has built {PACKAGE}, and has not said where it is"))
+}
+
+/// The errors in cargo's output, or its last line.
+fn errors(output: &str) -> String {
+    let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let errors: Vec<&str> = lines.iter().copied().filter(|line| line.starts_with("error")).take(MOST_ERRORS).collect();
+    if errors.is_empty() { lines.last().copied().unwrap_or("it says nothing").to_owned() } else { errors.join("; ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_errors_of_cargo_are_one_line() {
+        let output = "   Compiling benchmark\nerror[E0432]: no `X`\n  --> a.rs\nwarning: w\nerror: could not compile\n";
+        assert_eq!(errors(output), "error[E0432]: no `X`; error: could not compile");
+        assert_eq!(errors("a\n\nthe lock file needs to be updated\n"), "the lock file needs to be updated");
+        assert_eq!(errors(""), "it says nothing");
+    }
+}

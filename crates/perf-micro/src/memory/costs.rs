@@ -1,0 +1,190 @@
+//! The memory of one more entity, and of one more place of a history: slopes through the programs of a series.
+
+use serde::Serialize;
+
+use super::{
+    plan::Plan,
+    runs::Measured,
+    variant::{Kind, SUBSCRIPTION_DEPTH, Variant},
+};
+
+/// The memory of a program, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Memory {
+    /// Variables, without the variables of the board alone.
+    pub static_bytes: f64,
+    /// The greatest depth of the stack.
+    pub stack_bytes: f64,
+    /// All that was allocated.
+    pub heap_bytes: f64,
+}
+
+impl Memory {
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.static_bytes + self.stack_bytes + self.heap_bytes
+    }
+}
+
+/// The memory of one more of something, bytes. All share one stack.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// Variables.
+    pub static_bytes: f64,
+    /// All that was allocated.
+    pub heap_bytes: f64,
+    /// The stack of the programs, the least and the greatest of the series.
+    pub stack_bytes: [f64; 2],
+}
+
+impl Cost {
+    /// The memory that it has for itself.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.static_bytes + self.heap_bytes
+    }
+}
+
+/// The costs; null of a series with fewer than two programs that ran.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Costs {
+    /// Of one more publisher.
+    pub publisher: Option<Cost>,
+    /// Of one more subscription with its queue.
+    pub subscription: Option<Cost>,
+    /// The same without its queue.
+    pub subscription_without_queue_bytes: Option<f64>,
+    /// Of one more service, with a place for one request.
+    pub service: Option<Cost>,
+    /// Of one more client of a service, with a place for one response.
+    pub client: Option<Cost>,
+    /// Of one more slot of the session's history.
+    pub history_slot: Option<Cost>,
+    /// Of one more place of a subscription's queue.
+    pub queue_place: Option<Cost>,
+}
+
+/// A figure: `figure NAME VALUE`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Its name, which ends with its unit.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+}
+
+/// The memory of a program; `None` if it did not run, or the board alone was not built.
+#[must_use]
+pub fn memory_of(programs: &[Measured], variant: &Variant) -> Option<Memory> {
+    let find = |wanted: &Variant| programs.iter().find(|of| of.variant == *wanted);
+    let statics = |of: &Measured| (of.sizes.data_bytes + of.sizes.bss_bytes) as f64;
+    let (of, base) = (find(variant)?, find(&Variant::BASE)?);
+    Some(Memory {
+        static_bytes: statics(of) - statics(base),
+        stack_bytes: of.stack_bytes? as f64,
+        heap_bytes: of.heap_bytes? as f64,
+    })
+}
+
+impl Costs {
+    /// Of these programs.
+    #[must_use]
+    pub fn of(plan: &Plan, programs: &[Measured]) -> Costs {
+        let slope = |variants: &[Variant], x: &dyn Fn(&Variant) -> u32| {
+            // One more is one beside others: the first entity brings code that needs stack.
+            let beside = variants.iter().filter(|variant| x(variant) > 0);
+            let points = beside.filter_map(|variant| Some((f64::from(x(variant)), memory_of(programs, variant)?)));
+            slope_of(&points.collect::<Vec<_>>())
+        };
+        let of_kind = |wanted: Kind| {
+            let (kind, variants) = plan.kinds.iter().find(|(kind, _)| *kind == wanted)?;
+            slope(variants, &|variant| variant.count(*kind))
+        };
+        let queue_place = slope(&plan.depths, &|variant| variant.subscription_depth);
+        let subscription = of_kind(Kind::Subscription);
+        let queue = |place: Cost| f64::from(SUBSCRIPTION_DEPTH) * place.total();
+        Costs {
+            publisher: of_kind(Kind::Publisher),
+            subscription,
+            subscription_without_queue_bytes: subscription
+                .zip(queue_place)
+                .map(|(all, place)| all.total() - queue(place)),
+            service: of_kind(Kind::Service),
+            client: of_kind(Kind::Client),
+            history_slot: slope(&plan.histories, &|variant| variant.history),
+            queue_place,
+        }
+    }
+
+    /// The cost of an entity.
+    #[must_use]
+    pub fn entity(&self, kind: Kind) -> Option<Cost> {
+        match kind {
+            Kind::Publisher => self.publisher,
+            Kind::Subscription => self.subscription,
+            Kind::Service => self.service,
+            Kind::Client => self.client,
+        }
+    }
+}
+
+impl super::Memory {
+    /// The figures, without programs that did not run.
+    pub(super) fn all_figures(&self) -> Vec<Figure> {
+        let pair = self.of(&Variant::PAIR);
+        let total = |cost: Option<Cost>| cost.map(|cost| cost.total());
+        let count = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
+        let costs = &self.costs;
+        let all = [
+            ("publisher-bytes", total(costs.publisher)),
+            ("subscription-bytes", total(costs.subscription)),
+            ("subscription-without-queue-bytes", costs.subscription_without_queue_bytes),
+            ("service-bytes", total(costs.service)),
+            ("client-bytes", total(costs.client)),
+            ("history-slot-bytes", total(costs.history_slot)),
+            ("queue-place-bytes", total(costs.queue_place)),
+            ("text-bytes", count(pair.map(|of| of.sizes.text_bytes))),
+            ("static-bytes", memory_of(&self.programs, &Variant::PAIR).map(|of| of.static_bytes)),
+            ("stack-bytes", count(pair.and_then(|of| of.stack_bytes))),
+            ("heap-bytes", count(pair.and_then(|of| of.heap_bytes))),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some(Figure { name, value: value? })).collect()
+    }
+}
+
+/// The slopes of least squares; `None` of fewer than two different x.
+fn slope_of(points: &[(f64, Memory)]) -> Option<Cost> {
+    let slope = |value: fn(&Memory) -> f64| {
+        let n = points.len() as f64;
+        let mean = |of: &dyn Fn(&(f64, Memory)) -> f64| points.iter().map(of).sum::<f64>() / n;
+        let (x, y) = (mean(&|(x, _)| *x), mean(&|(_, memory)| value(memory)));
+        let variance = mean(&|(at, _)| (at - x).powi(2));
+        let covariance = mean(&|(at, memory)| (at - x) * (value(memory) - y));
+        (variance > 0.0).then(|| covariance / variance)
+    };
+    let stacks = || points.iter().map(|(_, memory)| memory.stack_bytes);
+    Some(Cost {
+        static_bytes: slope(|of| of.static_bytes)?,
+        heap_bytes: slope(|of| of.heap_bytes)?,
+        stack_bytes: [stacks().fold(f64::INFINITY, f64::min), stacks().fold(0.0, f64::max)],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(static_bytes: f64, stack_bytes: f64) -> Memory {
+        Memory { static_bytes, stack_bytes, heap_bytes: 0.0 }
+    }
+
+    #[test]
+    fn a_cost_is_the_slope_of_least_squares() {
+        let points = [(1.0, memory(164.0, 900.0)), (5.0, memory(420.0, 900.0)), (10.0, memory(740.0, 932.0))];
+        let cost = Cost { static_bytes: 64.0, heap_bytes: 0.0, stack_bytes: [900.0, 932.0] };
+        assert_eq!(slope_of(&points), Some(cost));
+        assert_eq!(slope_of(&points[..1]), None);
+        assert_eq!(slope_of(&[]), None);
+    }
+}

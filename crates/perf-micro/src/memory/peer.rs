@@ -1,0 +1,136 @@
+//! The host's side of a run: a node that takes what the program publishes, publishes what it subscribes to, calls its
+//! services and serves its clients.
+
+use std::time::{Duration, Instant};
+
+use gantry::{Client, Message, Node, Publisher, Qos, RequestId, Service, Subscription};
+use gantry_msgs::{
+    example_interfaces::srv::{AddTwoInts, AddTwoInts_Request, AddTwoInts_Response},
+    std_msgs::msg::{Int32, String as Text},
+};
+
+use super::variant::Variant;
+
+/// The time between two messages of each publisher.
+const PERIOD: Duration = Duration::from_millis(20);
+/// A request without a response is repeated: the program drops a response for which its session has no room.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// The endpoints, which one thread serves.
+pub trait Peer {
+    /// Does what is due.
+    ///
+    /// # Errors
+    /// An error of the library.
+    fn step(&mut self) -> gantry::Result<()>;
+
+    /// The topics from which nothing has come.
+    fn silent(&self) -> Vec<String>;
+}
+
+/// The endpoints for a variant, in a domain.
+///
+/// # Errors
+/// An error of the library.
+pub fn open(variant: &Variant, domain_id: u32) -> gantry::Result<Box<dyn Peer>> {
+    match variant.text_bytes {
+        None => Ok(Box::new(Endpoints::open(variant, domain_id, Int32 { data: 1 })?)),
+        Some(bytes) => {
+            let data = "x".repeat(bytes as usize);
+            Ok(Box::new(Endpoints::open(variant, domain_id, Text { data })?))
+        }
+    }
+}
+
+struct Endpoints<M: Message> {
+    message: M,
+    next: Instant,
+    subscriptions: Vec<(String, Subscription<M>, u64)>,
+    publishers: Vec<Publisher<M>>,
+    callers: Vec<Caller>,
+    servers: Vec<Service<AddTwoInts>>,
+}
+
+/// A client of one of the program's services, and its last request.
+struct Caller {
+    client: Client<AddTwoInts>,
+    asked: Option<(RequestId, Instant)>,
+}
+
+impl Caller {
+    /// Takes a response, and asks if the last request was answered or has waited for too long.
+    fn step(&mut self) -> gantry::Result<()> {
+        // An error says that the program has left, and so does the error of a request.
+        if !matches!(self.client.take_response(), Ok(None)) {
+            self.asked = None;
+        }
+        match self.asked {
+            Some((_, at)) if at.elapsed() < PATIENCE => return Ok(()),
+            Some((request, _)) => drop(self.client.remove_pending_request(request)),
+            None => {}
+        }
+        if self.client.service_is_ready()? {
+            let asked = self.client.send_request_copy(&AddTwoInts_Request { a: 1, b: 2 });
+            self.asked = asked.ok().map(|request| (request, Instant::now()));
+        }
+        Ok(())
+    }
+}
+
+impl<M: Message> Endpoints<M> {
+    fn open(variant: &Variant, domain_id: u32, message: M) -> gantry::Result<Endpoints<M>> {
+        let node = Node::builder("peer").domain_id(domain_id).build()?;
+        let topics = |of: &'static str, count: u32| {
+            let count = if variant.has_one_topic { count.min(1) } else { count };
+            (0..count).map(move |index| format!("/{of}_{index}"))
+        };
+        // It matches publishers of both reliabilities.
+        let subscribe = |topic: String| {
+            let subscription = node.create_subscription(&topic, Qos::sensor_data())?;
+            Ok((topic, subscription, 0))
+        };
+        Ok(Endpoints {
+            message,
+            next: Instant::now(),
+            subscriptions: topics("publishers", variant.publishers).map(subscribe).collect::<gantry::Result<_>>()?,
+            publishers: topics("subscriptions", variant.subscriptions)
+                .map(|topic| node.create_publisher(&topic, Qos::default()))
+                .collect::<gantry::Result<_>>()?,
+            callers: topics("services", variant.services)
+                .map(|name| Ok(Caller { client: node.create_client(&name)?, asked: None }))
+                .collect::<gantry::Result<_>>()?,
+            servers: topics("clients", variant.clients)
+                .map(|name| node.create_service(&name))
+                .collect::<gantry::Result<_>>()?,
+        })
+    }
+}
+
+impl<M: Message> Peer for Endpoints<M> {
+    fn step(&mut self) -> gantry::Result<()> {
+        for (_, subscription, received) in &mut self.subscriptions {
+            while subscription.take()?.is_some() {
+                *received += 1;
+            }
+        }
+        for server in &mut self.servers {
+            while let Some(request) = server.take_request()? {
+                let response = AddTwoInts_Response { sum: request.a + request.b };
+                // A client that has left meanwhile needs no response.
+                let _ = server.send_response_copy(request.id(), &response);
+            }
+        }
+        if self.next > Instant::now() {
+            return Ok(());
+        }
+        self.next = Instant::now() + PERIOD;
+        for publisher in &mut self.publishers {
+            publisher.publish_copy(&self.message)?;
+        }
+        self.callers.iter_mut().try_for_each(Caller::step)
+    }
+
+    fn silent(&self) -> Vec<String> {
+        self.subscriptions.iter().filter(|(.., received)| *received == 0).map(|(topic, ..)| topic.clone()).collect()
+    }
+}

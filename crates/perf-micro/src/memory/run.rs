@@ -1,0 +1,172 @@
+//! A run of a program: in the emulator or on the host, on the serial line of an agent.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::{
+    image::StackArea,
+    peer::{self, Peer},
+    process::Process,
+    target::{EMULATOR, Target},
+    variant::Variant,
+};
+use perf_test::interrupt::Interrupt;
+
+/// The time that a run has. It takes about a second.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The agent opens its line in this time, and the emulator writes a file.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+/// The host's side looks for messages so often.
+const POLL: Duration = Duration::from_millis(2);
+/// The agent's sign that the program has closed its session.
+const END: &str = " has left";
+/// The pattern of unused stack.
+const PAINT: u8 = 0xcc;
+
+/// The figures of a run, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// The greatest depth of the stack.
+    pub stack_bytes: u64,
+    /// All memory that was allocated.
+    pub heap_bytes: u64,
+}
+
+/// The surroundings of a run.
+#[derive(Debug)]
+pub struct Runner<'a> {
+    /// The program of the agent.
+    pub agent: &'a Path,
+    /// The machine.
+    pub target: Target,
+    /// The domain of the run, in which there are no others.
+    pub domain_id: u32,
+    /// A folder for its files.
+    pub scratch: &'a Path,
+    /// The user's wish to end.
+    pub interrupt: &'a Interrupt,
+}
+
+impl Runner<'_> {
+    /// Runs a program to its end.
+    ///
+    /// # Errors
+    /// A sentence: a process does not start, or the program does not come to its end in time.
+    pub fn run(&self, variant: &Variant, program: &Path, stack: Option<StackArea>) -> Result<Used, String> {
+        let library = |error: gantry::Error| format!("the host's node failed: {error}");
+        let mut peer = peer::open(variant, self.domain_id).map_err(library)?;
+        let domain_id = self.domain_id.to_string();
+        let mut agent = Process::start(self.agent.as_os_str(), ["pty", "--verbose", "--domain", &domain_id])?;
+        let deadline = Instant::now() + START_TIMEOUT;
+        let line = loop {
+            match agent.line(POLL)? {
+                Some(line) if line.starts_with('/') => break line,
+                _ if Instant::now() >= deadline => return Err(agent.failure("has opened no line")),
+                _ => {}
+            }
+        };
+        let used = match (self.target, stack) {
+            (Target::Thumbv7m, Some(stack)) => self.emulate(program, stack, &line, &mut agent, &mut *peer),
+            (Target::Thumbv7m, None) => Err(format!("{} has no symbols of its stack", program.display())),
+            (Target::Host, _) => self.execute(program, &line, &mut agent, &mut *peer),
+        }?;
+        match peer.silent()[..] {
+            [] => Ok(used),
+            ref silent => Err(format!("nothing came from the program on {}", silent.join(", "))),
+        }
+    }
+
+    /// In the emulator, which reads the stack from outside.
+    fn emulate(
+        &self,
+        program: &Path,
+        stack: StackArea,
+        line: &str,
+        agent: &mut Process,
+        peer: &mut dyn Peer,
+    ) -> Result<Used, String> {
+        let StackArea { bottom, top } = stack;
+        let [paint, memory] = ["paint", "memory"].map(|name| self.scratch.join(format!("{name}-{}", self.domain_id)));
+        let length = usize::try_from(top - bottom).unwrap_or(0);
+        std::fs::write(&paint, vec![PAINT; length])
+            .map_err(|error| format!("cannot write {}: {error}", paint.display()))?;
+        let program = program.display().to_string();
+        let mut board = Process::start(
+            OsStr::new(EMULATOR),
+            [
+                "-machine",
+                "mps2-an385",
+                "-display",
+                "none",
+                "-monitor",
+                "stdio",
+                "-kernel",
+                &program,
+                "-chardev",
+                &format!("serial,id=line,path={line}"),
+                "-serial",
+                "chardev:line",
+                "-device",
+                &format!("loader,file={},addr={bottom:#x},force-raw=on", paint.display()),
+            ],
+        )?;
+        self.until_end(agent, &mut board, peer)?;
+        board.give(&format!("pmemsave {bottom:#x} {length} \"{}\"\nquit", memory.display()))?;
+        if board.wait(START_TIMEOUT).is_none() {
+            return Err(board.failure("does not end"));
+        }
+        let memory =
+            std::fs::read(&memory).map_err(|error| format!("the emulator has not written the stack: {error}"))?;
+        let unused = memory.iter().take_while(|byte| **byte == PAINT).count();
+        if unused == 0 || memory.len() != length {
+            return Err("the stack has grown into the statics".to_owned());
+        }
+        // The program is linked with an allocator that does not exist.
+        Ok(Used { stack_bytes: (length - unused) as u64, heap_bytes: 0 })
+    }
+
+    /// As a process of this host, which prints its figures.
+    fn execute(&self, program: &Path, line: &str, agent: &mut Process, peer: &mut dyn Peer) -> Result<Used, String> {
+        let mut process = Process::start(program.as_os_str(), [line])?;
+        let deadline = Instant::now() + TIMEOUT;
+        let status = loop {
+            peer.step().map_err(|error| format!("the host's node failed: {error}"))?;
+            // The agent must not wait for a reader of its lines.
+            while agent.line(Duration::ZERO)?.is_some() {}
+            match process.wait(POLL) {
+                Some(status) => break status,
+                None if self.interrupt.is_requested() => return Err("interrupted".to_owned()),
+                None if Instant::now() >= deadline => return Err(agent.failure("has not seen the end of the program")),
+                None => {}
+            }
+        };
+        // Until the end of its output, which is an error.
+        while process.line(START_TIMEOUT).is_ok_and(|line| line.is_some()) {}
+        let figure = |name: &str| process.said.iter().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        match (figure("stack-bytes "), figure("heap-bytes ")) {
+            (Some(stack_bytes), Some(heap_bytes)) if status.success() => Ok(Used { stack_bytes, heap_bytes }),
+            _ => Err(process.failure(&format!("ended with {status}"))),
+        }
+    }
+
+    /// Serves the program until it closes its session.
+    fn until_end(&self, agent: &mut Process, board: &mut Process, peer: &mut dyn Peer) -> Result<(), String> {
+        let deadline = Instant::now() + TIMEOUT;
+        loop {
+            peer.step().map_err(|error| format!("the host's node failed: {error}"))?;
+            if agent.line(POLL)?.is_some_and(|line| line.ends_with(END)) {
+                return Ok(());
+            }
+            if let Some(status) = board.wait(Duration::ZERO) {
+                return Err(board.failure(&format!("ended with {status}")));
+            }
+            if self.interrupt.is_requested() {
+                return Err("interrupted".to_owned());
+            }
+            if Instant::now() >= deadline {
+                return Err(agent.failure("has not seen the end of the program"));
+            }
+        }
+    }
+}

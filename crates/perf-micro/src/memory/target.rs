@@ -1,0 +1,93 @@
+//! The machine for which the programs are built.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use perf_worker::choice::Choice;
+use serde::Serialize;
+
+use perf_test::error::Failure;
+
+/// The emulator of the board.
+pub const EMULATOR: &str = "qemu-system-arm";
+
+/// A target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// A Cortex-M3, which QEMU emulates.
+    Thumbv7m,
+    /// This machine.
+    Host,
+}
+
+impl Choice for Target {
+    const ALL: &'static [(Target, &'static str, &'static str)] = &[
+        (Target::Thumbv7m, "thumbv7m", "A Cortex-M3, which QEMU emulates."),
+        (Target::Host, "host", "This machine: its pointers are longer, and its stack has the frames of its system."),
+    ];
+}
+
+impl Target {
+    /// rustc's name.
+    #[must_use]
+    pub fn triple(self) -> &'static str {
+        match (self, cfg!(target_arch = "aarch64")) {
+            (Target::Thumbv7m, _) => "thumbv7m-none-eabi",
+            (Target::Host, false) => "x86_64-unknown-linux-gnu",
+            (Target::Host, true) => "aarch64-unknown-linux-gnu",
+        }
+    }
+
+    /// The machine in words.
+    #[must_use]
+    pub fn machine(self) -> String {
+        match self {
+            Target::Thumbv7m => format!("Cortex-M3 ({}, board mps2-an385 in QEMU)", self.triple()),
+            Target::Host => format!("this host ({}), not a microcontroller", self.triple()),
+        }
+    }
+}
+
+/// The target of an experiment.
+#[derive(Clone, Debug, Serialize)]
+pub struct Chosen {
+    /// It.
+    pub target: Target,
+    /// The reason why it is not the Cortex-M3, if it was not asked for.
+    pub reason: Option<String>,
+}
+
+/// The target that was asked for; otherwise the Cortex-M3 if all it needs is here. `folder` is the firmware's.
+///
+/// # Errors
+/// [`Failure::Usage`]: the Cortex-M3 was asked for, and something is missing.
+pub fn choose(wanted: Option<Target>, folder: &Path) -> Result<Chosen, Failure> {
+    let missing = match wanted {
+        Some(Target::Host) => return Ok(Chosen { target: Target::Host, reason: None }),
+        Some(Target::Thumbv7m) | None => missing(folder),
+    };
+    match (wanted, missing) {
+        (_, None) => Ok(Chosen { target: Target::Thumbv7m, reason: None }),
+        (None, reason) => Ok(Chosen { target: Target::Host, reason }),
+        (Some(_), Some(reason)) => Err(Failure::Usage(format!("{reason}. --target host measures on this host"))),
+    }
+}
+
+/// The part that is missing for the Cortex-M3, with the way to get it.
+fn missing(folder: &Path) -> Option<String> {
+    let triple = Target::Thumbv7m.triple();
+    let found =
+        Command::new("rustc").args(["--print", "target-libdir", "--target", triple]).current_dir(folder).output();
+    let has_target = found.is_ok_and(|output| {
+        let path = String::from_utf8_lossy(&output.stdout);
+        output.status.success() && Path::new(path.trim()).is_dir()
+    });
+    if !has_target {
+        return Some(format!("rustc has no target {triple} here: `rustup target add {triple}` installs it"));
+    }
+    let mut emulator = Command::new(EMULATOR);
+    let answer = emulator.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let has_emulator = answer.is_ok_and(|status| status.success());
+    (!has_emulator).then(|| format!("{EMULATOR} is not installed: `sudo apt-get install qemu-system-arm` installs it"))
+}

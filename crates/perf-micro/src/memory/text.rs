@@ -1,0 +1,175 @@
+//! The results as text.
+
+use super::{
+    Memory, costs,
+    costs::{Cost, memory_of},
+    plan::Claim,
+    target::Target,
+    variant::{HISTORY, Kind, MTU_BYTES, SERVICE_DEPTH, SUBSCRIPTION_DEPTH, Variant},
+};
+use crate::published::memory as published;
+use perf_test::{
+    report::plot::plain,
+    report::tables::{cells, table},
+};
+
+/// The columns of a program's memory, bytes.
+const COLUMNS: [&str; 6] = ["text", "static", "stack", "heap", "total", "published total"];
+const NONE: &str = "-";
+
+impl Memory {
+    /// The results as lines.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.title()];
+        lines.extend(self.chosen.reason.iter().map(|reason| format!("not a Cortex-M3, because {reason}")));
+        for (kind, variants) in &self.plan.kinds {
+            let totals = published_entity(*kind).totals;
+            let rows = variants.iter().map(|variant| {
+                let count = variant.count(*kind);
+                (count.to_string(), variant, published_total(&totals, count))
+            });
+            lines.extend(self.programs_table(&format!("{}s", kind.name()), rows));
+        }
+        lines.extend(self.costs_table());
+        let rows = self.plan.histories.iter().map(|variant| {
+            (variant.history.to_string(), variant, published_total(&published::HISTORY_TOTALS, variant.history))
+        });
+        lines.extend(self.programs_table("history of the session", rows));
+        for claim in &self.plan.claims {
+            let rows = claim.variants.iter().map(|(name, variant)| (name.clone(), variant, None));
+            lines.extend(self.programs_table(claim.name, rows));
+            lines.push(self.verdict(claim));
+        }
+        lines.push(String::new());
+        lines.extend(self.notes());
+        lines.push(String::new());
+        lines.extend(self.figures.iter().map(|figure| format!("figure {} {}", figure.name, one_decimal(figure.value))));
+        lines
+    }
+
+    /// A table of programs, each with a name and the published total.
+    fn programs_table<'a>(
+        &self,
+        title: &str,
+        rows: impl Iterator<Item = (String, &'a Variant, Option<f64>)>,
+    ) -> Vec<String> {
+        let mut all = vec![[vec![title.to_owned()], cells(COLUMNS)].concat()];
+        let mut failures = Vec::new();
+        for (name, variant, published) in rows {
+            let Some(of) = self.of(variant) else { continue };
+            let memory = memory_of(&self.programs, variant);
+            let count = |value: fn(&costs::Memory) -> f64| memory.map_or(NONE.to_owned(), |of| plain(value(&of)));
+            all.push(vec![
+                name,
+                plain(of.sizes.text_bytes as f64),
+                count(|of| of.static_bytes),
+                count(|of| of.stack_bytes),
+                count(|of| of.heap_bytes),
+                count(costs::Memory::total),
+                published.map_or(NONE.to_owned(), plain),
+            ]);
+            failures.extend(of.failure.iter().map(|sentence| format!("{} failed: {sentence}", variant.title())));
+        }
+        let mut lines: Vec<String> = table("", &all).into_iter().skip(1).collect();
+        lines.extend(failures);
+        lines
+    }
+
+    fn costs_table(&self) -> Vec<String> {
+        let costs = &self.costs;
+        let mut rows =
+            vec![cells(["one more", "static", "heap", "total", "published", "of published", "stack of all"])];
+        let mut row = |name: &str, cost: Option<Cost>, published: Option<f64>| {
+            let Some(cost) = cost else { return };
+            let [least, most] = cost.stack_bytes;
+            rows.push(vec![
+                name.to_owned(),
+                plain(one_decimal(cost.static_bytes)),
+                plain(one_decimal(cost.heap_bytes)),
+                plain(one_decimal(cost.total())),
+                published.map_or(NONE.to_owned(), plain),
+                published.map_or(NONE.to_owned(), |bytes| format!("{:.0} %", 100.0 * cost.total() / bytes)),
+                if least == most { plain(least) } else { format!("{} to {}", plain(least), plain(most)) },
+            ]);
+        };
+        for kind in Kind::ALL {
+            let queue = match kind {
+                Kind::Publisher => "",
+                Kind::Subscription => &format!(", with a queue of {SUBSCRIPTION_DEPTH}"),
+                Kind::Service | Kind::Client => &format!(", with a queue of {SERVICE_DEPTH}"),
+            };
+            row(&format!("{}{queue}", kind.name()), costs.entity(kind), Some(published_entity(kind).bytes));
+        }
+        row("place in a subscription's queue", costs.queue_place, None);
+        row("slot of the session's history", costs.history_slot, Some(published::HISTORY_SLOT_BYTES));
+        table("", &rows).into_iter().skip(1).collect()
+    }
+
+    /// Whether the programs of a claim have the same memory.
+    fn verdict(&self, claim: &Claim) -> String {
+        let bytes = |memory: costs::Memory| memory.static_bytes + memory.heap_bytes;
+        let variants = claim.variants.iter().map(|(_, variant)| variant);
+        let all: Vec<f64> = variants.filter_map(|variant| memory_of(&self.programs, variant)).map(bytes).collect();
+        let (Some(first), true) = (all.first(), all.len() == claim.variants.len()) else {
+            return "not compared, because a program did not run".to_owned();
+        };
+        let most = all.iter().map(|bytes| (bytes - first).abs()).fold(0.0, f64::max);
+        if most == 0.0 {
+            return "The static memory and the heap are the same, as published.".to_owned();
+        }
+        format!("Static memory and heap differ by up to {} bytes: {}.", plain(most), claim.reason)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let base = self.of(&Variant::BASE).map_or(0, |of| of.sizes.data_bytes + of.sizes.bss_bytes);
+        let [stack, heap] = match self.chosen.target {
+            Target::Thumbv7m => [
+                "the emulator fills the stack with a pattern before the start, and reads from outside how much of it was overwritten",
+                "0 because the program links: its allocator is a function that does not exist. Nothing is counted",
+            ],
+            Target::Host => [
+                "of a thread on memory that is filled with a pattern; it has the frames of the system's library, too",
+                "the sum of all allocations from the creation of the session to its end",
+            ],
+        };
+        let slots = 2 * MTU_BYTES;
+        vec![
+            format!("text: code and constants, among them the letters of a String. static: .data and .bss without the {base} bytes of the board alone. total: static, stack and heap"),
+            format!("stack: {stack}. All entities use the same stack, so one more has no part in it"),
+            format!("heap: {heap}"),
+            format!(
+                "history: all entities of a session share its history, so many reliable messages on their way in each direction: 2 × MTU = \
+                 {slots} bytes and their lengths. A message that was received waits in the queue of its subscription. In micro-ROS it waits in \
+                 one of the slots that all share, MTU × {HISTORY} = {} bytes (published: about {})",
+                HISTORY * MTU_BYTES,
+                published::HISTORY_SLOT_BYTES
+            ),
+            format!(
+                "here: gantry-micro, MTU {MTU_BYTES}, history {HISTORY}, queues of {SUBSCRIPTION_DEPTH} (services and clients: {SERVICE_DEPTH}), \
+                 Int32 and AddTwoInts, a serial line, no operating system"
+            ),
+            "published: micro-ROS (rclc, rcl, RMW) with the same MTU, history and messages on a Renesas EK-RA6M5 (Cortex-M33), FreeRTOS, UDP; \
+             totals and the history were read from plots. Its heap is the sum of all requests; its code is not published"
+                .to_owned(),
+        ]
+    }
+}
+
+/// A slope, of which further decimals say nothing; a zero has no sign.
+fn one_decimal(bytes: f64) -> f64 {
+    (bytes * 10.0).round() / 10.0 + 0.0
+}
+
+/// The published figures of a kind.
+pub fn published_entity(kind: Kind) -> &'static published::Entity {
+    match kind {
+        Kind::Publisher => &published::PUBLISHER,
+        Kind::Subscription => &published::SUBSCRIPTION,
+        Kind::Service | Kind::Client => &published::SERVICE,
+    }
+}
+
+/// The published total at this number.
+pub fn published_total(totals: &[(u32, f64)], number: u32) -> Option<f64> {
+    totals.iter().find(|(of, _)| *of == number).map(|(_, bytes)| *bytes)
+}

@@ -1,0 +1,151 @@
+//! The variants of the program `firmware/benchmark`, whose constants are environment variables of its build.
+
+use serde::Serialize;
+
+/// The kinds of entities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Publisher,
+    Subscription,
+    Service,
+    Client,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::Publisher, Kind::Subscription, Kind::Service, Kind::Client];
+
+    /// One of them.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Publisher => "publisher",
+            Kind::Subscription => "subscription",
+            Kind::Service => "service",
+            Kind::Client => "client",
+        }
+    }
+}
+
+/// The longest message of the transport, bytes: micro-ROS's default.
+pub const MTU_BYTES: u32 = 512;
+/// The history of the session where it is not varied: the history of the published rig.
+pub const HISTORY: u32 = 4;
+/// The places of the queues of a subscription, a service and a client: gantry-micro's defaults.
+pub const SUBSCRIPTION_DEPTH: u32 = 4;
+pub const SERVICE_DEPTH: u32 = 1;
+
+/// The constants of one build.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Variant {
+    /// Without a session there is only the board: that program is the base of the static memory.
+    pub has_session: bool,
+    pub publishers: u32,
+    pub subscriptions: u32,
+    pub services: u32,
+    pub clients: u32,
+    /// The history of the session.
+    pub history: u32,
+    /// The places of the queue of each subscription.
+    pub subscription_depth: u32,
+    pub is_reliable: bool,
+    /// The letters of a `std_msgs/String`; null if the messages are `std_msgs/Int32`.
+    pub text_bytes: Option<u32>,
+    /// The publishers share a topic, and so do the subscriptions.
+    pub has_one_topic: bool,
+}
+
+impl Variant {
+    /// A session without entities.
+    pub const EMPTY: Variant = Variant {
+        has_session: true,
+        publishers: 0,
+        subscriptions: 0,
+        services: 0,
+        clients: 0,
+        history: HISTORY,
+        subscription_depth: SUBSCRIPTION_DEPTH,
+        is_reliable: true,
+        text_bytes: None,
+        has_one_topic: false,
+    };
+    /// The board alone.
+    pub const BASE: Variant = Variant { has_session: false, ..Variant::EMPTY };
+    /// A publisher and a subscription.
+    pub const PAIR: Variant = Variant { publishers: 1, subscriptions: 1, ..Variant::EMPTY };
+
+    /// A session with this number of entities of one kind.
+    #[must_use]
+    pub fn of(kind: Kind, count: u32) -> Variant {
+        let mut variant = Variant::EMPTY;
+        *variant.count_mut(kind) = count;
+        variant
+    }
+
+    /// The number of entities of a kind.
+    #[must_use]
+    pub fn count(&self, kind: Kind) -> u32 {
+        match kind {
+            Kind::Publisher => self.publishers,
+            Kind::Subscription => self.subscriptions,
+            Kind::Service => self.services,
+            Kind::Client => self.clients,
+        }
+    }
+
+    fn count_mut(&mut self, kind: Kind) -> &mut u32 {
+        match kind {
+            Kind::Publisher => &mut self.publishers,
+            Kind::Subscription => &mut self.subscriptions,
+            Kind::Service => &mut self.services,
+            Kind::Client => &mut self.clients,
+        }
+    }
+
+    /// The environment of its build.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(String, String)> {
+        [
+            ("SESSION", self.has_session.to_string()),
+            ("MTU_BYTES", MTU_BYTES.to_string()),
+            ("HISTORY", self.history.to_string()),
+            ("SUBSCRIPTION_DEPTH", self.subscription_depth.to_string()),
+            ("SERVICE_DEPTH", SERVICE_DEPTH.to_string()),
+            ("RELIABLE", self.is_reliable.to_string()),
+            ("ONE_TOPIC", self.has_one_topic.to_string()),
+            ("PUBLISHERS", self.publishers.to_string()),
+            ("SUBSCRIPTIONS", self.subscriptions.to_string()),
+            ("SERVICES", self.services.to_string()),
+            ("CLIENTS", self.clients.to_string()),
+            ("TEXT_BYTES", self.text_bytes.unwrap_or(0).to_string()),
+        ]
+        .map(|(name, value)| (format!("GANTRY_BENCHMARK_{name}"), value))
+        .into()
+    }
+
+    /// The program in words, as `1 publisher, 1 subscription, history 2`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        if !self.has_session {
+            return "the board alone".to_owned();
+        }
+        let entities = Kind::ALL.map(|kind| match self.count(kind) {
+            0 => None,
+            1 => Some(format!("1 {}", kind.name())),
+            count => Some(format!("{count} {}s", kind.name())),
+        });
+        let mut words: Vec<String> = entities.into_iter().flatten().collect();
+        if words.is_empty() {
+            words.push("a session without entities".to_owned());
+        }
+        words.extend((self.history != HISTORY).then(|| format!("history {}", self.history)));
+        words.extend(
+            (self.subscription_depth != SUBSCRIPTION_DEPTH).then(|| format!("queue of {}", self.subscription_depth)),
+        );
+        words.extend((!self.is_reliable).then(|| "best effort".to_owned()));
+        words.extend(self.text_bytes.map(|bytes| format!("texts of {bytes} bytes")));
+        words.extend(self.has_one_topic.then(|| "one topic".to_owned()));
+        words.join(", ")
+    }
+}

@@ -1,0 +1,55 @@
+//! The program, from arguments to exit code. A failure is printed here, once, as a sentence on standard error.
+
+use std::{ffi::OsString, io::Write, process::ExitCode};
+
+use clap::Parser;
+use gantry::printable;
+use perf_test::{
+    coordinator::daemon::become_daemon,
+    error::Failure,
+    report::{cannot_write, terminal::write_lines},
+};
+
+use crate::{
+    cli::{Cli, Command},
+    latency, memory, recovery,
+    results::Results,
+    throughput,
+};
+
+/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage.
+#[must_use]
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Fails only if the console has gone.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let done = match cli.command {
+        Command::Memory(options) => memory::measure(&options),
+        Command::Throughput(options) => throughput::measure(&options),
+        Command::Latency(options) => latency::measure(&options),
+        Command::Recovery(options) => recovery::measure(&options),
+        Command::Daemon { parent, command } => Err(become_daemon(parent, &command)),
+    };
+    match done.and_then(|results| print(&results)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let sentence = failure.to_string(); // it may have texts of files and of other programs
+            let _ = writeln!(std::io::stderr().lock(), "perf_micro: {}", printable(&sentence, &['\n', '\t']));
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+/// Prints the results of an experiment, and returns the reason why they are not complete as a failure.
+fn print(results: &Results) -> Result<(), Failure> {
+    let files = results.files.iter().map(|file| format!("written: {}", file.display()));
+    let lines: Vec<String> =
+        results.lines.iter().cloned().chain(files).chain(results.figures.iter().cloned()).collect();
+    write_lines(&lines).map_err(|error| cannot_write(&error))?;
+    results.failure.clone().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+}

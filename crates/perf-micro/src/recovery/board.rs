@@ -1,0 +1,129 @@
+//! The board of the recovery experiment: it publishes numbers at a fixed rate, and writes down the client's reports.
+
+use std::{
+    collections::BTreeSet,
+    io,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use gantry_micro::{ClientKey, Event, Memory, Node, PublishError, Publisher, Qos};
+use gantry_msgs::std_msgs::msg::Int64;
+use perf_worker::clock::now_ns;
+use serde::Serialize;
+
+use crate::rig::{BOARD, BoardClient, BoardClock, BoardLine, wait};
+
+/// The time between two numbers.
+pub const PERIOD_US: u32 = 20_000;
+/// The messages that a board has in its memory at most.
+pub const HISTORY: usize = 4;
+/// The longest sleep without a look at the orders.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// The orders to the board.
+#[derive(Debug, Default)]
+pub struct Orders {
+    /// It publishes nothing more, and goes on until all is acknowledged.
+    pub is_quiet: AtomicBool,
+    /// It ends at once, without a word to the agent.
+    pub is_done: AtomicBool,
+}
+
+/// What the board knows at the end.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    /// When each number was published, ns: those that the client took.
+    pub published_ns: Vec<(i64, i64)>,
+    /// Numbers whose publication failed, by the reason.
+    pub not_connected: u64,
+    pub full: u64,
+    /// Numbers that the client may have meant when it said how many messages it had forgotten, and those that a reset
+    /// board had in its memory: the last ones.
+    pub forgotten: BTreeSet<i64>,
+    /// The client's reports.
+    pub events: Vec<Told>,
+}
+
+/// An event of the board, the host or the agent.
+#[derive(Clone, Debug, Serialize)]
+pub struct Told {
+    #[serde(skip)]
+    pub time_ns: i64,
+    /// The side with the report.
+    pub side: &'static str,
+    pub what: String,
+}
+
+/// Runs a board from the number `first` on, until it is done.
+///
+/// # Errors
+/// An error of its line.
+pub fn run(
+    line: BoardLine,
+    domain_id: u16,
+    topic: &str,
+    first: i64,
+    orders: &Orders,
+    account: &Mutex<Account>,
+) -> io::Result<()> {
+    let mut memory = Memory::<512, HISTORY>::new();
+    let publisher = Publisher::<Int64>::new();
+    let mut client = BoardClient::new(
+        line,
+        &mut memory,
+        Node { name: BOARD, domain_id, key: ClientKey(*b"perf"), boot_nonce: None },
+    );
+    client.create_publisher(&publisher, topic, Qos::DEFAULT).map_err(io::Error::other)?;
+    let clock = BoardClock::start();
+    let (mut number, mut due) = (first, clock.now());
+    let account = || account.lock().unwrap_or_else(PoisonError::into_inner);
+    while !orders.is_done.load(Ordering::Relaxed) {
+        client.spin_once(clock.now(), |event| account().note(&event))?;
+        if clock.now() >= due && !orders.is_quiet.load(Ordering::Relaxed) {
+            due = due.after_us(PERIOD_US).max(clock.now());
+            let published = publisher.publish(&mut client, &Int64 { data: number });
+            account().count(number, published)?;
+            number += 1;
+            continue; // sends it
+        }
+        let left_us = due.as_us().saturating_sub(clock.now().as_us());
+        wait(&mut client, clock, PATIENCE.min(Duration::from_micros(left_us)))?;
+    }
+    Ok(())
+}
+
+impl Account {
+    fn count(&mut self, number: i64, published: Result<(), PublishError>) -> io::Result<()> {
+        match published {
+            Ok(()) => self.published_ns.push((number, now_ns())),
+            Err(PublishError::NotConnected) => self.not_connected += 1,
+            Err(PublishError::Full { .. }) => self.full += 1,
+            Err(error) => return Err(io::Error::other(error)),
+        }
+        Ok(())
+    }
+
+    /// The last messages are forgotten.
+    pub fn forget(&mut self, count: usize) {
+        let last = self.published_ns.iter().rev().take(count).map(|(number, _)| *number);
+        self.forgotten.extend(last);
+    }
+
+    fn note(&mut self, event: &Event<'_>) {
+        let what = match event {
+            Event::Connected => "connected".to_owned(),
+            Event::Disconnected { reason, forgotten } => {
+                self.forget((*forgotten).into());
+                format!("disconnected ({reason:?}), {forgotten} messages forgotten")
+            }
+            Event::Created { .. } => "publisher created".to_owned(),
+            Event::Clock(_) => return,
+            other => format!("{other:?}"),
+        };
+        self.events.push(Told { time_ns: now_ns(), side: "board", what });
+    }
+}

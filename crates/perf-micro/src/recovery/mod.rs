@@ -1,0 +1,198 @@
+//! Recovery (`perf_micro recovery`): how long faults of the line, of the agent and of the board interrupt the
+//! data, what is lost, and which side hears of it.
+
+mod board;
+mod host;
+mod lost_frame;
+mod options;
+mod outcome;
+mod scenario;
+mod text;
+
+use std::{
+    sync::{Mutex, PoisonError, atomic::Ordering},
+    thread::ScopedJoinHandle,
+    time::Instant,
+};
+
+use gantry::{Node, Qos};
+use gantry_msgs::std_msgs::msg::Int64;
+use perf_worker::{
+    choice::Choice,
+    clock::{SECOND_NS, now_ns},
+};
+use serde::Serialize;
+
+use crate::{
+    results::Results,
+    rig::{Rig, domain_id, find, topic},
+    transport::Transport,
+};
+use board::{Account, HISTORY, Orders, Told};
+use host::Host;
+use lost_frame::LostFrame;
+pub use options::{AFTER_HELP, RecoveryOptions};
+use outcome::{Fault, Outcome};
+use perf_test::{
+    batch::{Folder, Progress},
+    error::Failure,
+    interrupt::Interrupt,
+};
+pub use scenario::Scenario;
+use scenario::{DAMAGED_BYTES_PER_MILLION, LOST_FRAMES_PER_MILLION};
+
+/// The format of `micro-recovery.json`.
+const SCHEMA: &str = "gantry.perf_test.micro_recovery/1";
+/// The name of the results in a folder, without the suffix.
+const NAME: &str = "micro-recovery";
+/// The flow before a fault, ns.
+const BEFORE_NS: i64 = SECOND_NS;
+/// The time for which a cut cable is out, ns.
+const CUT_NS: i64 = 2 * SECOND_NS;
+/// The longest wait for the first number, and for the last ones, ns.
+const PATIENCE_NS: i64 = 10 * SECOND_NS;
+
+/// The results; serialises as `micro-recovery.json`.
+#[derive(Debug, Serialize)]
+struct Recovery {
+    schema: &'static str,
+    transport: Transport,
+    lost_frame: Option<LostFrame>,
+    outcomes: Vec<Outcome>,
+    /// The sentences of scenarios that failed.
+    failures: Vec<String>,
+}
+
+/// Runs all scenarios.
+///
+/// # Errors
+/// [`Failure::Usage`]: there is no agent, the line has no faults, or the folder cannot be used;
+/// [`Failure::Measurement`]: the files cannot be written.
+pub fn measure(options: &RecoveryOptions) -> Result<Results, Failure> {
+    let transport = options.transport;
+    if !matches!(transport, Transport::Serial | Transport::Usb) {
+        let name = transport.name();
+        return Err(Failure::Usage(format!(
+            "the line {name} has no faults: give --transport serial or --transport usb"
+        )));
+    }
+    let agent = find(options.place.agent.clone())?;
+    let folder = Folder::open(options.place.results.clone()).map_err(Failure::Usage)?;
+    let interrupt = Interrupt::install()?;
+    folder.describe().map_err(Failure::Usage)?;
+    let mut recovery =
+        Recovery { schema: SCHEMA, transport, lost_frame: None, outcomes: Vec::new(), failures: Vec::new() };
+    let scenarios = options.scenarios();
+    let mut progress = Progress::new(std::iter::repeat_n(Some(options.time), scenarios.len() + 1));
+    progress.begin(0, "lost frames", None);
+    let rig = Rig::start(transport, &agent, &interrupt).map_err(|failure| failure.to_string());
+    match rig.and_then(|rig| LostFrame::measure(&rig, transport, options.number, &interrupt)) {
+        Ok(lost_frame) => recovery.lost_frame = Some(lost_frame),
+        Err(sentence) => recovery.failures.push(format!("lost frames: {sentence}")),
+    }
+    for (index, scenario) in (1..).zip(scenarios) {
+        if interrupt.is_requested() {
+            recovery.failures.push("ended early".to_owned());
+            break;
+        }
+        progress.begin(index, scenario.name(), None);
+        let began = Instant::now();
+        let rig = Rig::start(transport, &agent, &interrupt).map_err(|failure| failure.to_string());
+        let length_ns = i64::from(options.time) * SECOND_NS;
+        match rig.and_then(|mut rig| run(scenario, &mut rig, length_ns, &interrupt)) {
+            Ok(outcome) => {
+                recovery.failures.extend(outcome.failure());
+                recovery.outcomes.push(outcome);
+            }
+            Err(sentence) => recovery.failures.push(format!("{}: {sentence}", scenario.name())),
+        }
+        progress.end(index, scenario.name(), None, began.elapsed());
+    }
+    progress.finish(0);
+    let failure = (!recovery.failures.is_empty()).then(|| recovery.failures.join("; "));
+    Results::write(&folder, NAME, recovery.lines(), &recovery, None, failure).map_err(Failure::Measurement)
+}
+
+fn run(scenario: Scenario, rig: &mut Rig, length_ns: i64, interrupt: &Interrupt) -> Result<Outcome, String> {
+    let sentence = |error: gantry::Error| format!("the host's node failed: {error}");
+    let topic = format!("{}_{}", topic(), scenario.name().replace('-', "_"));
+    let node = Node::new("perf_micro").map_err(sentence)?;
+    let qos = Qos::default().keep_last(1000);
+    let mut host = Host::new(node.create_subscription::<Int64>(&topic, qos).map_err(sentence)?);
+    let domain_id = domain_id(&node)?;
+    let (account, lives) = (Mutex::new(Account::default()), [Orders::default(), Orders::default()]);
+    let [first_life, second_life] = &lives;
+    let lines = [rig.board_line(), rig.board_line()].map(|line| line.map_err(|failure| failure.to_string()));
+    let [line, second_line] = lines;
+    let (line, second_line) = (line?, second_line?);
+    std::thread::scope(|scope| {
+        let live = |line, first, life| {
+            let (topic, account) = (&topic, &account);
+            scope.spawn(move || board::run(line, domain_id, topic, first, life, account))
+        };
+        let mut board = Some(live(line, 0, first_life));
+        let mut second_line = Some(second_line);
+        let mut experiment = || -> Result<Fault, String> {
+            let is_over = |host: &Host| interrupt.is_requested() || !host.received_ns.is_empty();
+            if !host.receive(now_ns() + PATIENCE_NS, is_over).map_err(sentence)? {
+                return Err("no number came within 10 s".to_owned());
+            }
+            host.receive(now_ns() + BEFORE_NS, |_| interrupt.is_requested()).map_err(sentence)?;
+            let mut fault = Fault { began_ns: now_ns(), ended_ns: None, flow_ended_ns: 0 };
+            let faults = &rig.line.faults;
+            match scenario {
+                Scenario::Loss => faults.lose_frames(LOST_FRAMES_PER_MILLION),
+                Scenario::Corruption => faults.damage_bytes(DAMAGED_BYTES_PER_MILLION),
+                Scenario::Cut => {
+                    faults.cut(true);
+                    host.receive(fault.began_ns + CUT_NS, |_| interrupt.is_requested()).map_err(sentence)?;
+                    faults.cut(false);
+                    fault.ended_ns = Some(now_ns());
+                }
+                Scenario::AgentRestart => {
+                    rig.restart_agent(interrupt).map_err(|failure| failure.to_string())?;
+                    fault.ended_ns = Some(now_ns());
+                }
+                Scenario::BoardReset => {
+                    first_life.is_done.store(true, Ordering::Relaxed);
+                    board.take().map_or(Ok(()), ended)?;
+                    fault.ended_ns = Some(now_ns());
+                    account.lock().unwrap_or_else(PoisonError::into_inner).forget(HISTORY);
+                    let next = 1 + last_published(&account);
+                    board = second_line.take().map(|line| live(line, next, second_life));
+                }
+            }
+            host.receive(fault.began_ns + length_ns, |_| interrupt.is_requested()).map_err(sentence)?;
+            rig.line.faults.lose_frames(0);
+            rig.line.faults.damage_bytes(0);
+            lives.iter().for_each(|life| life.is_quiet.store(true, Ordering::Relaxed));
+            fault.flow_ended_ns = now_ns();
+            let last = last_published(&account);
+            let is_complete = |host: &Host| interrupt.is_requested() || host.received_ns.contains_key(&last);
+            host.receive(now_ns() + PATIENCE_NS, is_complete).map_err(sentence)?;
+            Ok(fault)
+        };
+        let fault = experiment();
+        lives.iter().for_each(|life| life.is_done.store(true, Ordering::Relaxed));
+        board.take().map_or(Ok(()), ended)?;
+        let fault = fault?;
+        if interrupt.is_requested() {
+            return Err("ended early".to_owned());
+        }
+        let account = account.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = rig.said_since(fault.began_ns).into_iter();
+        host.events.extend(said.map(|(time_ns, what)| Told { time_ns, side: "agent", what }));
+        Ok(Outcome::new(scenario, &account, &host, fault, rig.line.faults.counts()))
+    })
+}
+
+/// Waits for the end of a board.
+fn ended(board: ScopedJoinHandle<'_, std::io::Result<()>>) -> Result<(), String> {
+    let ended = board.join().map_err(|_| "the board's thread panicked".to_owned())?;
+    ended.map_err(|error| format!("the board failed: {error}"))
+}
+
+fn last_published(account: &Mutex<Account>) -> i64 {
+    let account = account.lock().unwrap_or_else(PoisonError::into_inner);
+    account.published_ns.last().map_or(-1, |(number, _)| *number)
+}

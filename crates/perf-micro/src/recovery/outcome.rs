@@ -1,0 +1,134 @@
+//! The outcome of a scenario.
+
+use perf_worker::{choice::Choice, clock::SECOND_NS};
+use serde::Serialize;
+
+use super::{
+    board::{Account, Told},
+    host::Host,
+    scenario::Scenario,
+};
+
+/// The times of a fault, ns.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// It began.
+    pub began_ns: i64,
+    /// Its cause was gone: the cable was in, the agent ready, the board's new life began. None if it stays.
+    pub ended_ns: Option<i64>,
+    /// The board published nothing more.
+    pub flow_ended_ns: i64,
+}
+
+/// An event, with its time after the beginning of the fault.
+#[derive(Clone, Debug, Serialize)]
+pub struct Event {
+    pub after_ms: f64,
+    pub side: &'static str,
+    pub what: String,
+}
+
+/// The outcome of a scenario.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    pub scenario: Scenario,
+    /// Frames that were lost and bytes that were damaged on the line, without the losses of a cut cable.
+    pub lost_frames: u32,
+    pub damaged_bytes: u32,
+    /// Messages that the client took ...
+    pub published: usize,
+    /// ... and the host received.
+    pub received: usize,
+    /// Messages that it refused: there was no session ...
+    pub not_connected: u64,
+    /// ... or no room.
+    pub full: u64,
+    /// Messages that it took and the host did not receive.
+    pub lost: usize,
+    /// Messages of which it said that it had forgotten them, and those that a reset board had in its memory; some of
+    /// them may have been received.
+    pub forgotten: usize,
+    /// Messages without a report: lost, and not forgotten.
+    pub lost_in_silence: usize,
+    pub duplicates: u64,
+    pub reordered: u64,
+    /// The longest time between two receptions, or from the last one to the end of the flow, ms.
+    pub longest_gap_ms: f64,
+    /// From the end of the fault's cause to the first reception of a message that was published after it, ms.
+    pub time_to_data_ms: Option<f64>,
+    /// From the publication to the reception, ms.
+    pub delay_median_ms: f64,
+    pub delay_max_ms: f64,
+    /// The reports of each side after the beginning of the fault.
+    pub events: Vec<Event>,
+}
+
+fn ms(ns: i64) -> f64 {
+    ns as f64 * 1000.0 / SECOND_NS as f64
+}
+
+impl Outcome {
+    pub fn new(
+        scenario: Scenario,
+        account: &Account,
+        host: &Host,
+        fault: Fault,
+        [lost_frames, damaged_bytes]: [u32; 2],
+    ) -> Outcome {
+        let is_lost = |number: &&i64| !host.received_ns.contains_key(*number);
+        let lost: Vec<&i64> = account.published_ns.iter().map(|(number, _)| number).filter(is_lost).collect();
+        let delay = |(number, published_ns): &(i64, i64)| Some(host.received_ns.get(number)? - published_ns);
+        let mut delays_ns: Vec<i64> = account.published_ns.iter().filter_map(delay).collect();
+        delays_ns.sort_unstable();
+        let mut times_ns: Vec<i64> = host.received_ns.values().copied().collect();
+        times_ns.sort_unstable();
+        times_ns.push(fault.flow_ended_ns);
+        let gaps = times_ns.windows(2).filter_map(|pair| Some(pair.last()? - pair.first()?));
+        let after = |ended_ns: i64| {
+            let later = account.published_ns.iter().filter(move |(_, published_ns)| *published_ns >= ended_ns);
+            later
+                .filter_map(|(number, _)| host.received_ns.get(number))
+                .min()
+                .map(|received_ns| ms(received_ns - ended_ns))
+        };
+        Outcome {
+            scenario,
+            lost_frames,
+            damaged_bytes,
+            published: account.published_ns.len(),
+            received: host.received_ns.len(),
+            not_connected: account.not_connected,
+            full: account.full,
+            lost: lost.len(),
+            forgotten: account.forgotten.len(),
+            lost_in_silence: lost.iter().filter(|number| !account.forgotten.contains(number)).count(),
+            duplicates: host.duplicates,
+            reordered: host.reordered,
+            longest_gap_ms: ms(gaps.max().unwrap_or_default()),
+            time_to_data_ms: fault.ended_ns.and_then(after),
+            delay_median_ms: ms(delays_ns.get(delays_ns.len() / 2).copied().unwrap_or_default()),
+            delay_max_ms: ms(delays_ns.last().copied().unwrap_or_default()),
+            events: events(&[&account.events, &host.events], fault.began_ns),
+        }
+    }
+}
+
+impl Outcome {
+    /// The reason why the board or the agent did not recover.
+    pub fn failure(&self) -> Option<String> {
+        let name = self.scenario.name();
+        let is_over = matches!(self.scenario, Scenario::Cut | Scenario::AgentRestart | Scenario::BoardReset);
+        if is_over && self.time_to_data_ms.is_none() {
+            return Some(format!("{name}: no data came again"));
+        }
+        (self.lost_in_silence > 0).then(|| format!("{name}: {} messages are lost in silence", self.lost_in_silence))
+    }
+}
+
+/// The events after the beginning of the fault, in order.
+fn events(of: &[&[Told]], began_ns: i64) -> Vec<Event> {
+    let mut told: Vec<&Told> = of.iter().copied().flatten().filter(|told| told.time_ns >= began_ns).collect();
+    told.sort_by_key(|told| told.time_ns);
+    let event = |told: &Told| Event { after_ms: ms(told.time_ns - began_ns), side: told.side, what: told.what.clone() };
+    told.into_iter().map(event).collect()
+}

@@ -1,0 +1,80 @@
+//! The board of the throughput experiment: it publishes texts as fast as its line takes them.
+
+use std::{
+    io,
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use gantry_micro::{ClientKey, EntityState, Memory, Node, PublishError, Publisher, Qos};
+use gantry_msgs::std_msgs::msg::{String as Text, StringShape};
+
+use crate::rig::{BOARD, BoardClient, BoardClock, BoardLine, wait};
+
+/// The longest sleep without a look at the orders.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// The orders to the board, and its count.
+#[derive(Debug, Default)]
+pub struct Orders {
+    /// The bytes of a text; 0 while it is to be quiet.
+    pub payload_bytes: AtomicUsize,
+    /// It ends.
+    pub is_done: AtomicBool,
+    /// The texts that it has published.
+    pub sent: AtomicU64,
+}
+
+/// Runs a board until it is done.
+///
+/// # Errors
+/// An error of its line, or a publisher that the agent refuses.
+pub fn run<const MTU: usize>(line: BoardLine, domain_id: u16, topic: &str, orders: &Orders) -> io::Result<()> {
+    let mut memory = Memory::<MTU, 4>::new();
+    let publisher = Publisher::<Text>::new();
+    let mut client = BoardClient::new(
+        line,
+        &mut memory,
+        Node { name: BOARD, domain_id, key: ClientKey(*b"perf"), boot_nonce: None },
+    );
+    client.create_publisher(&publisher, topic, Qos::SENSOR_DATA).map_err(io::Error::other)?;
+    let clock = BoardClock::start();
+    while !orders.is_done.load(Ordering::Relaxed) {
+        client.spin_once(clock.now(), |_| {})?;
+        if let EntityState::Refused(status) = publisher.state() {
+            return Err(io::Error::other(format!("the agent refuses the publisher: {status:?}")));
+        }
+        let payload_bytes = orders.payload_bytes.load(Ordering::Relaxed);
+        let is_sent = payload_bytes > 0 && publish(&publisher, &mut client, payload_bytes, orders)?;
+        if !is_sent {
+            wait(&mut client, clock, PATIENCE)?;
+        }
+    }
+    client.close(clock.now());
+    client.spin_once(clock.now(), |_| {})
+}
+
+/// Publishes a text that begins with its number. Returns whether there was room.
+fn publish<'a>(
+    publisher: &Publisher<'a, Text>,
+    client: &mut BoardClient<'a>,
+    payload_bytes: usize,
+    orders: &Orders,
+) -> io::Result<bool> {
+    let number = orders.sent.load(Ordering::Relaxed);
+    let mut text = [b'.'; 512];
+    let digits = format!("{number:0NUMBER_DIGITS$}");
+    text.iter_mut().zip(digits.bytes()).for_each(|(place, digit)| *place = digit);
+    let text = text.get(..payload_bytes).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default();
+    match publisher.publish_with(client, StringShape { data: text }, |_| {}) {
+        Ok(()) => {
+            orders.sent.store(number + 1, Ordering::Relaxed);
+            Ok(true)
+        }
+        Err(PublishError::NotConnected | PublishError::Full { .. }) => Ok(false),
+        Err(error) => Err(io::Error::other(error)),
+    }
+}
+
+/// The digits of the number at the beginning of a text.
+pub const NUMBER_DIGITS: usize = 10;

@@ -1,0 +1,102 @@
+//! The host of the throughput experiment: it counts what its subscription receives.
+
+use std::time::{Duration, Instant};
+
+use gantry::Subscription;
+use gantry_msgs::std_msgs::msg::String as Text;
+use perf_worker::clock::{SECOND_NS, now_ns};
+
+use super::board::NUMBER_DIGITS;
+use perf_test::interrupt::Interrupt;
+
+/// The longest wait for the first text.
+const FIRST_TIMEOUT: Duration = Duration::from_secs(30);
+/// Texts wait in the line and in the subscription when the first one comes; so long after it the flow is steady.
+const SETTLE: Duration = Duration::from_millis(500);
+/// A flow without a text for so long has stopped, ns.
+const SILENCE_NS: i64 = SECOND_NS / 2;
+/// The longest sleep without a look at the clock.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The texts of one length that came.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Received {
+    /// Their count, from the first one.
+    pub count: u64,
+    /// Texts between the first and the last one that did not come.
+    pub lost: u64,
+    /// From the first to the last one, ns.
+    pub length_ns: i64,
+}
+
+impl Received {
+    /// Texts per second between the first and the last one.
+    #[must_use]
+    pub fn per_s(&self) -> f64 {
+        self.count.saturating_sub(1) as f64 * SECOND_NS as f64 / self.length_ns.max(1) as f64
+    }
+}
+
+/// The subscription's side of one measurement.
+#[derive(Debug)]
+pub struct Host<'a> {
+    pub subscription: &'a mut Subscription<Text>,
+    pub payload_bytes: usize,
+    pub interrupt: &'a Interrupt,
+}
+
+impl Host<'_> {
+    /// Waits for the first text of this length, and until the flow is steady. Returns the number of the text that came
+    /// last.
+    ///
+    /// # Errors
+    /// A sentence: none came in time, or the user has ended the experiment.
+    pub fn wait_for_first(&mut self) -> Result<u64, String> {
+        let (began, mut first) = (Instant::now(), None);
+        while began.elapsed() < FIRST_TIMEOUT {
+            if let Some(number) = self.next()?
+                && first.get_or_insert_with(Instant::now).elapsed() >= SETTLE
+            {
+                return Ok(number);
+            }
+        }
+        Err(format!("no flow of texts of {} bytes began within {} s", self.payload_bytes, FIRST_TIMEOUT.as_secs()))
+    }
+
+    /// Counts texts for so long after the first one.
+    ///
+    /// # Errors
+    /// A sentence, as above.
+    pub fn count(&mut self, first: u64, length_ns: i64) -> Result<Received, String> {
+        let began_ns = now_ns();
+        let (mut received, mut last) = (Received { count: 1, ..Received::default() }, first);
+        while now_ns() - began_ns < length_ns {
+            if let Some(number) = self.next()? {
+                received.count += 1;
+                received.length_ns = now_ns() - began_ns;
+                last = last.max(number);
+            }
+        }
+        let silence_ns = now_ns() - began_ns - received.length_ns;
+        if silence_ns > SILENCE_NS {
+            return Err(format!("the flow stopped: no text came in the last {} ms", silence_ns / 1_000_000));
+        }
+        received.lost = (last + 1 - first).saturating_sub(received.count);
+        Ok(received)
+    }
+
+    /// The number of the next text of this length, if one comes.
+    fn next(&mut self) -> Result<Option<u64>, String> {
+        if self.interrupt.is_requested() {
+            return Err("ended early".to_owned());
+        }
+        let sentence = |error: gantry::Error| format!("the subscription failed: {error}");
+        if let Some(text) = self.subscription.take().map_err(sentence)? {
+            let data = text.data();
+            let number = data.get(..NUMBER_DIGITS).filter(|_| data.len() == self.payload_bytes);
+            return Ok(number.and_then(|digits| digits.parse().ok()));
+        }
+        self.subscription.wait(PATIENCE).map_err(sentence)?;
+        Ok(None)
+    }
+}

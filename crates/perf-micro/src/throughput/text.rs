@@ -1,0 +1,97 @@
+//! The throughput as text.
+
+use perf_worker::choice::Choice;
+
+use super::{Row, Throughput};
+use crate::published::throughput::CURVES;
+use perf_test::report::tables::table;
+
+const COLUMNS: [&str; 12] = [
+    "transport",
+    "text (B)",
+    "received/s",
+    "text (B/s)",
+    "sent/s",
+    "lost",
+    "line used (%)",
+    "texts/message",
+    "overhead (%)",
+    "limit (B/s)",
+    "of the limit (%)",
+    "published (B/s)",
+];
+
+/// The differences of the rigs.
+const DIFFERENCES: [&str; 7] = [
+    "published: a Renesas EK-RA6M5 with micro-ROS, read from plots; the texts that a ROS 2 subscription received in 5 s",
+    "here: a thread of this host with gantry-micro, so the CPU of a microcontroller limits nothing",
+    "limit: each text in a message of its own on a line that carries nothing else. A client puts short texts into one message while its line is busy",
+    "usb: the published rig is slower than its line, whose limit is that of USB full speed here",
+    "tcp: the published rig has a WiFi module behind its serial line, here is the serial line's speed only",
+    "can-fd: a simulated bus; the published figures are those of 0.5 Mbit/s without a bit rate switch, which its code does not set",
+    "udp: the loopback interface, on which the board sends more than the agent takes, which counts the lost ones (gantry-agent --statistics); the published ones are limited by their CPU",
+];
+
+impl Throughput {
+    /// The results as lines of text.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (title, is_packets) in [("Stream-oriented transports", false), ("Packet-oriented transports", true)] {
+            let rows = self.rows.iter().filter(|row| row.transport.is_packet_oriented() == is_packets);
+            let mut cells: Vec<Vec<String>> = rows.map(Row::cells).collect();
+            let published = CURVES.iter().filter(|curve| curve.like.is_none() && is_packets);
+            cells.extend(published.flat_map(|curve| {
+                curve.points.iter().map(|(bytes, bytes_per_s)| {
+                    let mut row = vec![format!("{}: published only", curve.name), bytes.to_string()];
+                    row.extend(std::iter::repeat_n("-".to_owned(), COLUMNS.len() - 3));
+                    row.push(format!("{bytes_per_s:.0}"));
+                    row
+                })
+            }));
+            if !cells.is_empty() {
+                cells.insert(0, COLUMNS.map(str::to_owned).into());
+                lines.extend(table(
+                    &format!("{title}, {} s for each length, from half a second after its first text", self.length_s),
+                    &cells,
+                ));
+                lines.push(String::new());
+            }
+        }
+        lines.extend(DIFFERENCES.map(str::to_owned));
+        let skipped = self.skipped.iter();
+        lines.extend(skipped.map(|name| format!("not measured: {name}, whose messages have no room for these texts")));
+        lines.extend(self.failures.iter().map(|sentence| format!("failed: {sentence}")));
+        lines.extend(self.figures());
+        lines
+    }
+
+    fn figures(&self) -> impl Iterator<Item = String> {
+        self.rows.iter().flat_map(|row| {
+            let name = format!("{}-{}", row.transport.name(), row.payload_bytes);
+            let limit = row.part_of_limit().map(|part| format!("figure {name}-percent-of-limit {:.2}", 100.0 * part));
+            let rate = format!("figure {name}-bytes-per-second {:.0}", row.payload_bytes_per_s);
+            std::iter::once(rate).chain(limit)
+        })
+    }
+}
+
+impl Row {
+    fn cells(&self) -> Vec<String> {
+        let percent = |part: Option<f64>| part.map_or("-".to_owned(), |part| format!("{:.1}", 100.0 * part));
+        let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
+        vec![
+            self.transport.name().to_owned(),
+            self.payload_bytes.to_string(),
+            format!("{:.1}", self.received_per_s),
+            format!("{:.0}", self.payload_bytes_per_s),
+            format!("{:.1}", self.sent_per_s),
+            self.lost.to_string(),
+            percent(self.line_utilisation),
+            format!("{:.2}", self.texts_per_message),
+            percent(Some(self.overhead)),
+            number(self.limit_bytes_per_s),
+            percent(self.part_of_limit()),
+            number(self.published_bytes_per_s),
+        ]
+    }
+}

@@ -1,0 +1,139 @@
+//! The transports of the experiments: the lines of the published rig, as this host has them.
+
+use gantry_agent::CanTiming;
+use gantry_xrce::framing::{can_fd, socket_can::Frame};
+use perf_worker::choice::Choice;
+use serde::Serialize;
+
+/// A transport of the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// A serial line.
+    Serial,
+    /// A USB serial device (CDC).
+    Usb,
+    /// TCP through a WiFi module on a serial line.
+    Tcp,
+    /// UDP.
+    Udp,
+    /// A CAN FD bus with a bit rate switch.
+    CanFd,
+    /// A CAN FD bus without a bit rate switch.
+    CanFdNoBrs,
+}
+
+/// The speed of a line that is paced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed {
+    /// The bytes in a second each way.
+    pub bytes_per_s: f64,
+    /// The bytes that travel as one.
+    pub chunk_bytes: usize,
+}
+
+/// The board's identifier on a bus.
+pub const CAN_IDENTIFIER: u32 = 0x11;
+/// The bits of a byte on a serial line: a start bit, 8 bits, a stop bit.
+const BITS_OF_BYTE: f64 = 10.0;
+/// Full speed has room for 19 bulk packets of 64 bytes in a frame of 1 ms (USB 2.0, table 5-9).
+const USB_PACKET_BYTES: usize = 64;
+const USB_PACKETS_PER_S: f64 = 19_000.0;
+
+impl Choice for Transport {
+    const ALL: &'static [(Transport, &'static str, &'static str)] = &[
+        (
+            Transport::Serial,
+            "serial",
+            "A serial line of 115200 bit/s: the agent has a pseudo-terminal, and a relay paces each byte.",
+        ),
+        (
+            Transport::Usb,
+            "usb",
+            "A USB serial device, full speed: the same line, paced to 1216 bytes in a ms, those of 19 full packets.",
+        ),
+        (
+            Transport::Tcp,
+            "tcp",
+            "TCP through a WiFi module on a serial line of 460800 bit/s: the loopback interface, paced by the byte.",
+        ),
+        (Transport::Udp, "udp", "UDP: the loopback interface, not paced."),
+        (
+            Transport::CanFd,
+            "can-fd",
+            "CAN FD, 0.5 Mbit/s and 2 Mbit/s for data: a simulated bus with the time of each bit.",
+        ),
+        (
+            Transport::CanFdNoBrs,
+            "can-fd-no-brs",
+            "CAN FD, 0.5 Mbit/s without a bit rate switch: a simulated bus with the time of each bit.",
+        ),
+    ];
+}
+
+impl Transport {
+    /// The bits per second that both ends of a serial port set.
+    #[must_use]
+    pub fn baud(self) -> u32 {
+        if self == Transport::Tcp { 460_800 } else { 115_200 }
+    }
+
+    /// The speed of its line in bytes; none if it is not paced, or is a bus.
+    #[must_use]
+    pub fn speed(self) -> Option<Speed> {
+        match self {
+            Transport::Serial | Transport::Tcp => {
+                Some(Speed { bytes_per_s: f64::from(self.baud()) / BITS_OF_BYTE, chunk_bytes: 16 })
+            }
+            Transport::Usb => {
+                let bytes_per_s = USB_PACKETS_PER_S * USB_PACKET_BYTES as f64;
+                Some(Speed { bytes_per_s, chunk_bytes: USB_PACKET_BYTES })
+            }
+            Transport::Udp | Transport::CanFd | Transport::CanFdNoBrs => None,
+        }
+    }
+
+    /// The bit rates of its bus: nominal, and for data; none if it is no bus.
+    #[must_use]
+    pub fn bit_rates(self) -> Option<[u32; 2]> {
+        match self {
+            Transport::CanFd => Some([500_000, 2_000_000]),
+            Transport::CanFdNoBrs => Some([500_000, 500_000]),
+            _ => None,
+        }
+    }
+
+    /// How often the line carries a message like this one in a second; none if it is not paced. A bus carries the
+    /// messages of both ways.
+    #[must_use]
+    pub fn messages_per_s(self, message: &[u8]) -> Option<f64> {
+        if let Some([nominal, data]) = self.bit_rates() {
+            let mut frame = [0; can_fd::MAX_FRAME_BYTES];
+            let length = can_fd::encode(message, &mut frame).ok()?;
+            let frame = Frame { identifier: CAN_IDENTIFIER, has_bit_rate_switch: true, data: frame.get(..length)? };
+            return Some(1.0 / CanTiming::new(nominal, data).ok()?.frame_time(&frame).as_secs_f64());
+        }
+        Some(self.speed()?.bytes_per_s / (message.len() + self.framing_bytes(message.len())) as f64)
+    }
+
+    /// The bytes that the framing adds to a message of this length, without those that serial framing replaces by two.
+    #[must_use]
+    pub fn framing_bytes(self, message_bytes: usize) -> usize {
+        match self {
+            Transport::Serial | Transport::Usb => 7,
+            Transport::Tcp => 2,
+            Transport::Udp => 0,
+            // The length, and zeros up to a length that a frame may have.
+            Transport::CanFd | Transport::CanFdNoBrs => {
+                let lengths = can_fd::FRAME_LENGTHS.iter().map(|length| usize::from(*length));
+                lengths.filter(|length| *length > message_bytes).min().unwrap_or(message_bytes) - message_bytes
+            }
+        }
+    }
+
+    /// Whether a message is a packet; otherwise the line is a stream of bytes.
+    #[must_use]
+    pub fn is_packet_oriented(self) -> bool {
+        matches!(self, Transport::Udp | Transport::CanFd | Transport::CanFdNoBrs)
+    }
+}

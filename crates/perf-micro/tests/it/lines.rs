@@ -1,0 +1,98 @@
+//! `perf_micro throughput`, `latency` and `recovery`, with the real agent where it is built.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{Finished, Memory};
+
+test_support::tests![
+    texts_arrive_over_all_kinds_of_lines,
+    both_ways_of_an_exchange_are_known,
+    data_come_again_after_an_agent_was_killed_and_nothing_is_lost_in_silence,
+    wrong_options_start_nothing,
+];
+
+/// A run in a folder of its own.
+struct Run {
+    folder: TempDir,
+    done: Finished,
+}
+
+impl Run {
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_slice(&fs::read(self.folder.path().join(name)).unwrap()).unwrap()
+    }
+}
+
+/// Runs an experiment to its good end. Without an agent the test is ignored.
+fn run(experiment: &str) -> Run {
+    let agent = Path::new(env!("CARGO_BIN_EXE_perf_micro")).with_file_name("gantry-agent");
+    if !agent.is_file() {
+        test_support::ignore("there is no gantry-agent; `cargo build -p gantry-agent` builds it");
+    }
+    let (folder, memory) = (tempfile::tempdir().unwrap(), Memory::new());
+    let done = memory.run(&format!("{experiment} --results {}", folder.path().display()));
+    assert!(done.status.success(), "{}", done.everything());
+    for file in ["environment.json", "commands.txt"] {
+        assert!(folder.path().join(file).is_file(), "{file}");
+    }
+    Run { folder, done }
+}
+
+fn texts_arrive_over_all_kinds_of_lines() {
+    let transports = ["serial", "tcp", "udp", "can-fd"];
+    let run = run(&format!("throughput -t 1 --bytes 40 --transport {}", transports.join(",")));
+    let found = run.json("micro-throughput.json");
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| row["transport"].as_str().unwrap()).collect::<Vec<_>>(), transports);
+    for row in rows {
+        assert!(row["received"].as_u64().unwrap() > 10, "{row}");
+        assert!(row["payload_bytes_per_s"].as_f64().unwrap() > 0.0, "{row}");
+        // A line that is paced carries no more than it can.
+        let limit = row["limit_bytes_per_s"].as_f64().unwrap_or(f64::INFINITY);
+        assert!(row["payload_bytes_per_s"].as_f64().unwrap() < 1.2 * limit, "{row}");
+    }
+    assert!(run.done.stdout.contains("figure serial-40-percent-of-limit"), "{}", run.done.everything());
+    assert!(fs::read_to_string(run.folder.path().join("micro-throughput.svg")).unwrap().contains("Serial UART"));
+}
+
+fn both_ways_of_an_exchange_are_known() {
+    let run = run("latency -n 20 --transport udp");
+    let found = run.json("micro-latency.json");
+    let row = &found["rows"][0];
+    assert_eq!(row["n"], 20);
+    let min = |of: &str| row[of]["min_ns"].as_i64().unwrap();
+    assert!(min("true_client_publish") > 0 && min("true_agent_publish") > 0, "{row}");
+    assert!(min("round_trip") > min("true_client_publish") + min("true_agent_publish"), "{row}");
+    assert!(run.done.stdout.contains("figure udp-rtt-ms"), "{}", run.done.everything());
+}
+
+fn data_come_again_after_an_agent_was_killed_and_nothing_is_lost_in_silence() {
+    let run = run("recovery -t 3 -n 10 --scenario agent-restart");
+    let found = run.json("micro-recovery.json");
+    assert!(found["lost_frame"]["round_trip_ms"].as_f64().unwrap() > 0.0, "{found}");
+    let outcome = &found["outcomes"][0];
+    assert_eq!(outcome["lost_in_silence"], 0, "{outcome}");
+    assert!(outcome["time_to_data_ms"].as_f64().is_some(), "{outcome}");
+    let is_told = |what: &str| outcome["events"].as_array().unwrap().iter().any(|event| event["what"] == what);
+    assert!(is_told("connected"), "{outcome}");
+}
+
+fn wrong_options_start_nothing() {
+    let memory = Memory::new();
+    let results = memory.path().join("results");
+    for (options, words) in [
+        ("latency --transport can", "possible values: serial, usb, tcp, udp, can-fd"),
+        ("throughput --bytes 5", "give a whole number from 10 to 400"),
+        ("throughput --agent /nowhere/agent", "there is no agent /nowhere/agent: build it with `cargo build"),
+        ("throughput --transport can-fd --bytes 400", "give --bytes 46 or less"),
+        ("recovery --transport udp --agent /bin/true", "give --transport serial or --transport usb"),
+        ("recovery --scenario fire", "agent-restart"),
+    ] {
+        let done = memory.run(&format!("{options} --results {}", results.display()));
+        assert!(done.status.code() == Some(2) && done.stderr.contains(words), "{options}: {}", done.everything());
+    }
+    assert!(!results.exists());
+}

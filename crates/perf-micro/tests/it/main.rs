@@ -1,0 +1,18 @@
+//! The real program in real processes, started as users start it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod lines;
+mod memory;
+mod program;
+
+use std::process::ExitCode;
+
+use test_support::{side_by_side, trials};
+
+/// The number of tests that run at once: most of them sleep while their experiments last.
+const THREADS: usize = 8;
+
+fn main() -> ExitCode {
+    libtest_mimic::run(&side_by_side(THREADS), trials([lines::TESTS, memory::TESTS])).exit_code()
+}

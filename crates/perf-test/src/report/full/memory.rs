@@ -1,0 +1,97 @@
+//! The memory of a run: of all its workers and of the daemons of its middleware. The coordinator is the instrument and
+//! is no part of it.
+
+use perf_worker::measure::memory::Footprint;
+
+use super::{Summary, WorkerEntry};
+use crate::measure::daemon::DaemonUsage;
+
+/// The memory of a run in two measures, and the instrument's part.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunMemory {
+    /// The sum of the peaks of the processes' resident memory, KiB. Pages that processes share count in each, and the
+    /// workers' counts of messages are part of it.
+    pub peak_kib: f64,
+    /// The memory at the end, KiB, without the workers' counts of messages. Shared pages count once (PSS), and the
+    /// files that the workers map (program, libraries) as those of the largest worker: the coordinator maps them, too,
+    /// and would take its part.
+    pub pss_kib: f64,
+    /// The memory of the workers' counts of messages, KiB. It is the most that they can need; that of a topology's
+    /// workers is exact.
+    pub instrument_kib: f64,
+}
+
+impl Summary {
+    /// The memory of the run. A log may come from elsewhere, so a sum of numbers that no run has ends at the largest
+    /// number.
+    #[must_use]
+    pub fn memory(&self) -> RunMemory {
+        let peaks = self.workers.iter().map(|worker| worker.memory.peak_rss_kib);
+        let peaks = peaks.chain(self.daemons.iter().map(|daemon| daemon.memory.peak_rss_kib));
+        let files = self.workers.iter().filter_map(|worker| Some(worker.footprint.as_ref()?.file.rss_kib)).max();
+        let now = self.workers.iter().map(without_files_kib).chain(files).chain(self.daemons.iter().map(pss_kib));
+        let instrument_kib = sum(self.workers.iter().filter_map(|worker| worker.instrument_bytes)) as f64 / 1024.0;
+        RunMemory { peak_kib: sum(peaks) as f64, pss_kib: (sum(now) as f64 - instrument_kib).max(0.0), instrument_kib }
+    }
+}
+
+fn sum(values: impl Iterator<Item = u64>) -> u64 {
+    values.fold(0, u64::saturating_add)
+}
+
+/// The memory of a worker without files. A worker that exited early has no PSS.
+fn without_files_kib(worker: &WorkerEntry) -> u64 {
+    let of = |footprint: &Footprint| {
+        let Footprint { heap, stack, shared, other, .. } = footprint;
+        sum([heap, stack, shared, other].into_iter().map(|kind| kind.pss_kib))
+    };
+    worker.footprint.as_ref().map_or(worker.memory.rss_kib, of)
+}
+
+/// The memory of a daemon. The kernel does not tell the PSS of another user's process.
+fn pss_kib(daemon: &DaemonUsage) -> u64 {
+    let of = |footprint: &Footprint| {
+        let Footprint { heap, stack, shared, file, other } = footprint;
+        sum([heap, stack, shared, file, other].into_iter().map(|kind| kind.pss_kib))
+    };
+    daemon.footprint.as_ref().map_or(daemon.memory.rss_kib, of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::summary::tests::{daemon, summary};
+    use perf_worker::measure::memory::{Memory, Resident};
+
+    /// A run with two workers of 60,000 KiB at their peaks, and a daemon of 5000 KiB.
+    fn run() -> Summary {
+        let mut summary = summary("", 1000);
+        summary.daemons = vec![daemon()];
+        summary
+    }
+
+    #[test]
+    fn the_memory_is_that_of_workers_and_daemons_without_the_counts() {
+        let mut run = run();
+        assert_eq!(run.memory().peak_kib, 125_000.0);
+        let kind = |pss_kib| Resident { rss_kib: 2 * pss_kib, pss_kib };
+        let footprint = Footprint { heap: kind(100), shared: kind(30), file: kind(7), ..Footprint::default() };
+        for worker in &mut run.workers {
+            (worker.footprint, worker.instrument_bytes) = (Some(footprint), Some(10 << 10));
+        }
+        run.daemons[0].footprint = Some(footprint);
+        // 130 KiB of each worker, their files once, and a daemon with its own files.
+        let found = run.memory();
+        assert_eq!((found.pss_kib, found.instrument_kib), (2.0 * 130.0 + 14.0 + 137.0 - 20.0, 20.0));
+        run.daemons[0].footprint = None;
+        run.daemons[0].memory = Memory { rss_kib: 400, ..Memory::default() };
+        assert_eq!(run.memory().pss_kib, 2.0 * 130.0 + 14.0 + 400.0 - 20.0);
+    }
+
+    #[test]
+    fn numbers_that_no_run_has_are_a_sum_nevertheless() {
+        let mut run = run();
+        run.workers.iter_mut().for_each(|worker| worker.memory.peak_rss_kib = u64::MAX);
+        assert_eq!(run.memory().peak_kib, u64::MAX as f64);
+    }
+}

@@ -1,0 +1,111 @@
+//! The arguments that C passes: texts, values, results, and the name of the implementation in each object.
+//!
+//! *The contract of rmw* is in `handle`.
+
+use crate::{
+    bindings::*,
+    failure::{Failure, Result},
+};
+use std::{
+    ffi::{CStr, CString, c_char},
+    mem::MaybeUninit,
+};
+
+/// The name of this implementation.
+pub const IDENTIFIER: &CStr = c"rmw_gantry";
+
+/// # Errors
+/// An object of another implementation.
+///
+/// # Safety
+/// The identifier is null or a string that ends with 0.
+pub unsafe fn check_identifier(name: &str, identifier: *const c_char) -> Result<()> {
+    if identifier == IDENTIFIER.as_ptr() {
+        return Ok(());
+    }
+    if identifier.is_null() {
+        return Err(Failure::invalid(format_args!(
+            "the {name} is not initialized: it has no implementation identifier"
+        )));
+    }
+    // SAFETY: the promise of the caller.
+    let found = unsafe { CStr::from_ptr(identifier) };
+    if found == IDENTIFIER {
+        return Ok(()); // of another copy of this library's text
+    }
+    let sentence = format!(
+        "the {name} is of the RMW implementation {}, not of rmw_gantry: all of a process must use one",
+        found.to_string_lossy()
+    );
+    Err(Failure { code: RMW_RET_INCORRECT_RMW_IMPLEMENTATION, sentence })
+}
+
+/// A text argument.
+///
+/// # Errors
+/// It is null or not UTF-8.
+///
+/// # Safety
+/// Null or a string that ends with 0 and stays as long as the result is used.
+pub unsafe fn text<'a>(argument: &str, text: *const c_char) -> Result<&'a str> {
+    if text.is_null() {
+        return Err(Failure::null(argument));
+    }
+    // SAFETY: the promise of the caller.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| Failure::invalid(format_args!("the argument {argument} is not UTF-8: {text:?}")))
+}
+
+/// An argument behind a pointer.
+///
+/// # Errors
+/// It is null.
+///
+/// # Safety
+/// Null or an initialized value that nobody writes as long as the result is used.
+pub unsafe fn argument<'a, T>(name: &str, pointer: *const T) -> Result<&'a T> {
+    // SAFETY: the promise of the caller.
+    unsafe { pointer.as_ref() }.ok_or_else(|| Failure::null(name))
+}
+
+/// An argument that the function only writes: its memory may be uninitialized.
+pub struct Output<'a, T>(&'a mut MaybeUninit<T>);
+
+impl<T> Output<'_, T> {
+    pub fn set(&mut self, value: T) {
+        self.0.write(value);
+    }
+}
+
+/// An argument that the function only writes.
+///
+/// # Errors
+/// It is null.
+///
+/// # Safety
+/// Null or memory for a value that nobody else uses as long as the result is used.
+pub unsafe fn output<'a, T>(name: &str, pointer: *mut T) -> Result<Output<'a, T>> {
+    // SAFETY: the promise of the caller; any bytes are a `MaybeUninit`.
+    let memory = unsafe { pointer.cast::<MaybeUninit<T>>().as_mut() };
+    memory.map(Output).ok_or_else(|| Failure::null(name))
+}
+
+/// An argument that the function reads and writes.
+///
+/// # Errors
+/// It is null.
+///
+/// # Safety
+/// Null or an initialized value that nobody else uses as long as the result is used.
+pub unsafe fn in_out<'a, T>(name: &str, pointer: *mut T) -> Result<&'a mut T> {
+    // SAFETY: the promise of the caller.
+    unsafe { pointer.as_mut() }.ok_or_else(|| Failure::null(name))
+}
+
+/// A name as C wants it.
+///
+/// # Errors
+/// A name with a 0 in it.
+pub fn c_string(name: &str) -> Result<CString> {
+    CString::new(name).map_err(|_| Failure::invalid(format_args!("the name {name:?} has a zero byte in it")))
+}
