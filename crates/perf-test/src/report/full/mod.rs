@@ -31,8 +31,6 @@ pub use row::{RowEntry, TotalEntry, UsedEntry};
 pub use run::{Conditions, NodesEntry, RunEntry, resolved};
 pub use server::ServerEntry;
 pub use summary::{Place, PublisherEntry, SubscriptionEntry, Summary, WorkerEntry};
-/// Names in readers of logs.
-
 /// The version of the log.
 pub const SCHEMA: &str = "gantry.perf_test/2";
 
