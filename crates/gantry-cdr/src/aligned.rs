@@ -1,8 +1,10 @@
-//! Private bytes with the alignment that a view needs.
+//! The alignment of a body, and private bytes that have it.
 
-use crate::BODY_ALIGN;
 use alloc::{vec, vec::Vec};
 use zerocopy::IntoBytes;
+
+/// The largest alignment of a number in CDR, and so the alignment of a body.
+pub const BODY_ALIGN: usize = 8;
 
 /// Private memory for a body, 8-byte aligned.
 #[derive(Clone, Debug, Default)]

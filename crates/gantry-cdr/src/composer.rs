@@ -5,7 +5,6 @@
 //! without, a `PointCloud2` takes 250 ns to build instead of 85.
 
 use crate::{
-    MAX_DEFAULT_BYTES,
     copy::copy,
     element::Element,
     error::{Error, Problem, Result},
@@ -13,6 +12,10 @@ use crate::{
     shape::Shape,
 };
 use zerocopy::{Immutable, IntoBytes};
+
+/// Arrays and sequences of up to this many bytes start from their defaults when a message is built in place. Longer
+/// ones hold the bytes of the memory, since clearing an image or a cloud would cost as much as writing it.
+pub const MAX_DEFAULT_BYTES: usize = 4096;
 
 /// A position in a body that is being written. Each field moves it forward.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! A plain message in place.
 
 use crate::{
+    aligned::BODY_ALIGN,
     copy::copy,
     cursor::Cursor,
     element::panic_moved,
@@ -84,7 +85,7 @@ impl<T: PlainBody, B: AsRef<[u8]>> InPlace<T, B> {
     #[inline]
     #[doc(hidden)]
     pub fn new(memory: B) -> InPlace<T, B> {
-        const { assert!(align_of::<T>() <= crate::BODY_ALIGN, "CDR has no alignment above 8") };
+        const { assert!(align_of::<T>() <= BODY_ALIGN, "CDR has no alignment above 8") };
         InPlace { memory, message: PhantomData }
     }
 

@@ -50,8 +50,8 @@ mod service;
 mod shape;
 mod view;
 
-pub use aligned::AlignedBytes;
-pub use composer::Composer;
+pub use aligned::{AlignedBytes, BODY_ALIGN};
+pub use composer::{Composer, MAX_DEFAULT_BYTES};
 #[doc(hidden)]
 pub use copy::copy;
 pub use cursor::Cursor;
@@ -68,10 +68,3 @@ pub use service::Service;
 pub use shape::Shape;
 pub use view::{View, read_at};
 pub use zerocopy;
-
-/// The largest alignment of a number in CDR, and so the alignment of a body.
-pub const BODY_ALIGN: usize = 8;
-
-/// Arrays and sequences of up to this many bytes start from their defaults when a message is built in place. Longer
-/// ones hold the bytes of the memory, since clearing an image or a cloud would cost as much as writing it.
-pub const MAX_DEFAULT_BYTES: usize = 4096;

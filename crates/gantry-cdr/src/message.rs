@@ -1,7 +1,7 @@
 //! The trait of message types: name and definition, view, building in place, and the copy path.
 
 use crate::{
-    BODY_ALIGN,
+    aligned::BODY_ALIGN,
     composer::{Composer, Mode},
     cursor::Cursor,
     encapsulation::{self, ByteOrder, ENCAPSULATION},

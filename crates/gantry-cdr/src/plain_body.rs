@@ -1,8 +1,7 @@
 //! Messages whose memory is their CDR at the start of a body, and the code that they share.
 
 use crate::{
-    MAX_DEFAULT_BYTES,
-    composer::Composer,
+    composer::{Composer, MAX_DEFAULT_BYTES},
     copy::copy,
     encapsulation::ByteOrder,
     error::{Error, Problem, Result},

@@ -3,9 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    backend::OtherClock,
     pacing::Pace,
-    run_spec::{MessageSpec, PassBy, Qos, RunSpec},
+    run_spec::RunSpec,
+    spec::{
+        matching::OtherClock,
+        message::MessageSpec,
+        qos::Qos,
+        ways::{PassBy, Roundtrip},
+    },
 };
 
 /// The beginning of the full name of a topic that only one run has. The id of the run and the topic follow.
@@ -181,12 +186,35 @@ impl EndpointPlan {
             rate_hz: spec.pace().messages_per_s() * f64::from(publishers),
             phase_ns: 0,
             qos: spec.qos,
-            expected: spec.expected_by(endpoint),
+            expected: expected_by(spec, endpoint),
             late_ns: spec.late.limit_ns(spec.pace()),
             too_late_ns: spec.too_late.limit_ns(spec.pace()),
-            work_ns: spec.work_of_ns(endpoint),
+            work_ns: work_ns_of(spec, endpoint),
             triggers: Vec::new(),
             chains: Vec::new(),
         }
+    }
+}
+
+/// The busy time of an endpoint for each message, ns: on a round trip that of the relay or the server alone.
+fn work_ns_of(spec: &RunSpec, endpoint: Endpoint) -> i64 {
+    let works = match endpoint {
+        Endpoint::Publisher(_) => false,
+        Endpoint::Subscription(_) => spec.roundtrip == Roundtrip::None,
+        Endpoint::Relay(_) => true,
+    };
+    if works { spec.work_ns } else { 0 }
+}
+
+/// The number of endpoints of the other side for which an endpoint waits before the start.
+fn expected_by(spec: &RunSpec, endpoint: Endpoint) -> u32 {
+    match endpoint {
+        // The server has all clients, and each client has the server.
+        Endpoint::Relay(_) if spec.roundtrip == Roundtrip::Service => spec.publishers,
+        // Each of the two topics of a round trip has one of each.
+        Endpoint::Relay(_) => 1,
+        _ if matches!(spec.roundtrip, Roundtrip::Both | Roundtrip::Service) => 1,
+        Endpoint::Publisher(_) => spec.expected_subscriptions,
+        Endpoint::Subscription(_) => spec.expected_publishers,
     }
 }

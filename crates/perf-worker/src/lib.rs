@@ -3,11 +3,6 @@
 //! A worker is a process with publishers and subscriptions of one middleware. The middleware implements the traits of
 //! [`backend`]; [`worker`] runs them in the measuring loops and reports to `perf_test`. So every middleware is measured
 //! by the same code.
-//!
-//! ```text
-//! worker ─► backend (the middleware) ─► run_spec, endpoint
-//!    └────► measure, pacing, payload, raw ─► clock
-//! ```
 #![deny(unsafe_code)]
 
 pub mod backend;
@@ -19,5 +14,6 @@ pub mod pacing;
 pub mod payload;
 pub mod raw;
 pub mod run_spec;
+mod spec;
 pub mod stamp;
 pub mod worker;

@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use crate::run_spec::Touch;
+use crate::spec::ways::Touch;
 
 /// Distance between the bytes that `--touch page` writes and reads: the smallest page size.
 const PAGE_BYTES: usize = 4096;

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use syn::{
-    Attribute, ItemMod, ItemUse, Macro, UseTree, Visibility,
+    Attribute, ItemExternCrate, ItemMod, ItemUse, Macro, UseTree, Visibility,
     visit::{self, Visit},
 };
 
@@ -70,7 +70,7 @@ struct File {
 
 /// All files of a crate by their modules.
 fn read(source: &Path) -> BTreeMap<Module, File> {
-    let mut files = BTreeMap::new();
+    let (mut files, mut foreign) = (BTreeMap::new(), BTreeSet::new());
     let mut directories = vec![source.to_owned()];
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(directory).unwrap() {
@@ -80,12 +80,14 @@ fn read(source: &Path) -> BTreeMap<Module, File> {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let module = module_of(path.strip_prefix(source).unwrap());
                 let text = fs::read_to_string(&path).unwrap();
-                let mut file = Reader { module: module.clone(), imports: BTreeSet::new(), exports: BTreeMap::new() };
+                let mut file = Reader { module: module.clone(), ..Reader::default() };
                 file.visit_file(&syn::parse_file(&text).unwrap());
+                foreign.extend(file.foreign.into_iter().filter(|_| module.is_empty()));
                 files.insert(module, File { imports: file.imports, exports: file.exports });
             }
         }
     }
+    files.values_mut().for_each(|file: &mut File| file.imports.retain(|import| !foreign.contains(&import[0])));
     let tests: Vec<Module> = files.keys().filter(|module| is_test(module)).cloned().collect();
     tests.iter().for_each(|module| drop(files.remove(module)));
     files
@@ -104,10 +106,13 @@ fn module_of(path: &Path) -> Module {
 }
 
 /// Collects the imports of a file.
+#[derive(Default)]
 struct Reader {
     module: Module,
     imports: BTreeSet<Vec<String>>,
     exports: BTreeMap<String, Vec<String>>,
+    /// The names that the file declares by `extern crate`.
+    foreign: BTreeSet<String>,
 }
 
 impl Reader {
@@ -190,6 +195,10 @@ impl Visit<'_> for Reader {
         }
     }
 
+    fn visit_item_extern_crate(&mut self, item: &ItemExternCrate) {
+        self.foreign.insert(item.ident.to_string());
+    }
+
     fn visit_path(&mut self, path: &syn::Path) {
         let parts: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         self.add(&parts);
@@ -213,6 +222,8 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
 fn target(files: &BTreeMap<Module, File>, path: &[String]) -> Module {
     let length = (0..=path.len()).rev().find(|&length| files.contains_key(&path[..length])).unwrap_or_default();
     let export = path.get(length).and_then(|name| files[&path[..length]].exports.get(name));
+    // A file that hands on its own macro gives it the path that it has.
+    let export = export.filter(|export| **export != path[..=length]);
     export.map_or_else(|| path[..length].to_vec(), |export| target(files, export))
 }
 
@@ -312,6 +323,13 @@ mod tests {
         ] {
             assert_eq!(faults(&[("low.rs", low), ("high.rs", "")]).len(), 1, "{low}");
         }
+    }
+
+    #[test]
+    fn a_crate_that_lib_rs_declares_and_a_macro_that_its_own_file_hands_on_are_no_imports() {
+        let lib = "pub extern crate alloc;";
+        let low = "macro_rules! m { () => { $crate::alloc::vec::Vec::new() }; } pub(crate) use m; crate::low::m!();";
+        assert_eq!(faults(&[("lib.rs", lib), ("low.rs", low), ("high.rs", "crate::low::m!();")]), [""; 0]);
     }
 
     #[test]

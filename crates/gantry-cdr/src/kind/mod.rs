@@ -23,7 +23,7 @@ pub use text::Text;
 pub use wide_text::{WideRef, WideText};
 
 use crate::{
-    BODY_ALIGN,
+    aligned::BODY_ALIGN,
     composer::Composer,
     cursor::Cursor,
     error::{Problem, Result},

@@ -8,3 +8,4 @@ mod memory;
 mod message;
 mod plain;
 mod reading;
+mod storeys;

@@ -8,21 +8,23 @@
 //! The instrument owns schedule, clock, stamps, losses, histograms and reports. A back end moves a message and reports
 //! its arrival. All other work of its calls (allocations, locks, copies) is part of the measurement.
 
-mod capabilities;
-mod daemon;
-mod description;
 mod executor;
 mod matched;
 mod publisher;
 mod subscription;
 
-pub use crate::stamp::Stamp;
 use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
-pub use capabilities::{Capabilities, DeliveryKind, MatchingKind};
-pub use daemon::{DaemonCommand, Readiness};
-pub use description::{Description, Setting, Settings};
+pub use crate::{
+    spec::{
+        capabilities::{Capabilities, DeliveryKind},
+        daemon::{DaemonCommand, Readiness},
+        description::{Description, Setting, Settings},
+        matching::{Matching, MatchingKind, OtherClock},
+    },
+    stamp::Stamp,
+};
 pub use executor::{Executor, NodeClient, Received, Respond, Responder, no_services};
-pub use matched::{Matched, Matching, OtherClock};
+pub use matched::Matched;
 pub use publisher::{Draft, Publisher, Sent};
 pub use subscription::{Delivery, Listener, Sink, Subscription, Taken};
 

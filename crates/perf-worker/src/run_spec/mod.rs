@@ -2,25 +2,24 @@
 //!
 //! Invariant: the command line has checked the ranges of all values.
 
-mod message;
+mod check;
 mod mock_script;
-mod qos;
-mod threshold;
-mod ways;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Capabilities, DaemonCommand, MatchingKind, Settings};
-use crate::choice::Choice;
-use crate::clock::SECOND_NS;
-use crate::endpoint::Endpoint;
-use crate::pacing::Pace;
-
-pub use message::{Content, Layout, MessageSpec};
+pub use crate::spec::{
+    message::{Content, Layout, MessageSpec},
+    qos::{Durability, History, Qos, Reliability},
+    threshold::Threshold,
+    ways::{PassBy, Phase, Roundtrip, RtScope, Strategy, Touch, Wait},
+};
+use crate::{
+    choice::Choice,
+    clock::SECOND_NS,
+    pacing::Pace,
+    spec::{capabilities::Capabilities, daemon::DaemonCommand, description::Settings, matching::MatchingKind},
+};
 pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
-pub use qos::{Durability, History, Qos, Reliability};
-pub use threshold::Threshold;
-pub use ways::{PassBy, Phase, Roundtrip, RtScope, Strategy, Touch, Wait};
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -141,17 +140,6 @@ impl RunSpec {
         Pace::hz(self.rate_hz)
     }
 
-    /// The busy time of an endpoint for each message, ns: on a round trip that of the relay or the server alone.
-    #[must_use]
-    pub fn work_of_ns(&self, endpoint: Endpoint) -> i64 {
-        let works = match endpoint {
-            Endpoint::Publisher(_) => false,
-            Endpoint::Subscription(_) => self.roundtrip == Roundtrip::None,
-            Endpoint::Relay(_) => true,
-        };
-        if works { self.work_ns } else { 0 }
-    }
-
     /// Whether both sides belong to this run, so that its topics get their own namespace.
     #[must_use]
     pub fn is_private(&self) -> bool {
@@ -178,20 +166,6 @@ impl RunSpec {
     #[must_use]
     pub fn has_probes(&self) -> bool {
         self.capabilities.matching != MatchingKind::Count
-    }
-
-    /// The number of endpoints of the other side for which an endpoint waits before the start.
-    #[must_use]
-    pub fn expected_by(&self, endpoint: Endpoint) -> u32 {
-        match endpoint {
-            // The server has all clients, and each client has the server.
-            Endpoint::Relay(_) if self.roundtrip == Roundtrip::Service => self.publishers,
-            // Each of the two topics of a round trip has one of each.
-            Endpoint::Relay(_) => 1,
-            _ if matches!(self.roundtrip, Roundtrip::Both | Roundtrip::Service) => 1,
-            Endpoint::Publisher(_) => self.expected_subscriptions,
-            Endpoint::Subscription(_) => self.expected_publishers,
-        }
     }
 
     /// Seconds at the beginning that are in no statistic.

@@ -25,6 +25,7 @@ mod publisher;
 mod publisher_watch;
 mod refusals;
 mod relay;
+mod relay_ends;
 mod reporter;
 mod rows;
 mod sample_recorder;

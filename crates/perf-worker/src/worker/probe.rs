@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{
     Context,
     protocol::{MatchStatus, times::PROBE_INTERVAL_NS},
-    relay::{Ends, Passed},
+    relay_ends::{Ends, Passed},
 };
 use crate::{
     backend::{Listener, Matched, Matching, Publisher, Received, Sent, Stamp, Subscription, Taken},

@@ -10,15 +10,14 @@ use super::{
     probe::{End, is_probe, work_on},
     protocol::EndpointReport,
     refusals::Refusals,
+    relay_ends::{Ends, Passed},
     rows::Rows,
 };
 use crate::{
-    backend::{Draft, Matched, Matching, OtherClock, Publisher, Server, Session, Stamp, Subscription, Taken},
+    backend::{OtherClock, Session, Taken},
     clock::now_ns,
-    endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
-    payload,
-    run_spec::{Touch, Wait},
+    run_spec::Wait,
 };
 
 /// Creates both ends, waits for matching and for the start, and passes messages on until no more come.
@@ -50,49 +49,6 @@ pub fn run(context: &Context, session: &dyn Session) -> Result<(), String> {
     context.finish(EndpointReport::default());
     context.wait_for_end();
     Ok(())
-}
-
-/// The two ends of a relay.
-pub struct Ends {
-    /// It takes from the one topic.
-    pub subscription: Box<dyn Subscription>,
-    /// It sends on the other.
-    pub publisher: Box<dyn Publisher>,
-}
-
-impl Ends {
-    fn create(context: &Context, session: &dyn Session) -> Result<Ends, String> {
-        let (spec, plan) = (&context.spec, &context.plan);
-        if plan.service {
-            let Server { requests, responses } = session.server(spec, plan)?;
-            return Ok(Ends { subscription: requests, publisher: responses });
-        }
-        let to = EndpointPlan { topic: plan.relay_topic.clone(), ..plan.clone() };
-        Ok(Ends {
-            subscription: session.subscription(spec, plan)?.pull("a relay")?,
-            publisher: session.publisher(spec, &to)?,
-        })
-    }
-}
-
-impl Matched for Ends {
-    /// The matching of the side that has fewer.
-    fn matched(&mut self) -> Result<Matching, String> {
-        let (from, to) = (self.subscription.matched()?, self.publisher.matched()?);
-        Ok(match (from, to) {
-            (Matching::Count(from), Matching::Count(to)) => Matching::Count(from.min(to)),
-            _ if from.is_none() || to == Matching::Unknown => from,
-            _ => to,
-        })
-    }
-
-    fn clock(&self) -> Option<OtherClock> {
-        self.subscription.clock()
-    }
-
-    fn mismatches(&mut self) -> Vec<String> {
-        [self.subscription.mismatches(), self.publisher.mismatches()].concat()
-    }
 }
 
 struct RelayLoop<'a> {
@@ -174,31 +130,5 @@ impl RelayLoop<'_> {
         let relayed = &mut self.rows.open.relayed;
         relayed.samples += u64::from(is_sent);
         relayed.bytes += taken.length_bytes;
-    }
-}
-
-/// A message that is passed on.
-pub struct Passed {
-    /// Its stamp, which stays.
-    pub stamp: Stamp,
-    /// The part of its payload that is written.
-    pub touch: Touch,
-}
-
-impl Passed {
-    /// The message that was taken.
-    pub fn on(context: &Context, taken: &Taken<'_>) -> Passed {
-        let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: context.plan.pace.rate_hz() };
-        Passed { stamp, touch: context.spec.touch }
-    }
-}
-
-impl Draft for Passed {
-    fn write(&mut self, bytes: &mut [u8]) {
-        payload::write(bytes, self.touch, self.stamp.id);
-    }
-
-    fn stamp(&mut self) -> Stamp {
-        self.stamp
     }
 }

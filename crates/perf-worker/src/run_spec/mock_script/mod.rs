@@ -8,7 +8,10 @@ mod text;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Capabilities, DeliveryKind, MatchingKind, OtherClock};
+use crate::spec::{
+    capabilities::{Capabilities, DeliveryKind},
+    matching::{MatchingKind, OtherClock},
+};
 
 /// A number and a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

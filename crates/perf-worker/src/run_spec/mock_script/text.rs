@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use super::{MockDaemon, MockScript, Timed};
 use crate::{
-    backend::{MatchingKind, OtherClock},
     choice::Choice,
+    spec::matching::{MatchingKind, OtherClock},
 };
 
 /// All keys of a script, for sentences.

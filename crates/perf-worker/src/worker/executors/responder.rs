@@ -10,7 +10,9 @@ use crate::{
     endpoint::EndpointPlan,
     measure::loss::{Arrival, Sequences},
     run_spec::{RunSpec, Touch},
-    worker::{Context, drain::DrainMonitor, probe::is_probe, relay::Passed, rows::Rows, shared_recorder::GRACE_NS},
+    worker::{
+        Context, drain::DrainMonitor, probe::is_probe, relay_ends::Passed, rows::Rows, shared_recorder::GRACE_NS,
+    },
 };
 
 /// A server, which its callback and the keeper share.

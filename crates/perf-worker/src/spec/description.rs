@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Capabilities;
+use super::capabilities::Capabilities;
 
 /// The value of each setting, by its name.
 pub type Settings = BTreeMap<String, String>;

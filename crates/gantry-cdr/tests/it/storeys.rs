@@ -1,0 +1,37 @@
+//! The storeys of this crate: no import goes up, and no files import each other in a circle.
+
+use test_support::storeys;
+
+const STOREYS: &[&str] = &[
+    "error",
+    "copy",
+    "aligned",
+    "encapsulation",
+    "element",
+    "cursor",
+    "input",
+    "composer",
+    "shape",
+    "kind",
+    "view",
+    "message",
+    "in_place",
+    "plain",
+    "plain_body",
+    "service",
+];
+
+/// A message consists of fields, and a message may be a field: the trait of both kinds, what they are read from and
+/// written with, and their views are one noun.
+const MESSAGE: &[&str] =
+    &["element", "cursor", "input", "composer", "shape", "kind", "view", "message", "in_place", "plain", "plain_body"];
+
+#[test]
+fn imports_go_down_and_in_no_circle() {
+    storeys::check_with_parts(env!("CARGO_MANIFEST_DIR"), STOREYS, &[MESSAGE]);
+}
+
+#[test]
+fn the_readme_draws_these_storeys() {
+    assert_eq!(storeys::drawn(include_str!("../../README.md")), STOREYS);
+}

@@ -1,0 +1,93 @@
+//! The matching of an endpoint with the other side, and its clock, as plain values.
+
+use serde::{Deserialize, Serialize};
+
+use crate::choice::choice;
+
+choice! {
+    /// The knowledge of endpoints about their matching.
+    pub enum MatchingKind {
+        /// The number of the others.
+        Count = "count",
+        /// Whether there are others.
+        Any = "any",
+        /// Nothing.
+        Unknown = "unknown",
+    }
+    default Count
+}
+
+/// The endpoints of the other side that an endpoint is matched with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Matching {
+    /// So many.
+    Count(usize),
+    /// At least one, or none.
+    Any(bool),
+    /// The middleware does not tell.
+    Unknown,
+}
+
+impl Matching {
+    /// Whether these are `expected` at least, as far as the middleware tells.
+    #[must_use]
+    pub fn is_enough(self, expected: usize) -> bool {
+        match self {
+            Matching::Count(count) => count >= expected,
+            Matching::Any(any) => any || expected == 0,
+            Matching::Unknown => true,
+        }
+    }
+
+    /// Whether it tells as much as a middleware of this kind does.
+    #[must_use]
+    pub fn is_of(self, kind: MatchingKind) -> bool {
+        match kind {
+            MatchingKind::Count => matches!(self, Matching::Count(_)),
+            MatchingKind::Any => self != Matching::Unknown,
+            MatchingKind::Unknown => true,
+        }
+    }
+
+    /// Whether there is none, as far as the middleware tells.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        matches!(self, Matching::Count(0) | Matching::Any(false))
+    }
+}
+
+impl std::fmt::Display for Matching {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Matching::Count(count) => count.fmt(f),
+            Matching::Any(true) => f.write_str("some"),
+            Matching::Any(false) => f.write_str("none"),
+            Matching::Unknown => f.write_str("an unknown number"),
+        }
+    }
+}
+
+/// The clock of an endpoint that does not have this host's CLOCK_MONOTONIC, such as one of a microcontroller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherClock {
+    /// CLOCK_MONOTONIC minus this clock, nanoseconds.
+    pub offset_ns: i64,
+    /// The offset is at most this much wrong during the run, nanoseconds.
+    pub error_ns: i64,
+}
+
+impl OtherClock {
+    /// The time of CLOCK_MONOTONIC at which `clock`, or if there is none CLOCK_MONOTONIC, shows `time_ns`.
+    #[inline]
+    #[must_use]
+    pub fn host_ns(clock: Option<OtherClock>, time_ns: i64) -> i64 {
+        time_ns.saturating_add(clock.map_or(0, |clock| clock.offset_ns))
+    }
+
+    /// The largest error of a difference between times of two clocks, nanoseconds; 0 of one clock.
+    #[must_use]
+    pub fn difference_error_ns(one: Option<OtherClock>, other: Option<OtherClock>) -> i64 {
+        let error_ns = |clock: Option<OtherClock>| clock.map_or(0, |clock| clock.error_ns);
+        if one == other { 0 } else { error_ns(one).saturating_add(error_ns(other)) }
+    }
+}

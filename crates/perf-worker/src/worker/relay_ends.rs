@@ -1,0 +1,82 @@
+//! The two ends of a relay, and the messages that it passes on from one to the other.
+
+use super::Context;
+use crate::{
+    backend::{Draft, Matched, Matching, OtherClock, Publisher, Server, Session, Stamp, Subscription, Taken},
+    endpoint::EndpointPlan,
+    payload,
+    run_spec::Touch,
+};
+
+/// The two ends of a relay.
+pub struct Ends {
+    /// It takes from the one topic.
+    pub subscription: Box<dyn Subscription>,
+    /// It sends on the other.
+    pub publisher: Box<dyn Publisher>,
+}
+
+impl Ends {
+    /// Creates both ends; those of a service are its server.
+    ///
+    /// # Errors
+    /// A sentence of the middleware.
+    pub fn create(context: &Context, session: &dyn Session) -> Result<Ends, String> {
+        let (spec, plan) = (&context.spec, &context.plan);
+        if plan.service {
+            let Server { requests, responses } = session.server(spec, plan)?;
+            return Ok(Ends { subscription: requests, publisher: responses });
+        }
+        let to = EndpointPlan { topic: plan.relay_topic.clone(), ..plan.clone() };
+        Ok(Ends {
+            subscription: session.subscription(spec, plan)?.pull("a relay")?,
+            publisher: session.publisher(spec, &to)?,
+        })
+    }
+}
+
+impl Matched for Ends {
+    /// The matching of the side that has fewer.
+    fn matched(&mut self) -> Result<Matching, String> {
+        let (from, to) = (self.subscription.matched()?, self.publisher.matched()?);
+        Ok(match (from, to) {
+            (Matching::Count(from), Matching::Count(to)) => Matching::Count(from.min(to)),
+            _ if from.is_none() || to == Matching::Unknown => from,
+            _ => to,
+        })
+    }
+
+    fn clock(&self) -> Option<OtherClock> {
+        self.subscription.clock()
+    }
+
+    fn mismatches(&mut self) -> Vec<String> {
+        [self.subscription.mismatches(), self.publisher.mismatches()].concat()
+    }
+}
+
+/// A message that is passed on.
+pub struct Passed {
+    /// Its stamp, which stays.
+    pub stamp: Stamp,
+    /// The part of its payload that is written.
+    pub touch: Touch,
+}
+
+impl Passed {
+    /// The message that was taken.
+    pub fn on(context: &Context, taken: &Taken<'_>) -> Passed {
+        let stamp = Stamp { time_ns: taken.time_ns, id: taken.id, rate_hz: context.plan.pace.rate_hz() };
+        Passed { stamp, touch: context.spec.touch }
+    }
+}
+
+impl Draft for Passed {
+    fn write(&mut self, bytes: &mut [u8]) {
+        payload::write(bytes, self.touch, self.stamp.id);
+    }
+
+    fn stamp(&mut self) -> Stamp {
+        self.stamp
+    }
+}
