@@ -23,8 +23,9 @@ macro_rules! choice {
     ) => {
         $(#[$attribute])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum $choice {
-            $($(#[doc = $meaning])+ $value,)+
+            $($(#[doc = $meaning])+ #[serde(rename = $name)] $value,)+
         }
 
         impl Default for $choice {

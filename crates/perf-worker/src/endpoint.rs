@@ -109,6 +109,7 @@ pub struct EndpointPlan {
     /// [`RunSpec::executor`] they share an executor.
     pub executor: u32,
     /// The messages.
+    #[serde(flatten)]
     pub message: MessageSpec,
     /// The pace of a publisher, and of the publishers from which a subscription or a relay receives.
     pub pace: Pace,
@@ -120,6 +121,7 @@ pub struct EndpointPlan {
     /// its only publisher.
     pub phase_ns: i64,
     /// Quality of service.
+    #[serde(flatten)]
     pub qos: Qos,
     /// The number of endpoints of the other side for which it waits before the start.
     pub expected: u32,
@@ -187,8 +189,8 @@ impl EndpointPlan {
             phase_ns: 0,
             qos: spec.qos,
             expected: expected_by(spec, endpoint),
-            late_ns: spec.late.limit_ns(spec.pace()),
-            too_late_ns: spec.too_late.limit_ns(spec.pace()),
+            late_ns: spec.late_above_ns.unwrap_or(u64::MAX),
+            too_late_ns: spec.too_late_above_ns.unwrap_or(u64::MAX),
             work_ns: work_ns_of(spec, endpoint),
             triggers: Vec::new(),
             chains: Vec::new(),

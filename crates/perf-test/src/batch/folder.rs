@@ -5,11 +5,11 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Shortfall;
 use crate::{
-    report::full::{Build, Conditions, Log, Summary, resolved},
+    report::full::{Build, Log, Summary, conditions, resolved},
     system::{self, Description, Noise, System},
     topology::Topology,
 };
@@ -109,10 +109,10 @@ impl Folder {
         let Ok(log) = Log::read(&path) else { return Earlier::None };
         let is_complete = |summary: &Summary| !summary.stopped_early && summary.failure.is_none();
         let Some(summary) = log.summary.filter(is_complete) else { return Earlier::None };
-        let (before, now) = (&log.run.spec, Conditions::of(spec));
+        let (before, now) = (&log.run.spec, spec);
         let is_other_topology = log.run.topology != topology.and_then(resolved);
         let nodes = is_other_topology.then(|| "the nodes of the topology".to_owned());
-        if let Some(difference) = difference(before, &now).or(nodes) {
+        if let Some(difference) = difference(before, now).or(nodes) {
             return Earlier::OtherConditions(format!(
                 "{} is the log of a run with other conditions ({difference}): give --again to replace it, or --results another folder",
                 path.display()
@@ -156,11 +156,12 @@ fn refused(path: &Path, error: &io::Error) -> String {
 
 /// The differences of the conditions, as `rate_hz 100 there, 200 now`. The version of the middleware belongs to the
 /// programs.
-fn difference(before: &Conditions, now: &Conditions) -> Option<String> {
-    let fields = |of: &Conditions| -> Map<String, Value> {
+fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
+    let fields = |spec: &RunSpec| {
+        let mut fields = conditions(spec);
         // The command of a daemon may name files of its own run.
-        let of = Conditions { started_daemons: Vec::new(), middleware_version: String::new(), ..of.clone() };
-        serde_json::to_value(of).ok().and_then(|value| value.as_object().cloned()).unwrap_or_default()
+        ["started_daemons", "middleware_version"].iter().for_each(|name| _ = fields.remove(*name));
+        fields
     };
     let (before, now) = (fields(before), fields(now));
     let of_one = |(name, value): (&String, &Value)| {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Side;
+use crate::report::full;
 
 /// The conditions that change no figure that is compared.
 const WITHOUT_EFFECT: [&str; 5] = ["topic", "domain_id", "match_timeout_s", "late_above_ns", "too_late_above_ns"];
@@ -69,11 +70,7 @@ pub fn between(base: &Side, new: &Side) -> Vec<Difference> {
 }
 
 fn conditions(side: &Side) -> Vec<Map<String, Value>> {
-    let spec = |spec| match serde_json::to_value(spec) {
-        Ok(Value::Object(conditions)) => conditions,
-        _ => Map::new(),
-    };
-    side.descriptions.iter().map(|run| spec(&run.spec)).collect()
+    side.descriptions.iter().map(|run| full::conditions(&run.spec)).collect()
 }
 
 fn machines(side: &Side) -> Vec<Value> {

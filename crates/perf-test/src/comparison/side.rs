@@ -116,7 +116,7 @@ impl fmt::Display for Side {
             let spec = &run.spec;
             let rate = format_rate(spec.rate_hz);
             let of = [spec.communicator.as_str(), &spec.middleware_version].join(" ");
-            write!(f, " of {} by perf_test {}: {}, {rate}", of.trim_end(), run.version, spec.message)?;
+            write!(f, " of {} by perf_test {}: {}, {rate}", of.trim_end(), run.version, spec.message.name)?;
         }
         match self.logs.as_slice() {
             [first, .., last] => write!(f, "; {} … {}", first.display(), last.display()),

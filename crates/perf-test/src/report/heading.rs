@@ -9,7 +9,7 @@ use crate::system::process::Process;
 use crate::units::format_ns;
 use perf_worker::backend::DeliveryKind;
 use perf_worker::choice::Choice;
-use perf_worker::run_spec::{Content, Phase, Roundtrip, RtScope, RunSpec, Strategy, Threshold, Touch, Wait};
+use perf_worker::run_spec::{Content, Phase, Roundtrip, RtScope, RunSpec, Strategy, Touch, Wait};
 
 /// The end of the message of a run with `--raw`.
 const RAW: &str = ", raw: bytes without a type, nothing is serialised";
@@ -196,11 +196,12 @@ fn runtime(spec: &RunSpec) -> String {
 }
 
 fn late(spec: &RunSpec) -> String {
-    let above = |limit: Threshold| match limit.limit_ns(spec.pace()) {
-        u64::MAX => "never".to_owned(),
-        limit_ns => format!("above {}", format_ns(limit_ns as f64)),
+    let above = |limit_ns: Option<u64>| match limit_ns {
+        None => "never".to_owned(),
+        Some(limit_ns) => format!("above {}", format_ns(limit_ns as f64)),
     };
-    format!("{}, too late {}; both stay in all statistics", above(spec.late), above(spec.too_late))
+    let [late, too_late] = [spec.late_above_ns, spec.too_late_above_ns].map(above);
+    format!("{late}, too late {too_late}; both stay in all statistics")
 }
 
 fn placement(spec: &RunSpec) -> String {

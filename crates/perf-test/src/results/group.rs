@@ -6,8 +6,9 @@ use super::figures::{COUNT, FIGURES};
 use super::run::{Ending, Run};
 use super::settings::{Settings, has_no_column, in_words, is_of_middleware, of_run, without_message};
 use crate::measure::interval::Interval;
-use crate::report::full::Conditions;
+use perf_worker::choice::Choice;
 use perf_worker::measure::cells::Cells;
+use perf_worker::run_spec::RunSpec;
 
 /// The meaning of the figures of a group.
 pub const MEANING: &str = "Figures are medians of the runs. The interval in brackets holds the true median with 95 % or \
@@ -47,7 +48,7 @@ impl<'a> Group<'a> {
     }
 
     /// The conditions of its first run.
-    pub fn conditions(&self) -> &'a Conditions {
+    pub fn conditions(&self) -> &'a RunSpec {
         &self.runs[0].entry.spec
     }
 }
@@ -85,7 +86,7 @@ impl<'a> Groups<'a> {
         let mut groups: Vec<Group> = by_settings.into_iter().map(|(key, runs)| Group::of(key, runs)).collect();
         groups.sort_by_cached_key(|group| {
             let spec = group.conditions();
-            let of_message = (spec.message_bytes, spec.message.clone(), spec.rate_hz, spec.wait.clone());
+            let of_message = (spec.message.bytes, spec.message.name.clone(), spec.rate_hz, spec.wait.name());
             (of_message, spec.communicator.to_lowercase(), spec.zero_copy, group.settings.clone())
         });
         let series = name_series(&mut groups);

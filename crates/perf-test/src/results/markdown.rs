@@ -8,6 +8,7 @@ use super::robots::{Robot, RobotGroup, robots};
 use super::settings::{in_words, machine_in_short, size};
 use crate::batch::Shortfall;
 use crate::conditions::FIGURES as ROBOT_FIGURES;
+use perf_worker::choice::Choice;
 
 /// The table with a sentence on the machine above it and the notes below it.
 pub fn table(folder: &Folder, groups: &Groups) -> String {
@@ -79,9 +80,9 @@ fn row(groups: &Groups, group: &Group) -> String {
     let mut cells = vec![
         cell(&spec.communicator),
         cell(&groups.settings_in_words(group).join(", ")),
-        cell(&format!("{}, {}", spec.message, size(spec.message_bytes))),
+        cell(&format!("{}, {}", spec.message.name, size(spec.message.bytes as u64))),
         in_words("rate_hz", &spec.rate_hz.to_string()),
-        cell(&spec.wait),
+        cell(spec.wait.name()),
         in_words("zero_copy", &spec.zero_copy.to_string()),
         if all == good { good.to_string() } else { format!("{good} of {all}") },
     ];

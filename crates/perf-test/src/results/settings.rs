@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::run::Run;
-use crate::system::System;
+use crate::{report::full::conditions, system::System};
 
 /// The settings of a run. A setting of the middleware is named `setting NAME`.
 pub type Settings = BTreeMap<String, String>;
@@ -42,9 +42,8 @@ const OF_MIDDLEWARE: &str = "setting ";
 
 /// The settings of a run, without its name, its topic and the like.
 pub fn of_run(run: &Run) -> Settings {
-    let Ok(Value::Object(conditions)) = serde_json::to_value(&run.entry.spec) else { return Settings::new() };
     let mut settings = Settings::new();
-    for (name, value) in conditions {
+    for (name, value) in conditions(&run.entry.spec) {
         match value {
             Value::Object(of_middleware) => settings
                 .extend(of_middleware.iter().map(|(name, value)| (format!("{OF_MIDDLEWARE}{name}"), plain(value)))),

@@ -18,7 +18,7 @@ use crate::system::System;
 /// complete.
 fn log(path: &Path, (message, bytes): (&str, u64), options: &str, latency_ns: u64, is_complete: bool) {
     let mut run = RunEntry::now(&spec(options), "0123456789abcdef", "/topic", &ExternalInfo::default());
-    (run.spec.message, run.spec.message_bytes) = (message.to_owned(), bytes);
+    (run.spec.message.name, run.spec.message.bytes) = (message.to_owned(), bytes as usize);
     let head = Head { schema: SCHEMA, run, environment: System::default() };
     let mut log = FullLog::create(path, &head).unwrap();
     log.row(&documented_row()).unwrap();
@@ -116,7 +116,7 @@ fn equal_settings_are_a_group_with_the_median_of_its_runs() {
         .map(|group| {
             let p50 = group.values[0].unwrap();
             let label = groups.series[group.series].label.as_str();
-            (group.conditions().message.as_str(), label, group.runs.len(), p50.low, p50.median, p50.high)
+            (group.conditions().message.name.as_str(), label, group.runs.len(), p50.low, p50.median, p50.high)
         })
         .collect();
     assert_eq!(

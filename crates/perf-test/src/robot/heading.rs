@@ -9,14 +9,9 @@ use crate::{
     report::full::{NodesEntry, Summary},
     system::own_process,
     topology::{Counts, Liveliness, Processes},
-    units::format_ns,
     warning::{Warning, WarningKind},
 };
-use perf_worker::{
-    choice::Choice,
-    run_spec::{PassBy, Threshold},
-    worker::protocol::Plan,
-};
+use perf_worker::{choice::Choice, run_spec::PassBy, worker::protocol::Plan};
 
 impl Robot {
     /// The heading as lines of text.
@@ -47,7 +42,7 @@ impl Robot {
                 "a timer expires first one period after the start, and skips periods that it misses".to_owned(),
             ),
             ("runtime", format!("{} s in domain {}", spec.max_runtime_s, spec.domain_id)),
-            ("late", late(&spec.late, &spec.too_late)),
+            ("late", self.nodes.limits()),
         ];
         let lines = lines.into_iter().map(|(name, value)| format!("{name:<12}{value}"));
         let notes = self.topology.notes.iter().chain(&self.spec.heading_notes).cloned().chain(self.liveliness());
@@ -63,17 +58,17 @@ impl Robot {
     }
 
     /// The way of the nodes, for the log.
-    pub(super) fn nodes(&self) -> NodesEntry {
-        let processes = self.processes.to_possible_value();
+    pub(super) fn nodes_entry(&self) -> NodesEntry {
+        let processes = self.nodes.processes.to_possible_value();
         NodesEntry {
             processes: processes.map(|value| value.get_name().to_owned()).unwrap_or_default(),
-            pass_by: self.pass_by.map(|way| way.name().to_owned()),
-            late: late(&self.spec.late, &self.spec.too_late),
+            pass_by: self.nodes.pass_by.map(|way| way.name().to_owned()),
+            late: self.nodes.limits(),
         }
     }
 
     fn processes(&self, plans: &[Plan]) -> String {
-        let by = match self.processes {
+        let by = match self.nodes.processes {
             Processes::File => "one for each file",
             Processes::Node => "one for each node",
             Processes::One => "one for all nodes",
@@ -82,7 +77,7 @@ impl Robot {
     }
 
     fn path(&self) -> &'static str {
-        match self.pass_by {
+        match self.nodes.pass_by {
             None => {
                 "msg_pass_by of the files: loaned_msg publishes in place, pointers copy in; unique_ptr receives a copy, \
                  shared_ptr reads in place"
@@ -123,20 +118,6 @@ fn scheduling() -> String {
         Some(scheduling) => scheduling,
         None => "the system's default priority".to_owned(),
     }
-}
-
-/// The thresholds in words.
-pub fn late(late: &Threshold, too_late: &Threshold) -> String {
-    let above = |threshold: &Threshold| {
-        let part = threshold.part_of_period.map(|part| format!("{:.0} % of the publisher's period", part * 100.0));
-        let absolute = threshold.absolute_ns.map(|ns| format_ns(ns as f64));
-        part.into_iter().chain(absolute).collect::<Vec<String>>().join(" or ")
-    };
-    format!(
-        "latency from send above {}, the smaller; too late above {}; both stay in all statistics",
-        above(late),
-        above(too_late)
-    )
 }
 
 /// The way of an endpoint, by its name in files.

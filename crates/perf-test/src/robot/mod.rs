@@ -19,11 +19,11 @@ use crate::{
     interrupt::Interrupt,
     report::{Reports, full::Summary, outputs::Outputs},
     runner::random_id,
-    topology::{Processes, Topology},
+    topology::{NodeOptions, Topology},
 };
 use perf_worker::{
     endpoint::{Endpoint, EndpointPlan},
-    run_spec::{PassBy, RunSpec},
+    run_spec::RunSpec,
 };
 pub use resolve::executor_name;
 use target::Target;
@@ -35,9 +35,8 @@ pub struct Robot {
     /// The run that all processes share; the messages are the largest, and the endpoints have rates and QoS of their
     /// own.
     spec: RunSpec,
-    processes: Processes,
-    /// In place of that of all endpoints.
-    pass_by: Option<PassBy>,
+    /// The way in which they are run.
+    nodes: NodeOptions,
     outputs: Outputs,
     irobot: IrobotOptions,
     /// The period of `resources.txt`.
@@ -94,11 +93,11 @@ impl Robot {
         let Robot { topology, spec, communicator, .. } = self;
         let run_id = random_id()?;
         communicator.clean_up(spec).map_err(Failure::Measurement)?;
-        let plans = topology.plans(spec, self.processes, self.pass_by, &run_id);
+        let plans = topology.plans(spec, &self.nodes, &run_id);
         let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
         let heading = self.heading(&plans);
         let files = self.create_files(&plans, &heading)?;
-        let reports = Reports::open(outputs, spec, &run_id, &spec.topic, Some((topology, self.nodes())))?;
+        let reports = Reports::open(outputs, spec, &run_id, &spec.topic, Some((topology, self.nodes_entry())))?;
         let mut reports = reports.with_irobot(files);
         reports.lines(&heading)?;
         let mut summary = coordinator::run(spec, communicator, plans, &mut reports, interrupt)?;
@@ -108,7 +107,7 @@ impl Robot {
         summary.warnings.extend(summary.figure_warnings(spec));
         summary.requirements = self.target.as_ref().map(|target| target.judge(&summary)).unwrap_or_default();
         summary.warnings.extend(reports.finish(&summary));
-        reports.lines(&table::lines(&endpoints, spec, &summary))?;
+        reports.lines(&table::lines(&endpoints, (spec, &self.nodes), &summary))?;
         if let Some(target) = &self.target {
             reports.lines(&target.lines(&spec.topic, &summary))?;
         }

@@ -7,7 +7,7 @@ use crate::{
     cli::{self, RunOptions, TopologyOptions},
     communicator::Communicator,
     report::outputs::{Outputs, Tables},
-    topology::Topology,
+    topology::{NodeOptions, Topology},
 };
 use perf_worker::run_spec::{Roundtrip, RunSpec, Strategy, Threshold};
 
@@ -30,10 +30,19 @@ impl Robot {
         let topology = Topology::read(&sources)?;
         topology.check_runnable()?;
         let communicator = Communicator::find(&options.communicator)?;
-        let spec = spec(options, &sources, &topology, &communicator)?;
-        let robot = Robot {
+        let limit = |percent: u32, absolute_us: u32| Threshold {
+            part_of_period: Some(f64::from(percent) / 100.0),
+            absolute_ns: Some(u64::from(absolute_us) * 1000),
+        };
+        let nodes = NodeOptions {
             processes: options.processes,
             pass_by: options.pass_by,
+            late: limit(options.late_percentage, options.late_absolute),
+            too_late: limit(options.too_late_percentage, options.too_late_absolute),
+        };
+        let spec = spec(options, &nodes, (&sources, &topology), &communicator)?;
+        let robot = Robot {
+            nodes,
             outputs: Outputs {
                 console: true,
                 tables: Tables::None,
@@ -54,7 +63,7 @@ impl Robot {
     /// Checks whether the middleware has the messages and the QoS of all endpoints.
     fn check_endpoints(&self) -> Result<(), String> {
         let mut checked = BTreeSet::new();
-        let plans = self.topology.plans(&self.spec, self.processes, self.pass_by, "");
+        let plans = self.topology.plans(&self.spec, &self.nodes, "");
         for plan in plans.into_iter().flat_map(|plan| plan.endpoints) {
             let roundtrip = if plan.service { Roundtrip::Service } else { Roundtrip::None };
             let spec = RunSpec { message: plan.message.clone(), qos: plan.qos, roundtrip, ..self.spec.clone() };
@@ -72,8 +81,8 @@ const IPC: &str = "intra-process";
 
 fn spec(
     options: &TopologyOptions,
-    sources: &[String],
-    topology: &Topology,
+    nodes: &NodeOptions,
+    (sources, topology): (&[String], &Topology),
     communicator: &Communicator,
 ) -> Result<RunSpec, String> {
     let description = communicator.describe()?;
@@ -94,15 +103,11 @@ fn spec(
     run.time.max_runtime = Some(options.time);
     let resolved = cli::resolve_for(communicator, description, &run);
     let spec = resolved.map_err(|failure| failure.to_string())?.spec;
-    let nodes = || topology.processes.iter().flat_map(|process| &process.nodes);
-    let of_topics = nodes().flat_map(|node| &node.publishers).map(|of| (&of.payload, &of.qos));
-    let of_services = nodes().flat_map(|node| &node.clients).map(|of| (&of.payload, &of.qos));
+    let all = || topology.processes.iter().flat_map(|process| &process.nodes);
+    let of_topics = all().flat_map(|node| &node.publishers).map(|of| (&of.payload, &of.qos));
+    let of_services = all().flat_map(|node| &node.clients).map(|of| (&of.payload, &of.qos));
     let largest = of_topics.chain(of_services).max_by_key(|(payload, _)| payload.message.bytes);
     let (publishers, subscriptions) = topology.endpoint_counts();
-    let limit = |percent: u32, absolute_us: u32| Threshold {
-        part_of_period: Some(f64::from(percent) / 100.0),
-        absolute_ns: Some(u64::from(absolute_us) * 1000),
-    };
     let spec = RunSpec {
         message: largest.map_or(spec.message, |(payload, _)| payload.message.clone()),
         qos: largest.map_or(spec.qos, |(_, qos)| qos.qos),
@@ -114,8 +119,8 @@ fn spec(
         expected_publishers: publishers,
         expected_subscriptions: subscriptions,
         strategy: Strategy::InterProcess,
-        late: limit(options.late_percentage, options.late_absolute),
-        too_late: limit(options.too_late_percentage, options.too_late_absolute),
+        late_above_ns: nodes.late.absolute_ns,
+        too_late_above_ns: nodes.too_late.absolute_ns,
         executor: Some(executor),
         tracking: options.irobot.tracking == Some(true),
         heading_notes: [spec.heading_notes, options.notes(has_ipc, &communicator.name)].concat(),

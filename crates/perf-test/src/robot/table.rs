@@ -2,15 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    chain,
-    heading::{late, pass_by_name},
-    overload, services,
-};
+use super::{chain, heading::pass_by_name, overload, services};
 use crate::{
     measure::percentiles::has_tail_samples,
     report::full::{PublisherEntry, Spread, SubscriptionEntry, Summary},
-    topology::several,
+    topology::{NodeOptions, several},
     units::format_ns,
 };
 use perf_worker::{
@@ -48,7 +44,11 @@ pub const NOT_COUNTED: &str = "-";
 const NAME_COLUMNS: usize = 2;
 
 /// The tables and the totals as lines of text. The topics are shown without the id of the run in their names.
-pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, spec: &RunSpec, summary: &Summary) -> Vec<String> {
+pub fn lines(
+    plans: &BTreeMap<Endpoint, &EndpointPlan>,
+    (spec, nodes): (&RunSpec, &NodeOptions),
+    summary: &Summary,
+) -> Vec<String> {
     let mut publishers: Vec<Vec<String>> = Vec::new();
     for figures in &summary.publishers {
         // Those of services have tables of their own.
@@ -73,7 +73,7 @@ pub fn lines(plans: &BTreeMap<Endpoint, &EndpointPlan>, spec: &RunSpec, summary:
             spec.communicator,
             several(summary.workers.len(), "process", "processes")
         ),
-        format!("late: {}", late(&spec.late, &spec.too_late)),
+        format!("late: {}", nodes.limits()),
         String::new(),
     ];
     if !publishers.is_empty() {
@@ -201,7 +201,8 @@ fn totals(spec: &RunSpec, summary: &Summary) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::report::summary::tests::{of_subscription, spec, summary};
-    use perf_worker::measure::tally::Received;
+    use crate::topology::Processes;
+    use perf_worker::{measure::tally::Received, run_spec::Threshold};
 
     /// The tables of a run in which a subscription received 90 of 100 messages. Seven were overwritten, if its
     /// middleware counts them.
@@ -215,8 +216,14 @@ mod tests {
         summary.subscriptions = vec![SubscriptionEntry { sent: 100, received, lost: 10, ..figures }];
         summary.warnings = summary.figure_warnings(&spec);
         let endpoint = Endpoint::Subscription(0);
+        let nodes = NodeOptions {
+            processes: Processes::One,
+            pass_by: None,
+            late: Threshold::LATE,
+            too_late: Threshold::TOO_LATE,
+        };
         let plan = EndpointPlan { node: "/n".to_owned(), ..EndpointPlan::of_run(&spec, endpoint, "/t") };
-        lines(&BTreeMap::from([(endpoint, &plan)]), &spec, &summary).join("\n")
+        lines(&BTreeMap::from([(endpoint, &plan)]), (&spec, &nodes), &summary).join("\n")
     }
 
     #[track_caller]

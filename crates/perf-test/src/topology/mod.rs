@@ -14,6 +14,7 @@ mod counts;
 mod endpoints;
 mod named;
 mod node;
+mod node_options;
 mod object;
 mod planner;
 mod plans;
@@ -31,7 +32,8 @@ use crate::nearest::nearest;
 use chains::Ways;
 pub use counts::Counts;
 pub use named::{Named, all as all_named};
-pub use plans::{Processes, numbered};
+pub use node_options::{NodeOptions, Processes};
+pub use plans::numbered;
 pub use process::{
     Chain, Client, Liveliness, Node, NodeQos, Payload, Process, Publisher, Server, Subscription, Trigger,
 };

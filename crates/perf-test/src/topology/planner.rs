@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     Topology,
     chains::Ways,
+    node_options::NodeOptions,
     process::{Client, Node, Payload, Publisher, Server, Subscription, Trigger},
 };
 use crate::topic::full_name;
@@ -87,7 +88,7 @@ pub struct Planner<'a> {
     topics: BTreeMap<String, Ends>,
     services: BTreeMap<String, Ends>,
     ways: Ways,
-    pass_by: Option<PassBy>,
+    nodes: &'a NodeOptions,
     run_id: &'a str,
     publishers: u32,
     subscriptions: u32,
@@ -111,10 +112,10 @@ fn next(count: &mut u32) -> u32 {
 
 impl<'a> Planner<'a> {
     /// Of a topology.
-    pub fn new(topology: &Topology, spec: &'a RunSpec, pass_by: Option<PassBy>, run_id: &'a str) -> Planner<'a> {
+    pub fn new(topology: &Topology, spec: &'a RunSpec, nodes: &'a NodeOptions, run_id: &'a str) -> Planner<'a> {
         let (topics, services) = (Ends::of_topics(topology), Ends::of_services(topology));
         let ways = Ways::of(&topology.processes);
-        Planner { spec, topics, services, ways, pass_by, run_id, publishers: 0, subscriptions: 0, servers: 0 }
+        Planner { spec, topics, services, ways, nodes, run_id, publishers: 0, subscriptions: 0, servers: 0 }
     }
 
     /// The endpoints of a node, which is in this executor.
@@ -150,7 +151,7 @@ impl<'a> Planner<'a> {
             Trigger::Timer(pace) => pace,
             Trigger::Topics(_) => Pace::hz(0),
         };
-        let pass_by = self.pass_by.unwrap_or(of.pass_by);
+        let pass_by = self.nodes.pass_by.unwrap_or(of.pass_by);
         // Each publisher has its own limits, where the middleware tells publishers apart.
         let period_ns = pace.period_ns().or_else(|| period_of_ns(of.rate_hz));
         let plan = self.endpoint(endpoint, &of.topic, &of.payload, (pace, period_ns), of.rate_hz);
@@ -168,7 +169,7 @@ impl<'a> Planner<'a> {
         let plan = self.endpoint(endpoint, &of.topic, &of.payload, (pace, ends.period_ns), ends.rate_hz);
         let phase_ns = pace.period_ns().unwrap_or(0);
         let (publishers, expected) = (ends.publishers, ends.publishers);
-        let pass_by = match self.pass_by {
+        let pass_by = match self.nodes.pass_by {
             None => of.pass_by,
             Some(PassBy::UniquePtr) => PassBy::UniquePtr,
             Some(_) => PassBy::SharedPtr,
@@ -184,7 +185,7 @@ impl<'a> Planner<'a> {
         let ends = self.services.get(&of.service).copied().unwrap_or_default();
         let plan = |endpoint| EndpointPlan {
             qos: of.qos.qos,
-            pass_by: self.pass_by.unwrap_or(PassBy::UniquePtr),
+            pass_by: self.nodes.pass_by.unwrap_or(PassBy::UniquePtr),
             phase_ns: of.pace.period_ns().unwrap_or(0),
             service: true,
             publishers: 1,
@@ -207,7 +208,7 @@ impl<'a> Planner<'a> {
         let pace = ends.pace.unwrap_or(Pace::hz(0));
         EndpointPlan {
             qos: of.qos.qos,
-            pass_by: self.pass_by.unwrap_or(PassBy::UniquePtr),
+            pass_by: self.nodes.pass_by.unwrap_or(PassBy::UniquePtr),
             phase_ns: pace.period_ns().unwrap_or(0),
             service: true,
             work_ns: work_ns(of.work_us),
@@ -233,8 +234,8 @@ impl<'a> Planner<'a> {
             pace,
             rate_hz,
             private: true,
-            late_ns: self.spec.late.limit_ns(limits),
-            too_late_ns: self.spec.too_late.limit_ns(limits),
+            late_ns: self.nodes.late.limit_ns(limits).unwrap_or(u64::MAX),
+            too_late_ns: self.nodes.too_late.limit_ns(limits).unwrap_or(u64::MAX),
             ..EndpointPlan::of_run(self.spec, endpoint, &full_name(topic, Some(self.run_id)))
         }
     }

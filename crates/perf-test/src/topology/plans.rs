@@ -5,28 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clap::ValueEnum;
-use serde::Serialize;
-
-use super::{Topology, planner::Planner, process::Node};
+use super::{
+    Topology,
+    node_options::{NodeOptions, Processes},
+    planner::Planner,
+    process::Node,
+};
 use perf_worker::{
     endpoint::Endpoint,
-    run_spec::{PassBy, RunSpec},
+    run_spec::RunSpec,
     worker::protocol::{PROTOCOL, Plan, times::ROW_DELAY_NS},
 };
-
-/// The processes of a topology.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum Processes {
-    /// One for each file.
-    #[default]
-    File,
-    /// One for each node.
-    Node,
-    /// One for all.
-    One,
-}
 
 impl Topology {
     /// Checks whether it can run.
@@ -68,10 +57,11 @@ impl Topology {
     }
 
     /// The plans of the workers of the run `spec`, each with a name of its own, whose topics have the id `run_id` in
-    /// their names. `pass_by` replaces that of all endpoints.
+    /// their names.
     #[must_use]
-    pub fn plans(&self, spec: &RunSpec, processes: Processes, pass_by: Option<PassBy>, run_id: &str) -> Vec<Plan> {
-        let mut planner = Planner::new(self, spec, pass_by, run_id);
+    pub fn plans(&self, spec: &RunSpec, nodes: &NodeOptions, run_id: &str) -> Vec<Plan> {
+        let processes = nodes.processes;
+        let mut planner = Planner::new(self, spec, nodes, run_id);
         let mut plans: Vec<Plan> = Vec::new();
         let plan = |name: &str, endpoints| Plan {
             protocol: PROTOCOL,

@@ -17,100 +17,140 @@ use crate::{
     choice::Choice,
     clock::SECOND_NS,
     pacing::Pace,
-    spec::{capabilities::Capabilities, daemon::DaemonCommand, description::Settings, matching::MatchingKind},
+    spec::{
+        capabilities::{Capabilities, DeliveryKind},
+        daemon::DaemonCommand,
+        description::Settings,
+        matching::MatchingKind,
+    },
 };
 pub use mock_script::{MockDaemon, MockScript, Timed, is_nth};
 
-/// One run.
+/// The conditions of a run, as its workers and its log have them. Names and values are those of the options.
+///
+/// The log of an older version lacks some fields, which are then empty.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSpec {
-    /// The middleware, by the name of its back end: `Gantry`, `Mock`, or another program's.
+    /// The middleware, by the name of its back end: `Gantry`, `Mock`, or the name of another program.
     pub communicator: String,
     /// Its version.
     pub middleware_version: String,
     /// Its capabilities.
+    #[serde(default)]
     pub capabilities: Capabilities,
-    /// Its settings, those that have their defaults included.
+    /// The value of each of its settings, confirmed by every worker.
     pub settings: Settings,
     /// The messages.
+    #[serde(flatten)]
     pub message: MessageSpec,
-    /// The topic as given.
+    /// The topic as it was given.
     pub topic: String,
-    /// ROS 2 domain, 0 to 232.
+    /// The ROS 2 domain, 0 to 232.
     pub domain_id: u32,
     /// Messages per second of each publisher; 0 is as fast as possible.
     pub rate_hz: u32,
-    /// The beginnings of the publishers' periods.
+    /// The beginnings of the periods of several publishers.
     pub phase: Phase,
     /// Publishers of this run; 0 if another program publishes.
     pub publishers: u32,
     /// Subscriptions of this run; 0 if another program subscribes.
     pub subscriptions: u32,
     /// Their processes and threads.
+    #[serde(rename = "execution_strategy")]
     pub strategy: Strategy,
-    /// Whether messages come back.
+    /// The round-trip mode; latencies of Main, Both and Service are round-trip times.
+    #[serde(rename = "roundtrip_mode")]
     pub roundtrip: Roundtrip,
-    /// Publishers that each subscription waits for before the start, with those of other programs.
+    /// Publishers that each subscription waits for before the start, those of other programs included.
     pub expected_publishers: u32,
-    /// Subscriptions that each publisher waits for before the start, with those of other programs.
+    /// Subscriptions that each publisher waits for before the start, those of other programs included.
     pub expected_subscriptions: u32,
-    /// The longest time that they wait, seconds.
+    /// The timeout of that wait, s.
     pub match_timeout_s: u32,
     /// Quality of service.
+    #[serde(flatten)]
     pub qos: Qos,
-    /// Seconds before those of `max_runtime_s`, in no row and no statistic.
+    /// The warm-up before the run, left out of all rows and statistics, s.
     pub warmup_s: u32,
-    /// Seconds from the end of the warm-up to the last message; 0 is until interrupted.
+    /// The length of the run from the end of the warm-up to the last message, s; 0 is until interrupted.
     pub max_runtime_s: u32,
-    /// Seconds at the beginning of `max_runtime_s` that are in no row and no statistic.
+    /// The beginning of the run that is left out of all rows and statistics, s.
     pub ignore_s: u32,
-    /// Messages are loaned and read in place, not copied in and out.
+    /// Whether messages are loaned and read in place instead of copied.
     pub zero_copy: bool,
-    /// Messages are bytes without a type: time, id (both little-endian) and payload.
+    /// Whether messages are bytes without a type: time, id (both little-endian) and payload.
+    #[serde(default)]
     pub raw: bool,
-    /// The phases of a message's way are marked, as far as the middleware lets them be seen.
+    /// Whether the phases of a message's way are marked, as far as the middleware lets them be seen.
+    #[serde(default)]
     pub phases: bool,
-    /// Messages go through shared memory.
+    /// Whether messages are known to go through shared memory.
+    #[serde(default)]
     pub shared_memory: bool,
+    /// The way in which messages reach subscriptions.
+    pub delivery: DeliveryKind,
     /// The way in which subscriptions wait.
     pub wait: Wait,
     /// The part of each payload that is written and read.
     pub touch: Touch,
-    /// The time by the clock for which each subscription is busy with each message, or on a round trip the relay or the
-    /// server, ns.
+    /// The time by the clock for which each subscription, or on a round trip the relay or the server, is busy with each
+    /// message, ns.
+    #[serde(default)]
     pub work_ns: i64,
-    /// Above this latency a sample is late.
-    pub late: Threshold,
-    /// Above this latency a sample is too late, and not late.
-    pub too_late: Threshold,
-    /// Real-time priority (SCHED_FIFO); 0 is none.
+    /// The latency above which a sample is late, ns; null if none is. In a topology less for short periods.
+    pub late_above_ns: Option<u64>,
+    /// The latency above which a sample is too late instead of late, ns; null if none is. In a topology less for short
+    /// periods.
+    pub too_late_above_ns: Option<u64>,
+    /// Real-time priority (SCHED_FIFO) of the threads in `rt_scope`; 0 is none.
     pub rt_priority: u32,
-    /// The threads that have this priority and these pins.
+    /// The threads with `rt_priority` and `pins`.
     pub rt_scope: RtScope,
-    /// CPUs that the workers may use; empty: all.
+    /// The CPUs that the workers may use; empty if all.
     pub rt_cpus: Vec<u32>,
-    /// CPUs to which the endpoints' threads are pinned in turn, publishers first; empty: not pinned.
+    /// The CPUs to which the endpoints' threads are pinned in turn, publishers first; empty if they are not pinned.
     pub pins: Vec<u32>,
-    /// Allocations per message are counted.
+    /// Whether allocations are counted.
     pub check_memory: bool,
-    /// CPUs are kept from sleeping deeply.
+    /// Whether the CPUs are kept out of deep sleep.
     pub prevent_cpu_idle: bool,
-    /// Processes that the middleware needs besides the workers, by number or name.
+    /// The measured daemons of the middleware, by pid or name.
     pub daemons: Vec<String>,
-    /// The daemons that the run starts, by the check of the middleware. Workers do not get them.
-    #[serde(skip)]
+    /// The daemons that the run starts, by the check of the middleware; each as its command in JSON, which is not read.
+    #[serde(rename = "started_daemons", default, with = "commands")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub daemon_commands: Vec<DaemonCommand>,
-    /// The executor in which the endpoints run as callbacks of nodes, one of [`Capabilities::executors`]; none: the
-    /// endpoints have threads of the instrument.
+    /// The executor that runs the nodes of a topology, one of [`Capabilities::executors`]; null in other runs, whose
+    /// endpoints have threads of the instrument. The endpoints of a topology have their own messages, rates and QoS:
+    /// `message` is the largest one, and `rate_hz` is 0.
     #[serde(default)]
     pub executor: Option<String>,
-    /// The messages of nodes that are late, missing or not sent are reported one by one.
+    /// Whether the messages of nodes that are late, missing or not sent are reported one by one.
     #[serde(default)]
     pub tracking: bool,
     /// The script of the mock.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub mock: MockScript,
-    /// Notes about options that have no effect in this run, or are always in effect. The heading prints them.
+    /// Notes about options that have no effect in this run, or are always in effect.
+    #[serde(default)]
     pub heading_notes: Vec<String>,
+}
+
+/// Daemons as their commands, which are for readers of a log: no run starts them.
+mod commands {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::DaemonCommand;
+
+    pub fn serialize<S: Serializer>(daemons: &[DaemonCommand], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(daemons.iter().map(|daemon| daemon.command.join(" ")))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<DaemonCommand>, D::Error> {
+        Vec::<String>::deserialize(deserializer).map(|_| Vec::new())
+    }
 }
 
 impl RunSpec {
@@ -190,6 +230,7 @@ impl RunSpec {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::spec::daemon::Readiness;
 
     /// The run in the example of the page about the protocol.
     pub fn example() -> RunSpec {
@@ -197,5 +238,15 @@ pub(crate) mod tests {
         let plan = page.lines().find_map(|line| line.strip_prefix("-> {\"protocol\"")).unwrap();
         let plan: serde_json::Value = serde_json::from_str(&format!("{{\"protocol\"{plan}")).unwrap();
         serde_json::from_value(plan["spec"].clone()).unwrap()
+    }
+
+    #[test]
+    fn a_log_has_the_daemons_as_their_commands() {
+        let command = ["router", "--port", "7447"].map(str::to_owned).to_vec();
+        let daemon = DaemonCommand { name: "router".to_owned(), command, ready: Readiness::Line("ready".to_owned()) };
+        let spec = RunSpec { daemon_commands: vec![daemon], ..example() };
+        let logged = serde_json::to_value(&spec).unwrap();
+        assert_eq!(logged["started_daemons"], serde_json::json!(["router --port 7447"]));
+        assert_eq!(serde_json::from_value::<RunSpec>(logged).unwrap(), example());
     }
 }

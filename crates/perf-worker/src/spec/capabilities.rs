@@ -11,7 +11,8 @@ use super::{
 use crate::choice::{Choice, choice};
 
 /// The options of a run that a middleware carries out. A run with others is refused before it begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Capabilities {
     /// The contents that it loans for writing and reads in place; without any, `--zero-copy` is refused.
     pub zero_copy: Vec<Content>,

@@ -16,9 +16,11 @@ choice! {
 }
 
 /// The content of a message. It determines the work besides stamping and, without zero copy, copying.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Content {
     /// A struct in place, always of the same size.
+    #[default]
     Plain,
     /// Fields that are not all numbers, always of the same size.
     Fields,
@@ -40,19 +42,27 @@ impl Content {
 
 /// The type of messages, and their size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MessageSpec {
-    /// Its name for `-m`, as `Array4m`.
+    /// The message type by its name for `-m`, as `Array4m`.
+    #[serde(rename = "message")]
     pub name: String,
-    /// The name of the ROS 2 type.
+    /// The name of the ROS 2 type; empty in older logs, which have neither content nor last id.
+    #[serde(rename = "message_type", default)]
     pub type_name: String,
-    /// Generation of its layout.
+    /// The performance_test version of its layout.
+    #[serde(rename = "message_layout")]
     pub layout: Layout,
-    /// Its content.
+    /// The content of the message.
+    #[serde(rename = "message_content", default)]
     pub content: Content,
-    /// Its true size, time and id included.
+    /// The size of a message as it is sent, time and id included, bytes.
+    #[serde(rename = "message_bytes")]
     pub bytes: usize,
-    /// The largest id that it can carry, all ones; the next one is carried as 0.
+    /// The largest id that a message can carry, all ones; the next one is carried as 0.
+    #[serde(rename = "message_last_id", default)]
     pub last_id: u64,
-    /// Payload of a message that has no size of its own, bytes.
+    /// The payload of a message type of unbounded size, bytes.
+    #[serde(rename = "unbounded_payload_bytes")]
     pub unbounded_bytes: u32,
 }

@@ -39,6 +39,7 @@ choice! {
 
 /// Quality of service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Qos {
     /// Whether samples may be lost.
     pub reliability: Reliability,
@@ -47,6 +48,7 @@ pub struct Qos {
     /// The samples that are kept.
     pub history: History,
     /// The number of samples that KEEP_LAST keeps.
+    #[serde(rename = "history_depth")]
     pub depth: u32,
 }
 

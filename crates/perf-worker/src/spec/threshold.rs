@@ -19,11 +19,11 @@ impl Threshold {
     /// One period, 50 ms.
     pub const TOO_LATE: Threshold = Threshold { part_of_period: Some(1.0), absolute_ns: Some(50_000_000) };
 
-    /// The longest latency within the threshold at this pace, nanoseconds; `u64::MAX` without a threshold.
+    /// The longest latency within the threshold at this pace, nanoseconds; `None` without a threshold.
     #[must_use]
-    pub fn limit_ns(&self, pace: Pace) -> u64 {
+    pub fn limit_ns(&self, pace: Pace) -> Option<u64> {
         let period_ns = pace.per_ns as f64 / f64::from(pace.messages);
         let part = self.part_of_period.filter(|_| pace.messages > 0).map(|part| (part * period_ns) as u64);
-        [part, self.absolute_ns].into_iter().flatten().min().unwrap_or(u64::MAX)
+        [part, self.absolute_ns].into_iter().flatten().min()
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::cli::options::RunOptions;
 use perf_worker::choice::Choice;
-use perf_worker::pacing::Pace;
-use perf_worker::run_spec::{History, Roundtrip, RunSpec, Strategy, Threshold};
+use perf_worker::run_spec::{History, Roundtrip, RunSpec, Strategy};
 
 /// # Errors
 /// The first rule that is broken.
@@ -115,7 +114,8 @@ fn limits_are_ordered(spec: &RunSpec, options: &RunOptions) -> Result<(), String
             ));
         }
     }
-    let [late_ns, too_late_ns] = [spec.late, spec.too_late].map(|limit: Threshold| limit.limit_ns(Pace::hz(rate_hz)));
+    let [late_ns, too_late_ns] =
+        [spec.late_above_ns, spec.too_late_above_ns].map(|limit_ns| limit_ns.unwrap_or(u64::MAX));
     if late_ns > too_late_ns {
         return Err(format!(
             "samples are late above {late_ns} ns and too late above {too_late_ns} ns at -r {rate_hz}, so none could be late. Give --late a \

@@ -19,6 +19,7 @@ use crate::report::outputs::Outputs;
 use crate::requirement::Requirement;
 use perf_worker::backend::{Description, Settings};
 use perf_worker::choice::Choice;
+use perf_worker::pacing::Pace;
 use perf_worker::raw::RAW_HEADER_BYTES;
 use perf_worker::run_spec::{
     Content, Durability, History, Layout, Qos, Reliability, Roundtrip, RunSpec, Threshold, Touch, Wait,
@@ -129,14 +130,17 @@ fn spec(communicator: &Communicator, description: Description, options: &RunOpti
     let wait = switch(options.legacy.no_waitset, "--no-waitset", Wait::Spin, "--wait", options.measuring.wait)?;
     let (rt_priority, rt_cpus) = legacy::resolve::real_time(&options.machine, options.legacy.use_drive_px_rt)?;
     let mock = options.endpoints.mock.clone().unwrap_or_default();
+    let capabilities = mock.limit(description.capabilities);
+    let rate_hz = options.time.rate.unwrap_or(1000);
     let spec = RunSpec {
         communicator: communicator.name.clone(),
         middleware_version: description.version.clone(),
-        capabilities: mock.limit(description.capabilities),
+        delivery: capabilities.delivery,
+        capabilities,
         message: message.spec(layout, options.messages.unbounded_msg_size.unwrap_or(0)),
         topic: endpoints::topic(&options.endpoints, options.messages.msg.is_some())?,
         domain_id: endpoints::domain_id(options.endpoints.dds_domain_id)?,
-        rate_hz: options.time.rate.unwrap_or(1000),
+        rate_hz,
         phase: options.time.phase.unwrap_or_default(),
         publishers,
         subscriptions,
@@ -158,8 +162,8 @@ fn spec(communicator: &Communicator, description: Description, options: &RunOpti
         wait: wait.unwrap_or_default(),
         touch,
         work_ns: options.measuring.work.unwrap_or(0),
-        late: options.measuring.late.unwrap_or(Threshold::LATE),
-        too_late: options.measuring.too_late.unwrap_or(Threshold::TOO_LATE),
+        late_above_ns: options.measuring.late.unwrap_or(Threshold::LATE).limit_ns(Pace::hz(rate_hz)),
+        too_late_above_ns: options.measuring.too_late.unwrap_or(Threshold::TOO_LATE).limit_ns(Pace::hz(rate_hz)),
         rt_priority,
         rt_scope: options.machine.rt_scope.unwrap_or_default(),
         rt_cpus,

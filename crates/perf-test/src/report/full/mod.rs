@@ -28,7 +28,7 @@ pub use chain::ChainEntry;
 pub use distribution::{Distribution, Spread};
 pub use memory::RunMemory;
 pub use row::{RowEntry, TotalEntry, UsedEntry};
-pub use run::{Conditions, NodesEntry, RunEntry, resolved};
+pub use run::{NodesEntry, RunEntry, conditions, resolved};
 pub use server::ServerEntry;
 pub use summary::{Place, PublisherEntry, SubscriptionEntry, Summary, WorkerEntry};
 /// The version of the log.

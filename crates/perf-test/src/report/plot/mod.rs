@@ -17,9 +17,13 @@ use std::path::{Path, PathBuf};
 use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, SVGBackend, Text, WHITE};
 
-use super::full::{Conditions, Log};
+use super::full::Log;
 use crate::report::outputs::Outputs;
 use panel::{Drawing, INK, MARGIN, PALE, Panel};
+use perf_worker::{
+    choice::Choice,
+    run_spec::{Roundtrip, RunSpec},
+};
 use series::Series;
 pub use series::plain;
 use topics::Topics;
@@ -115,13 +119,14 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
         }
         None => format!(
             "{}, {} bytes, {rate}, {path} over {}",
-            conditions.message,
-            thousands(conditions.message_bytes),
+            conditions.message.name,
+            thousands(conditions.message.bytes as u64),
             conditions.communicator
         ),
     };
     // An executor waits in its own way, and the nodes of a topology touch no payload.
-    let ways = [format!("payload touched: {}", conditions.touch), format!("readers wait: {}", conditions.wait)];
+    let ways =
+        [format!("payload touched: {}", conditions.touch.name()), format!("readers wait: {}", conditions.wait.name())];
     let mut parts: Vec<String> = ways.into_iter().filter(|_| conditions.executor.is_none()).collect();
     parts.push(endpoints(conditions));
     if conditions.subscriptions > 0 {
@@ -134,7 +139,7 @@ fn titles(log: &Log, series: &Series) -> [String; 2] {
         parts.push(format!("too late {}", thousands(received.too_late)));
         parts.push(format!("skipped by timers {}", thousands(summary.total.sent.skipped)));
     }
-    if ["Main", "Both", "Service"].contains(&conditions.roundtrip_mode.as_str()) {
+    if matches!(conditions.roundtrip, Roundtrip::Main | Roundtrip::Both | Roundtrip::Service) {
         parts.push("latencies are round-trip times".to_owned());
     }
     if log.summary.is_none() {
@@ -152,14 +157,14 @@ fn machine(log: &Log) -> String {
     parts.join(BETWEEN)
 }
 
-fn endpoints(conditions: &Conditions) -> String {
+fn endpoints(conditions: &RunSpec) -> String {
     let publishers = if conditions.publishers == 1 { "publisher" } else { "publishers" };
     let subscriptions = if conditions.subscriptions == 1 { "subscription" } else { "subscriptions" };
     let counts = format!("{} {publishers}, {} {subscriptions}", conditions.publishers, conditions.subscriptions);
     match conditions.executor {
         // Its nodes are in processes of their own choice.
         Some(_) => counts,
-        None => format!("{counts}, {}", conditions.execution_strategy),
+        None => format!("{counts}, {}", conditions.strategy.name()),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::report::full::{Distribution, Spread, Summary};
 use crate::report::heading::how_readers_wait;
 use crate::units::format_ns;
 use perf_worker::choice::Choice;
-use perf_worker::run_spec::{Roundtrip, RunSpec, Threshold, Touch};
+use perf_worker::run_spec::{Roundtrip, RunSpec, Touch};
 
 /// A formatted line with its label, or with an empty one.
 macro_rules! labelled {
@@ -169,15 +169,15 @@ impl Summary {
             return Vec::new();
         }
         let percent = |count: u64, of: u64| 100.0 * count as f64 / of as f64;
-        let class = |count: u64, threshold: Threshold| {
-            let limit = match threshold.limit_ns(spec.pace()) {
-                u64::MAX => "no limit".to_owned(),
-                limit_ns => format!("> {}", format_ns(limit_ns as f64)),
+        let class = |count: u64, limit_ns: Option<u64>| {
+            let limit = match limit_ns {
+                None => "no limit".to_owned(),
+                Some(limit_ns) => format!("> {}", format_ns(limit_ns as f64)),
             };
             format!("{count} ({:.2} %, {limit})", percent(count, received.samples))
         };
-        let late = class(received.late, spec.late);
-        let too_late = class(received.too_late, spec.too_late);
+        let late = class(received.late, spec.late_above_ns);
+        let too_late = class(received.too_late, spec.too_late_above_ns);
         let mut lines = vec![labelled!(
             "late",
             "{late}; too late {too_late}; of {} received, by the latency from send; all are in the figures",

@@ -7,6 +7,7 @@ use crate::results::folder::{Folder, middleware};
 use crate::results::group::{Group, Groups};
 use crate::results::run::Ending;
 use crate::results::settings::{in_words, size};
+use perf_worker::choice::Choice;
 
 /// The columns before the figures; the second value says whether they hold numbers.
 const CONDITIONS: [(&str, bool); 6] = [
@@ -43,11 +44,11 @@ fn row(groups: &Groups, index: usize, group: &Group) -> String {
         "<th scope=\"row\" data-sort=\"{middleware}\"><a href=\"#runs-{index}\">{middleware}</a><small>{settings}</small></th>\n\
          <td class=\"number\" data-sort=\"{}\">{}<small>{}</small></td>\n\
          <td class=\"number\" data-sort=\"{rate_key}\">{}</td>\n<td>{}</td>\n<td>{}</td>\n",
-        spec.message_bytes,
-        escape(&spec.message),
-        size(spec.message_bytes),
+        spec.message.bytes,
+        escape(&spec.message.name),
+        size(spec.message.bytes as u64),
         in_words("rate_hz", &spec.rate_hz.to_string()),
-        escape(&spec.wait),
+        escape(spec.wait.name()),
         in_words("zero_copy", &spec.zero_copy.to_string()),
     );
     cells.push_str(&runs_cell(group));
@@ -97,11 +98,11 @@ fn missing((file, shortfall): &(String, Shortfall)) -> String {
 /// The message of a group and its size.
 pub fn message(group: &Group) -> String {
     let spec = group.conditions();
-    format!("{}, {}", spec.message, size(spec.message_bytes))
+    format!("{}, {}", spec.message.name, size(spec.message.bytes as u64))
 }
 
 /// The message of a group in the page's address.
 pub fn message_key(group: &Group) -> String {
     let spec = group.conditions();
-    format!("{}:{}", spec.message, spec.message_bytes)
+    format!("{}:{}", spec.message.name, spec.message.bytes)
 }

@@ -3,7 +3,7 @@
 use super::read;
 use crate::{
     cli,
-    topology::{Processes, Topology},
+    topology::{NodeOptions, Processes, Topology},
 };
 use perf_worker::{
     clock::SECOND_NS,
@@ -28,8 +28,13 @@ const TWO_RATES: &str = r#"{ "nodes": [
 fn spec() -> RunSpec {
     let options = cli::parse(["perf_test", "-p", "3", "-s", "3"].map(Into::into)).unwrap().options;
     let spec = cli::resolve(&options).unwrap().spec;
+    RunSpec { executor: Some("single".to_owned()), ..spec }
+}
+
+/// The nodes in these processes.
+fn nodes(processes: Processes, pass_by: Option<PassBy>) -> NodeOptions {
     let late = Threshold { part_of_period: Some(0.2), absolute_ns: Some(5_000_000) };
-    RunSpec { late, too_late: Threshold::TOO_LATE, executor: Some("single".to_owned()), ..spec }
+    NodeOptions { processes, pass_by, late, too_late: Threshold::TOO_LATE }
 }
 
 fn endpoints(plans: &[Plan]) -> Vec<&EndpointPlan> {
@@ -38,7 +43,7 @@ fn endpoints(plans: &[Plan]) -> Vec<&EndpointPlan> {
 
 #[test]
 fn endpoints_expect_the_others_of_their_topic_and_keep_to_its_schedule() {
-    let plans = read(TWO_RATES).unwrap().plans(&spec(), Processes::File, None, "id");
+    let plans = read(TWO_RATES).unwrap().plans(&spec(), &nodes(Processes::File, None), "id");
     let all = endpoints(&plans);
     let of = |endpoint| *all.iter().find(|plan| plan.endpoint == endpoint).unwrap();
     let (slow, fast) = (of(Endpoint::Publisher(0)), of(Endpoint::Publisher(1)));
@@ -64,7 +69,7 @@ fn endpoints_expect_the_others_of_their_topic_and_keep_to_its_schedule() {
 fn each_split_into_processes_has_the_same_endpoints() {
     let topology = read(TWO_RATES).unwrap();
     let numbered = |processes| {
-        let plans = topology.plans(&spec(), processes, None, "id");
+        let plans = topology.plans(&spec(), &nodes(processes, None), "id");
         let mut all: Vec<(Endpoint, String)> =
             endpoints(&plans).into_iter().map(|plan| (plan.endpoint, plan.topic.clone())).collect();
         all.sort();
@@ -82,7 +87,7 @@ fn processes_of_one_name_have_numbers() {
     let files = [("x/robot.json", TWO_RATES), ("y/robot.json", TWO_RATES), ("robot_2.json", TWO_RATES)];
     let topology = Topology::of_texts(&files).unwrap();
     let names = |processes| -> Vec<String> {
-        topology.plans(&spec(), processes, None, "id").into_iter().map(|plan| plan.name).collect()
+        topology.plans(&spec(), &nodes(processes, None), "id").into_iter().map(|plan| plan.name).collect()
     };
     assert_eq!(names(Processes::File), ["robot", "robot_3", "robot_2"]);
     assert_eq!(names(Processes::Node), ["/a", "/b", "/a_2", "/b_2", "/a_3", "/b_3"]);
@@ -94,7 +99,7 @@ fn processes_of_one_name_have_numbers() {
 fn a_way_of_passing_by_replaces_those_of_all_endpoints() {
     let topology = Topology::of_texts(&[("robot.json", TWO_RATES)]).unwrap();
     let ways = |pass_by| -> Vec<PassBy> {
-        let plans = topology.plans(&spec(), Processes::One, pass_by, "id");
+        let plans = topology.plans(&spec(), &nodes(Processes::One, pass_by), "id");
         endpoints(&plans).iter().map(|plan| plan.pass_by).collect()
     };
     let (unique, shared, loaned) = (PassBy::UniquePtr, PassBy::SharedPtr, PassBy::LoanedMsg);

@@ -3,6 +3,7 @@
 
 use super::{Counts, Measured, assert_always, measure, measure_all};
 use crate::program::Memory;
+use perf_worker::backend::DeliveryKind;
 
 test_support::tests![
     messages_that_are_pushed_count_as_those_that_are_taken,
@@ -31,7 +32,8 @@ fn messages_that_are_pushed_count_as_those_that_are_taken() {
     assert!(counts.sent == 1000 && seen.iter().all(|count| *count > 0), "{counts:?}");
     assert_always(&pushed.summary().total.latency, counts.received, 2.0 * MS);
     // Figures of the one are not those of the other.
-    assert_eq!([&pulled, &pushed].map(|run| run.log.run.spec.delivery.as_str()), ["pull", "push"]);
+    assert_eq!(pulled.log.run.spec.delivery, DeliveryKind::Pull);
+    assert_eq!(pushed.log.run.spec.delivery, DeliveryKind::Push);
     let says = |run: &Measured| run.run.stdout.contains("readers     do not wait: threads of the middleware deliver");
     assert!(!says(&pulled) && says(&pushed), "{}", pushed.run.stdout);
     let threads = pushed.summary().workers.iter().flat_map(|worker| &worker.threads);

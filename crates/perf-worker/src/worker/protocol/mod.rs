@@ -41,7 +41,7 @@ pub const UNKNOWN: u64 = u64::MAX - 1;
 
 /// Version of this protocol: a worker of another version refuses its plan. `docs/internals/releasing.md` says when it
 /// is raised.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// The descriptor to which a worker writes its reports.
 pub const REPORTS_FD: i32 = 3;

@@ -208,7 +208,12 @@ fn every_option_of_each_generation_has_its_effect_or_says_why_not() {
                 assert!(parse(arguments).unwrap().options.messages.msg_list, "{line}");
                 continue;
             }
-            Run(change) => change(&mut expected.spec),
+            Run(change) => {
+                change(&mut expected.spec);
+                let pace = expected.spec.pace();
+                expected.spec.late_above_ns = Threshold::LATE.limit_ns(pace);
+                expected.spec.too_late_above_ns = Threshold::TOO_LATE.limit_ns(pace);
+            }
             Out(change) => change(&mut expected.outputs),
             Said(words) => {
                 let mut found = run(line).unwrap();

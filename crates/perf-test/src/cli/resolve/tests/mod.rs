@@ -128,8 +128,8 @@ fn options_that_performance_test_does_not_have_resolve() {
         touch: Touch::Full,
         warmup_s: 2,
         pins: vec![3, 0],
-        late: Threshold { part_of_period: Some(0.2), absolute_ns: Some(5_000_000) },
-        too_late: Threshold { part_of_period: None, absolute_ns: Some(1_000_000_000) },
+        late_above_ns: Some(5_000_000),
+        too_late_above_ns: Some(1_000_000_000),
         roundtrip: Roundtrip::Both,
         ..unpacked("-m Array64 -r 10").0
     };

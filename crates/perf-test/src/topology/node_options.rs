@@ -1,0 +1,50 @@
+//! The way in which the nodes of a topology are run.
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::units::format_ns;
+use perf_worker::run_spec::{PassBy, Threshold};
+
+/// The processes of a topology.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Processes {
+    /// One for each file.
+    #[default]
+    File,
+    /// One for each node.
+    Node,
+    /// One for all.
+    One,
+}
+
+/// The way in which the nodes of a topology are run.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeOptions {
+    /// Their processes.
+    pub processes: Processes,
+    /// The way in which callbacks hand over messages, in place of that of the files.
+    pub pass_by: Option<PassBy>,
+    /// The latency above which a sample is late.
+    pub late: Threshold,
+    /// The latency above which a sample is too late instead of late.
+    pub too_late: Threshold,
+}
+
+impl NodeOptions {
+    /// The thresholds in words.
+    #[must_use]
+    pub fn limits(&self) -> String {
+        let above = |threshold: &Threshold| {
+            let part = threshold.part_of_period.map(|part| format!("{:.0} % of the publisher's period", part * 100.0));
+            let absolute = threshold.absolute_ns.map(|ns| format_ns(ns as f64));
+            part.into_iter().chain(absolute).collect::<Vec<String>>().join(" or ")
+        };
+        format!(
+            "latency from send above {}, the smaller; too late above {}; both stay in all statistics",
+            above(&self.late),
+            above(&self.too_late)
+        )
+    }
+}
