@@ -53,8 +53,8 @@ pub struct NodesEntry {
     pub late: String,
 }
 
-/// The fields of a run that are no conditions of a measurement: notes, the script of the mock, and the fields that follow
-/// from others.
+/// The fields of a run that are no conditions of a measurement: notes, the script of the mock, and the fields that
+/// follow from others.
 const NO_CONDITIONS: [&str; 8] = [
     "capabilities",
     "heading_notes",
