@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::{
-    Context, NOT_DRAINING,
+    context::{Context, NOT_DRAINING},
     protocol::times::{LONGEST_DRAIN_NS, SHORTEST_DRAIN_NS},
 };
 use crate::clock::SECOND_NS;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{
-    Context,
+    context::Context,
     matching::wait_for_start,
     probe::End,
     publisher_watch::PublisherWatch,

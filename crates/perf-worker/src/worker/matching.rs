@@ -7,7 +7,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use super::{
-    Context,
+    context::Context,
     probe::{Early, End, Probes},
     protocol::{MatchStatus, Order, Report, times::QUIET_NS},
 };

@@ -9,10 +9,10 @@ use std::sync::mpsc::{Sender, SyncSender};
 use std::time::Duration;
 
 use super::{
-    Flags,
     account::InstrumentAccount,
+    context::Flags,
+    outgoing::Outgoing,
     protocol::{Order, Report, UNKNOWN},
-    rows::Outgoing,
 };
 use crate::{endpoint::Endpoint, measure::usage::Usage};
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use super::{
-    Context,
+    context::Context,
     protocol::{MatchStatus, times::PROBE_INTERVAL_NS},
     relay_ends::{Ends, Passed},
 };

@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
 use super::{
-    Context,
+    context::Context,
     matching::wait_for_start,
     message::{Message, NO_STAMP, SentMessage},
     probe::End,

@@ -1,6 +1,6 @@
 //! The watch of a subscription over the publishers of its topic: whether there are any, and why not.
 
-use super::{Context, protocol::EndpointReport, sample_recorder::SampleRecorder};
+use super::{context::Context, protocol::EndpointReport, sample_recorder::SampleRecorder};
 use crate::{backend::Matched, clock::SECOND_NS};
 
 /// Interval of the checks.

@@ -4,7 +4,7 @@
 //! The publisher's and the subscription's workers measure the round trip; a relay only counts messages.
 
 use super::{
-    Context,
+    context::Context,
     drain::DrainMonitor,
     matching::{Start, wait_for_start},
     probe::{End, is_probe, work_on},

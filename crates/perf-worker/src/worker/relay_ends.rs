@@ -1,6 +1,6 @@
 //! The two ends of a relay, and the messages that it passes on from one to the other.
 
-use super::Context;
+use super::context::Context;
 use crate::{
     backend::{Draft, Matched, Matching, OtherClock, Publisher, Server, Session, Stamp, Subscription, Taken},
     endpoint::EndpointPlan,

@@ -10,9 +10,9 @@ use std::time::Duration;
 use super::{
     account::InstrumentAccount,
     channel::Channel,
+    outgoing::Outgoing,
     process_rows::{MANY_ENDPOINTS, ProcessRows},
     protocol::Report,
-    rows::Outgoing,
 };
 use crate::{
     backend::Session,

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::{
-    Context,
+    context::Context,
     drain::DrainMonitor,
     matching::Start,
     probe::{Early, is_probe},

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::{
-    Context,
+    context::Context,
     matching::Start,
     probe::{Heard, work_on},
     sample_recorder::SampleRecorder,

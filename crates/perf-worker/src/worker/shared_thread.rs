@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::Context;
+use super::context::Context;
 use super::matching::wait_for_start;
 use super::probe::End;
 use super::publisher::{PublisherLoop, sleep, sleep_precisely};

@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use super::{
-    Context, listener,
+    context::Context,
+    listener,
     matching::{Start, wait_for_start},
     probe::{Early, End, work_on},
     protocol::EndpointReport,

@@ -22,11 +22,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::{
-    Context,
+    context::Context,
     matching::{Start, wait_for_start},
+    outgoing::Outgoing,
     probe::End,
     protocol::{EndpointReport, Report},
-    rows::Outgoing,
     shared_recorder::GRACE_NS,
 };
 use crate::{

@@ -11,7 +11,8 @@ use crate::{
     measure::loss::{Arrival, Sequences},
     run_spec::{RunSpec, Touch},
     worker::{
-        Context, drain::DrainMonitor, probe::is_probe, relay_ends::Passed, rows::Rows, shared_recorder::GRACE_NS,
+        context::Context, drain::DrainMonitor, probe::is_probe, relay_ends::Passed, rows::Rows,
+        shared_recorder::GRACE_NS,
     },
 };
 

@@ -18,7 +18,7 @@ use crate::{
     pacing::Schedule,
     run_spec::{PassBy, RunSpec},
     worker::{
-        Context, Flags,
+        context::{Context, Flags},
         message::{Message, NO_STAMP, SentMessage},
         protocol::times::{CATCH_UP_NS, LONGEST_DRAIN_NS, MOST_REFUSALS},
         rows::Rows,
