@@ -7,34 +7,18 @@
 //! absence of locks shows by reading. Once a second the hand-over may lock and wake. The worker ends when its stdin
 //! ends, so it never outlives the coordinator.
 
-mod account;
 mod channel;
 mod context;
-mod drain;
 mod executors;
-mod listener;
+mod loops;
 mod matching;
-mod message;
 mod orders;
-mod outgoing;
 pub mod own_cost;
 pub mod placement;
-mod probe;
-mod process_rows;
 mod program;
 pub mod protocol;
-mod publisher;
-mod publisher_watch;
-mod refusals;
-mod relay;
-mod relay_ends;
-mod reporter;
-mod rows;
-mod sample_recorder;
-mod shared_recorder;
-mod shared_thread;
-mod sources;
-mod subscriber;
+mod recording;
+mod reporting;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -50,17 +34,18 @@ use crate::{
     endpoint::Endpoint,
     measure::usage::Usage,
 };
-use account::InstrumentAccount;
 use channel::Channel;
+use context::account::InstrumentAccount;
+use context::outgoing::{OUTGOING_CAPACITY, Outgoing};
 use context::{Context, Flags, NOT_DRAINING};
 pub use executors::KEEPER_THREAD;
+use loops::{publisher, relay, shared_thread, subscriber};
 pub use orders::ORDERS_THREAD;
 use orders::{Orders, Way};
-use outgoing::{OUTGOING_CAPACITY, Outgoing};
 use placement::Placement;
 pub use program::{exit_code, main};
 use protocol::{PROTOCOL, Plan, Report};
-use reporter::Reporter;
+use reporting::reporter::Reporter;
 
 /// Runs this process as a worker until its endpoints are done or the coordinator has gone. `backends` are the
 /// middlewares that it can measure. Returns the exit code.

@@ -9,9 +9,7 @@ use std::sync::mpsc::{Sender, SyncSender};
 use std::time::Duration;
 
 use super::{
-    account::InstrumentAccount,
-    context::Flags,
-    outgoing::Outgoing,
+    context::{Flags, account::InstrumentAccount, outgoing::Outgoing},
     protocol::{Order, Report, UNKNOWN},
 };
 use crate::{endpoint::Endpoint, measure::usage::Usage};

@@ -22,12 +22,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::{
-    context::Context,
-    matching::{Start, wait_for_start},
-    outgoing::Outgoing,
-    probe::End,
+    context::{Context, outgoing::Outgoing},
+    matching::{Start, probe::End, wait_for_start},
     protocol::{EndpointReport, Report},
-    shared_recorder::GRACE_NS,
+    recording::shared_recorder::GRACE_NS,
 };
 use crate::{
     backend::{Executor, Publisher, Received, Session},

@@ -19,9 +19,9 @@ use crate::{
     run_spec::{PassBy, RunSpec},
     worker::{
         context::{Context, Flags},
-        message::{Message, NO_STAMP, SentMessage},
+        loops::message::{Message, NO_STAMP, SentMessage},
         protocol::times::{CATCH_UP_NS, LONGEST_DRAIN_NS, MOST_REFUSALS},
-        rows::Rows,
+        reporting::rows::Rows,
     },
 };
 

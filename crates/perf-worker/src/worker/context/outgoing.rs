@@ -2,8 +2,11 @@
 
 use std::sync::mpsc::SyncSender;
 
-use super::protocol::{EndpointReport, Report};
-use crate::{endpoint::Endpoint, measure::tally::Tally};
+use crate::{
+    endpoint::Endpoint,
+    measure::tally::Tally,
+    worker::protocol::{EndpointReport, Report},
+};
 
 /// Capacity of the queue to the reporting thread, rows. An endpoint waits when it is full.
 pub const OUTGOING_CAPACITY: usize = 1024;

@@ -1,16 +1,19 @@
 //! The context of an endpoint: its plan and its run, orders on their way in, reports on their way out.
 
+pub mod account;
+pub mod outgoing;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use super::{
-    account::InstrumentAccount,
-    outgoing::Outgoing,
     placement::Placement,
     protocol::{EndpointReport, Order, Report},
 };
 use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
+use account::InstrumentAccount;
+use outgoing::Outgoing;
 
 /// `Context::expected` before the order to drain.
 pub const NOT_DRAINING: u64 = u64::MAX;

@@ -1,6 +1,6 @@
 //! Refusals of the middleware: the first is reported, and too many in a row end the endpoint.
 
-use super::{
+use crate::worker::{
     context::Context,
     protocol::{Report, times::MOST_REFUSALS},
 };

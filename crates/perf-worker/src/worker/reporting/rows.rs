@@ -7,11 +7,11 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 
-use super::{context::Context, outgoing::Outgoing};
 use crate::{
     endpoint::Endpoint,
     measure::tally::{TALLIES, Tally},
     pacing::Seconds,
+    worker::context::{Context, outgoing::Outgoing},
 };
 
 /// The rows of one endpoint.
