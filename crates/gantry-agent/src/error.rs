@@ -1,6 +1,8 @@
 //! Errors of the agent itself. An error of a client is answered to the client, and logged.
 
-use std::{io, ops::RangeInclusive, path::PathBuf};
+#[cfg(feature = "simulated-can")]
+use std::ops::RangeInclusive;
+use std::{io, path::PathBuf};
 
 /// An error, as a sentence.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +19,7 @@ pub enum Error {
         advice: &'static str,
     },
     /// A bus of CAN FD cannot have these bit rates.
+    #[cfg(feature = "simulated-can")]
     #[error(
         "a CAN FD bus has no nominal bit rate of {nominal_bits_per_s} with a data bit rate of {data_bits_per_s}: the nominal one is \
          {} to {} bit/s, the data bit rate at least that and at most {}",

@@ -47,4 +47,6 @@ pub use gantry_xrce::{framing::socket_can::Frame as CanFrame, wire::ClientKey};
 pub use ipnet::IpNet;
 pub use link::{PeerAddress, Transport};
 pub use log::{Level, Log};
-pub use transport::{Can, CanFrameBits, CanTiming, Serial, Tcp, Udp};
+pub use transport::{Can, Serial, Tcp, Udp};
+#[cfg(feature = "simulated-can")]
+pub use transport::{CanFrameBits, CanTiming};

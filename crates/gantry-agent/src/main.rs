@@ -8,8 +8,7 @@
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use gantry::MAX_DOMAIN_ID;
 use gantry_agent::{
-    Access, Agent, Can, CanTiming, ClientKey, Config, DomainChoice, IpNet, Level, Limits, Log, Result, Serial, Tcp,
-    Types, Udp,
+    Access, Agent, Can, ClientKey, Config, DomainChoice, IpNet, Level, Limits, Log, Result, Serial, Tcp, Types, Udp,
 };
 use std::{
     io::Write,
@@ -19,6 +18,9 @@ use std::{
     sync::{Arc, mpsc},
     time::Duration,
 };
+
+/// The help shows the options of the simulated bus only where there is one.
+const HAS_SIMULATED_CAN: bool = cfg!(feature = "simulated-can");
 
 /// Connects microcontrollers that speak DDS-XRCE (micro-ROS) with Gantry's topics and services.
 #[derive(Debug, Parser)]
@@ -73,7 +75,7 @@ enum Command {
     },
     /// Clients on a pseudoterminal, whose path is printed: for emulators
     Pty,
-    /// Clients on a bus of CAN FD: of SocketCAN, or simulated for kernels without it
+    /// Clients on a bus of CAN FD
     Can(Bus),
 }
 
@@ -118,23 +120,23 @@ struct Bus {
     #[arg(required_unless_present = "simulated")]
     interface: Option<String>,
     /// Host a simulated bus instead, at this new socket, to which programs on this machine connect as its nodes
-    #[arg(long, value_name = "PATH", conflicts_with = "interface")]
+    #[arg(long, value_name = "PATH", conflicts_with = "interface", hide = !HAS_SIMULATED_CAN)]
     simulated: Option<PathBuf>,
     /// The nominal bit rate of the simulated bus, in bits per second, 10000 to 1000000
-    #[arg(long, value_name = "RATE", requires = "simulated", default_value_t = 500_000)]
+    #[arg(long, value_name = "RATE", requires = "simulated", default_value_t = 500_000, hide = !HAS_SIMULATED_CAN)]
     bitrate: u32,
     /// The data bit rate of the simulated bus, in bits per second, --bitrate to 8000000 [default: --bitrate, without a
     /// bit rate switch]
-    #[arg(long, value_name = "RATE", requires = "simulated")]
+    #[arg(long, value_name = "RATE", requires = "simulated", hide = !HAS_SIMULATED_CAN)]
     dbitrate: Option<u32>,
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Command::Can(bus) = &cli.transport
-        && let Err(error) = bus.timing()
+        && let Err(sentence) = bus.check()
     {
-        Cli::command().error(clap::error::ErrorKind::ValueValidation, error).exit();
+        Cli::command().error(clap::error::ErrorKind::ValueValidation, sentence).exit();
     }
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
@@ -251,20 +253,39 @@ impl Network {
 }
 
 impl Bus {
-    /// The bit timing of the simulated bus.
-    fn timing(&self) -> Result<CanTiming> {
-        CanTiming::new(self.bitrate, self.dbitrate.unwrap_or(self.bitrate))
+    /// Checks the options of the simulated bus.
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.simulated.is_none() {
+            return Ok(());
+        }
+        #[cfg(feature = "simulated-can")]
+        return self.timing().map(drop).map_err(|error| error.to_string());
+        #[cfg(not(feature = "simulated-can"))]
+        Err("this gantry-agent was built without the simulated CAN bus: build it with `--features simulated-can`"
+            .to_owned())
     }
 
     fn open(self, agent: &Agent) -> Result<Can> {
-        if let Some(interface) = self.interface {
-            let can = Can::open(agent, &interface)?;
-            log(&format!("clients are on {interface}"));
-            return Ok(can);
+        #[cfg(feature = "simulated-can")]
+        if let Some(path) = &self.simulated {
+            return self.simulate(agent, path);
         }
+        let interface = self.interface.unwrap_or_default(); // required if there is no simulated bus
+        let can = Can::open(agent, &interface)?;
+        log(&format!("clients are on {interface}"));
+        Ok(can)
+    }
+}
+
+#[cfg(feature = "simulated-can")]
+impl Bus {
+    fn timing(&self) -> Result<gantry_agent::CanTiming> {
+        gantry_agent::CanTiming::new(self.bitrate, self.dbitrate.unwrap_or(self.bitrate))
+    }
+
+    fn simulate(&self, agent: &Agent, path: &std::path::Path) -> Result<Can> {
         let timing = self.timing()?;
-        let path = self.simulated.unwrap_or_default(); // required if there is no interface
-        let can = Can::simulated(agent, &path, timing)?;
+        let can = Can::simulated(agent, path, timing)?;
         let (nominal, data) = (timing.nominal_bits_per_s(), timing.data_bits_per_s());
         log(&format!("clients are on the simulated CAN bus {} ({nominal} bit/s, data {data} bit/s)", path.display()));
         Ok(can)

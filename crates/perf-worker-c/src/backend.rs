@@ -5,7 +5,7 @@ use std::mem::{MaybeUninit, offset_of};
 use perf_worker::backend::{Backend, DaemonCommand, DeliveryKind, Description, MatchingKind, Session};
 use perf_worker::run_spec::RunSpec;
 
-use crate::{abi, description, exports::Daemons, failure::Failure, run::CRun, session::CSession, text};
+use crate::{abi, description, failure::Failure, opaque::Daemons, run::CRun, session::CSession, text};
 
 /// The struct of version 1, which has no executors.
 const VERSION_1_BYTES: usize = offset_of!(abi::Backend, executors);

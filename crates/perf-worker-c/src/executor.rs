@@ -10,15 +10,15 @@ use perf_worker::{
 };
 
 use crate::abi::{ExecutorFunctions, ServiceEnd};
-use crate::exports::{Responder, Sink, Timer};
+use crate::endpoints::{Endpoints, ServiceParts, server::CServer};
 use crate::failure::Failure;
+use crate::opaque::{Responder, Sink, Timer};
+use crate::open::Open;
 use crate::run::{CEndpoint, Kind};
-use crate::server::CServer;
-use crate::session::{CSession, Open, ServiceParts};
 
 /// An executor of the back end.
 pub struct CExecutor {
-    session: CSession,
+    endpoints: Endpoints,
     executor: Arc<Object>,
     failure: Failure,
 }
@@ -65,23 +65,23 @@ impl CExecutor {
     ///
     /// # Errors
     /// The sentence of the back end.
-    pub fn new(session: CSession) -> Result<CExecutor, String> {
-        let functions = session.open.functions.executor;
+    pub fn new(endpoints: Endpoints) -> Result<CExecutor, String> {
+        let functions = endpoints.open.functions.executor;
         let create = functions.create.ok_or("the back end has no function executor.create")?;
         let mut failure = Failure::new();
         // SAFETY: H1, H4: the run lives as long as the session.
-        let pointer = unsafe { create(session.open.object, session.open.run.address(), failure.address()) };
+        let pointer = unsafe { create(endpoints.open.object, endpoints.open.run.address(), failure.address()) };
         if pointer.is_null() {
             return Err(failure.sentence("executor.create"));
         }
-        let executor = Object { pointer, functions, uses: Mutex::default(), _session: session.open.clone() };
-        Ok(CExecutor { session, executor: Arc::new(executor), failure })
+        let executor = Object { pointer, functions, uses: Mutex::default(), _session: endpoints.open.clone() };
+        Ok(CExecutor { endpoints, executor: Arc::new(executor), failure })
     }
 }
 
 impl Executor for CExecutor {
     fn publisher(&mut self, _: &RunSpec, plan: &EndpointPlan) -> Result<Box<dyn Publisher + Send>, String> {
-        Ok(Box::new(self.session.create_publisher(plan)?))
+        Ok(Box::new(self.endpoints.create_publisher(plan)?))
     }
 
     fn timer(&mut self, plan: &EndpointPlan, expired: Box<dyn FnMut(u64) + Send>) -> Result<(), String> {
@@ -106,7 +106,7 @@ impl Executor for CExecutor {
     ) -> Result<Box<dyn Received + Send>, String> {
         let add =
             self.executor.functions.add_subscription.ok_or("the back end has no function executor.add_subscription")?;
-        let (subscription, sink) = (self.session.create_listener(plan)?, Arc::new(Sink(sink)));
+        let (subscription, sink) = (self.endpoints.create_listener(plan)?, Arc::new(Sink(sink)));
         self.executor.uses().sinks.push(sink.clone());
         // SAFETY: H1, H4: the sink lives as long as the executor, the subscription longer.
         let added =
@@ -122,8 +122,8 @@ impl Executor for CExecutor {
         responses: Arc<dyn contract::Sink>,
     ) -> Result<NodeClient, String> {
         let add = self.executor.functions.add_client.ok_or_else(|| no_services(plan))?;
-        let ServiceParts { publisher, subscription } = self.session.create_client(plan)?;
-        let (subscription, sink) = (self.session.listener_of(subscription), Arc::new(Sink(responses)));
+        let ServiceParts { publisher, subscription } = self.endpoints.create_client(plan)?;
+        let (subscription, sink) = (self.endpoints.listener_of(subscription), Arc::new(Sink(responses)));
         self.executor.uses().sinks.push(sink.clone());
         let client = ServiceEnd { publisher: publisher.object(), subscription: subscription.object() };
         // SAFETY: H1, H4: the sink lives as long as the executor, both parts of the client longer.
@@ -140,8 +140,8 @@ impl Executor for CExecutor {
         requests: Arc<dyn contract::Responder>,
     ) -> Result<Box<dyn Received + Send>, String> {
         let add = self.executor.functions.add_server.ok_or_else(|| no_services(plan))?;
-        let ServiceParts { publisher, subscription } = self.session.create_server(plan)?;
-        let subscription = self.session.listener_of(subscription);
+        let ServiceParts { publisher, subscription } = self.endpoints.create_server(plan)?;
+        let subscription = self.endpoints.listener_of(subscription);
         let server = ServiceEnd { publisher: publisher.object(), subscription: subscription.object() };
         let responses = Arc::new(Mutex::new(publisher));
         let responder = Arc::new(Responder { requests, responses: responses.clone() });

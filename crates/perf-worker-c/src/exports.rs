@@ -4,71 +4,18 @@ use std::ffi::{CStr, OsString, c_char, c_int, c_void};
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
-use perf_worker::backend::{self as contract, DaemonCommand, Publisher, Readiness, Settings};
+use perf_worker::backend::{self as contract, DaemonCommand, Readiness};
 use perf_worker::{clock::now_ns, worker};
 
 use crate::{
     abi,
     backend::CBackend,
-    publisher::CPublisher,
-    subscription::{MOST_BYTES, taken_from_c},
+    opaque::{Daemons, Draft, Effective, Responder, Sentences, Sink, Timer},
+    taken::{MOST_BYTES, taken_from_c},
     text,
 };
-
-/// `perf_test_draft`: a message that is about to be sent.
-pub struct Draft<'a> {
-    /// The message.
-    pub inner: &'a mut dyn contract::Draft,
-    /// A mistake of the back end, a sentence.
-    pub fault: Option<&'static str>,
-}
-
-/// `perf_test_sink`: the destination of messages that are delivered.
-pub struct Sink(pub Arc<dyn contract::Sink>);
-
-/// `perf_test_responder`: the instrument's part of a server in an executor.
-pub struct Responder {
-    /// It answers each request.
-    pub requests: Arc<dyn contract::Responder>,
-    /// Sends the response to the request in hand.
-    pub responses: Arc<Mutex<CPublisher>>,
-}
-
-/// `perf_test_timer`: the timer of a publisher in an executor.
-pub struct Timer(Mutex<Expiring>);
-
-struct Expiring {
-    period_ns: i64,
-    /// When it is due.
-    next_ns: i64,
-    expired: Box<dyn FnMut(u64) + Send>,
-}
-
-impl Timer {
-    /// A timer that is not due before it was started.
-    pub fn new(period_ns: i64, expired: Box<dyn FnMut(u64) + Send>) -> Timer {
-        Timer(Mutex::new(Expiring { period_ns: period_ns.max(1), next_ns: i64::MAX, expired }))
-    }
-
-    /// It is due for the first time one period after `start_ns`.
-    pub fn start(&self, start_ns: i64) {
-        let mut timer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        timer.next_ns = start_ns.saturating_add(timer.period_ns);
-    }
-}
-
-/// `perf_test_daemons`: the daemons that were added, or a mistake.
-pub struct Daemons(pub Result<Vec<DaemonCommand>, String>);
-
-/// `perf_test_effective`: the values that were set.
-#[derive(Default)]
-pub struct Effective(pub Settings);
-
-/// `perf_test_sentences`: the sentences that were added.
-#[derive(Default)]
-pub struct Sentences(pub Vec<String>);
 
 /// See the header.
 #[unsafe(no_mangle)]
@@ -169,14 +116,7 @@ pub unsafe extern "C" fn perf_test_responder_request(responder: *const Responder
 pub unsafe extern "C" fn perf_test_timer_run(timer: *const Timer) -> i64 {
     // SAFETY: H4.
     let Some(timer) = (unsafe { timer.as_ref() }) else { return i64::MAX };
-    let mut timer = timer.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let late_ns = now_ns().saturating_sub(timer.next_ns);
-    if late_ns >= 0 {
-        let passed_over = late_ns / timer.period_ns;
-        timer.next_ns += (1 + passed_over) * timer.period_ns;
-        (timer.expired)(passed_over.cast_unsigned());
-    }
-    timer.next_ns
+    timer.run()
 }
 
 /// See the header.
@@ -187,7 +127,7 @@ pub unsafe extern "C" fn perf_test_timer_run(timer: *const Timer) -> i64 {
 pub unsafe extern "C" fn perf_test_timer_expired(timer: *const Timer, passed_over: u64) {
     // SAFETY: H4.
     let Some(timer) = (unsafe { timer.as_ref() }) else { return };
-    (timer.0.lock().unwrap_or_else(PoisonError::into_inner).expired)(passed_over);
+    timer.expire(passed_over);
 }
 
 /// See the header.

@@ -23,15 +23,15 @@
 pub mod abi;
 mod backend;
 mod description;
+mod endpoints;
 mod executor;
 mod exports;
 mod failure;
-mod matched;
-mod publisher;
+mod opaque;
+mod open;
 mod run;
-mod server;
 mod session;
-mod subscription;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -6,7 +6,9 @@ mod stream;
 mod tcp;
 mod udp;
 
-pub use can::{Can, CanFrameBits, CanTiming};
+pub use can::Can;
+#[cfg(feature = "simulated-can")]
+pub use can::{CanFrameBits, CanTiming};
 pub use serial::Serial;
 pub use tcp::Tcp;
 pub use udp::Udp;

@@ -6,8 +6,10 @@ mod serial;
 #[cfg(feature = "std")]
 mod std;
 
+#[cfg(feature = "simulated-can")]
+pub use self::std::SimulatedCan;
 #[cfg(feature = "std")]
-pub use self::std::{Port, SimulatedCan, SocketCan, TcpTransport, UdpTransport, open_serial};
+pub use self::std::{Port, SocketCan, TcpTransport, UdpTransport, open_serial};
 pub use can_fd::{CanFd, CanFdError, CanFdTransport};
 pub use length_prefix::LengthPrefixTransport;
 pub use serial::SerialTransport;

@@ -21,7 +21,8 @@ pub fn find(given: Option<PathBuf>) -> Result<PathBuf, Failure> {
         return Ok(path);
     }
     Err(Failure::Usage(format!(
-        "there is no agent {}: build it with `cargo build --release -p gantry-agent`, or name it with --agent PATH",
+        "there is no agent {}: build it with `cargo build --release -p gantry-agent --features simulated-can`, or name it with \
+         --agent PATH",
         path.display()
     )))
 }

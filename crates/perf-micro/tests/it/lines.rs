@@ -1,6 +1,6 @@
 //! `perf_micro throughput`, `latency` and `recovery`, with the real agent where it is built.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -26,11 +26,14 @@ impl Run {
     }
 }
 
-/// Runs an experiment to its good end. Without an agent the test is ignored.
+/// Runs an experiment to its good end. Without an agent that has the simulated CAN bus the test is ignored.
 fn run(experiment: &str) -> Run {
     let agent = Path::new(env!("CARGO_BIN_EXE_perf_micro")).with_file_name("gantry-agent");
-    if !agent.is_file() {
-        test_support::ignore("there is no gantry-agent; `cargo build -p gantry-agent` builds it");
+    let help = Command::new(agent).args(["can", "--help"]).output();
+    if !help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains("--simulated")) {
+        test_support::ignore(
+            "there is no gantry-agent with a simulated CAN bus; `cargo build -p gantry-agent --features simulated-can` builds it",
+        );
     }
     let (folder, memory) = (tempfile::tempdir().unwrap(), Memory::new());
     let done = memory.run(&format!("{experiment} --results {}", folder.path().display()));

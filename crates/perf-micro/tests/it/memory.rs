@@ -151,7 +151,7 @@ fn wrong_options_start_nothing() {
     }
     for (without, words) in [
         ("firmware/benchmark/Cargo.toml", "is not Gantry's folder of firmware: it has no benchmark/Cargo.toml"),
-        ("agent", "build it with `cargo build --release -p gantry-agent`"),
+        ("agent", "build it with `cargo build --release -p gantry-agent --features simulated-can`"),
     ] {
         let hidden = tools.path("hidden");
         fs::rename(tools.path(without), &hidden).unwrap();

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use super::{Clock, DeviceMemory, Endpoint, Error, Run, Sent, Taken};
-use crate::exports::{Daemons, Draft, Effective, Responder, Sentences, Sink, Timer};
+use crate::opaque::{Daemons, Draft, Effective, Responder, Sentences, Sink, Timer};
 
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -5,7 +5,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Mutex;
 
 use crate::abi::{self, Backend};
-use crate::exports::{self, Daemons, Draft, Effective, Responder, Sentences, Sink, Timer};
+use crate::exports;
+use crate::opaque::{Daemons, Draft, Effective, Responder, Sentences, Sink, Timer};
 
 /// The session, and each of its endpoints: the kinds that were created, the list of what has ended, the message that
 /// was sent last, and the addresses of the sink, of the timer and of the responder.

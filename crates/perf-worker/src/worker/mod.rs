@@ -7,111 +7,45 @@
 //! absence of locks shows by reading. Once a second the hand-over may lock and wake. The worker ends when its stdin
 //! ends, so it never outlives the coordinator.
 
-mod account;
 mod channel;
-mod drain;
+mod context;
 mod executors;
-mod listener;
+mod loops;
 mod matching;
-mod message;
 mod orders;
 pub mod own_cost;
 pub mod placement;
-mod probe;
-mod process_rows;
 mod program;
 pub mod protocol;
-mod publisher;
-mod publisher_watch;
-mod refusals;
-mod relay;
-mod relay_ends;
-mod reporter;
-mod rows;
-mod sample_recorder;
-mod shared_recorder;
-mod shared_thread;
-mod sources;
-mod subscriber;
+mod recording;
+mod reporting;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::mpsc::{self, SyncSender};
 use std::thread::JoinHandle;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::{
     backend::{Backend, Session},
-    endpoint::{Endpoint, EndpointPlan},
+    endpoint::Endpoint,
     measure::usage::Usage,
-    run_spec::RunSpec,
 };
-use account::InstrumentAccount;
 use channel::Channel;
+use context::account::InstrumentAccount;
+use context::outgoing::{OUTGOING_CAPACITY, Outgoing};
+use context::{Context, Flags, NOT_DRAINING};
 pub use executors::KEEPER_THREAD;
+use loops::{publisher, relay, shared_thread, subscriber};
 pub use orders::ORDERS_THREAD;
 use orders::{Orders, Way};
 use placement::Placement;
 pub use program::{exit_code, main};
-use protocol::{EndpointReport, Order, PROTOCOL, Plan, Report};
-use reporter::Reporter;
-use rows::Outgoing;
-
-/// Capacity of the queue to the reporting thread, rows. An endpoint waits when it is full.
-const OUTGOING_CAPACITY: usize = 1024;
-/// `Context::expected` before the order to drain.
-const NOT_DRAINING: u64 = u64::MAX;
-
-/// Orders to the endpoints while they measure, set by the order-reading thread.
-#[derive(Debug)]
-struct Flags {
-    /// Publish no more.
-    stop: AtomicBool,
-    /// End at once: the coordinator has gone or has closed stdin.
-    abandon: Arc<AtomicBool>,
-}
-
-impl Flags {
-    fn is_abandoned(&self) -> bool {
-        self.abandon.load(Ordering::Relaxed)
-    }
-}
-
-/// The context of an endpoint.
-struct Context {
-    plan: EndpointPlan,
-    placement: Placement,
-    spec: Arc<RunSpec>,
-    /// Rows are handed over this long after their seconds.
-    row_delay_ns: i64,
-    orders: Receiver<Arc<Order>>,
-    flags: Arc<Flags>,
-    /// Samples to expect in all; `NOT_DRAINING` while more may be sent.
-    expected: Arc<AtomicU64>,
-    outgoing: SyncSender<Outgoing>,
-    /// Of threads that only report.
-    account: InstrumentAccount,
-}
-
-impl Context {
-    fn report(&self, report: Report) {
-        // Fails only if the main thread has gone; then the process is ending.
-        let _ = self.outgoing.send(Outgoing::Control(Box::new(report)));
-    }
-
-    /// Says that all is done, and stays: others may still read what is this endpoint's, and its memory is yet to be
-    /// looked at.
-    fn finish(&self, report: EndpointReport) {
-        let _ = self.outgoing.send(Outgoing::Finished { endpoint: self.plan.endpoint, report });
-    }
-
-    fn wait_for_end(&self) {
-        while !self.flags.is_abandoned() && self.orders.recv().is_ok() {}
-    }
-}
+use protocol::{PROTOCOL, Plan, Report};
+use reporting::reporter::Reporter;
 
 /// Runs this process as a worker until its endpoints are done or the coordinator has gone. `backends` are the
 /// middlewares that it can measure. Returns the exit code.

@@ -9,10 +9,8 @@ use std::sync::mpsc::{Sender, SyncSender};
 use std::time::Duration;
 
 use super::{
-    Flags,
-    account::InstrumentAccount,
+    context::{Flags, account::InstrumentAccount, outgoing::Outgoing},
     protocol::{Order, Report, UNKNOWN},
-    rows::Outgoing,
 };
 use crate::{endpoint::Endpoint, measure::usage::Usage};
 

@@ -10,14 +10,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use super::account::InstrumentAccount;
+use super::context::account::InstrumentAccount;
+use super::context::outgoing::OUTGOING_CAPACITY;
+use super::context::{Context, Flags, NOT_DRAINING};
+use super::loops::publisher::{PublisherLoop, sleep};
+use super::loops::subscriber::SubscriberLoop;
 use super::matching::Start;
+use super::matching::probe::Early;
 use super::placement::Placement;
-use super::probe::Early;
 use super::protocol::times::ROW_DELAY_NS;
-use super::publisher::{PublisherLoop, sleep};
-use super::subscriber::SubscriberLoop;
-use super::{Context, Flags, NOT_DRAINING, OUTGOING_CAPACITY};
 use crate::{
     backend::{Draft, Matched, Matching, Publisher, Sent, Subscription, Taken},
     clock::{SECOND_NS, now_ns},

@@ -1,12 +1,11 @@
 //! CAN FD: a message is a frame, and each client has an identifier of 29 bits for both directions. The bus is one of
-//! SocketCAN or a simulated one.
+//! SocketCAN, or with the feature `simulated-can` a simulated one.
 
-mod node;
+#[cfg(feature = "simulated-can")]
 mod simulated;
-mod socket_file;
-mod timing;
 
-pub use timing::{CanFrameBits, CanTiming};
+#[cfg(feature = "simulated-can")]
+pub use simulated::{CanFrameBits, CanTiming};
 
 use super::stream::Stream;
 use crate::{
@@ -21,10 +20,8 @@ use gantry_xrce::framing::{
 };
 use rustix::{
     io::Errno,
-    net::{AddressFamily, Protocol, SocketFlags, SocketType, socket, socketpair, sockopt::set_socket_send_buffer_size},
+    net::{AddressFamily, Protocol, SocketType, socket, sockopt::set_socket_send_buffer_size},
 };
-use simulated::SimulatedBus;
-use socket_file::SocketFile;
 use socketcan::{CanFdSocket, Socket};
 use std::{
     fs, io,
@@ -51,7 +48,8 @@ pub struct Can {
     bus: Arc<Bus>,
     thread: Option<JoinHandle<()>>,
     /// The bus itself, if this process simulates it.
-    _simulated: Option<SimulatedBus>,
+    #[cfg(feature = "simulated-can")]
+    _simulated: Option<simulated::SimulatedBus>,
 }
 
 /// The agent's node on a bus.
@@ -70,8 +68,7 @@ impl Can {
         let failed = |source: io::Error| {
             let advice = match source.raw_os_error().map(Errno::from_raw_os_error) {
                 Some(Errno::AFNOSUPPORT | Errno::PROTONOSUPPORT) => {
-                    "; this kernel has no CAN: load its modules with `modprobe can_raw`, or host a simulated bus \
-                     (`can --simulated PATH`)"
+                    "; this kernel has no CAN: load its modules with `modprobe can_raw`"
                 }
                 Some(Errno::NODEV) => "; `ip link` lists the interfaces",
                 _ => "",
@@ -96,37 +93,6 @@ impl Can {
         Ok(Self::start(agent, line, format!("can {interface}"), false)?.0)
     }
 
-    /// Hosts a simulated bus, for kernels without CAN, and takes clients on it.
-    ///
-    /// Nodes connect to the Unix socket at `path`, of type SEQPACKET; a packet is a frame as SocketCAN has it (`struct
-    /// canfd_frame`). A frame with the lowest identifier is sent first, and takes the time that it takes on a wire
-    /// without errors. All nodes but its sender get it at its end. A node with another packet is disconnected; frames
-    /// for a node that does not read are lost, counted and logged.
-    ///
-    /// A thread with a time slack of a nanosecond runs the bus. The socket is removed at the end.
-    ///
-    /// # Errors
-    /// The socket cannot be made, or another bus has it.
-    pub fn simulated(agent: &Agent, path: &Path, timing: CanTiming) -> Result<Can> {
-        let what = || format!("the simulated CAN bus {}", path.display());
-        let socket = SocketFile::bind(path).map_err(|source| {
-            let advice = match source.kind() {
-                io::ErrorKind::AddrInUse => "; another agent hosts it: choose another path",
-                io::ErrorKind::AlreadyExists => "; the file is no socket: choose another path",
-                io::ErrorKind::NotFound => "; make its folder first",
-                _ => "",
-            };
-            Error::Open { what: what(), source, advice }
-        })?;
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let (line, end) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
-            .map_err(|error| Error::Open { what: what(), source: error.into(), advice: "" })?;
-        let name = format!("simulated can {}", path.display());
-        let (mut can, port) = Self::start(agent, line, name, timing.has_bit_rate_switch())?;
-        can._simulated = Some(SimulatedBus::start(socket, timing, end, port)?);
-        Ok(can)
-    }
-
     fn start(agent: &Agent, line: OwnedFd, name: String, has_bit_rate_switch: bool) -> Result<(Can, Port)> {
         let failed = |source| Error::Thread { what: "CAN", source };
         set_socket_send_buffer_size(&line, SEND_BUFFER_BYTES).map_err(|error| failed(error.into()))?;
@@ -135,7 +101,13 @@ impl Can {
         let port = agent.attach(bus.clone());
         let (of_thread, its_port) = (bus.clone(), port.clone());
         let thread = threads::spawn("can", move || of_thread.receive(&its_port)).map_err(failed)?;
-        Ok((Can { bus, thread: Some(thread), _simulated: None }, port))
+        let can = Can {
+            bus,
+            thread: Some(thread),
+            #[cfg(feature = "simulated-can")]
+            _simulated: None,
+        };
+        Ok((can, port))
     }
 }
 

@@ -3,6 +3,7 @@
 mod can_frames;
 mod port;
 mod serial_port;
+#[cfg(feature = "simulated-can")]
 mod simulated_can;
 mod socket_can;
 mod tcp;
@@ -10,6 +11,7 @@ mod udp;
 
 pub use port::Port;
 pub use serial_port::open_serial;
+#[cfg(feature = "simulated-can")]
 pub use simulated_can::SimulatedCan;
 pub use socket_can::SocketCan;
 pub use tcp::TcpTransport;

@@ -7,7 +7,7 @@ use super::{Part, receiver::Receiver, responder::Answering, sender::Sender, trig
 use crate::{
     backend::{Executor, NodeClient, Publisher},
     endpoint::{Endpoint, EndpointPlan},
-    worker::Context,
+    worker::context::Context,
 };
 
 /// Creates endpoints; a publisher comes before the subscriptions of its node.

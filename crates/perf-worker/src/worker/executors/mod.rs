@@ -22,12 +22,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::{
-    Context,
-    matching::{Start, wait_for_start},
-    probe::End,
+    context::{Context, outgoing::Outgoing},
+    matching::{Start, probe::End, wait_for_start},
     protocol::{EndpointReport, Report},
-    rows::Outgoing,
-    shared_recorder::GRACE_NS,
+    recording::shared_recorder::GRACE_NS,
 };
 use crate::{
     backend::{Executor, Publisher, Received, Session},

@@ -4,7 +4,7 @@
 use crate::{
     backend::{Draft, Stamp, Taken},
     endpoint::ChainLink,
-    worker::message::Message,
+    worker::loops::message::Message,
 };
 
 /// The bytes of an origin in a payload.

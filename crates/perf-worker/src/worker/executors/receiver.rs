@@ -9,7 +9,7 @@ use crate::{
     clock::work_cpu,
     endpoint::{ChainLink, Endpoint, EndpointPlan},
     measure::{histogram::Latencies, moments::Moments},
-    worker::{probe::is_probe, protocol::ChainReport, shared_recorder::SharedRecorder},
+    worker::{matching::probe::is_probe, protocol::ChainReport, recording::shared_recorder::SharedRecorder},
 };
 
 /// The callback of a subscription.

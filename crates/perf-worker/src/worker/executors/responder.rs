@@ -11,7 +11,10 @@ use crate::{
     measure::loss::{Arrival, Sequences},
     run_spec::{RunSpec, Touch},
     worker::{
-        Context, drain::DrainMonitor, probe::is_probe, relay_ends::Passed, rows::Rows, shared_recorder::GRACE_NS,
+        context::Context,
+        matching::{probe::is_probe, relay_ends::Passed},
+        recording::{drain::DrainMonitor, shared_recorder::GRACE_NS},
+        reporting::rows::Rows,
     },
 };
 

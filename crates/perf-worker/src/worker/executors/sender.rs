@@ -18,10 +18,10 @@ use crate::{
     pacing::Schedule,
     run_spec::{PassBy, RunSpec},
     worker::{
-        Context, Flags,
-        message::{Message, NO_STAMP, SentMessage},
+        context::{Context, Flags},
+        loops::message::{Message, NO_STAMP, SentMessage},
         protocol::times::{CATCH_UP_NS, LONGEST_DRAIN_NS, MOST_REFUSALS},
-        rows::Rows,
+        reporting::rows::Rows,
     },
 };
 

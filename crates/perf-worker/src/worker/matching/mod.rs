@@ -3,12 +3,14 @@
 //!
 //! The time until they are matched is the only measurement here.
 
+pub mod probe;
+pub mod relay_ends;
+
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use super::{
-    Context,
-    probe::{Early, End, Probes},
+    context::Context,
     protocol::{MatchStatus, Order, Report, times::QUIET_NS},
 };
 use crate::{
@@ -16,6 +18,7 @@ use crate::{
     clock::{SECOND_NS, now_ns},
     endpoint::Source,
 };
+use probe::{Early, End, Probes};
 
 /// Interval of the checks for the other side: the resolution of the time to match.
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);

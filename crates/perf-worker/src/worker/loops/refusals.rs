@@ -1,7 +1,7 @@
 //! Refusals of the middleware: the first is reported, and too many in a row end the endpoint.
 
-use super::{
-    Context,
+use crate::worker::{
+    context::Context,
     protocol::{Report, times::MOST_REFUSALS},
 };
 

@@ -4,16 +4,18 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{
-    Context,
-    matching::Start,
-    probe::{Heard, work_on},
-    sample_recorder::SampleRecorder,
-};
+use super::sample_recorder::SampleRecorder;
 use crate::{
     backend::{OtherClock, Sink, Taken},
     clock::{SECOND_NS, now_ns},
     endpoint::EndpointPlan,
+    worker::{
+        context::Context,
+        matching::{
+            Start,
+            probe::{Heard, work_on},
+        },
+    },
 };
 
 /// A row is ended this long after its second, so that a sample that was received in time and is being recorded is in

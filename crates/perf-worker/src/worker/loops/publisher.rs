@@ -7,19 +7,20 @@ use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
 use super::{
-    Context,
-    matching::wait_for_start,
     message::{Message, NO_STAMP, SentMessage},
-    probe::End,
-    protocol::{EndpointReport, times::CATCH_UP_NS},
     refusals::Refusals,
-    rows::Rows,
 };
 use crate::{
     backend::{Publisher, Session, Stamp},
     clock::{SECOND_NS, now_ns, sleep_until},
     measure::allocations::counted,
     pacing::Schedule,
+    worker::{
+        context::Context,
+        matching::{probe::End, wait_for_start},
+        protocol::{EndpointReport, times::CATCH_UP_NS},
+        reporting::rows::Rows,
+    },
 };
 
 /// The longest delay until the end of the run is noticed.

@@ -7,14 +7,14 @@
 
 use std::time::Duration;
 
-use super::Context;
-use super::matching::wait_for_start;
-use super::probe::End;
 use super::publisher::{PublisherLoop, sleep, sleep_precisely};
 use super::subscriber::SubscriberLoop;
 use crate::backend::{Client, Publisher, Session, Subscription};
 use crate::clock::now_ns;
 use crate::endpoint::Endpoint;
+use crate::worker::context::Context;
+use crate::worker::matching::probe::End;
+use crate::worker::matching::wait_for_start;
 
 /// The longest wait for samples of one subscription while others may have some.
 const TURN: Duration = Duration::from_millis(1);

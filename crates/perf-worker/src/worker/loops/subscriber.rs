@@ -6,21 +6,23 @@
 
 use std::time::Duration;
 
-use super::{
-    Context, listener,
-    matching::{Start, wait_for_start},
-    probe::{Early, End, work_on},
-    protocol::EndpointReport,
-    publisher_watch::PublisherWatch,
-    refusals::Refusals,
-    sample_recorder::SampleRecorder,
-};
+use super::{listener, refusals::Refusals};
 use crate::{
     backend::{Delivery, DeliveryKind, Session, Subscription, Taken},
     choice::Choice,
     clock::{SECOND_NS, now_ns, sleep_until},
     measure::allocations::counted,
     run_spec::Wait,
+    worker::{
+        context::Context,
+        matching::{
+            Start,
+            probe::{Early, End, work_on},
+            wait_for_start,
+        },
+        protocol::EndpointReport,
+        recording::{publisher_watch::PublisherWatch, sample_recorder::SampleRecorder},
+    },
 };
 
 /// A subscription that busy-waits begins to do so this long before the start.

@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::protocol::Report;
 use crate::{
     endpoint::Endpoint,
     measure::{resources::Resources, tally::Tally},
+    worker::protocol::Report,
 };
 
 /// The number of endpoints in executors from which on a process reports sums.

@@ -5,14 +5,7 @@
 
 use std::ops::Range;
 
-use super::{
-    Context,
-    drain::DrainMonitor,
-    matching::Start,
-    probe::{Early, is_probe},
-    rows::Rows,
-    sources::Sources,
-};
+use super::{drain::DrainMonitor, sources::Sources};
 use crate::{
     backend::{OtherClock, Taken},
     clock::{SECOND_NS, now_ns},
@@ -24,6 +17,14 @@ use crate::{
     pacing::Schedule,
     payload,
     run_spec::Touch,
+    worker::{
+        context::Context,
+        matching::{
+            Start,
+            probe::{Early, is_probe},
+        },
+        reporting::rows::Rows,
+    },
 };
 
 /// The recorder of a subscription.
@@ -312,7 +313,7 @@ mod tests {
         endpoint::{Endpoint, EndpointPlan},
         pacing::Pace,
         run_spec::tests::example,
-        worker::{Flags, NOT_DRAINING, account::InstrumentAccount, placement::Placement},
+        worker::{Flags, NOT_DRAINING, context::account::InstrumentAccount, placement::Placement},
     };
 
     /// A subscription of a run without seconds to leave out. No orders come, and nobody reads its reports.

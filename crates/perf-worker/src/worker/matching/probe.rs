@@ -8,16 +8,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use super::{
-    Context,
-    protocol::{MatchStatus, times::PROBE_INTERVAL_NS},
-    relay_ends::{Ends, Passed},
-};
+use super::relay_ends::{Ends, Passed};
 use crate::{
     backend::{Listener, Matched, Matching, Publisher, Received, Sent, Stamp, Subscription, Taken},
     clock::{now_ns, work},
     endpoint::EndpointPlan,
     run_spec::Touch,
+    worker::{
+        context::Context,
+        protocol::{MatchStatus, times::PROBE_INTERVAL_NS},
+    },
 };
 
 /// The most messages that are taken at once: other programs may publish without a pause.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use perf_worker::backend::{Matched, Matching, MatchingKind, OtherClock};
 
 use crate::abi::{self, MatchedFunctions};
-use crate::exports::Sentences;
 use crate::failure::Failure;
+use crate::opaque::Sentences;
+use crate::open::{Endpoint, Open};
 use crate::run::CEndpoint;
-use crate::session::{Endpoint, Open};
 
 /// An endpoint of the back end, which ends with this.
 pub struct CMatched {

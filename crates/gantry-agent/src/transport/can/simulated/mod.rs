@@ -3,27 +3,32 @@
 //! The frames start and end at times that are computed, not at those at which the thread runs: the bus has the
 //! throughput of a wire although the thread is late now and then.
 
-use super::{
-    node::{Gone, Node},
-    socket_file::SocketFile,
-    timing::CanTiming,
-};
+mod node;
+mod socket_file;
+mod timing;
+
+pub use timing::{CanFrameBits, CanTiming};
+
+use super::Can;
 use crate::{
-    agent::Port,
+    agent::{Agent, Port},
     error::{Error, Result},
     threads,
 };
 use gantry_xrce::framing::socket_can::FRAME_BYTES;
+use node::{Gone, Node};
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
     io::Errno,
-    net::{SocketFlags, accept_with},
+    net::{AddressFamily, SocketFlags, SocketType, accept_with, socketpair},
     thread::set_current_timer_slack,
 };
+use socket_file::SocketFile;
 use std::{
     io,
     num::NonZeroU64,
     os::fd::OwnedFd,
+    path::Path,
     sync::Arc,
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -33,6 +38,39 @@ use std::{
 const CATCH_UP: Duration = Duration::from_millis(2);
 /// After a node could not be taken, as for want of descriptors, none is taken for so long.
 const PAUSE: Duration = Duration::from_millis(250);
+
+impl Can {
+    /// Hosts a simulated bus, for kernels without CAN, and takes clients on it.
+    ///
+    /// Nodes connect to the Unix socket at `path`, of type SEQPACKET; a packet is a frame as SocketCAN has it (`struct
+    /// canfd_frame`). A frame with the lowest identifier is sent first, and takes the time that it takes on a wire
+    /// without errors. All nodes but its sender get it at its end. A node with another packet is disconnected; frames
+    /// for a node that does not read are lost, counted and logged.
+    ///
+    /// A thread with a time slack of a nanosecond runs the bus. The socket is removed at the end.
+    ///
+    /// # Errors
+    /// The socket cannot be made, or another bus has it.
+    pub fn simulated(agent: &Agent, path: &Path, timing: CanTiming) -> Result<Can> {
+        let what = || format!("the simulated CAN bus {}", path.display());
+        let socket = SocketFile::bind(path).map_err(|source| {
+            let advice = match source.kind() {
+                io::ErrorKind::AddrInUse => "; another agent hosts it: choose another path",
+                io::ErrorKind::AlreadyExists => "; the file is no socket: choose another path",
+                io::ErrorKind::NotFound => "; make its folder first",
+                _ => "",
+            };
+            Error::Open { what: what(), source, advice }
+        })?;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let (line, end) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+            .map_err(|error| Error::Open { what: what(), source: error.into(), advice: "" })?;
+        let name = format!("simulated can {}", path.display());
+        let (mut can, port) = Self::start(agent, line, name, timing.has_bit_rate_switch())?;
+        can._simulated = Some(SimulatedBus::start(socket, timing, end, port)?);
+        Ok(can)
+    }
+}
 
 /// A bus and its thread, which ends when this is dropped.
 #[derive(Debug)]

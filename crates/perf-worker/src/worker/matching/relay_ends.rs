@@ -1,11 +1,11 @@
 //! The two ends of a relay, and the messages that it passes on from one to the other.
 
-use super::Context;
 use crate::{
     backend::{Draft, Matched, Matching, OtherClock, Publisher, Server, Session, Stamp, Subscription, Taken},
     endpoint::EndpointPlan,
     payload,
     run_spec::Touch,
+    worker::context::Context,
 };
 
 /// The two ends of a relay.

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{
-    Context, NOT_DRAINING,
-    protocol::times::{LONGEST_DRAIN_NS, SHORTEST_DRAIN_NS},
+use crate::{
+    clock::SECOND_NS,
+    worker::{
+        context::{Context, NOT_DRAINING},
+        protocol::times::{LONGEST_DRAIN_NS, SHORTEST_DRAIN_NS},
+    },
 };
-use crate::clock::SECOND_NS;
 
 /// The timeout as a multiple of the longest latency, or of the period.
 const TIMEOUT_FACTOR: i64 = 2;

@@ -7,13 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use super::{
-    account::InstrumentAccount,
-    channel::Channel,
-    process_rows::{MANY_ENDPOINTS, ProcessRows},
-    protocol::Report,
-    rows::Outgoing,
-};
+use super::process_rows::{MANY_ENDPOINTS, ProcessRows};
 use crate::{
     backend::Session,
     clock::work_cpu,
@@ -26,6 +20,11 @@ use crate::{
         usage::Usage,
     },
     run_spec::RunSpec,
+    worker::{
+        channel::Channel,
+        context::{account::InstrumentAccount, outgoing::Outgoing},
+        protocol::Report,
+    },
 };
 
 /// The sender of all reports; it lives on the main thread.

@@ -1,7 +1,11 @@
 //! The watch of a subscription over the publishers of its topic: whether there are any, and why not.
 
-use super::{Context, protocol::EndpointReport, sample_recorder::SampleRecorder};
-use crate::{backend::Matched, clock::SECOND_NS};
+use super::sample_recorder::SampleRecorder;
+use crate::{
+    backend::Matched,
+    clock::SECOND_NS,
+    worker::{context::Context, protocol::EndpointReport},
+};
 
 /// Interval of the checks.
 const CHECK_INTERVAL_NS: i64 = SECOND_NS / 10;

@@ -5,14 +5,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{
-    Context,
-    matching::wait_for_start,
-    probe::End,
-    publisher_watch::PublisherWatch,
-    shared_recorder::{GRACE_NS, SharedRecorder},
+use crate::{
+    backend::Listener,
+    clock::now_ns,
+    measure::usage::Usage,
+    worker::{
+        context::Context,
+        matching::{probe::End, wait_for_start},
+        recording::{
+            publisher_watch::PublisherWatch,
+            shared_recorder::{GRACE_NS, SharedRecorder},
+        },
+    },
 };
-use crate::{backend::Listener, clock::now_ns, measure::usage::Usage};
 
 /// Starts the delivery, waits for matching and for the start, and stays until no more samples come and the run is over.
 pub fn run(context: &Context, mut listener: Box<dyn Listener>) -> Result<(), String> {

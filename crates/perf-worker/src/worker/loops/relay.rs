@@ -3,21 +3,24 @@
 //!
 //! The publisher's and the subscription's workers measure the round trip; a relay only counts messages.
 
-use super::{
-    Context,
-    drain::DrainMonitor,
-    matching::{Start, wait_for_start},
-    probe::{End, is_probe, work_on},
-    protocol::EndpointReport,
-    refusals::Refusals,
-    relay_ends::{Ends, Passed},
-    rows::Rows,
-};
+use super::refusals::Refusals;
 use crate::{
     backend::{OtherClock, Session, Taken},
     clock::now_ns,
     measure::loss::{Arrival, Sequences},
     run_spec::Wait,
+    worker::{
+        context::Context,
+        matching::{
+            Start,
+            probe::{End, is_probe, work_on},
+            relay_ends::{Ends, Passed},
+            wait_for_start,
+        },
+        protocol::EndpointReport,
+        recording::drain::DrainMonitor,
+        reporting::rows::Rows,
+    },
 };
 
 /// Creates both ends, waits for matching and for the start, and passes messages on until no more come.

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use perf_worker::backend::{Matched, Matching, OtherClock, Received};
 
-use crate::publisher::CPublisher;
-use crate::subscription::CListener;
+use super::publisher::CPublisher;
+use super::subscription::CListener;
 
 /// A server of a node.
 pub struct CServer {

@@ -7,45 +7,12 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 
-use super::{
-    Context,
-    protocol::{EndpointReport, Report},
-};
 use crate::{
     endpoint::Endpoint,
     measure::tally::{TALLIES, Tally},
     pacing::Seconds,
+    worker::context::{Context, outgoing::Outgoing},
 };
-
-/// A message to the reporting thread.
-pub enum Outgoing {
-    /// A report outside the measurement.
-    Control(Box<Report>),
-    /// The measurement begins.
-    Started,
-    /// A row.
-    Row {
-        /// The endpoint.
-        endpoint: Endpoint,
-        /// The index of the second.
-        second: u64,
-        /// False for a part of a second.
-        whole: bool,
-        /// The counts.
-        tally: Box<Tally>,
-        /// The way back of the box when it is empty again.
-        recycle: SyncSender<Box<Tally>>,
-    },
-    /// An endpoint has finished.
-    Finished {
-        /// The endpoint.
-        endpoint: Endpoint,
-        /// Its report.
-        report: EndpointReport,
-    },
-    /// An endpoint's thread ends.
-    ThreadEnded,
-}
 
 /// The rows of one endpoint.
 pub struct Rows {

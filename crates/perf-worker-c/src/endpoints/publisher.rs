@@ -4,10 +4,10 @@ use std::ffi::c_void;
 
 use perf_worker::backend::{self as contract, Matched, Matching, OtherClock, Publisher, Sent};
 
+use super::matched::CMatched;
 use crate::abi::{self, PublisherFunctions};
-use crate::exports::Draft;
-use crate::matched::CMatched;
-use crate::subscription::unless_0;
+use crate::opaque::Draft;
+use crate::taken::unless_0;
 
 /// A publisher of the back end.
 pub struct CPublisher {

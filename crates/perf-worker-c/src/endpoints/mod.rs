@@ -1,0 +1,143 @@
+//! The endpoints of a session: publishers, subscriptions, and both sides of services.
+
+pub mod matched;
+pub mod publisher;
+pub mod server;
+pub mod subscription;
+
+use std::sync::Arc;
+
+use perf_worker::{
+    backend::{MatchingKind, Subscription},
+    endpoint::EndpointPlan,
+};
+
+use crate::abi::{self, ServiceEnd};
+use crate::failure::Failure;
+use crate::open::{Endpoint, Open};
+use crate::run::{CEndpoint, Kind};
+use matched::CMatched;
+use publisher::CPublisher;
+use subscription::{CListener, CSubscription};
+
+/// Both parts of one side of a service.
+pub struct ServiceParts {
+    /// The part that sends.
+    pub publisher: CPublisher,
+    /// The part that receives.
+    pub subscription: Endpoint,
+}
+
+/// Makes the endpoints of one session.
+#[derive(Clone)]
+pub struct Endpoints {
+    /// The session of the program in C, which is closed with the last clone.
+    pub open: Arc<Open>,
+    matching: MatchingKind,
+}
+
+impl Endpoints {
+    /// The maker of endpoints in the session `open`, which know their matching in this way.
+    pub fn new(open: Arc<Open>, matching: MatchingKind) -> Endpoints {
+        Endpoints { open, matching }
+    }
+
+    /// Makes an endpoint with `create`.
+    fn create(
+        &self,
+        plan: &EndpointPlan,
+        kind: Kind,
+        name: &str,
+        create: Option<abi::Create>,
+    ) -> Result<Endpoint, String> {
+        let (endpoint, mut failure) = (Arc::new(CEndpoint::new(plan, kind)?), Failure::new());
+        let create = create.ok_or_else(|| format!("the back end has no function {name}"))?;
+        // SAFETY: H1, H4: run and plan live as long as the endpoint.
+        let object =
+            unsafe { create(self.open.object, self.open.run.address(), endpoint.address(), failure.address()) };
+        if object.is_null() { Err(failure.sentence(name)) } else { Ok(Endpoint { object, plan: endpoint }) }
+    }
+
+    /// Makes both parts of one side of a service.
+    fn create_end(
+        &self,
+        plan: &EndpointPlan,
+        kind: Kind,
+        name: &str,
+        create: Option<abi::CreateEnd>,
+    ) -> Result<ServiceParts, String> {
+        let topic = &plan.topic;
+        let create = create.ok_or_else(|| format!("this middleware has no services, and {topic} is one"))?;
+        let (endpoint, mut failure) = (Arc::new(CEndpoint::new(plan, kind)?), Failure::new());
+        let mut end = ServiceEnd { publisher: std::ptr::null_mut(), subscription: std::ptr::null_mut() };
+        let (run, plan) = (self.open.run.address(), endpoint.address());
+        // SAFETY: H1, H4: run and plan live as long as both parts.
+        let returned = unsafe { create(self.open.object, run, plan, &raw mut end, failure.address()) };
+        failure.check(name, returned)?;
+        if end.publisher.is_null() || end.subscription.is_null() {
+            return Err(format!("the back end's function {name} returned 0 and left a part NULL"));
+        }
+        let publisher = self.publisher_of(Endpoint { object: end.publisher, plan: endpoint.clone() });
+        Ok(ServiceParts { publisher, subscription: Endpoint { object: end.subscription, plan: endpoint } })
+    }
+
+    /// Makes a client.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn create_client(&self, plan: &EndpointPlan) -> Result<ServiceParts, String> {
+        self.create_end(plan, Kind::Client, "create_client", self.open.functions.create_client)
+    }
+
+    /// Makes a server.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn create_server(&self, plan: &EndpointPlan) -> Result<ServiceParts, String> {
+        self.create_end(plan, Kind::Server, "create_server", self.open.functions.create_server)
+    }
+
+    fn publisher_of(&self, endpoint: Endpoint) -> CPublisher {
+        let functions = self.open.functions.publisher;
+        CPublisher::new(CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint), functions)
+    }
+
+    /// Makes a publisher.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn create_publisher(&self, plan: &EndpointPlan) -> Result<CPublisher, String> {
+        let endpoint = self.create(plan, Kind::Publisher, "publisher.create", self.open.functions.publisher.create)?;
+        Ok(self.publisher_of(endpoint))
+    }
+
+    /// Makes an endpoint that receives.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn create_subscription(&self, plan: &EndpointPlan) -> Result<Endpoint, String> {
+        self.create(plan, Kind::Subscription, "subscription.create", self.open.functions.subscription.create)
+    }
+
+    /// Makes a subscription that delivers messages, in an executor or by itself.
+    ///
+    /// # Errors
+    /// The sentence of the back end.
+    pub fn create_listener(&self, plan: &EndpointPlan) -> Result<CListener, String> {
+        Ok(self.listener_of(self.create_subscription(plan)?))
+    }
+
+    /// The listener of an endpoint that receives.
+    pub fn listener_of(&self, endpoint: Endpoint) -> CListener {
+        let functions = self.open.functions.subscription;
+        let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);
+        CListener::new(matched, functions)
+    }
+
+    /// The subscription of an endpoint that receives.
+    pub fn subscription_of(&self, endpoint: Endpoint) -> Box<dyn Subscription> {
+        let functions = self.open.functions.subscription;
+        let matched = CMatched::new(self.open.clone(), functions.matched, self.matching, endpoint);
+        Box::new(CSubscription::new(matched, functions))
+    }
+}

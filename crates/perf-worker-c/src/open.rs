@@ -1,0 +1,39 @@
+//! A session of the back end, and an endpoint in it, as C made them.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use crate::abi;
+use crate::run::{CEndpoint, CRun};
+
+/// A session that is open, and closes when it and its endpoints are gone.
+pub struct Open {
+    /// The functions of the back end.
+    pub functions: abi::Backend,
+    /// The session in C.
+    pub object: *mut c_void,
+    /// The run.
+    pub run: &'static CRun,
+}
+
+// SAFETY: H3; the run does not change.
+unsafe impl Send for Open {}
+// SAFETY: as before.
+unsafe impl Sync for Open {}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(close) = self.functions.close {
+            // SAFETY: H1; it was opened, and this is the only end of it.
+            unsafe { close(self.object) };
+        }
+    }
+}
+
+/// An endpoint of the back end, and its plan.
+pub struct Endpoint {
+    /// The endpoint.
+    pub object: *mut c_void,
+    /// Its plan, at an address that stays.
+    pub plan: Arc<CEndpoint>,
+}

@@ -1,0 +1,70 @@
+//! The context of an endpoint: its plan and its run, orders on their way in, reports on their way out.
+
+pub mod account;
+pub mod outgoing;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use super::{
+    placement::Placement,
+    protocol::{EndpointReport, Order, Report},
+};
+use crate::{endpoint::EndpointPlan, run_spec::RunSpec};
+use account::InstrumentAccount;
+use outgoing::Outgoing;
+
+/// `Context::expected` before the order to drain.
+pub const NOT_DRAINING: u64 = u64::MAX;
+
+/// Orders to the endpoints while they measure, set by the order-reading thread.
+#[derive(Debug)]
+pub struct Flags {
+    /// Publish no more.
+    pub stop: AtomicBool,
+    /// End at once: the coordinator has gone or has closed stdin.
+    pub abandon: Arc<AtomicBool>,
+}
+
+impl Flags {
+    /// Whether the endpoint ends at once.
+    pub fn is_abandoned(&self) -> bool {
+        self.abandon.load(Ordering::Relaxed)
+    }
+}
+
+/// The context of an endpoint.
+pub struct Context {
+    pub plan: EndpointPlan,
+    pub placement: Placement,
+    pub spec: Arc<RunSpec>,
+    /// Rows are handed over this long after their seconds.
+    pub row_delay_ns: i64,
+    pub orders: Receiver<Arc<Order>>,
+    pub flags: Arc<Flags>,
+    /// Samples to expect in all; `NOT_DRAINING` while more may be sent.
+    pub expected: Arc<AtomicU64>,
+    pub outgoing: SyncSender<Outgoing>,
+    /// Of threads that only report.
+    pub account: InstrumentAccount,
+}
+
+impl Context {
+    /// Hands a report to the reporting thread.
+    pub fn report(&self, report: Report) {
+        // Fails only if the main thread has gone; then the process is ending.
+        let _ = self.outgoing.send(Outgoing::Control(Box::new(report)));
+    }
+
+    /// Says that all is done, and stays: others may still read what is this endpoint's, and its memory is yet to be
+    /// looked at.
+    pub fn finish(&self, report: EndpointReport) {
+        let _ = self.outgoing.send(Outgoing::Finished { endpoint: self.plan.endpoint, report });
+    }
+
+    /// Waits until the coordinator closes stdin, or has gone.
+    pub fn wait_for_end(&self) {
+        while !self.flags.is_abandoned() && self.orders.recv().is_ok() {}
+    }
+}

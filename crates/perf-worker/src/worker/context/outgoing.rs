@@ -1,0 +1,42 @@
+//! Messages from the threads of endpoints to the reporting thread.
+
+use std::sync::mpsc::SyncSender;
+
+use crate::{
+    endpoint::Endpoint,
+    measure::tally::Tally,
+    worker::protocol::{EndpointReport, Report},
+};
+
+/// Capacity of the queue to the reporting thread, rows. An endpoint waits when it is full.
+pub const OUTGOING_CAPACITY: usize = 1024;
+
+/// A message to the reporting thread.
+pub enum Outgoing {
+    /// A report outside the measurement.
+    Control(Box<Report>),
+    /// The measurement begins.
+    Started,
+    /// A row.
+    Row {
+        /// The endpoint.
+        endpoint: Endpoint,
+        /// The index of the second.
+        second: u64,
+        /// False for a part of a second.
+        whole: bool,
+        /// The counts.
+        tally: Box<Tally>,
+        /// The way back of the box when it is empty again.
+        recycle: SyncSender<Box<Tally>>,
+    },
+    /// An endpoint has finished.
+    Finished {
+        /// The endpoint.
+        endpoint: Endpoint,
+        /// Its report.
+        report: EndpointReport,
+    },
+    /// An endpoint's thread ends.
+    ThreadEnded,
+}

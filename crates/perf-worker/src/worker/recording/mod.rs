@@ -1,0 +1,7 @@
+//! Recorders of samples: latencies, losses and order, until no more samples come.
+
+pub mod drain;
+pub mod publisher_watch;
+pub mod sample_recorder;
+pub mod shared_recorder;
+pub mod sources;
