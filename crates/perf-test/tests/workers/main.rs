@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Output, Stdio};
 
 use command_fds::{CommandFdExt, FdMapping};
 use perf_test::report::full::{Log, Summary};
-use perf_worker::worker::protocol::REPORTS_FD;
+use perf_worker::worker::protocol::{PROTOCOL, REPORTS_FD};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -244,9 +244,11 @@ fn a_program_names_the_daemons_of_its_run() {
 }
 
 fn an_answer_that_is_no_check_is_refused() {
+    let no_check =
+        format!("perf_test_other does not check options as version {PROTOCOL} of the worker protocol demands");
     for (check, words) in [
         ("echo no such verb >&2; exit 1", "perf_test_other check: no such verb"),
-        ("echo ok", "perf_test_other does not check options as version 2 of the worker protocol demands"),
+        ("echo ok", no_check.as_str()),
         (
             r#"echo '{"daemons": [{"name": "d", "command": [], "ready": {"Line": "x"}}]}'"#,
             "perf_test_other check: the daemon d has no command",

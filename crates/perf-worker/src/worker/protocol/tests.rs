@@ -160,6 +160,7 @@ fn the_page_has_every_field_and_every_value() {
 fn the_page_has_the_numbers_of_the_code() {
     let seconds = |time_ns: i64| format!("{} s", time_ns as f64 / 1e9);
     for (number, words) in [
+        (format!("{PROTOCOL}"), "The protocol has version {} ("),
         (format!("{PROTOCOL}"), "`protocol`, a number: {}"),
         (seconds(times::READY_NS), "Each endpoint has {} for `Ready`"),
         (seconds(times::FINISH_NS), "and {} after `Stop`, `Drain` or the end"),
