@@ -5,9 +5,9 @@ use std::{ffi::OsString, io::Write, process::ExitCode};
 use clap::Parser;
 use gantry::printable;
 use perf_test::{
-    coordinator::daemon::become_daemon,
-    error::Failure,
+    common::error::Failure,
     report::{cannot_write, terminal::write_lines},
+    run::coordinator::daemon::become_daemon,
 };
 
 use crate::{

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use perf_test::batch::Folder;
+use perf_test::experiments::batch::Folder;
 
 /// The results of an experiment.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use std::process::Command;
 use serde::Deserialize;
 
 use crate::{
-    answer::Answer,
     backend::{BUILT_IN, IN_THIS_PROGRAM},
+    common::answer::Answer,
 };
 use perf_worker::{
     backend::{Backend, Capabilities, DaemonCommand, Description},

@@ -4,56 +4,40 @@
 //! middleware, one process for the publishers and one for each subscription; the crate `perf_worker` is their part.
 //! Only `backend::gantry` and `messages` know a middleware. Measurements, rows and reports are plain numbers.
 //!
+//! From the top, each room imports only from the rooms below it (`tests/storeys.rs`):
+//!
 //! ```text
-//! cli ─► requirement ─► program ─► runner ─► coordinator ─► report ─► plot
-//!                            │                   │    ▲ rows
-//!                   repeat ◄─┘             orders▼    │
-//!                                          perf_worker ─► backend ─► gantry (messages) │ mock
+//! program                     one verb of the command line, from arguments to exit code
+//! experiments                 many runs: batch ◄─ sweep, middlewares, conditions, scale ─► results_file; page
+//! run                         one run: runner, topology, check ─► coordinator
+//! cli                         the command line, and what it means
+//! judge                       requirements, changes, comparisons, spread
+//! report                      terminal, CSV, JSON, iRobot's files, plots
+//! log                         the model of a run: its figures, its rows, its document
+//! communicator, backend       middlewares: Gantry's worker, mock
+//! topology, messages          systems of nodes, benchmark messages
+//! system, measure, common     the machine, statistics, errors and units
 //! ```
-//! `figures` is the catalogue of a run's figures. `batch` does many runs of several contestants into one folder, in
-//! rounds: `experiment` every combination of options and the presets of it, `versus` contestants side by side,
-//! `conditions` runs under several settings of the machine, `scale` topologies of many sizes. Each writes a
-//! `results_file`. `comparison` compares the logs of several runs, `results` shows a folder of them as a page,
-//! `conformance` checks a back end by short runs, `listing` shows the middlewares, messages and topologies.
-//! `topology` reads systems of many nodes, and `robot` runs them: the same coordinator, with endpoints in the
-//! middleware's executors. `system` describes the machine and watches it during a run. Across hosts it measures
-//! only round trips, because latencies are differences of one clock.
+//! A run: `coordinator` gives orders to `perf_worker`s, merges their rows of each second into the `log`, and `report`
+//! shows them. `log::figures` is the catalogue of a run's figures. `experiments::batch` does many runs of several
+//! contestants into one folder, in rounds: `sweep` every combination of options and the presets of it, `middlewares`
+//! contestants side by side, `conditions` runs under several settings of the machine, `scale` topologies of many
+//! sizes. Each writes a `results_file`; `page` shows a folder of them. `run::topology` runs a `topology`: the same
+//! coordinator, with endpoints in the middleware's executors. `system` describes the machine and watches it during a
+//! run. Across hosts it measures only round trips, because latencies are differences of one clock.
 #![deny(unsafe_code)]
 
-mod answer;
 pub mod backend;
-pub mod batch;
-pub mod change;
 pub mod cli;
-pub mod communicator;
-pub mod comparison;
-pub mod conditions;
-pub mod conformance;
-pub mod coordinator;
-pub mod error;
-pub mod experiment;
-pub mod figures;
-pub mod idle;
-pub mod interrupt;
-pub mod listing;
-pub mod measure;
+pub mod common;
+mod communicator;
+pub mod experiments;
+mod judge;
+pub mod log;
+mod measure;
 pub mod messages;
-mod nearest;
 pub mod program;
-pub mod repeat;
 pub mod report;
-pub mod requirement;
-pub mod results;
-pub mod results_file;
-pub mod robot;
-pub mod row;
-pub mod runner;
-mod scalar;
-pub mod scale;
+pub mod run;
 pub mod system;
-pub mod topic;
 pub mod topology;
-pub mod units;
-pub mod verdict;
-pub mod versus;
-pub mod warning;

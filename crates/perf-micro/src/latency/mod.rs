@@ -24,7 +24,10 @@ use exchange::joined;
 pub use exchange::{Received, Sent};
 use host::Host;
 pub use options::{AFTER_HELP, LatencyOptions};
-use perf_test::{batch::Folder, error::Failure, interrupt::Interrupt};
+use perf_test::{
+    common::{error::Failure, interrupt::Interrupt},
+    experiments::batch::Folder,
+};
 use statistics::Row;
 
 /// The format of `micro-latency.json`.

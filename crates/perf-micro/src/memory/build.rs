@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 
 use super::{target::Target, variant::Variant};
-use perf_test::error::Failure;
+use perf_test::common::error::Failure;
 
 const PACKAGE: &str = "benchmark";
 /// The folder's name in Gantry's repository.

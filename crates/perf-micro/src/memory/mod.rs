@@ -25,7 +25,11 @@ use serde::Serialize;
 use crate::{results::Results, rig};
 use costs::{Costs, Figure};
 pub use options::{AFTER_HELP, MemoryOptions};
-use perf_test::{batch::Folder, error::Failure, interrupt::Interrupt, report::plot::stacks::draw};
+use perf_test::{
+    common::{error::Failure, interrupt::Interrupt},
+    experiments::batch::Folder,
+    report::plot::stacks::draw,
+};
 use plan::Plan;
 use runs::{Measured, Surroundings};
 pub use target::Target;

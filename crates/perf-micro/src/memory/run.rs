@@ -11,7 +11,7 @@ use super::{
     target::{EMULATOR, Target},
     variant::Variant,
 };
-use perf_test::interrupt::Interrupt;
+use perf_test::common::interrupt::Interrupt;
 
 /// The time that a run has. It takes about a second.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -14,7 +14,7 @@ use super::{
     target::Target,
     variant::Variant,
 };
-use perf_test::{batch::Progress, interrupt::Interrupt};
+use perf_test::{common::interrupt::Interrupt, experiments::batch::Progress};
 
 /// Domains of the runs, from the highest one downward, so that they meet no robot.
 const HIGHEST_DOMAIN: u32 = gantry::MAX_DOMAIN_ID;

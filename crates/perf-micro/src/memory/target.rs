@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use perf_worker::choice::Choice;
 use serde::Serialize;
 
-use perf_test::error::Failure;
+use perf_test::common::error::Failure;
 
 /// The emulator of the board.
 pub const EMULATOR: &str = "qemu-system-arm";

@@ -7,7 +7,7 @@ use crate::{
     rig::Rig,
     transport::Transport,
 };
-use perf_test::interrupt::Interrupt;
+use perf_test::common::interrupt::Interrupt;
 
 /// One exchange in this number loses a frame, in turn the board's and the agent's.
 pub const EACH: usize = 5;

@@ -34,9 +34,8 @@ use lost_frame::LostFrame;
 pub use options::{AFTER_HELP, RecoveryOptions};
 use outcome::{Fault, Outcome};
 use perf_test::{
-    batch::{Folder, Progress},
-    error::Failure,
-    interrupt::Interrupt,
+    common::{error::Failure, interrupt::Interrupt},
+    experiments::batch::{Folder, Progress},
 };
 pub use scenario::Scenario;
 use scenario::{DAMAGED_BYTES_PER_MILLION, LOST_FRAMES_PER_MILLION};

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use perf_worker::backend::{DaemonCommand, Readiness};
 
 use crate::line::Line;
-use perf_test::{coordinator::daemon::StartedDaemon, error::Failure, interrupt::Interrupt};
+use perf_test::{
+    common::{error::Failure, interrupt::Interrupt},
+    run::coordinator::daemon::StartedDaemon,
+};
 
 /// The name of the program.
 const PROGRAM: &str = "gantry-agent";

@@ -15,7 +15,10 @@ use crate::{line::Line, transport::Transport};
 pub use agent::find;
 pub use board::{BoardClient, BoardClock, wait};
 pub use board_line::{BoardLine, Sent, Traffic};
-use perf_test::{coordinator::daemon::StartedDaemon, error::Failure, interrupt::Interrupt};
+use perf_test::{
+    common::{error::Failure, interrupt::Interrupt},
+    run::coordinator::daemon::StartedDaemon,
+};
 
 /// The node of the board.
 pub const BOARD: &str = "board";

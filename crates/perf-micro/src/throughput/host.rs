@@ -7,7 +7,7 @@ use gantry_msgs::std_msgs::msg::String as Text;
 use perf_worker::clock::{SECOND_NS, now_ns};
 
 use super::board::NUMBER_DIGITS;
-use perf_test::interrupt::Interrupt;
+use perf_test::common::interrupt::Interrupt;
 
 /// The longest wait for the first text.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(30);

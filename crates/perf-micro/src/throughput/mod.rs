@@ -24,9 +24,8 @@ use board::Orders;
 use host::Host;
 pub use options::{AFTER_HELP, ThroughputOptions};
 use perf_test::{
-    batch::{Folder, Progress},
-    error::Failure,
-    interrupt::Interrupt,
+    common::{error::Failure, interrupt::Interrupt},
+    experiments::batch::{Folder, Progress},
     report::plot::throughput::draw,
 };
 use row::{Passed, Row};

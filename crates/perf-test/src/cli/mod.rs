@@ -3,38 +3,38 @@
 //! `options` declares the options, `values` parses their values, `legacy` holds the spellings and options of older
 //! generations, and `resolve` turns all into one checked [`Resolved`].
 
-mod comparing;
+mod check;
+mod compare;
 mod conditions;
-mod conforming;
-mod experiments;
 mod irobot;
 mod legacy;
+mod middlewares;
 mod options;
-mod reporting;
+mod report;
 mod resolve;
 mod scale;
+mod sweep;
 mod topology;
 pub mod values;
-mod versus;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use comparing::CompareOptions;
+pub use check::ConformanceOptions;
+pub use compare::CompareOptions;
 pub use conditions::{ConditionsCommand, ConditionsMergeOptions, ConditionsOptions};
-pub use conforming::ConformanceOptions;
-pub use experiments::{Axis, BatchOptions, Choice, MatrixOptions, SweepOptions};
 pub use irobot::IrobotOptions;
+pub use middlewares::VersusOptions;
 pub use options::{Output, OutputOptions, RunOptions};
 use perf_worker::run_spec::Layout;
-pub use reporting::ReportOptions;
+pub use report::ReportOptions;
 pub use resolve::{Resolved, check_message, check_shared, outputs_of_several, resolve, resolve_for, with_zero_copy};
 pub use scale::ScaleOptions;
+pub use sweep::{Axis, BatchOptions, Choice, MatrixOptions, SweepOptions};
 pub use topology::{ROW_MS, TopologyOptions};
 use values::{choice, within};
-pub use versus::VersusOptions;
 
 /// Measures publish and subscribe between real processes: latency, losses, CPU time and memory.
 ///
@@ -104,14 +104,14 @@ pub enum Command {
     /// each mark.
     ///
     /// The page needs no network and no other file. It has every log of --full-logfile in the folder, at any depth.
-    #[command(after_help = reporting::AFTER_HELP)]
+    #[command(after_help = report::AFTER_HELP)]
     Report(ReportOptions),
     /// Checks that a middleware moves messages as it declares: do this before you believe a figure of it.
     ///
     /// Some twenty short runs show that each message arrives once, in order and intact, that loans are loans, that
     /// losses are counted, that a late subscription gets what it should, that settings have an effect, and that a
     /// killed process leaves nothing.
-    #[command(after_help = conforming::AFTER_HELP)]
+    #[command(after_help = check::AFTER_HELP)]
     Check(Box<ConformanceOptions>),
     /// Runs a system of nodes with their topics and rates, from iRobot's JSON, and measures every topic and
     /// subscription.
@@ -209,7 +209,7 @@ pub enum Compared {
     ///
     /// The runs of both sides need not be paired. A verdict on median latency and CPU per message needs four runs a
     /// side, on all figures six. Measure both sides in turn on the same machine.
-    #[command(after_help = comparing::AFTER_HELP)]
+    #[command(after_help = compare::AFTER_HELP)]
     Logs(CompareOptions),
     /// Compares contestants side by side: latency, CPU time, memory, throughput and losses, with intervals.
     ///
@@ -217,7 +217,7 @@ pub enum Compared {
     /// there are two cases: 4MB (Array4m at 100 Hz) and 256B (Array256 at 2000 Hz). Defaults: --reliable --keep-last
     /// --history-depth 10 --warmup 1 --max-runtime 3. Where a middleware lacks a value, it has its nearest, and its row
     /// says so. From 3 rounds on each contestant has a warm-up run of one second.
-    #[command(after_help = versus::AFTER_HELP)]
+    #[command(after_help = middlewares::AFTER_HELP)]
     Middlewares(Box<VersusOptions>),
     /// Measures runs under several conditions of this machine (governor, idle states, isolated CPUs, priorities), and
     /// compares them.
@@ -239,7 +239,7 @@ pub enum Question {
     /// -r 100 --max-runtime 30. The runs with zero copy have the contestant's best settings where the default has no
     /// zero copy, and where a middleware lacks a value, both have its nearest. --runs 6 is --rounds 6. The logs that
     /// -o, --csv-logfile and such options name are written for each run; -o stdout shows its tables, too.
-    #[command(after_help = experiments::AFTER_ZERO_COPY)]
+    #[command(after_help = sweep::AFTER_ZERO_COPY)]
     ZeroCopy(Box<SweepOptions>),
     /// Measures latency and messages received over the size of the message, and finds the size from which latency grows
     /// with it.
@@ -248,20 +248,20 @@ pub enum Question {
     /// (INTER_THREAD), and, if it has the setting, with sync and with async publishing. Defaults: Array1k to Array8m,
     /// --reliable --keep-last --history-depth 10 -r 1000 --warmup 1 --max-runtime 1. Where a middleware lacks a value,
     /// it has its nearest.
-    #[command(after_help = experiments::AFTER_SIZES)]
+    #[command(after_help = sweep::AFTER_SIZES)]
     Sizes(Box<SweepOptions>),
     /// Measures latency and CPU time of all message types.
     ///
     /// A matrix whose options have defaults: all messages of the layout, --reliable --keep-last --history-depth 10
     /// -r 100 --warmup 1 --max-runtime 1. A type that a middleware refuses is a row that says so.
-    #[command(after_help = experiments::AFTER_TYPES)]
+    #[command(after_help = sweep::AFTER_TYPES)]
     Types(Box<SweepOptions>),
     /// Measures every combination of lists of values, from performance_test's YAML or from the command line.
     ///
     /// FILE is the YAML of performance_report's runner as it is. Each option of a run may have several values, with
     /// commas or given again; options beside FILE replace its keys. Each combination is one run with the meanings and
     /// the defaults of a single run, but --warmup 1 --max-runtime 3 without FILE.
-    #[command(after_help = experiments::AFTER_MATRIX)]
+    #[command(after_help = sweep::AFTER_MATRIX)]
     Matrix(Box<MatrixOptions>),
 }
 

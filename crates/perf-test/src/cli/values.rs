@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 
-use crate::units::parse_ns;
+use crate::common::units::parse_ns;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Strategy, Threshold};
 

@@ -8,7 +8,7 @@ use gantry_msgs::{
 };
 
 use super::Benchmark;
-use crate::nearest::nearest;
+use crate::common::nearest::nearest;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Content, Layout, MessageSpec};
 

@@ -11,8 +11,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{document::is_removed, external_info::ExternalInfo};
-use crate::row::Row;
+use crate::log::second::Row;
+use crate::log::{document::is_removed, external_info::ExternalInfo};
 use perf_worker::choice::Choice;
 use perf_worker::measure::moments::Moments;
 use perf_worker::measure::usage::FIELDS;
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
     use crate::cli;
-    use crate::row::documented_row;
+    use crate::log::second::documented_row;
 
     fn spec(options: &str) -> RunSpec {
         let line = format!("perf_test {options}");

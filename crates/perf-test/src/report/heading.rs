@@ -4,9 +4,9 @@
 
 use std::fmt::Write;
 
+use crate::common::units::format_ns;
 use crate::report::outputs::Tables;
 use crate::system::process::Process;
-use crate::units::format_ns;
 use perf_worker::backend::DeliveryKind;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Content, Phase, Roundtrip, RtScope, RunSpec, Strategy, Touch, Wait};

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{document::Document, external_info::ExternalInfo};
-use crate::row::Row;
+use crate::log::second::Row;
+use crate::log::{document::Document, external_info::ExternalInfo};
 use perf_worker::choice::Choice;
 use perf_worker::measure::moments::Moments;
 use perf_worker::measure::usage::FIELDS;
@@ -138,7 +138,7 @@ fn put_moments(fields: &mut Map<String, Value>, group: &str, moments_s: &Moments
 mod tests {
     use super::*;
     use crate::cli;
-    use crate::row::documented_row;
+    use crate::log::second::documented_row;
 
     fn log_of(options: &str, change: impl FnOnce(&mut RunSpec), external: &ExternalInfo) -> Value {
         let folder = tempfile::tempdir().unwrap();

@@ -3,9 +3,6 @@
 //! The input is a [`Row`] for each second and a [`Summary`] at the end; no middleware is known here.
 
 pub mod csv;
-mod document;
-pub mod external_info;
-pub mod full;
 pub mod heading;
 pub mod irobot;
 pub mod json;
@@ -20,12 +17,12 @@ use std::io;
 use std::path::Path;
 use std::sync::mpsc::Sender;
 
-use crate::error::Failure;
-use crate::row::Row;
+use crate::common::error::Failure;
+use crate::common::warning::{Warning, WarningKind};
+use crate::log::second::Row;
+use crate::log::{self, Summary};
 use crate::system::{System, root_folder};
 use crate::topology::Topology;
-use crate::warning::{Warning, WarningKind};
-use full::Summary;
 use outputs::Outputs;
 use perf_worker::{endpoint::Endpoint, measure::events::Events, run_spec::RunSpec};
 
@@ -35,7 +32,7 @@ pub struct Reports {
     terminal: Option<terminal::Terminal>,
     csv: Option<csv::CsvLog>,
     json: Option<json::JsonLog>,
-    full: Option<full::FullLog>,
+    full: Option<log::FullLog>,
     /// iRobot's files of a topology.
     irobot: Option<irobot::Files>,
     /// No figure is shown, only counts are used.
@@ -67,7 +64,7 @@ impl Reports {
         spec: &RunSpec,
         run_id: &str,
         full_topic: &str,
-        topology: Option<(&Topology, full::NodesEntry)>,
+        topology: Option<(&Topology, log::NodesEntry)>,
     ) -> Result<Reports, Failure> {
         let refused = |kind: &str, path: &Path, error: &io::Error| {
             let path = path.display();
@@ -75,7 +72,7 @@ impl Reports {
                 "cannot create the {kind} log {path}: {error}. Name a file in a folder that exists and is writable"
             ))
         };
-        let external = external_info::from_environment().map_err(Failure::Usage)?;
+        let external = log::external_info::from_environment().map_err(Failure::Usage)?;
         let csv = outputs.csv.as_deref().map(|path| {
             csv::CsvLog::create(path, spec, run_id, &external).map_err(|error| refused("CSV", path, &error))
         });
@@ -83,12 +80,12 @@ impl Reports {
             json::JsonLog::create(path, spec, run_id, &external).map_err(|error| refused("JSON", path, &error))
         });
         let full = outputs.full.as_deref().map(|path| {
-            let run = full::RunEntry::now(spec, run_id, full_topic, &external);
+            let run = log::RunEntry::now(spec, run_id, full_topic, &external);
             let (topology, nodes) = topology.clone().unzip();
-            let run = full::RunEntry { topology: topology.and_then(full::resolved), nodes, ..run };
+            let run = log::RunEntry { topology: topology.and_then(log::resolved), nodes, ..run };
             let environment = System::read(&root_folder());
-            let head = full::Head { schema: full::SCHEMA, run, environment };
-            full::FullLog::create(path, &head).map_err(|error| refused("full", path, &error))
+            let head = log::Head { schema: log::SCHEMA, run, environment };
+            log::FullLog::create(path, &head).map_err(|error| refused("full", path, &error))
         });
         let terminal = outputs.console.then(|| terminal::Terminal::new(spec, outputs.tables));
         Ok(Reports {
@@ -190,7 +187,7 @@ impl Reports {
         let logs = [
             ("CSV", self.csv.as_ref().and_then(csv::CsvLog::removed)),
             ("JSON", self.json.as_ref().and_then(json::JsonLog::removed)),
-            ("full", self.full.as_ref().and_then(full::FullLog::removed)),
+            ("full", self.full.as_ref().and_then(log::FullLog::removed)),
         ];
         let warning = |(kind, path): (&str, Option<&Path>)| {
             let sentence = format!("the {kind} log {} was removed during the run", path?.display());

@@ -3,10 +3,10 @@
 //!
 //! Invariant: a run without such a reason has no warning.
 
-use super::full::Summary;
+use crate::common::units::format_ns;
+use crate::common::warning::{Warning, WarningKind};
+use crate::log::Summary;
 use crate::measure::percentiles::{MIN_TAIL_SAMPLES, has_tail_samples, samples_needed};
-use crate::units::format_ns;
-use crate::warning::{Warning, WarningKind};
 use perf_worker::run_spec::{Content, RunSpec, Strategy, Wait};
 
 /// A run that sends a smaller fraction of the requested rate did not hold it.

@@ -10,7 +10,7 @@
 //! noise (measures)                                                            System, noise, advice ─► text
 //! ```
 //!
-//! [`Warning`]: crate::warning::Warning
+//! [`Warning`]: crate::common::warning::Warning
 
 pub mod advice;
 pub mod container;

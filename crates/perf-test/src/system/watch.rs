@@ -12,8 +12,8 @@ use super::cpu_idle::{SleepState, states};
 use super::frequency::{Policy, performance_command, policies};
 use super::load::{CpuTimes, own_ms};
 use super::root::Root;
-use crate::units::format_ns;
-use crate::warning::{Warning, WarningKind};
+use crate::common::units::format_ns;
+use crate::common::warning::{Warning, WarningKind};
 use perf_worker::clock::{SECOND_NS, now_ns};
 
 /// A larger stolen fraction of all CPU time is a warning.

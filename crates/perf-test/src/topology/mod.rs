@@ -28,7 +28,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::Serialize;
 
-use crate::nearest::nearest;
+use crate::common::nearest::nearest;
 use chains::Ways;
 pub use counts::Counts;
 pub use named::{Named, all as all_named};

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::units::format_ns;
+use crate::common::units::format_ns;
 use perf_worker::run_spec::{PassBy, Threshold};
 
 /// The processes of a topology.

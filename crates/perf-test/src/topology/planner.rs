@@ -8,7 +8,7 @@ use super::{
     node_options::NodeOptions,
     process::{Client, Node, Payload, Publisher, Server, Subscription, Trigger},
 };
-use crate::topic::full_name;
+use crate::common::topic::full_name;
 use perf_worker::{
     clock::SECOND_NS,
     endpoint::{Endpoint, EndpointPlan},

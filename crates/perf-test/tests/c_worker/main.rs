@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode, Output};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use perf_test::report::full::{Log, Summary};
+use perf_test::log::{Log, Summary};
 use serde_json::Value;
 use tempfile::TempDir;
 use test_support::{Test, built_archive, compile, is_ignored, missing_compiler, side_by_side, trial};

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use perf_test::report::full::Log;
+use perf_test::log::Log;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gantry::{Node, Qos};
+use perf_test::log::Log;
 use perf_test::messages::{Benchmark, WithType, list, with_type};
-use perf_test::report::full::Log;
 use perf_worker::run_spec::{Content, Layout};
 use perf_worker::stamp::{Stamp, Stamped};
 

@@ -1,7 +1,7 @@
 //! Triggered publishers, work and chains in topologies, over the mock, whose latencies are known, and over Gantry.
 
 use crate::robots::{RUN_S, run};
-use perf_test::report::full::{SubscriptionEntry, Summary};
+use perf_test::log::{SubscriptionEntry, Summary};
 
 test_support::tests![
     a_chain_is_as_long_as_its_hops_and_its_work,

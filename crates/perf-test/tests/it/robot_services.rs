@@ -1,7 +1,7 @@
 //! Services in topologies, over the mock, whose faults are known, and over Gantry.
 
 use crate::robots::{RUN_S, run};
-use perf_test::report::full::{Log, Summary};
+use perf_test::log::{Log, Summary};
 
 test_support::tests![
     every_request_of_a_stalled_executor_is_accounted_for,

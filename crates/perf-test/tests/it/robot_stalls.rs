@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use perf_test::{
-    report::full::{Place, Summary},
+    log::{Place, Summary},
     topology::{Named, Topology, Trigger, all_named},
 };
 

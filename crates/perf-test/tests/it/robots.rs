@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use perf_test::report::full::{Log, Place, SubscriptionEntry, Summary};
+use perf_test::log::{Log, Place, SubscriptionEntry, Summary};
 
 use rustix::process::Signal;
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use perf_test::report::full::Log;
+use perf_test::log::Log;
 use serde_json::Value;
 
 use crate::program::Memory;
@@ -92,9 +92,8 @@ fn every_message_of_a_process_with_hundreds_of_endpoints_is_accounted_for() {
     }
     assert_eq!(summary.total.received.samples, received);
     // The rows have all of it, too.
-    let of_rows = |value: fn(&perf_test::report::full::TotalEntry) -> u64| {
-        log.rows.iter().map(|row| value(&row.total)).sum::<u64>()
-    };
+    let of_rows =
+        |value: fn(&perf_test::log::TotalEntry) -> u64| log.rows.iter().map(|row| value(&row.total)).sum::<u64>();
     assert_eq!((of_rows(|total| total.sent.samples), of_rows(|total| total.received.samples)), (sent, received));
     assert_eq!(of_rows(|total| total.received.missed), summary.lost);
     let instrument_kib = summary.workers[0].instrument_bytes.unwrap() / 1024;

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use perf_test::report::full::Log;
+use perf_test::log::Log;
 use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
 
 use command_fds::{CommandFdExt, FdMapping};
-use perf_test::report::full::{Log, Summary};
+use perf_test::log::{Log, Summary};
 use perf_worker::worker::protocol::{PROTOCOL, REPORTS_FD};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};

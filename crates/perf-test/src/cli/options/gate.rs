@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::requirement::Requirement;
+use crate::judge::requirement::Requirement;
 
 /// Options for CI jobs.
 #[derive(Clone, Debug, Default, Args)]

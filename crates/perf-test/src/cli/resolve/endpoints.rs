@@ -2,7 +2,7 @@
 
 use crate::cli::options::EndpointOptions;
 use crate::communicator::Communicator;
-use crate::{messages, topic};
+use crate::{common::topic, messages};
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::Roundtrip;
 

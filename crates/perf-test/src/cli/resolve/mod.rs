@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 
 use super::legacy;
 use super::options::{MessageOptions, QosOptions, RunOptions};
+use crate::common::error::Failure;
 use crate::communicator::Communicator;
-use crate::error::Failure;
+use crate::judge::requirement::Requirement;
 use crate::messages::{self, MessageChoice};
 use crate::report::outputs::Outputs;
-use crate::requirement::Requirement;
 use perf_worker::backend::{Description, Settings};
 use perf_worker::choice::Choice;
 use perf_worker::pacing::Pace;

@@ -4,7 +4,7 @@ use super::{
     Process, short,
     style::{Column, Headers, Style, column},
 };
-use crate::report::full::{Spread, SubscriptionEntry, Summary};
+use crate::log::{Spread, SubscriptionEntry, Summary};
 use perf_worker::endpoint::EndpointPlan;
 
 const WIDE: usize = 15;

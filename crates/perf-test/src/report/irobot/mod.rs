@@ -15,8 +15,8 @@ use std::fs::{File, create_dir_all};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::full::Summary;
-use crate::row::Row;
+use crate::log::Summary;
+use crate::log::second::Row;
 use events::EventLog;
 use perf_worker::{
     clock::SECOND_NS,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::report::full::{PublisherEntry, Spread, SubscriptionEntry};
+use crate::log::second::{WorkerRow, documented_row};
+use crate::log::{PublisherEntry, Spread, SubscriptionEntry};
 use crate::report::summary::tests::{of_publisher, of_subscription, spec, summary};
-use crate::row::{WorkerRow, documented_row};
 use perf_worker::measure::{
     events::{Event, Trouble},
     memory::Memory,

@@ -7,7 +7,7 @@ use plotters::prelude::{
 };
 
 use super::panel::{BLUE, Drawing, INK, MARGIN, ORANGE, PALE};
-use crate::{measure::interval::Interval, units::Unit};
+use crate::{common::units::Unit, measure::interval::Interval};
 
 const WIDTH: u32 = 1280;
 const ROW: i32 = 22;

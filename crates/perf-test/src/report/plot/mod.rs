@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, IntoDrawingArea, IntoFont, SVGBackend, Text, WHITE};
 
-use super::full::Log;
+use crate::log::Log;
 use crate::report::outputs::Outputs;
 use panel::{Drawing, INK, MARGIN, PALE, Panel};
 use perf_worker::{

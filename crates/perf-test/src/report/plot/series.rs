@@ -6,8 +6,8 @@
 use plotters::prelude::RGBColor;
 
 use super::panel::{Axis, BLUE, Line, ORANGE, Panel, RED, Shade};
+use crate::log::{Distribution, Log, RowEntry};
 use crate::measure::percentiles::MIN_TAIL_SAMPLES;
-use crate::report::full::{Distribution, Log, RowEntry};
 use perf_worker::measure::histogram::Latencies;
 
 const TIME: &str = "time since the start (s)";

@@ -1,9 +1,9 @@
 //! The texts of pictures; every log gives one.
 
 use super::*;
-use crate::report::full::{Place, RowEntry, Spread, SubscriptionEntry};
+use crate::log::second::documented_row;
+use crate::log::{Place, RowEntry, Spread, SubscriptionEntry};
 use crate::report::summary::tests::{spec, summary};
-use crate::row::documented_row;
 use perf_worker::measure::tally::Received;
 
 fn log(rows: u32, with_summary: bool) -> Log {
@@ -13,7 +13,7 @@ fn log(rows: u32, with_summary: bool) -> Log {
     let row = |second: u32| RowEntry { t_s: f64::from(second + 1), ..row.clone() };
     Log {
         schema: String::new(),
-        run: crate::report::full::RunEntry::now(&spec("--zero-copy"), "id", "/topic", &Default::default()),
+        run: crate::log::RunEntry::now(&spec("--zero-copy"), "id", "/topic", &Default::default()),
         environment: serde_json::Map::new(),
         rows: (0..rows).map(row).collect(),
         summary: with_summary.then(|| summary("--zero-copy", 1_000_000)),

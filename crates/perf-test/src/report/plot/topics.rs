@@ -5,8 +5,8 @@ use plotters::coord::Shift;
 use plotters::prelude::{Circle, Color, DrawingArea, IntoFont, PathElement, RGBColor, Rectangle, SVGBackend, Text};
 
 use super::panel::{BLUE, Drawing, INK, MARGIN, ORANGE, PALE, RED};
-use crate::report::full::{Place, SubscriptionEntry, Summary};
-use crate::units::format_ns;
+use crate::common::units::format_ns;
+use crate::log::{Place, SubscriptionEntry, Summary};
 
 /// The height of a line.
 const ROW: i32 = 20;

@@ -2,10 +2,10 @@
 //! instrument.
 
 use super::text::labelled;
+use crate::common::units::format_ns;
+use crate::log::{Summary, WorkerEntry};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
-use crate::report::full::{Summary, WorkerEntry};
-use crate::units::format_ns;
 use perf_worker::backend::DeviceMemory;
 use perf_worker::measure::histogram::Latencies;
 use perf_worker::measure::memory::{Footprint, Memory, Resident};

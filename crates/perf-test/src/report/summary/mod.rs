@@ -9,7 +9,7 @@ pub mod text;
 
 pub(crate) use machine::is_instrument;
 
-use super::full::Summary;
+use crate::log::Summary;
 use perf_worker::run_spec::{Roundtrip, RunSpec};
 
 impl Summary {

@@ -1,8 +1,8 @@
 //! The phases of a message's way, the bytes on the wire, and the error of clocks, where a run has them.
 
 use super::text::labelled;
-use crate::report::full::Summary;
-use crate::units::format_ns;
+use crate::common::units::format_ns;
+use crate::log::Summary;
 use perf_worker::run_spec::RunSpec;
 
 impl Summary {

@@ -1,9 +1,9 @@
 //! The figures of each subscription, if there are several.
 
 use super::text::labelled;
+use crate::common::units::format_ns;
+use crate::log::{SubscriptionEntry, Summary};
 use crate::measure::percentiles::has_tail_samples;
-use crate::report::full::{SubscriptionEntry, Summary};
-use crate::units::format_ns;
 
 /// Of more subscriptions only the worst ones are shown; the full log has all.
 const MAX_SHOWN: usize = 8;

@@ -2,11 +2,9 @@
 
 use super::*;
 use crate::cli;
+use crate::log::{Distribution, PublisherEntry, Spread, SubscriptionEntry, TotalEntry, UsedEntry, WorkerEntry};
 use crate::measure::calibration::Calibration;
 use crate::measure::daemon::DaemonUsage;
-use crate::report::full::{
-    Distribution, PublisherEntry, Spread, SubscriptionEntry, TotalEntry, UsedEntry, WorkerEntry,
-};
 use perf_worker::measure::{
     histogram::Latencies,
     memory::Memory,

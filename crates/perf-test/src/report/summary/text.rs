@@ -1,10 +1,10 @@
 //! The first half of the printed summary: samples, latencies, schedule and warnings, as aligned lines. `machine` has
 //! the costs.
 
+use crate::common::units::format_ns;
+use crate::log::{Distribution, Spread, Summary};
 use crate::measure::percentiles::{PERCENTILES, has_tail_samples};
-use crate::report::full::{Distribution, Spread, Summary};
 use crate::report::heading::how_readers_wait;
-use crate::units::format_ns;
 use perf_worker::choice::Choice;
 use perf_worker::run_spec::{Roundtrip, RunSpec, Touch};
 

@@ -12,7 +12,7 @@ use std::io::{self, IsTerminal, Write};
 use gantry::printable;
 use rustix::termios::{Winsize, tcgetwinsize};
 
-use crate::{report::outputs::Tables, row::Row};
+use crate::{log::second::Row, report::outputs::Tables};
 use perf_worker::run_spec::RunSpec;
 use progress::Progress;
 

@@ -1,6 +1,6 @@
 //! The progress of a run: a bar, the elapsed time and the time left, the rates of the last second.
 
-use crate::row::Row;
+use crate::log::second::Row;
 use perf_worker::run_spec::RunSpec;
 
 /// The longest bar, characters.
@@ -64,7 +64,7 @@ pub(crate) fn duration(time_s: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::documented_row;
+    use crate::log::second::documented_row;
 
     const HOUR: Progress = Progress { length_s: Some(3600), sends: true, receives: true };
 

@@ -1,8 +1,8 @@
 //! The tables of one second: titles and columns as in performance_test, of either generation.
 
+use crate::log::second::Row;
 use crate::report::outputs::Tables;
 use crate::report::tables::{cells, side_by_side, table};
-use crate::row::Row;
 use perf_worker::measure::{moments::Moments, tally::Received, usage::FIELDS};
 
 /// All tables of a row, whose messages that left the history are counted or not.
@@ -67,7 +67,7 @@ fn seconds(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::documented_row;
+    use crate::log::second::documented_row;
 
     #[test]
     fn the_tables_are_those_of_the_zero_copy_documentation() {

@@ -1,11 +1,11 @@
 //! Advice on the surroundings of the CPUs: quotas, other load, clocks, memory, limits, the network.
 
 use super::Advice;
+use crate::common::units::format_ns;
 use crate::system::System;
 use crate::system::kernel::{CLOCK_SOURCE, SYSCTL};
 use crate::system::load::CpuTimes;
 use crate::system::memory::{HUGE_PAGES, SHARED_MEMORY, SOCKETS};
-use crate::units::format_ns;
 
 /// A larger stolen fraction of all CPU time gives advice.
 const STEAL_WARN_FRACTION: f64 = 0.01;

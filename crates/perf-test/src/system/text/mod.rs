@@ -6,7 +6,7 @@ mod layout;
 mod values;
 
 use super::{Advice, Noise, System};
-use crate::units::format_ns;
+use crate::common::units::format_ns;
 
 use layout::{Group, numbered};
 

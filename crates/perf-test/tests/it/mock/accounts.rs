@@ -1,6 +1,6 @@
 //! Accounts: the CPU time of the middleware, and that of the instrument apart from it.
 
-use perf_test::report::full::UsedEntry;
+use perf_test::log::UsedEntry;
 
 use super::{measure, measure_all};
 

@@ -18,7 +18,7 @@ pub mod plans;
 
 use std::fs;
 
-use perf_test::report::full::{Distribution, Log, Summary, TotalEntry};
+use perf_test::log::{Distribution, Log, Summary, TotalEntry};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -1,6 +1,6 @@
 //! The way of a message: its phases, its bytes without a type and on the wire, and the memory of a device.
 
-use perf_test::report::full::Spread;
+use perf_test::log::Spread;
 
 use super::{Counts, assert_always, measure, measure_all};
 use crate::program::{Memory, Running};

@@ -1,7 +1,7 @@
 //! The warnings that changes of the machine during a run raise, and no others.
 
+use perf_test::common::warning::{Warning, WarningKind};
 use perf_test::system::Watch;
-use perf_test::warning::{Warning, WarningKind};
 
 use super::fake::Fake;
 

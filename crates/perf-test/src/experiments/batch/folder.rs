@@ -1,0 +1,192 @@
+//! The folder of the results of a batch: full logs at any depth, `environment.json`, `commands.txt`, and the sentences
+//! of runs without figures.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::Shortfall;
+use crate::{
+    log::{Build, Log, Summary, conditions, resolved},
+    system::{self, Description, Noise, System},
+    topology::Topology,
+};
+use perf_worker::run_spec::RunSpec;
+
+/// The suffix of the file of a run without figures.
+pub const SHORTFALL_SUFFIX: &str = "failed.json";
+/// The time for which the noise of the machine is measured, s.
+const NOISE_S: u32 = 1;
+
+/// The log of an earlier run in the place of another's.
+#[derive(Debug)]
+pub(super) enum Earlier {
+    /// There is none, or it is not complete.
+    None,
+    /// It has the same conditions and was measured by the same programs since the same boot.
+    Same(Box<Summary>),
+    /// It has the same conditions, and its figures are those of other programs or of another boot; the difference.
+    OtherBuild(String),
+    /// It has other conditions; the sentence with the difference.
+    OtherConditions(String),
+}
+
+impl Earlier {
+    /// The reason why a run is measured again.
+    pub(super) fn reason(&self) -> Option<&str> {
+        match self {
+            Earlier::OtherBuild(why) => Some(why),
+            Earlier::None | Earlier::Same(_) | Earlier::OtherConditions(_) => None,
+        }
+    }
+}
+
+/// A folder of results.
+#[derive(Clone, Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes the folder if it does not exist.
+    ///
+    /// # Errors
+    /// A sentence: it is no folder, or cannot be made.
+    pub fn open(path: PathBuf) -> Result<Folder, String> {
+        if path.exists() && !path.is_dir() {
+            return Err(format!(
+                "{} is no folder: give --results a folder that is writable or does not exist",
+                path.display()
+            ));
+        }
+        fs::create_dir_all(&path).map_err(|error| refused(&path, &error))?;
+        Ok(Folder(path))
+    }
+
+    /// Describes the machine in `environment.json`, and adds this program's command line to `commands.txt`.
+    ///
+    /// # Errors
+    /// A sentence: a file cannot be written.
+    pub fn describe(&self) -> Result<(), String> {
+        let found = System::read(&system::root_folder());
+        let advice = system::advice::advice(&found);
+        let noise = Noise::measure(NOISE_S).ok();
+        self.write_json(system::ENVIRONMENT, &Description { system: found, noise, advice })?;
+        let commands = self.0.join("commands.txt");
+        let added = OpenOptions::new().create(true).append(true).open(&commands);
+        let added = added.and_then(|mut file| file.write_all(format!("{}\n", command_line()).as_bytes()));
+        added.map_err(|error| refused(&commands, &error))
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a text into the file `name`.
+    ///
+    /// # Errors
+    /// A sentence: it cannot be written.
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.0.join(name);
+        fs::write(&path, text).map_err(|error| refused(&path, &error))?;
+        Ok(path)
+    }
+
+    /// Writes a value as JSON into the file `name`.
+    ///
+    /// # Errors
+    /// A sentence: it cannot be written.
+    pub fn write_json(&self, name: &str, value: &impl serde::Serialize) -> Result<PathBuf, String> {
+        let text = serde_json::to_string_pretty(value).map_err(|error| format!("cannot write {name}: {error}"))?;
+        self.write(name, &(text + "\n"))
+    }
+
+    /// The log of an earlier run at `log`, beside the run `spec` of this topology.
+    pub(super) fn earlier(&self, log: &Path, spec: &RunSpec, topology: Option<&Topology>) -> Earlier {
+        let path = self.0.join(log);
+        let Ok(log) = Log::read(&path) else { return Earlier::None };
+        let is_complete = |summary: &Summary| !summary.stopped_early && summary.failure.is_none();
+        let Some(summary) = log.summary.filter(is_complete) else { return Earlier::None };
+        let (before, now) = (&log.run.spec, spec);
+        let is_other_topology = log.run.topology != topology.and_then(resolved);
+        let nodes = is_other_topology.then(|| "the nodes of the topology".to_owned());
+        if let Some(difference) = difference(before, now).or(nodes) {
+            return Earlier::OtherConditions(format!(
+                "{} is the log of a run with other conditions ({difference}): give --again to replace it, or --results another folder",
+                path.display()
+            ));
+        }
+        let build = Build::now(&spec.communicator);
+        match log.run.build.difference(&build) {
+            Some(why) => Earlier::OtherBuild(why.to_owned()),
+            None if before.middleware_version != now.middleware_version => {
+                Earlier::OtherBuild(format!("its log is of version {}", before.middleware_version))
+            }
+            None => Earlier::Same(Box::new(summary)),
+        }
+    }
+
+    /// The path of a log, whose folder is made if it does not exist.
+    pub(super) fn make_room_for(&self, log: &Path) -> Result<PathBuf, String> {
+        let path = self.0.join(log);
+        let folder = path.parent().unwrap_or(&self.0);
+        fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
+        Ok(path)
+    }
+
+    /// Keeps the sentence of a run without figures. If that is not possible, the sentence is only on the console.
+    pub(super) fn keep_shortfall(&self, log: &Path, shortfall: &Shortfall) {
+        let name = log.with_extension(SHORTFALL_SUFFIX);
+        if self.make_room_for(&name).is_ok() {
+            let _ = self.write_json(&name.to_string_lossy(), shortfall);
+        }
+    }
+
+    /// Removes the sentence of an earlier attempt.
+    pub(super) fn forget_shortfall(&self, log: &Path) {
+        let _ = fs::remove_file(self.0.join(log.with_extension(SHORTFALL_SUFFIX)));
+    }
+}
+
+fn refused(path: &Path, error: &io::Error) -> String {
+    format!("cannot write {}: {error}. Give --results a folder that is writable", path.display())
+}
+
+/// The differences of the conditions, as `rate_hz 100 there, 200 now`. The version of the middleware belongs to the
+/// programs.
+fn difference(before: &RunSpec, now: &RunSpec) -> Option<String> {
+    let fields = |spec: &RunSpec| {
+        let mut fields = conditions(spec);
+        // The command of a daemon may name files of its own run.
+        ["started_daemons", "middleware_version"].iter().for_each(|name| _ = fields.remove(*name));
+        fields
+    };
+    let (before, now) = (fields(before), fields(now));
+    let of_one = |(name, value): (&String, &Value)| {
+        let other = before.get(name).unwrap_or(&Value::Null);
+        (other != value).then(|| format!("{name} {other} there, {value} now"))
+    };
+    let found: Vec<String> = now.iter().filter_map(of_one).collect();
+    (!found.is_empty()).then(|| found.join("; "))
+}
+
+/// A text as a part of a file name, or as the whole name of a file or folder: `..` is no way out of the folder.
+#[must_use]
+pub fn file_name(text: &str) -> String {
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || "-=".contains(c) || c == '.' && text.chars().any(|c| c != '.');
+    text.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
+}
+
+/// The command line of this program, as a shell reads it.
+fn command_line() -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    let word = |argument: std::ffi::OsString| {
+        let word = argument.to_string_lossy().into_owned();
+        if !word.is_empty() && word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    let words: Vec<String> = std::env::args_os().skip(1).map(word).collect();
+    format!("perf_test {}", words.join(" "))
+}

@@ -1,0 +1,281 @@
+//! A batch of runs: planned beforehand, measured in order, each with its own log in one folder of results.
+//!
+//! How a command uses it:
+//! 1. [`contestants`] reads the user's list (`Gantry,zenoh:best`), [`Contestant::spec`] makes the run of one of them
+//!    from the options that all share, with the nearest value where the middleware lacks one, and the command puts both
+//!    into a [`PlannedRun`].
+//! 2. [`Batch::open`] makes the folder; [`Batch::run_all`] writes `environment.json` and `commands.txt`, measures, and
+//!    shows the progress on standard error.
+//! 3. Each run has an [`Outcome`]. A contestant that refuses, crashes or hangs is an outcome too, and the other runs
+//!    follow.
+//!
+//! A run whose complete log is in the folder, with the same conditions, is not repeated unless the user wants it
+//! `again`. A complete log with other conditions is an error, never replaced unasked; one of another build or of an
+//! earlier boot is measured again. A run without a good measurement leaves its sentence in a [`Shortfall`] beside the
+//! place of its log (`NAME.failed.json` for `NAME.json`).
+
+mod contestant;
+mod folder;
+mod options;
+mod progress;
+mod rounds;
+mod shortfall;
+mod warnings;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::{
+    common::{error::Failure, interrupt::Interrupt, warning::WarningKind},
+    log::Summary,
+    report::outputs::Outputs,
+    run::{
+        runner::{Runner, measure_to_log},
+        topology::Robot,
+    },
+};
+pub use contestant::{ALL, Contestant, contestants, wait_of};
+use folder::Earlier;
+pub use folder::{Folder, SHORTFALL_SUFFIX, file_name};
+pub use options::{DEPTH, refuse, with_defaults};
+use perf_worker::run_spec::RunSpec;
+pub use progress::Progress;
+pub use rounds::{Kind, KindOutcomes};
+pub use shortfall::{Shortfall, ShortfallKind};
+pub use warnings::Warnings;
+
+/// Failures in succession of runs with the same conditions after which further ones are not tried: a contestant that
+/// hangs costs a minute each time.
+const MOST_FAILURES: usize = 2;
+
+/// One run of a batch.
+#[derive(Clone, Debug)]
+pub struct PlannedRun {
+    /// The contestant as it is spelt.
+    pub contestant: String,
+    /// The run in words, for the progress, as `zenoh:best 4MB, round 2`.
+    pub title: String,
+    /// Its log, relative to the folder of results: `….json`.
+    pub log: PathBuf,
+    /// The run, or the sentence of its refusal.
+    pub spec: Result<RunSpec, String>,
+    /// The topology, if it is the run of one; `spec` is what its processes share.
+    pub robot: Option<Arc<Robot>>,
+    /// Its outputs besides the log in the folder.
+    pub outputs: Outputs,
+    /// A run whose figures are not kept: it leaves no log, and a complete log does not replace it.
+    pub is_warmup: bool,
+}
+
+/// The outcome of a planned run.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It was measured, now or earlier.
+    Measured(Box<Summary>),
+    /// It has no figures.
+    Missing(Shortfall),
+    /// The user has ended the batch before or during this run.
+    NotDone,
+}
+
+impl Outcome {
+    /// The figures, if there are any.
+    #[must_use]
+    pub fn measured(&self) -> Option<&Summary> {
+        match self {
+            Outcome::Measured(summary) => Some(summary),
+            Outcome::Missing(_) | Outcome::NotDone => None,
+        }
+    }
+}
+
+/// A batch of runs.
+#[derive(Debug)]
+pub struct Batch {
+    /// The folder of results; without one, no file is written.
+    folder: Option<Folder>,
+    /// Runs are measured even if their logs are there.
+    again: bool,
+    interrupt: Interrupt,
+}
+
+impl Batch {
+    /// A batch with its folder of results, which is made if it does not exist, or without one.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`]: the folder cannot be made or written.
+    pub fn open(results: Option<PathBuf>, again: bool, interrupt: Interrupt) -> Result<Batch, Failure> {
+        let folder = results.map(Folder::open).transpose().map_err(Failure::Usage)?;
+        Ok(Batch { folder, again, interrupt })
+    }
+
+    /// The folder of results.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Folder> {
+        self.folder.as_ref()
+    }
+
+    /// Whether the user has ended the batch.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.is_requested()
+    }
+
+    /// Whether the folder has complete logs of this kind of run, so that it needs no warm-up.
+    fn is_complete(&self, runs: &[&PlannedRun]) -> bool {
+        runs.iter().all(|run| matches!(self.earlier(run), Earlier::Same(_)))
+    }
+
+    /// Does the runs in order, and returns the outcome of each.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`], before the first run: the folder cannot be written, or a log in it is of a run with other
+    /// conditions.
+    pub fn run_all(&self, runs: &[PlannedRun]) -> Result<Vec<Outcome>, Failure> {
+        self.run_all_after(runs, |_| Ok(()))
+    }
+
+    /// Does the runs in order, each after `before`, which gets its index and is not called of a run that is not done.
+    /// The sentence of its error is the refusal of that run.
+    ///
+    /// # Errors
+    /// As [`Batch::run_all`].
+    pub fn run_all_after(
+        &self,
+        runs: &[PlannedRun],
+        mut before: impl FnMut(usize) -> Result<(), String>,
+    ) -> Result<Vec<Outcome>, Failure> {
+        let mut earlier = Vec::new();
+        for run in runs {
+            earlier.push(self.earlier(run));
+            if let Some(Earlier::OtherConditions(sentence)) = earlier.last() {
+                return Err(Failure::Usage(sentence.clone()));
+            }
+        }
+        self.folder.iter().try_for_each(Folder::describe).map_err(Failure::Usage)?;
+        let is_there = |earlier: &Earlier| matches!(earlier, Earlier::Same(_));
+        let length_s = |run: &PlannedRun| run.spec.as_ref().ok().and_then(RunSpec::length_s);
+        let lengths_s = runs.iter().zip(&earlier).map(|(run, found)| length_s(run).filter(|_| !is_there(found)));
+        let mut progress = Progress::new(lengths_s);
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for (index, (run, found)) in runs.iter().zip(earlier).enumerate() {
+            let outcome = if self.interrupt.is_requested() {
+                Outcome::NotDone
+            } else if let Earlier::Same(summary) = found {
+                progress.found(index, &run.title);
+                Outcome::Measured(summary)
+            } else if let Some(missing) = repeated_failure(run, runs, &outcomes) {
+                progress.skip(index, &run.title, &missing);
+                self.keep(run, missing)
+            } else {
+                progress.begin(index, &run.title, found.reason());
+                let began = Instant::now();
+                let outcome = before(index).map_or_else(|sentence| self.refuse(run, sentence), |()| self.run(run));
+                progress.end(index, &run.title, shortfall_of(&outcome), began.elapsed());
+                outcome
+            };
+            outcomes.push(outcome);
+            let is_dropped = |later: &PlannedRun| repeated_failure(later, runs, &outcomes).is_some();
+            let later = runs.iter().enumerate().skip(index + 1);
+            later.filter(|(_, later)| is_dropped(later)).for_each(|(later, _)| progress.drop(later));
+        }
+        progress.finish(outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count());
+        Ok(outcomes)
+    }
+
+    /// The log of an earlier run in the place of this run's.
+    fn earlier(&self, run: &PlannedRun) -> Earlier {
+        match (&self.folder, &run.spec) {
+            (Some(folder), Ok(spec)) if !self.again && !run.is_warmup => {
+                folder.earlier(&run.log, spec, run.robot.as_deref().map(Robot::topology))
+            }
+            _ => Earlier::None,
+        }
+    }
+
+    fn run(&self, run: &PlannedRun) -> Outcome {
+        let measured = run.spec.clone().map_err(Failure::Usage).and_then(|spec| self.measure(run, &spec));
+        let (kind, sentence) = match measured {
+            // An orderly end of the last run, whose log says so.
+            Ok(summary) if summary.stopped_early && self.interrupt.is_requested() => return Outcome::NotDone,
+            Err(_) if self.interrupt.is_requested() => return Outcome::NotDone,
+            Ok(summary) => match problem(&summary) {
+                None => {
+                    self.folder_of(run).into_iter().for_each(|folder| folder.forget_shortfall(&run.log));
+                    return Outcome::Measured(Box::new(summary));
+                }
+                Some(sentence) if summary.hung => (ShortfallKind::Hung, sentence),
+                Some(sentence) => (ShortfallKind::Failed, sentence),
+            },
+            Err(Failure::Usage(sentence)) => (ShortfallKind::Refused, sentence),
+            Err(Failure::Hung(sentence)) => (ShortfallKind::Hung, sentence),
+            Err(failure) => (ShortfallKind::Failed, failure.to_string()),
+        };
+        self.keep(run, Shortfall { kind, sentence, ..Shortfall::of(run) })
+    }
+
+    fn refuse(&self, run: &PlannedRun, sentence: String) -> Outcome {
+        self.keep(run, Shortfall { kind: ShortfallKind::Refused, sentence, ..Shortfall::of(run) })
+    }
+
+    /// Keeps the sentence of a run without figures in the folder.
+    fn keep(&self, run: &PlannedRun, missing: Shortfall) -> Outcome {
+        self.folder_of(run).into_iter().for_each(|folder| folder.keep_shortfall(&run.log, &missing));
+        Outcome::Missing(missing)
+    }
+
+    fn measure(&self, run: &PlannedRun, spec: &RunSpec) -> Result<Summary, Failure> {
+        let log = self.folder_of(run).map(|folder| folder.make_room_for(&run.log)).transpose();
+        let log = log.map_err(Failure::Usage)?;
+        match &run.robot {
+            Some(robot) => robot.measure_to_log(log, &self.interrupt),
+            None if run.outputs == Outputs::default() => measure_to_log(spec, log, &self.interrupt),
+            None => {
+                let outputs = Outputs { full: log.or_else(|| run.outputs.full.clone()), ..run.outputs.clone() };
+                let runner = Runner { outputs, requirements: Vec::new(), interrupt: self.interrupt.clone() };
+                runner.measure_titled(spec, &run.title)
+            }
+        }
+    }
+
+    /// The folder, if the run leaves something there.
+    fn folder_of(&self, run: &PlannedRun) -> Option<&Folder> {
+        self.folder.as_ref().filter(|_| !run.is_warmup)
+    }
+}
+
+/// The shortfall of a run that is not tried, because the last runs of its kind have failed one after the other.
+fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome]) -> Option<Shortfall> {
+    let earlier = runs.iter().zip(outcomes).rev().filter(|(other, _)| is_same(run, other));
+    let failures: Vec<&Shortfall> =
+        earlier.map_while(|(_, outcome)| shortfall_of(outcome)).take(MOST_FAILURES).collect();
+    let last = failures.first().filter(|_| failures.len() == MOST_FAILURES)?;
+    Some(Shortfall { kind: last.kind, sentence: last.sentence.clone(), ..Shortfall::of(run) })
+}
+
+/// Whether both are runs of the same contestant with the same conditions, apart from the length. A refusal costs no
+/// time and has its own sentence, so it is like no other run.
+fn is_same(one: &PlannedRun, other: &PlannedRun) -> bool {
+    let (Ok(spec), Ok(other_spec)) = (&one.spec, &other.spec) else { return false };
+    let alike = |spec: &RunSpec| RunSpec { max_runtime_s: 0, warmup_s: 0, ignore_s: 0, ..spec.clone() };
+    one.contestant == other.contestant && alike(spec) == alike(other_spec)
+}
+
+fn shortfall_of(outcome: &Outcome) -> Option<&Shortfall> {
+    match outcome {
+        Outcome::Missing(shortfall) => Some(shortfall),
+        Outcome::Measured(_) | Outcome::NotDone => None,
+    }
+}
+
+/// The reason why a run that came to its end has no good figures, with the fate of its processes.
+fn problem(summary: &Summary) -> Option<String> {
+    let sentences = |kind| summary.warnings_of(kind).map(|warning| warning.sentence.clone());
+    let of_logs = || sentences(WarningKind::Log).reduce(|all, log| all + "; " + &log);
+    let why = summary.failure.clone().or_else(of_logs)?;
+    let fates = sentences(WarningKind::Worker);
+    Some(std::iter::once(why).chain(fates).collect::<Vec<_>>().join("; "))
+}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! The warnings of several runs of a contestant, counted by their kind.
+
+use serde::Serialize;
+
+use crate::log::Summary;
+
+/// The kinds that say that messages were not moved as they should, the worst first. The others come after them, the
+/// most frequent first.
+const WORST: [&str; 11] = [
+    "corrupt",
+    "duplicates",
+    "reordered",
+    "mismatch",
+    "worker",
+    "lost",
+    "refused",
+    "refused-samples",
+    "unsent",
+    "rate-not-held",
+    "overwritten",
+];
+
+/// The warnings of several runs, the worst first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Warnings {
+    /// The measured runs.
+    pub runs: usize,
+    /// Those with a warning.
+    pub warned: usize,
+    /// Each kind of warning.
+    pub kinds: Vec<Warned>,
+}
+
+/// One kind of warning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Warned {
+    /// The kind, as `rate-not-held`.
+    pub kind: String,
+    /// The runs with it.
+    pub runs: usize,
+    /// The sentence of the first of them.
+    pub sentence: String,
+}
+
+impl Warnings {
+    /// Of these runs.
+    pub fn of<'a>(runs: impl IntoIterator<Item = &'a Summary>) -> Warnings {
+        let mut found = Warnings::default();
+        for run in runs {
+            let mut own = Warnings { runs: 1, warned: usize::from(!run.warnings.is_empty()), kinds: Vec::new() };
+            for warning in &run.warnings {
+                if own.kinds.iter().all(|known| known.kind != warning.kind) {
+                    own.kinds.push(Warned { kind: warning.kind.clone(), runs: 1, sentence: warning.sentence.clone() });
+                }
+            }
+            found.add(&own);
+        }
+        found
+    }
+
+    /// Adds those of other runs.
+    pub fn add(&mut self, other: &Warnings) {
+        self.runs += other.runs;
+        self.warned += other.warned;
+        for warned in &other.kinds {
+            match self.kinds.iter_mut().find(|known| known.kind == warned.kind) {
+                Some(known) => known.runs += warned.runs,
+                None => self.kinds.push(warned.clone()),
+            }
+        }
+        let place = |kind: &str| WORST.iter().position(|worst| *worst == kind).unwrap_or(WORST.len());
+        self.kinds.sort_by_key(|warned| (place(&warned.kind), std::cmp::Reverse(warned.runs)));
+    }
+
+    /// The note on a contestant: the kinds with the number of runs, and the worst sentence.
+    #[must_use]
+    pub fn note(&self, contestant: &str) -> Option<String> {
+        let worst = self.kinds.first()?;
+        let kinds: Vec<String> = self.kinds.iter().map(|warned| format!("{} ({})", warned.kind, warned.runs)).collect();
+        let who = if self.runs == 1 {
+            "its run has".to_owned()
+        } else {
+            format!("{} of {} runs have", self.warned, self.runs)
+        };
+        Some(format!("{contestant}: {who} warnings: {}; the worst: {}", kinds.join(", "), worst.sentence))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_kind(kind: &str, runs: usize) -> Warnings {
+        let sentence = format!("sentence of {kind}");
+        Warnings { runs: 3, warned: runs, kinds: vec![Warned { kind: kind.to_owned(), runs, sentence }] }
+    }
+
+    #[test]
+    fn warnings_are_counted_by_kind_and_the_worst_has_its_sentence() {
+        let mut found = of_kind("few-samples", 3);
+        found.add(&of_kind("rate-not-held", 1));
+        found.add(&of_kind("few-samples", 2));
+        let note = "zenoh: 6 of 9 runs have warnings: rate-not-held (1), few-samples (5); the worst: sentence of rate-not-held";
+        assert_eq!(found.note("zenoh").as_deref(), Some(note));
+        assert_eq!(Warnings::default().note("zenoh"), None);
+    }
+}

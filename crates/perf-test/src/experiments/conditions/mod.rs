@@ -1,0 +1,235 @@
+//! One experiment under several conditions of the machine, compared (`perf_test compare conditions`).
+//!
+//! ```text
+//! plan ─► boot, knobs: can each condition be had here? ─► knobs::Machine (journal) ─► batch ─► logs, record
+//! folders of logs ─► record ─► setup, best, table ─► text, CSV, JSON
+//! ```
+//! A condition holds while its runs of one round last; rounds follow each other, every second one in the opposite
+//! order, so that a slow change of the machine concerns all conditions. `merge` is the second line alone.
+
+mod best;
+mod boot;
+mod journal;
+mod knobs;
+mod plan;
+mod record;
+mod setup;
+mod table;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub use journal::restore_left;
+use knobs::{Machine, Readiness};
+use plan::{Condition, Plan, ResolvedRun, RunEntry};
+use record::{Gap, Record};
+pub use table::Comparison;
+
+use crate::{
+    cli::{ConditionsMergeOptions, ConditionsOptions},
+    common::{error::Failure, interrupt::Interrupt},
+    experiments::batch::{Batch, Folder, Outcome, PlannedRun},
+    log::figures::{CPU, Figure, LATE, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE},
+    report::outputs::Outputs,
+    system::{self, System, root::Root},
+};
+
+/// The figures by which conditions and runs of topologies are compared, those of the seed and the losses. Less is
+/// better in all of them.
+pub static FIGURES: [&Figure; 6] = [&CPU, &PEAK_MEMORY, &MEAN, &LATE, &TOO_LATE, &LOST_PERCENT];
+/// The name of the results in a folder, without the suffix.
+const NAME: &str = "conditions";
+
+/// The results of an experiment.
+#[derive(Debug)]
+pub struct Results {
+    /// The comparison; none if no run was measured.
+    pub comparison: Option<Comparison>,
+    /// The files that were written.
+    pub files: Vec<PathBuf>,
+    /// The reason why the experiment is not complete.
+    pub failure: Option<String>,
+}
+
+/// Measures a plan.
+///
+/// # Errors
+/// [`Failure::Usage`]: the plan is wrong, this user may not change a setting, or the folder cannot be used.
+/// [`Failure::Measurement`]: no condition can be had here, or a setting could not be restored.
+pub fn measure(options: &ConditionsOptions) -> Result<Results, Failure> {
+    let path = options.plan.as_ref().ok_or_else(|| Failure::Usage("give a plan".to_owned()))?;
+    let mut plan = Plan::read(path).map_err(Failure::Usage)?;
+    plan.rounds = options.rounds.unwrap_or(plan.rounds);
+    plan.notes.iter().for_each(|note| say(note));
+    let root = system::root_folder();
+    let ready = ready(&plan, &root).map_err(Failure::Usage)?;
+    for (condition, skipped) in plan.conditions.iter().zip(&ready) {
+        if let Some(reason) = skipped {
+            say(&format!("{}: skipped: {reason}", condition.name));
+        }
+    }
+    let folder = options.results.clone().unwrap_or_else(|| default_folder(path));
+    let interrupt = Interrupt::install()?;
+    let batch = Batch::open(Some(folder.clone()), options.again, interrupt)?;
+    if let Some(folder) = batch.folder() {
+        for (position, (condition, skipped)) in plan.conditions.iter().zip(&ready).enumerate() {
+            let record = Record::new(&plan, position, condition, skipped.clone());
+            record.write(folder, options.again).map_err(Failure::Usage)?;
+        }
+    }
+    let here: Vec<&Condition> =
+        plan.conditions.iter().zip(&ready).filter(|(_, skipped)| skipped.is_none()).map(|(one, _)| one).collect();
+    let failure = if here.is_empty() {
+        Some("no condition of the plan can be had here, as the sentences above say".to_owned())
+    } else {
+        run(&plan, &here, &batch, &root)?
+    };
+    let mut results = merged(&[folder]).inspect_err(|_| failure.iter().for_each(|sentence| say(sentence)))?;
+    results.failure = failure.or(results.failure);
+    Ok(results)
+}
+
+/// Puts the results in several folders together.
+///
+/// # Errors
+/// [`Failure::Usage`]: a folder has no results, or the results do not belong together.
+pub fn merge(options: &ConditionsMergeOptions) -> Result<Results, Failure> {
+    let mut results = merged(&options.folders)?;
+    if let (Some(comparison), Some(output)) = (&results.comparison, &options.output) {
+        let folder = Folder::open(output.clone()).map_err(Failure::Usage)?;
+        results.files = write(comparison, &folder)?;
+    }
+    Ok(results)
+}
+
+/// The reason why each condition is skipped; none of those that can be had here.
+fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
+    let found = System::read(root);
+    let reason = |condition: &Condition| {
+        if let Some(sentence) = boot::needs(condition, &plan.conditions, &found) {
+            return Ok(Some(sentence));
+        }
+        Ok(match knobs::check(condition, &Root::new(root))? {
+            Readiness::Ready => None,
+            Readiness::Missing(sentence) => Some(sentence),
+        })
+    };
+    plan.conditions.iter().map(reason).collect()
+}
+
+/// Does all rounds. Returns the reason why the experiment is not complete, or the machine not as it was.
+fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<Option<String>, Failure> {
+    let (conditions, planned) = planned(plan, here).map_err(Failure::Usage)?;
+    let mut machine = Machine::open(root).map_err(Failure::Usage)?;
+    let outcomes = batch.run_all_after(&planned, |index| match conditions.get(index) {
+        Some(condition) => machine.change_to(condition),
+        None => Ok(()),
+    });
+    // Also after an error of a run. The figures are good, so the table follows.
+    let not_restored = machine.restore().err().map(|why| format!("the machine is not as it was: {why}"));
+    let problems: Vec<String> = not_restored.into_iter().chain(incomplete(&planned, &outcomes?)).collect();
+    Ok((!problems.is_empty()).then(|| problems.join("; ")))
+}
+
+/// All runs in their order, and the condition of each.
+fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition>, Vec<PlannedRun>), String> {
+    // Once for all rounds, because another program may have to be asked.
+    let mut of_conditions: Vec<(&Condition, Vec<(&RunEntry, ResolvedRun)>)> = Vec::new();
+    for condition in here {
+        let resolve = |entry| Ok((entry, RunEntry::resolve(entry, condition)?));
+        of_conditions.push((condition, plan.runs.iter().map(resolve).collect::<Result<_, String>>()?));
+    }
+    let (mut conditions, mut planned) = (Vec::new(), Vec::new());
+    for round in 1..=plan.rounds {
+        for (condition, runs) in &of_conditions {
+            for (entry, ResolvedRun { spec, robot }) in runs {
+                let name = format!("{} under {}", entry.label, condition.name);
+                conditions.push(*condition);
+                planned.push(PlannedRun {
+                    title: format!("{name}, round {round} of {}", plan.rounds),
+                    contestant: name,
+                    log: Record::log(condition, &entry.label, round),
+                    spec: spec.clone(),
+                    robot: robot.clone(),
+                    outputs: Outputs::default(),
+                    is_warmup: false,
+                });
+            }
+        }
+        of_conditions.reverse();
+    }
+    Ok((conditions, planned))
+}
+
+/// The reason why the runs are not complete: the user has ended them, or there is a run under a condition without any
+/// figure.
+fn incomplete(planned: &[PlannedRun], outcomes: &[Outcome]) -> Option<String> {
+    let not_done = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count();
+    if not_done > 0 {
+        return Some(format!(
+            "ended early: runs not done: {not_done}. With the same --results the command goes on from there"
+        ));
+    }
+    let mut reasons: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+    for (run, outcome) in planned.iter().zip(outcomes) {
+        match outcome {
+            Outcome::Missing(shortfall) => {
+                reasons.entry(&run.contestant).or_insert(Some(&shortfall.sentence));
+            }
+            _ => drop(reasons.insert(&run.contestant, None)),
+        }
+    }
+    let without: Vec<String> =
+        reasons.into_iter().filter_map(|(name, reason)| Some(format!("{name}: {}", reason?))).collect();
+    (!without.is_empty()).then(|| format!("without figures: {}", without.join("; ")))
+}
+
+fn merged(folders: &[PathBuf]) -> Result<Results, Failure> {
+    let (mut measured, mut gaps, mut run_ids) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let mut known: Vec<PathBuf> = Vec::new();
+    for folder in folders {
+        let place = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        if known.contains(&place) {
+            return Err(Failure::Usage(format!("{} is given twice: give each folder once", folder.display())));
+        }
+        known.push(place);
+        let (of_one, missing) = record::read(folder, &mut run_ids).map_err(Failure::Usage)?;
+        measured.extend(of_one);
+        gaps.extend(missing);
+    }
+    if measured.is_empty() {
+        let reasons: Vec<String> = gaps.iter().map(Gap::sentence).collect();
+        let failure = Some(format!("no run was measured: {}", reasons.join("; ")));
+        return Ok(Results { comparison: None, files: Vec::new(), failure });
+    }
+    let comparison = Comparison::of(measured, gaps).map_err(Failure::Usage)?;
+    let files = match folders {
+        [one] => write(&comparison, &Folder::open(one.clone()).map_err(Failure::Usage)?)?,
+        _ => Vec::new(),
+    };
+    Ok(Results { comparison: Some(comparison), files, failure: None })
+}
+
+/// Writes the comparison as text, CSV and JSON.
+fn write(comparison: &Comparison, folder: &Folder) -> Result<Vec<PathBuf>, Failure> {
+    let text = comparison.lines().join("\n") + "\n";
+    let written = [
+        folder.write(&format!("{NAME}.txt"), &text),
+        folder.write(&format!("{NAME}.csv"), &comparison.csv()),
+        folder.write_json(&format!("{NAME}.json"), &comparison.file()),
+    ];
+    written.into_iter().collect::<Result<_, _>>().map_err(Failure::Measurement)
+}
+
+/// `night.yaml` has its results in `night-results`, in the folder of the plan.
+fn default_folder(plan: &Path) -> PathBuf {
+    let name = plan.file_stem().unwrap_or_default().to_string_lossy();
+    plan.with_file_name(format!("{name}-results"))
+}
+
+fn say(line: &str) {
+    // Fails only if the console has gone.
+    let _ = writeln!(std::io::stderr().lock(), "perf_test: {line}");
+}

@@ -1,0 +1,235 @@
+//! The record of a condition in a folder of results: `CONDITION/condition.json` beside the logs
+//! `CONDITION/RUN-roundN.json`.
+//!
+//! The table is made from these files alone, so it is the same after the last run, and of folders of several boots.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::{Condition, Plan, RunEntry};
+use super::setup::Setup;
+use crate::{
+    experiments::batch::{Folder, SHORTFALL_SUFFIX, Shortfall, file_name},
+    log::{Log, Summary},
+    system::System,
+};
+
+/// The format of `condition.json`.
+const SCHEMA: &str = "gantry.perf_test.condition/1";
+const RECORD: &str = "condition.json";
+
+/// A condition and its runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    schema: String,
+    /// The condition.
+    pub condition: Condition,
+    /// The reason why it was not measured; null if it was.
+    pub skipped: Option<String>,
+    /// Its place in the plan.
+    position: usize,
+    rounds: u32,
+    runs: Vec<RecordedRun>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct RecordedRun {
+    label: String,
+    arguments: Vec<String>,
+}
+
+/// The measured rounds of one run under one condition.
+#[derive(Debug)]
+pub struct Measured {
+    /// The label of the run.
+    pub label: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// The condition.
+    pub condition: Condition,
+    /// The place of the condition in its plan.
+    pub position: usize,
+    /// The machine under it.
+    pub setup: Setup,
+    /// The kernel's id of the boot.
+    pub boot_id: String,
+    /// The logs.
+    pub logs: Vec<PathBuf>,
+    /// Their summaries.
+    pub rounds: Vec<Summary>,
+}
+
+/// A run or a condition without figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Gap {
+    /// The condition.
+    pub condition: String,
+    /// The label of the run; null of a whole condition.
+    pub label: Option<String>,
+    /// The reason.
+    pub reason: String,
+    /// The place of the condition in its plan.
+    #[serde(skip)]
+    pub position: usize,
+}
+
+impl Record {
+    /// Of a condition of a plan.
+    #[must_use]
+    pub fn new(plan: &Plan, position: usize, condition: &Condition, skipped: Option<String>) -> Record {
+        let of_one = |run: &RunEntry| RecordedRun { label: run.label.clone(), arguments: run.arguments.clone() };
+        let runs = plan.runs.iter().map(of_one).collect();
+        let schema = SCHEMA.to_owned();
+        Record { schema, condition: condition.clone(), skipped, position, rounds: plan.rounds, runs }
+    }
+
+    /// The log of a round of a run, relative to the folder of results.
+    #[must_use]
+    pub fn log(condition: &Condition, label: &str, round: u32) -> PathBuf {
+        PathBuf::from(condition.folder()).join(format!("{}-round{round}.json", file_name(label)))
+    }
+
+    /// Writes it into a folder of results. A condition that was measured before and is skipped now keeps its runs, so
+    /// that one folder collects those of several boots.
+    ///
+    /// # Errors
+    /// A sentence: the folder has runs of a condition of that name with other settings, or cannot be written.
+    pub fn write(&self, folder: &Folder, again: bool) -> Result<(), String> {
+        let path = folder.path().join(self.condition.folder());
+        if let Some(earlier) = Record::read(&path)?.filter(|earlier| earlier.skipped.is_none()) {
+            if self.skipped.is_some() && again {
+                return Ok(()); // it cannot be measured again here
+            }
+            let is_other = |own: &RecordedRun| {
+                earlier.runs.iter().any(|run| run.label == own.label && run.arguments != own.arguments)
+            };
+            if !again && (earlier.condition != self.condition || self.runs.iter().any(is_other)) {
+                return Err(format!(
+                    "{} has runs of a condition {} with other settings or arguments: give another name, --results another folder, \
+                     or --again to replace them",
+                    path.display(),
+                    self.condition.name
+                ));
+            }
+            if self.skipped.is_some() {
+                return Ok(());
+            }
+        }
+        fs::create_dir_all(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        folder.write_json(&format!("{}/{RECORD}", self.condition.folder()), self).map(drop)
+    }
+
+    /// The record in the folder of a condition; `None` without one.
+    fn read(folder: &Path) -> Result<Option<Record>, String> {
+        let path = folder.join(RECORD);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let is_none = |why: String| format!("{} is no record of a condition: {why}", path.display());
+        let text = fs::read_to_string(&path).map_err(|error| is_none(error.to_string()))?;
+        let record: Record = serde_json::from_str(&text).map_err(|error| is_none(error.to_string()))?;
+        if record.schema != SCHEMA {
+            return Err(is_none(format!("its schema is {}, not {SCHEMA}", record.schema)));
+        }
+        Ok(Some(record))
+    }
+}
+
+/// All runs in a folder of results, and those without figures. A run counts once: `known` has the ids of those of other
+/// folders.
+///
+/// # Errors
+/// A sentence: it has no conditions, or a file is damaged.
+pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured>, Vec<Gap>), String> {
+    let unreadable = |error: std::io::Error| format!("cannot read the folder {}: {error}", folder.display());
+    let mut places: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        places.push(entry.map_err(unreadable)?.path());
+    }
+    places.sort();
+    let (mut measured, mut gaps, mut count) = (Vec::new(), Vec::new(), 0);
+    for place in places {
+        let Some(record) = Record::read(&place)? else { continue };
+        count += 1;
+        if let Some(reason) = record.skipped {
+            let position = record.position;
+            gaps.push(Gap { condition: record.condition.name, label: None, reason, position });
+            continue;
+        }
+        for run in &record.runs {
+            let (found, gap) = rounds(folder, &record, run, known)?;
+            measured.extend(found);
+            gaps.extend(gap);
+        }
+    }
+    if count == 0 {
+        return Err(format!(
+            "{} has no conditions: give the folder of results of `perf_test compare conditions PLAN` (with CONDITION/{RECORD} in it)",
+            folder.display()
+        ));
+    }
+    Ok((measured, gaps))
+}
+
+/// The rounds of a run under a condition, by the machine and the boot that they have recorded, and the last reason of a
+/// missing one.
+fn rounds(
+    folder: &Path,
+    record: &Record,
+    run: &RecordedRun,
+    known: &mut BTreeSet<String>,
+) -> Result<(Vec<Measured>, Option<Gap>), String> {
+    let mut found: Vec<Measured> = Vec::new();
+    let mut reason = None;
+    for round in 1..=record.rounds {
+        let path = folder.join(Record::log(&record.condition, &run.label, round));
+        if !path.exists() {
+            let text = fs::read_to_string(path.with_extension(SHORTFALL_SUFFIX)).ok();
+            let shortfall = text.and_then(|text| serde_json::from_str::<Shortfall>(&text).ok());
+            let sentence = shortfall.map(|shortfall| format!("{}: {}", shortfall.kind, shortfall.sentence));
+            reason = Some(sentence.unwrap_or_else(|| "not done".to_owned()));
+            continue;
+        }
+        let log = Log::read(&path)?;
+        let Some(summary) = log.summary.filter(|summary| summary.failure.is_none() && !summary.stopped_early) else {
+            reason = Some(format!("{} is of a run that failed or was ended early", path.display()));
+            continue;
+        };
+        if !known.insert(log.run.id.clone()) {
+            continue; // a copy
+        }
+        let environment = serde_json::from_value::<System>(log.environment.into());
+        let system = environment.map_err(|error| format!("{}: its environment is damaged: {error}", path.display()))?;
+        let setup = Setup::of(&system, &record.condition);
+        let index = found
+            .iter()
+            .position(|known| known.setup == setup && known.boot_id == log.run.build.boot_id)
+            .unwrap_or_else(|| {
+                found.push(Measured {
+                    label: run.label.clone(),
+                    arguments: run.arguments.clone(),
+                    condition: record.condition.clone(),
+                    position: record.position,
+                    setup,
+                    boot_id: log.run.build.boot_id.clone(),
+                    logs: Vec::new(),
+                    rounds: Vec::new(),
+                });
+                found.len() - 1
+            });
+        if let Some(measured) = found.get_mut(index) {
+            measured.logs.push(path);
+            measured.rounds.push(summary);
+        }
+    }
+    let gap = |reason| Gap {
+        condition: record.condition.name.clone(),
+        label: Some(run.label.clone()),
+        reason,
+        position: record.position,
+    };
+    Ok((found, reason.map(gap)))
+}

@@ -1,0 +1,83 @@
+//! A case: the message and the rate, and the options that all contestants share.
+
+use crate::cli::RunOptions;
+use crate::experiments::batch::{DEPTH, with_defaults};
+use crate::experiments::results_file::Options;
+use perf_worker::choice::Choice;
+use perf_worker::run_spec::{Durability, History, Reliability, RunSpec};
+
+/// The cases without `-m` and `-r`: name, message, rate in Hz.
+const CASES: [(&str, &str, u32); 2] = [("4MB", "Array4m", 100), ("256B", "Array256", 2000)];
+/// Seconds of warm-up and of measurement of each run.
+const WARMUP_S: u32 = 1;
+const MEASURED_S: u32 = 3;
+
+/// A case.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its name in ratios.
+    pub name: String,
+    /// Its options.
+    pub options: RunOptions,
+}
+
+/// The cases of these options: the message that they name, or both of the defaults.
+pub fn cases(options: &RunOptions) -> Vec<Case> {
+    let options = with_defaults(options, WARMUP_S, MEASURED_S);
+    let given = (options.messages.msg.clone(), options.time.rate);
+    let of = |name: &str, message: &str, rate_hz: u32| {
+        let mut options = options.clone();
+        options.messages.msg = Some(message.to_owned());
+        options.time.rate = Some(rate_hz);
+        Case { name: name.to_owned(), options }
+    };
+    match given {
+        (None, None) => CASES.map(|(name, message, rate_hz)| of(name, message, rate_hz)).into(),
+        (message, rate_hz) => {
+            let known = CASES.iter().find(|(_, name, rate)| {
+                message.as_deref().is_none_or(|message| message.eq_ignore_ascii_case(name))
+                    && rate_hz.is_none_or(|given| given == *rate)
+            });
+            match (known, message) {
+                (Some((name, message, rate)), _) => vec![of(name, message, *rate)],
+                (None, Some(message)) => {
+                    let size = options.messages.unbounded_msg_size.map_or(String::new(), |bytes| format!("{bytes}"));
+                    vec![of(&format!("{message}{size}"), &message, rate_hz.unwrap_or(100))]
+                }
+                (None, None) => {
+                    let (name, message, rate) = CASES[0];
+                    vec![of(name, message, rate_hz.unwrap_or(rate))]
+                }
+            }
+        }
+    }
+}
+
+impl Case {
+    /// Its name, message and rate, as files of results have them.
+    pub fn shown_options(&self, spec: Option<&RunSpec>) -> Options {
+        let of_run = spec.map(|spec| [("msg", spec.message.name.clone()), ("rate", spec.rate_hz.to_string())]);
+        let options = [("case", self.name.clone())].into_iter().chain(of_run.into_iter().flatten());
+        options.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// The quality of service that was asked for.
+    pub fn qos(&self) -> String {
+        let qos = &self.options.qos;
+        let reliability = if qos.reliable { Some(Reliability::Reliable) } else { qos.reliability };
+        let durability = if qos.transient { Some(Durability::TransientLocal) } else { qos.durability };
+        let history = qos.history.unwrap_or(History::KeepLast);
+        let depth = match history {
+            History::KeepLast => format!(" {}", qos.history_depth.unwrap_or(DEPTH)),
+            History::KeepAll => String::new(),
+        };
+        let (reliability, durability) = (reliability.unwrap_or_default(), durability.unwrap_or_default());
+        format!("{}, {}, {}{depth}", reliability.name(), durability.name(), history.name())
+    }
+
+    /// The way of waiting that was asked for.
+    pub fn wait(&self) -> &'static str {
+        let spin = self.options.legacy.no_waitset.then_some(perf_worker::run_spec::Wait::Spin);
+        self.options.measuring.wait.or(spin).unwrap_or_default().name()
+    }
+}

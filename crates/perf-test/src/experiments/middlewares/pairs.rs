@@ -1,0 +1,66 @@
+//! The pairs of contestants whose ratios are shown.
+//!
+//! The base is Gantry, or the middleware of the first contestant without Gantry. Defaults are compared with defaults
+//! and bests with bests; a contestant that has one form is compared with both forms of the base.
+
+use super::{CaseResults, row::Row};
+use crate::{
+    experiments::results_file::{RATIOS, Ratio},
+    log::figures::{Figure, PEAK_MEMORY},
+};
+
+/// The base, if it is among the contestants.
+const BASE: &str = "gantry";
+
+fn ratio(base: &Row, other: &Row, case: Option<&str>, figure: (&str, &Figure)) -> Option<Ratio> {
+    let (base, other) = (&base.results, &other.results);
+    Ratio::new((&base.contestant, &base.rounds), (&other.contestant, &other.rounds), case, figure)
+}
+
+/// All ratios, contestant by contestant.
+pub fn ratios(cases: &[CaseResults]) -> Vec<Ratio> {
+    let Some(first) = cases.first() else { return Vec::new() };
+    let mut ratios = Vec::new();
+    for (base, other) in pairs(&first.rows) {
+        for case in cases {
+            if let (Some(base), Some(other)) = (case.rows.get(base), case.rows.get(other)) {
+                ratios.extend(RATIOS.iter().filter_map(|figure| ratio(base, other, Some(&case.name), *figure)));
+            }
+        }
+        if let (Some(base), Some(other)) = (first.rows.get(base), first.rows.get(other)) {
+            ratios.extend(ratio(base, other, None, ("rss", &PEAK_MEMORY)));
+        }
+    }
+    ratios
+}
+
+/// The bases and the others that are compared with them, as indices of rows.
+fn pairs(rows: &[Row]) -> Vec<(usize, usize)> {
+    let Some(first) = rows.first() else { return Vec::new() };
+    let base = if rows.iter().any(|row| row.middleware == BASE) { BASE } else { &first.middleware };
+    let of_base: Vec<usize> =
+        (0..).zip(rows).filter(|(_, row)| row.middleware == base).map(|(index, _)| index).collect();
+    let others: Vec<(usize, &Row)> = (0..).zip(rows).filter(|(_, row)| row.middleware != base).collect();
+    if others.is_empty() {
+        return of_base.iter().skip(1).map(|other| (of_base.first().copied().unwrap_or(0), *other)).collect();
+    }
+    let mut pairs = Vec::new();
+    for (index, other) in &others {
+        let has_one_form = others.iter().filter(|(_, row)| row.middleware == other.middleware).count() == 1;
+        let of = |alike: &dyn Fn(&Row) -> bool| -> Vec<usize> {
+            of_base.iter().filter(|base| rows.get(**base).is_some_and(alike)).copied().collect()
+        };
+        let mut found = of(&|base| has_one_form || form(base) == form(other));
+        if found.is_empty() {
+            found = of(&|base| base.is_best == other.is_best);
+        }
+        let bases = if found.is_empty() { of_base.clone() } else { found };
+        pairs.extend(bases.into_iter().map(|base| (base, *index)));
+    }
+    pairs
+}
+
+/// The spelling of a contestant without its middleware, as `:best`.
+fn form(row: &Row) -> &str {
+    row.results.contestant.strip_prefix(&row.middleware).unwrap_or_default()
+}

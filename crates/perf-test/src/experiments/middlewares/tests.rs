@@ -1,0 +1,169 @@
+use super::*;
+use crate::experiments::batch::{Shortfall, ShortfallKind};
+use crate::experiments::results_file::RunResults;
+use crate::log::figures::{CPU_PER_MESSAGE, P50, PEAK_MEMORY, Values};
+
+/// A row with these medians of the latency in its rounds.
+fn row(contestant: &str, p50s_ns: &[Option<f64>]) -> Row {
+    let (middleware, is_best) =
+        contestant.split_once(':').map_or((contestant, false), |(name, form)| (name, form == "best"));
+    let figures =
+        |p50_ns: f64| Values::known([(&P50, p50_ns), (&CPU_PER_MESSAGE, 2.0 * p50_ns), (&PEAK_MEMORY, 1024.0)]);
+    let rounds: Vec<Option<Values>> = p50s_ns.iter().map(|p50_ns| p50_ns.map(figures)).collect();
+    Row {
+        results: RunResults {
+            contestant: contestant.to_owned(),
+            wait: "block".to_owned(),
+            medians: Values::together(&rounds.iter().flatten().collect::<Vec<_>>()),
+            rounds,
+            ..RunResults::default()
+        },
+        middleware: middleware.to_owned(),
+        is_best,
+        path: "copied",
+        wait_asked: None,
+        qos_instead: None,
+        missing: 0,
+    }
+}
+
+fn versus(rows: Vec<Row>) -> Versus {
+    let rounds = rows[0].results.rounds.len() as u32;
+    let case = CaseResults {
+        name: "4MB".to_owned(),
+        message: "Array4m".to_owned(),
+        message_bytes: 4_194_304,
+        rate_hz: 100,
+        qos: "RELIABLE, VOLATILE, KEEP_LAST 10".to_owned(),
+        phases: false,
+        rows,
+    };
+    let cases = vec![case];
+    let ratios = ratios(&cases);
+    Versus { rounds, cases, ratios, not_done: 0 }
+}
+
+fn six(p50_ns: f64) -> [Option<f64>; 6] {
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|drift| Some(p50_ns * drift))
+}
+
+fn lines(rows: Vec<Row>) -> Vec<String> {
+    versus(rows).ratios.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_ratio_says_as_plainly_where_the_base_loses_as_where_it_wins() {
+    // The machine drifts by a factor of 6, and the ratios within rounds do not.
+    let found = lines(vec![row("gantry", &six(10.0)), row("slow", &six(20.0)), row("fast", &six(8.0))]);
+    let expected = [
+        "ratio gantry/slow-4MB-latency 0.500 [0.500, 0.500] gantry is better",
+        "ratio gantry/slow-4MB-cpu 0.500 [0.500, 0.500] gantry is better",
+        "ratio gantry/slow-rss 1.000 [1.000, 1.000] no difference shown",
+        "ratio gantry/fast-4MB-latency 1.250 [1.250, 1.250] gantry is worse",
+        "ratio gantry/fast-4MB-cpu 1.250 [1.250, 1.250] gantry is worse",
+        "ratio gantry/fast-rss 1.000 [1.000, 1.000] no difference shown",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn defaults_are_compared_with_defaults_and_one_form_with_both() {
+    let names = ["gantry", "gantry:best", "zenoh", "zenoh:best", "udp"];
+    let found = lines(names.map(|name| row(name, &six(10.0))).into());
+    let pairs: Vec<&str> =
+        found.iter().filter_map(|line| line.strip_prefix("ratio ")?.split_once("-rss")).map(|(pair, _)| pair).collect();
+    assert_eq!(pairs, ["gantry/zenoh", "gantry:best/zenoh:best", "gantry/udp", "gantry:best/udp"]);
+    let raw = ["gantry", "gantry:raw", "zenoh", "zenoh:raw", "zenoh:best"].map(|name| row(name, &six(10.0)));
+    let found = lines(raw.into());
+    let latencies: Vec<&String> = found.iter().filter(|line| line.contains("latency")).collect();
+    assert_eq!(latencies.len(), 4, "{found:?}");
+    assert!(latencies[1].starts_with("ratio gantry:raw/zenoh:raw-"), "{found:?}");
+    // Without Gantry the first one is the base; forms of one middleware are compared with the first.
+    assert!(lines(vec![row("zenoh", &six(1.0)), row("udp", &six(1.0))])[0].starts_with("ratio zenoh/udp-4MB-latency"));
+    let forms = lines(vec![row("gantry", &six(1.0)), row("gantry:best", &six(1.0))]);
+    assert!(forms[0].starts_with("ratio gantry/gantry:best-4MB-latency"), "{forms:?}");
+}
+
+#[test]
+fn a_round_without_figures_leaves_the_other_rounds() {
+    let with_gap = [Some(20.0), None, Some(60.0)];
+    let found = lines(vec![row("gantry", &[Some(10.0), Some(1e9), Some(30.0)]), row("zenoh", &with_gap)]);
+    assert_eq!(found[0], "ratio gantry/zenoh-4MB-latency 0.500 [0.500, 0.500] too few rounds to say");
+    let one = lines(vec![row("gantry", &[Some(10.0)]), row("zenoh", &[Some(20.0)])]);
+    assert_eq!(one[0], "ratio gantry/zenoh-4MB-latency 0.500 (one round has no interval)");
+    assert!(lines(vec![row("gantry", &[Some(10.0)]), row("zenoh", &[None])]).is_empty());
+}
+
+#[test]
+fn a_contestant_without_figures_is_a_row_in_tables_and_picture() {
+    let shortfall = Shortfall {
+        contestant: "zenoh".to_owned(),
+        title: String::new(),
+        log: String::new(),
+        kind: ShortfallKind::Hung,
+        sentence: "publisher 0 did not finish within 10 s".to_owned(),
+    };
+    let mut silent = Row { missing: 2, ..row("zenoh", &[None; 6]) };
+    silent.results.shortfall = Some(shortfall);
+    let mut pushed = Row { wait_asked: Some("block"), ..row("ecal", &six(20.0)) };
+    pushed.results.wait = "adaptive (push)".to_owned();
+    let versus = versus(vec![row("gantry", &six(10.0)), silent, pushed]);
+    let text = versus.lines().join("\n");
+    for words in [
+        "medians of 6 rounds",
+        "gantry/its p50",
+        "| zenoh      | hung   |",
+        "zenoh: 2 runs have no figures; it hung: publisher 0 did not finish within 10 s",
+        "ecal cannot wait `block` and has its nearest: adaptive (push)",
+        "with 96.9 % or more.",
+    ] {
+        assert!(text.contains(words), "{words:?} is not in\n{text}");
+    }
+    let markdown = versus.file().markdown("Contestants");
+    assert!(markdown.contains("| zenoh | hung |") && markdown.contains("- zenoh: 2 runs"), "{markdown}");
+    let picture = dots::draw(&versus.panels()).unwrap();
+    assert!(
+        ["gantry", "zenoh", "hung", "4MB: median latency"].iter().all(|words| picture.contains(words)),
+        "{picture}"
+    );
+}
+
+#[test]
+fn the_cases_are_two_or_the_one_that_is_named() {
+    let names = |options: &str| -> Vec<(String, Option<u32>)> {
+        let line = format!("perf_test {options}");
+        let options = crate::cli::parse(line.split_whitespace().map(Into::into)).unwrap().options;
+        cases(&options).into_iter().map(|case| (case.name, case.options.time.rate)).collect()
+    };
+    let case = |name: &str, rate_hz| (name.to_owned(), Some(rate_hz));
+    assert_eq!(names(""), [case("4MB", 100), case("256B", 2000)]);
+    assert_eq!(names("-m array256"), [case("256B", 2000)]);
+    assert_eq!(names("-r 100"), [case("4MB", 100)]);
+    assert_eq!(names("-m Array64k -r 500"), [case("Array64k", 500)]);
+    assert_eq!(names("-m UnboundedSequence --unbounded-msg-size 70"), [case("UnboundedSequence70", 100)]);
+}
+
+#[test]
+fn options_of_single_runs_are_refused_with_the_alternative() {
+    for (options, words) in [
+        ("--runs 3", "give --rounds"),
+        ("-o csv", "give --results DIR"),
+        ("--full-logfile a.json", "give --results DIR"),
+        ("--require lost=0", "--require applies to single runs"),
+        ("--max-runtime 0", "give --max-runtime 1"),
+        ("-s 0", "-p and -s of at least 1"),
+    ] {
+        let line = format!("perf_test {options}");
+        let options = crate::cli::parse(line.split_whitespace().map(Into::into)).unwrap().options;
+        let sentence = refuse(&options, "compare middlewares").err().unwrap_or_default();
+        assert!(sentence.contains(words), "{words}: {sentence}");
+    }
+}
+
+#[test]
+fn a_contestant_beside_two_forms_of_the_base_has_both_ratios() {
+    let found = versus(vec![row("gantry", &six(10.0)), row("gantry:best", &six(5.0)), row("udp", &six(20.0))]);
+    let text = found.lines().join("\n");
+    assert!(text.contains("base/its p50"), "{text}");
+    assert!(text.contains("gantry: 0.500 [0.500, 0.500]; gantry:best: 0.250 [0.250, 0.250]"), "{text}");
+}

@@ -1,0 +1,9 @@
+//! Experiments: many runs, their results in one file, and the page of a folder of results.
+
+pub mod batch;
+pub mod conditions;
+pub mod middlewares;
+pub mod page;
+pub mod results_file;
+pub mod scale;
+pub mod sweep;

@@ -1,0 +1,143 @@
+//! The files of a folder of results: logs, runs without figures, and the description of the machine.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::ratios::{self, Found};
+use super::robots::RobotRun;
+use super::run::Run;
+use super::settings::machine_in_short;
+use crate::experiments::batch::{SHORTFALL_SUFFIX, Shortfall};
+use crate::experiments::results_file::{Ratio, Table};
+use crate::log::Log;
+use crate::system::{ENVIRONMENT, System};
+
+/// A folder of results.
+#[derive(Debug, Default)]
+pub struct Folder {
+    /// Its name.
+    pub name: String,
+    /// The runs that have a log, by their files' names.
+    pub runs: Vec<Run>,
+    /// The runs of topologies that have a log, by their files' names.
+    pub robots: Vec<RobotRun>,
+    /// The runs without figures, with the names of their files.
+    pub shortfalls: Vec<(String, Shortfall)>,
+    /// The ratios of each file of results, with its name.
+    pub ratios: Vec<(String, Vec<Ratio>)>,
+    /// The tables of each file of results, with its name and its command.
+    pub tables: Vec<(String, String, Vec<Table>)>,
+    /// The machines: each as one `environment.json` describes it, else as its first log does.
+    pub machines: Vec<System>,
+    /// The other JSON files, each with the reason why it is not shown.
+    pub skipped: Vec<String>,
+}
+
+/// The part of `environment.json` that is shown.
+#[derive(Deserialize)]
+struct Description {
+    system: System,
+}
+
+impl Folder {
+    /// Reads all JSON files in it, at any depth. Links to folders are not followed.
+    ///
+    /// # Errors
+    /// A sentence: a folder cannot be read, or there is no log and no run without figures.
+    pub fn read(path: &Path) -> Result<Folder, String> {
+        let mut files = Vec::new();
+        json_files(path, &mut files)?;
+        let name = path.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        let mut folder = Folder { name: name.unwrap_or_else(|| path.display().to_string()), ..Folder::default() };
+        let mut described = Vec::new();
+        for file in files {
+            let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
+            if name.ends_with(&format!(".{SHORTFALL_SUFFIX}")) {
+                match shortfall(&file) {
+                    Ok(shortfall) => folder.shortfalls.push((name, shortfall)),
+                    Err(why) => folder.skipped.push(format!("{name} describes no run without figures: {why}")),
+                }
+            } else if file.file_name().is_some_and(|file| file == ENVIRONMENT) {
+                described.extend(machine(&file));
+            } else {
+                match Log::read_as(&file, &name) {
+                    Ok(log) if log.run.topology.is_some() => folder.robots.push(RobotRun::of(log, name)),
+                    Ok(log) => folder.runs.push(Run::of(log, name)),
+                    Err(why) => match ratios::read(&file) {
+                        Some(Ok(found)) => folder.add(name, found),
+                        Some(Err(why)) => folder.skipped.push(format!("the results of {name} cannot be read: {why}")),
+                        None => folder.skipped.push(why),
+                    },
+                }
+            }
+        }
+        folder.machines = machines(described, folder.all_runs());
+        if folder.all_runs().next().is_none() && folder.shortfalls.is_empty() {
+            let (path, others) = (path.display(), folder.skipped.len());
+            return Err(format!(
+                "{path} has no log of perf_test ({others} other JSON files): give a folder with logs written by --full-logfile"
+            ));
+        }
+        Ok(folder)
+    }
+
+    /// Adds the tables and the ratios of a file of results, if it has any.
+    fn add(&mut self, name: String, found: Found) {
+        if !found.tables.is_empty() {
+            self.tables.push((name.clone(), found.command, found.tables));
+        }
+        if !found.ratios.is_empty() {
+            self.ratios.push((name, found.ratios));
+        }
+    }
+
+    /// The runs, those of topologies last.
+    pub fn all_runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().chain(self.robots.iter().map(|robot| &robot.run))
+    }
+}
+
+/// The machines that differ in a word of their line. Descriptions precede those of logs.
+fn machines<'a>(described: Vec<System>, runs: impl Iterator<Item = &'a Run>) -> Vec<System> {
+    let mut machines: BTreeMap<String, System> = BTreeMap::new();
+    for machine in described.into_iter().chain(runs.filter_map(|run| run.machine.clone())) {
+        machines.entry(machine_in_short(&machine)).or_insert(machine);
+    }
+    machines.into_values().collect()
+}
+
+/// The middleware of a run without figures, without its settings.
+pub fn middleware(shortfall: &Shortfall) -> &str {
+    shortfall.contestant.split(':').next().unwrap_or_default()
+}
+
+fn shortfall(file: &Path) -> Result<Shortfall, String> {
+    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
+}
+
+fn machine(file: &Path) -> Option<System> {
+    let description: Description = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+    Some(description.system)
+}
+
+/// Adds the JSON files of a folder and of those in it, by their names.
+fn json_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    let refused = |error: std::io::Error| format!("cannot read the folder {}: {error}", folder.display());
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(refused)? {
+        let entry = entry.map_err(refused)?;
+        entries.push((entry.path(), entry.file_type().map_err(refused)?.is_dir()));
+    }
+    entries.sort();
+    for (path, is_folder) in entries {
+        if is_folder {
+            json_files(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! A folder of results as one page (`perf_test report`): every full log in it, in groups of runs with equal settings.
+//!
+//! The page is one HTML file without a reference to any other; plotly.js is in it. The tables are HTML, so that they
+//! can be read, printed and searched without a script; scripts filter, sort and draw. No measured value is left out: a
+//! group shows the medians of its runs with their intervals, and each run stands below with its log.
+//!
+//! ```text
+//! folder ─► run ─► group ─► page, markdown
+//! ```
+
+mod figures;
+mod folder;
+mod group;
+mod html;
+mod markdown;
+mod ratios;
+mod robots;
+mod run;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use folder::Folder;
+use group::Groups;
+
+/// The name of the page within the folder, if no other is given.
+const PAGE: &str = "report.html";
+
+/// Writes the page of a folder into `page`, or into `report.html` within it, and its table into `markdown`. Returns the
+/// names of the written files.
+///
+/// # Errors
+/// A sentence: the folder cannot be read or has no log, or a file cannot be written.
+pub fn report(folder: &Path, page: Option<&Path>, markdown: Option<&Path>) -> Result<Vec<PathBuf>, String> {
+    let found = Folder::read(folder)?;
+    let groups = Groups::of(&found.runs);
+    let page = page.map_or_else(|| folder.join(PAGE), Path::to_owned);
+    let mut written = vec![(page, html::html(&found, &groups))];
+    written.extend(markdown.map(|file| (file.to_owned(), markdown::table(&found, &groups))));
+    for (file, text) in &written {
+        std::fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+    }
+    Ok(written.into_iter().map(|(file, _)| file).collect())
+}

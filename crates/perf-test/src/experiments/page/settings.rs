@@ -1,0 +1,120 @@
+//! The settings of a run as names and values: the conditions in its log, and its machine.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::run::Run;
+use crate::{log::conditions, system::System};
+
+/// The settings of a run. A setting of the middleware is named `setting NAME`.
+pub type Settings = BTreeMap<String, String>;
+
+/// Conditions that may differ between runs with equal settings: they name the run, or follow from others.
+const OF_ONE_RUN: [&str; 9] = [
+    "topic",
+    "domain_id",
+    "match_timeout_s",
+    "expected_publishers",
+    "expected_subscriptions",
+    "daemons",
+    "started_daemons",
+    "late_above_ns",
+    "too_late_above_ns",
+];
+/// Conditions that the size of a message may change.
+const OF_THE_MESSAGE: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
+/// Conditions that have columns of their own, or belong to a middleware as its name does.
+const IN_COLUMNS: [&str; 10] = [
+    "communicator",
+    "middleware_version",
+    "delivery",
+    "message",
+    "message_bytes",
+    "message_layout",
+    "unbounded_payload_bytes",
+    "rate_hz",
+    "wait",
+    "zero_copy",
+];
+/// The beginning of the name of a setting of the middleware.
+const OF_MIDDLEWARE: &str = "setting ";
+
+/// The settings of a run, without its name, its topic and the like.
+pub fn of_run(run: &Run) -> Settings {
+    let mut settings = Settings::new();
+    for (name, value) in conditions(&run.entry.spec) {
+        match value {
+            Value::Object(of_middleware) => settings
+                .extend(of_middleware.iter().map(|(name, value)| (format!("{OF_MIDDLEWARE}{name}"), plain(value)))),
+            value if !OF_ONE_RUN.contains(&name.as_str()) => _ = settings.insert(name, plain(&value)),
+            _ => {}
+        }
+    }
+    settings.extend(run.machine.as_ref().map(|machine| ("machine".to_owned(), machine_in_short(machine))));
+    settings
+}
+
+/// The settings that two runs share if they are marks of one line over the size of the message.
+pub fn without_message(settings: &Settings) -> Settings {
+    settings
+        .iter()
+        .filter(|(name, _)| !OF_THE_MESSAGE.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// Whether a setting has no column of its own.
+pub fn has_no_column(name: &str) -> bool {
+    !IN_COLUMNS.contains(&name) && !is_of_middleware(name)
+}
+
+/// Whether it is a setting of the middleware.
+pub fn is_of_middleware(name: &str) -> bool {
+    name.starts_with(OF_MIDDLEWARE)
+}
+
+/// A setting in words, as short as it can be understood.
+pub fn in_words(name: &str, value: &str) -> String {
+    let name = name.strip_prefix(OF_MIDDLEWARE).unwrap_or(name);
+    match (name, value) {
+        ("zero_copy", "true") => "zero copy".to_owned(),
+        ("zero_copy", _) => "copy".to_owned(),
+        ("raw", "true") => "raw bytes".to_owned(),
+        ("raw", _) => "typed".to_owned(),
+        ("rate_hz", "0") => "as fast as possible".to_owned(),
+        ("rate_hz", hz) => format!("{hz} Hz"),
+        ("history_depth", depth) => format!("depth {depth}"),
+        ("reliability" | "durability" | "history" | "execution_strategy" | "machine", value) => value.to_owned(),
+        ("middleware_version", version) => format!("version {version}"),
+        (name, value) => format!("{name}={value}"),
+    }
+}
+
+/// A size in bytes with the unit that shows it best.
+pub fn size(bytes: u64) -> String {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some((name, unit)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
+        None => format!("{bytes} B"),
+    }
+}
+
+/// The machine in one line.
+pub fn machine_in_short(machine: &System) -> String {
+    let kernel = machine.kernel.release.as_ref().map(|release| format!("Linux {release}"));
+    let parts = [machine.machine.model.clone(), machine.cpu.model.clone(), kernel];
+    let virtual_machine = (machine.machine.hypervisor == Some(true)).then(|| "virtual machine".to_owned());
+    parts.into_iter().chain([virtual_machine]).flatten().collect::<Vec<String>>().join(", ")
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) if values.is_empty() => "none".to_owned(),
+        Value::Array(values) => values.iter().map(plain).collect::<Vec<String>>().join(", "),
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    }
+}

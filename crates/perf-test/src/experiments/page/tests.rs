@@ -1,0 +1,364 @@
+//! Folders of logs: their groups, their broken files, and texts that would be markup.
+
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::*;
+use crate::experiments::batch::{Shortfall, ShortfallKind};
+use crate::experiments::results_file::{ResultsFile, Table};
+use crate::log::external_info::ExternalInfo;
+use crate::log::second::documented_row;
+use crate::log::{FullLog, Head, RunEntry, SCHEMA};
+use crate::report::summary::tests::{spec, summary};
+use crate::system::System;
+
+/// Writes the log of a run of 3000 samples whose latencies are all the same; of one that was killed, if it is not
+/// complete.
+fn log(path: &Path, (message, bytes): (&str, u64), options: &str, latency_ns: u64, is_complete: bool) {
+    let mut run = RunEntry::now(&spec(options), "0123456789abcdef", "/topic", &ExternalInfo::default());
+    (run.spec.message.name, run.spec.message.bytes) = (message.to_owned(), bytes as usize);
+    let head = Head { schema: SCHEMA, run, environment: System::default() };
+    let mut log = FullLog::create(path, &head).unwrap();
+    log.row(&documented_row()).unwrap();
+    if is_complete {
+        log.finish(&summary(options, latency_ns)).unwrap();
+    }
+}
+
+const LARGE: (&str, u64) = ("Array4m", 4 << 20);
+
+/// A folder with three equal runs, one with zero copy, and one of another size in a folder within it.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, latency_ns) in [("a", 1_000_000), ("b", 9_000_000), ("c", 2_000_000)] {
+        log(&folder.path().join(format!("{name}.json")), LARGE, &format!("-t {name}"), latency_ns, true);
+    }
+    log(&folder.path().join("zero.json"), LARGE, "--zero-copy", 50_000, true);
+    std::fs::create_dir_all(folder.path().join("more/sizes")).unwrap();
+    log(&folder.path().join("more/sizes/small.json"), ("Array1k", 1024), "", 10_000, true);
+    folder
+}
+
+/// The page and the table of a folder.
+fn written(folder: &TempDir) -> [String; 2] {
+    let files = [folder.path().join("page.html"), folder.path().join("table.md")];
+    let names = report(folder.path(), Some(&files[0]), Some(&files[1])).unwrap();
+    assert_eq!(names, files);
+    files.map(|file| std::fs::read_to_string(file).unwrap())
+}
+
+/// The data of the plots in a page.
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn topologies_have_tables_of_contestants_and_executors() {
+    // Beside other runs, and alone.
+    for folder in [folder(), tempfile::tempdir().unwrap()] {
+        let others = Folder::read(folder.path()).map_or(0, |found| found.runs.len());
+        robot(&folder.path().join("one.json"), ("Gantry", "single"), 1_000_000);
+        robot(&folder.path().join("again.json"), ("Gantry", "single"), 3_000_000);
+        robot(&folder.path().join("events.json"), ("Gantry", "<events>"), 500_000);
+        robot(&folder.path().join("other.json"), ("cyclonedds", "wait-set"), 9_000_000);
+        let found = Folder::read(folder.path()).unwrap();
+        assert_eq!((found.runs.len(), found.robots.len()), (others, 4));
+        let [shown] = &robots::robots(&found.robots)[..] else { panic!("several topologies") };
+        let groups: Vec<_> = shown
+            .groups
+            .iter()
+            .map(|group| (group.middleware, group.executor, group.good(), group.values[2].unwrap().median))
+            .collect();
+        let expected =
+            [("cyclonedds", "wait-set", 1, 9e6), ("Gantry", "<events>", 1, 5e5), ("Gantry", "single", 2, 2e6)];
+        assert_eq!((shown.name, &groups[..]), ("sierra_nevada", &expected[..]));
+        let [page, table] = written(&folder);
+        for words in [
+            "<h2 id=\"topologies-title\">",
+            "sierra_nevada",
+            "&lt;events&gt;",
+            "<svg ",
+            "2.00 ms<small>[1.00, 3.00 ms]",
+        ] {
+            assert!(page.contains(words), "{words}");
+        }
+        assert!(!page.contains("<events>"), "markup of a log");
+        assert_eq!(page.matches(" hidden>").count(), if others == 0 { 4 } else { 0 });
+        assert!(table.contains("| Gantry | single | - | 2 | 9.0 |"), "{table}");
+        assert_eq!(table.contains("| middleware | settings |"), others > 0, "{table}");
+    }
+}
+
+/// Writes the log of a run of a topology.
+fn robot(path: &Path, (communicator, executor): (&str, &str), latency_ns: u64) {
+    log(path, LARGE, "", latency_ns, true);
+    let mut robot: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let run = &mut robot["run"];
+    run["topology"] = serde_json::json!({ "processes": [] });
+    run["nodes"] = serde_json::json!({ "processes": "file", "pass_by": null, "late": "above 20 %" });
+    for (name, value) in [("communicator", communicator), ("executor", executor), ("topic", "sierra_nevada")] {
+        run["spec"][name] = value.into();
+    }
+    std::fs::write(path, robot.to_string()).unwrap();
+}
+
+#[test]
+fn equal_settings_are_a_group_with_the_median_of_its_runs() {
+    let folder = folder();
+    let found = Folder::read(folder.path()).unwrap();
+    let groups = Groups::of(&found.runs);
+    let shown: Vec<_> = groups
+        .groups
+        .iter()
+        .map(|group| {
+            let p50 = group.values[0].unwrap();
+            let label = groups.series[group.series].label.as_str();
+            (group.conditions().message.name.as_str(), label, group.runs.len(), p50.low, p50.median, p50.high)
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("Array1k", "Gantry, copy", 1, 10_000.0, 10_000.0, 10_000.0),
+            ("Array4m", "Gantry, copy", 3, 1e6, 2e6, 9e6),
+            ("Array4m", "Gantry, zero copy", 1, 50_000.0, 50_000.0, 50_000.0),
+        ]
+    );
+    assert_eq!(groups.series.len(), 2, "sizes are marks of one line");
+    assert_eq!(groups.groups[1].cells.n(), 9000, "a sample is missing in the curve");
+    assert!(groups.common.contains_key("reliability") && !groups.common.contains_key("zero_copy"));
+    assert_eq!(found.runs.iter().filter(|run| run.file == "more/sizes/small.json").count(), 1);
+}
+
+#[test]
+fn an_interval_of_many_runs_leaves_out_the_extremes() {
+    let folder = tempfile::tempdir().unwrap();
+    for ms in 1..=9 {
+        log(&folder.path().join(format!("{ms}.json")), LARGE, &format!("-t t{ms}"), ms * 1_000_000, true);
+    }
+    let [page, table] = written(&folder);
+    assert!(page.contains("5.00 ms<small>[2.00, 8.00 ms]</small>"), "{table}");
+    assert!(table.contains("| 9 | 5.00 ms [2.00, 8.00 ms] |") && table.contains("95 % or more"), "{table}");
+    let p50 = data(&page)["groups"][0]["values"][0].clone();
+    assert_eq!([&p50["low"], &p50["high"]], [2e6, 8e6]);
+}
+
+#[test]
+fn killed_failed_and_other_files_are_shown_as_such() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    log(&path("killed.json"), LARGE, "", 5_000_000, false);
+    log(&path("worthless.json"), ("Array64k", 1 << 16), "", 5_000_000, true);
+    let mut failed: Value = serde_json::from_slice(&std::fs::read(path("worthless.json")).unwrap()).unwrap();
+    failed["summary"]["failure"] = "subscription 0 exited".into();
+    std::fs::write(path("worthless.json"), failed.to_string()).unwrap();
+    let refused = Shortfall {
+        contestant: "zenoh:best".to_owned(),
+        title: "4 MB".to_owned(),
+        log: "x.json".to_owned(),
+        kind: ShortfallKind::Refused,
+        sentence: "no shared memory here".to_owned(),
+    };
+    std::fs::write(path("x.failed.json"), serde_json::to_string(&refused).unwrap()).unwrap();
+    std::fs::write(path("y.failed.json"), "{}").unwrap();
+    std::fs::write(path("other.json"), "{}").unwrap();
+    std::fs::write(path("broken.json"), r#"{"schema": "gantry.perf_test/2", "run""#).unwrap();
+    let [page, table] = written(&folder);
+    for words in [
+        "7 runs in 4 groups of equal settings",
+        "3<small>1 killed</small>",
+        "0<small>1 failed</small>",
+        "failed: subscription 0 exited",
+        "killed, or still running: no summary after 1.0 s",
+        "<strong>No figures, refused.</strong> 4 MB: no shared memory here",
+        "3 other JSON files skipped",
+        "<li>other.json is no log",
+        "<li>y.failed.json describes no run without figures: missing field",
+        "<pre>perf_test",
+    ] {
+        assert!(page.contains(words), "no {words:?}");
+    }
+    assert!(!page.contains(&folder.path().display().to_string()), "a path of this machine");
+    let program = std::env::current_exe().unwrap();
+    assert!(!page.contains(&program.display().to_string()), "the path of a program of this machine");
+    assert!(table.contains("| zenoh:best | no figures, refused: 4 MB: no shared memory here |"), "{table}");
+    assert!(table.contains(", 64 KiB | 100 Hz | adaptive | copy | 0 of 1 | - | - |"), "{table}");
+    assert!(table.contains("| 3 of 4 | 2.00 ms [1.00, 9.00 ms] |"), "{table}");
+}
+
+#[test]
+fn a_run_that_ended_early_is_in_no_median() {
+    let folder = folder();
+    let path = folder.path().join("early.json");
+    log(&path, LARGE, "", 80_000_000, true);
+    let mut early: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    early["summary"]["stopped_early"] = true.into();
+    std::fs::write(path, early.to_string()).unwrap();
+    let [page, table] = written(&folder);
+    assert!(page.contains("3<small>1 stopped early</small>") && page.contains("stopped: it ended early"), "{table}");
+    assert!(table.contains("| 3 of 4 | 2.00 ms [1.00, 9.00 ms] |"), "{table}");
+}
+
+#[test]
+fn numbers_that_no_run_has_are_shown_nevertheless() {
+    let folder = folder();
+    let path = folder.path().join("a.json");
+    let mut log: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    log["summary"]["total"]["latency"]["cells"] = serde_json::json!([[1000, u64::MAX], [2000, u64::MAX]]);
+    for worker in [0, 1] {
+        log["summary"]["workers"][worker]["memory"]["peak_rss_kib"] = u64::MAX.into();
+    }
+    log["run"]["created_unix_ms"] = u64::MAX.into();
+    log["environment"]["cpu"]["caches"] =
+        serde_json::json!([{"level": 1, "kind": "Data", "size_kib": u64::MAX, "count": u64::MAX}]);
+    std::fs::write(&path, log.to_string()).unwrap();
+    let [page, _] = written(&folder);
+    assert!(page.contains("5 runs in") && page.contains("18014398509481984.0 MiB"), "a run is missing");
+}
+
+/// A ratio of six rounds in a `versus.json`; `case` is JSON.
+fn ratio(base: &str, other: &str, case: &str, figure: &str, interval: [f64; 3], base_is: &str) -> String {
+    let [median, low, high] = interval;
+    format!(
+        r#"{{"base": "{base}", "other": "{other}", "case": {case}, "figure": "{figure}", "by_round": [], "n": 6,
+            "median": {median}, "low": {low}, "high": {high}, "confidence": 0.96875, "base_is": "{base_is}"}}"#
+    )
+}
+
+#[test]
+fn the_ratios_of_versus_are_tables_and_own_results_are_not_counted_as_other_files() {
+    let folder = folder();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("sizes.json", r#"{"schema": "gantry.perf_test.sizes/1", "contestants": []}"#);
+    let case = ["\"4MB\"", "\"256B\"", "null"];
+    let ratios = [
+        ratio("gantry", "<i>zenoh", case[0], "latency", [0.375, 0.25, 0.5], "better"),
+        ratio("gantry", "<i>zenoh", case[1], "cpu", [0.9, 0.8, 1.1], "no difference shown"),
+        ratio("gantry:best", "udp", case[0], "latency", [0.3, 0.2, 0.4], "better"),
+        ratio("gantry", "udp", case[0], "latency", [2.0, 1.5, 2.5], "worse"),
+        ratio("gantry", "udp", case[2], "rss", [0.5, 0.4, 0.6], "better"),
+    ];
+    let ratios = ratios.join(", ");
+    let schema = "gantry.perf_test.versus/1";
+    write("more/versus.json", &format!(r#"{{"schema": "{schema}", "rounds": 6, "cases": [], "ratios": [{ratios}]}}"#));
+    let [page, table] = written(&folder);
+    assert!(!page.contains("other JSON file"));
+    for words in [
+        "<h3><code>more/versus.json</code></h3>\n<p class=\"note\">A ratio is the base&#39;s value divided by the contestant&#39;s",
+        "below 1 the base is better.",
+        "with 96.9 % or more.",
+        "○ marks an interval that holds 1: no difference shown.</p>",
+        "<th scope=\"col\">gantry / contestant</th><th scope=\"col\">4MB latency</th>\
+         <th scope=\"col\">256B CPU</th><th scope=\"col\">memory</th></tr>",
+        "<th scope=\"row\">&lt;i&gt;zenoh</th><td>0.375 [0.250, 0.500]</td>\
+         <td class=\"pale\">0.900 [0.800, 1.100] ○</td><td class=\"pale\">-</td></tr>",
+        "<th scope=\"col\">gantry:best / contestant</th><th scope=\"col\">4MB latency</th></tr>",
+    ] {
+        assert!(page.contains(words), "no {words:?}");
+    }
+    assert!(!page.contains("too few rounds to say"), "the legend of a mark that is not there");
+    let lines = "| gantry / contestant | 4MB latency | 256B CPU | memory |\n| --- | --- | --- | --- |\n\
+        | \\<i\\>zenoh | 0.375 [0.250, 0.500] | 0.900 [0.800, 1.100] ○ | - |\n\
+        | udp | 2.000 [1.500, 2.500] | - | 0.500 [0.400, 0.600] |\n";
+    assert!(table.contains(lines), "{table}");
+
+    write("more/versus.json", &format!(r#"{{"schema": "{}"}}"#, crate::experiments::results_file::SCHEMA));
+    let [page, _] = written(&folder);
+    assert!(
+        page.contains("1 other JSON file skipped") && page.contains("the results of more/versus.json cannot be read")
+    );
+}
+
+#[test]
+fn the_tables_of_experiments_are_on_the_page_with_their_findings() {
+    let folder = folder();
+    let notes = vec!["mock: knee at 256 KiB <b>".to_owned()];
+    let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
+    let short = vec!["absent".to_owned()];
+    let rows = || vec![row(["contestant", "p50"]), row(["mock", "5.0 µs"]), short];
+    let table = Table::new("3 runs".to_owned(), notes, |_| rows());
+    let file = ResultsFile::new("sweep sizes", 1, Vec::new(), vec![table]);
+    std::fs::write(folder.path().join("more/sizes.json"), serde_json::to_string(&file).unwrap()).unwrap();
+    let [page, _] = written(&folder);
+    for words in [
+        "<h3><code>more/sizes.json</code></h3>\n<p class=\"note\">perf_test sweep sizes</p>\n<h4>3 runs</h4>",
+        "<tr><th scope=\"col\">contestant</th><th scope=\"col\">p50</th></tr>",
+        "<tr><th scope=\"row\">mock</th><td>5.0 µs</td></tr>\n<tr><th scope=\"row\">absent</th><td></td></tr>",
+        "<li>mock: knee at 256 KiB &lt;b&gt;</li>",
+    ] {
+        assert!(page.contains(words), "no {words:?}");
+    }
+    assert!(!page.contains("other JSON file") && !page.contains("<h2 id=\"ratios-title\">"));
+}
+
+#[test]
+fn each_machine_has_a_section_and_the_plots_have_the_caches_that_all_share() {
+    let folder = folder();
+    let caches = serde_json::json!([{"level": 2, "kind": "Unified", "size_kib": 512, "count": 1}]);
+    for (name, model) in [("a", "A"), ("b", "A"), ("c", "A"), ("zero", "B"), ("more/sizes/small", "B")] {
+        let path = folder.path().join(format!("{name}.json"));
+        let mut log: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        log["environment"]["machine"]["model"] = format!("Board {model}").into();
+        log["environment"]["cpu"]["caches"] = caches.clone();
+        std::fs::write(&path, log.to_string()).unwrap();
+    }
+    let [page, table] = written(&folder);
+    assert!(page.contains("Board A: 3 runs</p>") && page.contains("Board B: 2 runs</p>"));
+    assert_eq!(data(&page)["caches"][0]["bytes"], 512 << 10);
+    assert!(table.contains("Machines: Board A; Board B."), "{table}");
+
+    let mut other = System::default();
+    other.machine.model = Some("Board B".to_owned());
+    std::fs::write(folder.path().join("more/environment.json"), serde_json::json!({"system": other}).to_string())
+        .unwrap();
+    let [page, _] = written(&folder);
+    assert_eq!(data(&page)["caches"].as_array().unwrap().len(), 0, "machines differ in their caches");
+}
+
+#[test]
+fn a_text_in_a_log_is_no_markup() {
+    let folder = folder();
+    let evil = "</script><script>alert(1)</script>|{{data}}";
+    let path = folder.path().join("a.json");
+    let mut log: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    log["run"]["spec"]["communicator"] = evil.into();
+    log["run"]["spec"]["settings"]["transport"] = "<b>|".into();
+    std::fs::write(&path, log.to_string()).unwrap();
+    let [page, table] = written(&folder);
+    assert!(!page.contains("<script>alert") && !page.contains("<b>|"));
+    assert_eq!(data(&page)["groups"].as_array().unwrap().len(), 4);
+    assert!(
+        data(&page)["series"].as_array().unwrap().iter().any(|line| line["label"].as_str().unwrap().contains(evil))
+    );
+    let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+    assert!(table.lines().filter(|line| line.starts_with('|')).all(|line| columns(line) == 16), "{table}");
+}
+
+#[test]
+fn the_page_needs_no_other_file_and_every_curve_ends_at_the_longest_latency() {
+    let folder = folder();
+    let [page, _] = written(&folder);
+    let own = page.split("<script type=\"text/javascript\">").next().unwrap();
+    for reference in [" src=", "<link", "@import", "url(", "http:", "https:"] {
+        assert!(!own.contains(reference), "{reference}");
+    }
+    let data = data(&page);
+    let curve = data["groups"][1]["curve"].as_array().unwrap();
+    let n = curve.last().unwrap()[0].as_f64().unwrap();
+    assert_eq!(n, 9000.0);
+    assert_eq!(curve.last().unwrap()[1], 9_000_000);
+    assert!(curve.windows(2).all(|pair| pair[0][0].as_f64() < pair[1][0].as_f64()), "{curve:?}");
+    assert!(curve.windows(2).all(|pair| pair[0][1].as_u64() <= pair[1][1].as_u64()), "{curve:?}");
+}
+
+#[test]
+fn a_folder_without_a_log_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("environment.json"), "{}").unwrap();
+    let sentence = report(folder.path(), None, None).unwrap_err();
+    assert!(sentence.contains("has no log") && sentence.contains("--full-logfile"), "{sentence}");
+    assert!(report(&folder.path().join("none"), None, None).unwrap_err().contains("cannot read the folder"));
+}

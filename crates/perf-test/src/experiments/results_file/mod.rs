@@ -1,0 +1,126 @@
+//! The file of results of a command of several runs: the runs with their figures, the tables as their user sees them,
+//! and the findings.
+//!
+//! `docs/internals/perf_test-results-1.schema.json` is generated from the types here, and the comments here are the
+//! descriptions there.
+
+mod ratio;
+mod row;
+mod table;
+
+use serde::Serialize;
+
+pub use ratio::{NO_DIFFERENCE, RATIOS, Ratio, TOO_FEW_ROUNDS, meaning};
+pub use row::{Options, RunResults, copied_note, notes_of, value};
+pub use table::{Footnotes, Table, at_rate, of_rounds};
+
+use crate::{
+    common::units::Unit,
+    log::{Build, figures::Values},
+    measure::knee::Knee,
+    system::{self, System},
+};
+
+/// The name and the version of the format.
+pub const SCHEMA: &str = "gantry.perf_test.results/1";
+
+/// A file of results.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ResultsFile {
+    /// Name and version of this format: gantry.perf_test.results/1.
+    pub schema: &'static str,
+    /// The command that measured, as `sweep sizes`.
+    pub command: String,
+    /// The program that measured, and the boot.
+    pub build: Build,
+    /// The machine, as the log of a run describes it.
+    #[cfg_attr(test, schemars(with = "serde_json::Map<String, serde_json::Value>"))]
+    pub machine: System,
+    /// The rounds that were asked for.
+    pub rounds: u32,
+    /// Each kind of run with its results.
+    pub runs: Vec<RunResults>,
+    /// The tables.
+    pub tables: Vec<Table>,
+    /// The meaning of the figures of `runs`.
+    pub figures: Vec<FigureEntry>,
+    /// The ratios of the figures of two kinds of run.
+    pub ratios: Vec<Ratio>,
+    /// The knees of latencies over the size of the message.
+    pub knees: Vec<KneeEntry>,
+    /// The results that only this command has; null if it has none.
+    pub details: Option<serde_json::Value>,
+}
+
+/// A figure of the runs.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FigureEntry {
+    /// The name of its field.
+    pub field: &'static str,
+    /// The name in tables and sentences.
+    pub name: &'static str,
+    /// The unit of its values; empty of a count.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub unit: Unit,
+}
+
+/// The knee of a contestant's latency over the size of the message.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct KneeEntry {
+    /// The contestant as it is spelt.
+    pub contestant: String,
+    /// The options of the runs besides the message that differ from those of others.
+    pub options: Options,
+    /// The knee; null if one line explains the latencies as well, or of too few sizes.
+    pub knee: Option<Knee>,
+    /// The cache whose size is nearest to the knee.
+    pub nearest_cache: Option<CacheEntry>,
+}
+
+/// A cache for data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CacheEntry {
+    /// L1d, L2 or L3.
+    pub name: String,
+    /// Its size, bytes; of several sizes the largest.
+    pub size_bytes: u64,
+}
+
+impl ResultsFile {
+    /// The file of a command, on this machine.
+    #[must_use]
+    pub fn new(command: &str, rounds: u32, runs: Vec<RunResults>, tables: Vec<Table>) -> ResultsFile {
+        let figure = |figure: &crate::log::figures::Figure| FigureEntry {
+            field: figure.field,
+            name: figure.name,
+            unit: figure.unit,
+        };
+        ResultsFile {
+            schema: SCHEMA,
+            command: command.to_owned(),
+            build: Build::of_program(),
+            machine: System::read(&system::root_folder()),
+            rounds,
+            runs,
+            tables,
+            figures: Values::figures().map(figure).collect(),
+            ratios: Vec::new(),
+            knees: Vec::new(),
+            details: None,
+        }
+    }
+
+    /// The tables in Markdown.
+    #[must_use]
+    pub fn markdown(&self, heading: &str) -> String {
+        let sections = self.tables.iter().map(|table| format!("\n{}\n", table.markdown().join("\n")));
+        format!("# {heading}\n{}", sections.collect::<String>())
+    }
+}
+
+#[cfg(test)]
+mod tests;

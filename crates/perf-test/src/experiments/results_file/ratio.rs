@@ -1,0 +1,116 @@
+//! The ratio of a figure of two kinds of run, within rounds: the statistic of every comparison of interleaved runs.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    log::figures::{CPU_PER_MESSAGE, Figure, P50, Values},
+    measure::{
+        interval::{CONFIDENCE, Interval},
+        ranks::ratio,
+    },
+};
+
+/// The figures of ratios, with their names there. Less is better.
+pub static RATIOS: [(&str, &Figure); 2] = [("latency", &P50), ("cpu", &CPU_PER_MESSAGE)];
+
+/// The finding of a ratio whose interval contains 1.
+pub const NO_DIFFERENCE: &str = "no difference shown";
+/// The finding of a ratio whose interval has too little confidence.
+pub const TOO_FEW_ROUNDS: &str = "too few rounds to say";
+
+/// A ratio with its interval.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Ratio {
+    /// The base as it is spelt.
+    pub base: String,
+    /// The other contestant as it is spelt.
+    pub other: String,
+    /// The case, as `4MB`; none of the memory, which is that of the first case.
+    pub case: Option<String>,
+    /// `latency` (the median), `cpu` (CPU time for each message) or `rss` (memory).
+    pub figure: String,
+    /// The base's value divided by the other's in each round in which both were measured.
+    pub by_round: Vec<f64>,
+    /// The median of them, with its interval.
+    #[serde(flatten)]
+    pub interval: Interval,
+    /// The finding: `better`, `worse`, [`NO_DIFFERENCE`] or [`TOO_FEW_ROUNDS`].
+    pub base_is: String,
+}
+
+impl Ratio {
+    /// The ratio of a figure of the base to that of the other, each with its name and its rounds; none if no round has
+    /// both. The figure has its name in ratios.
+    #[must_use]
+    pub fn new(
+        base: (&str, &[Option<Values>]),
+        other: (&str, &[Option<Values>]),
+        case: Option<&str>,
+        (name, figure): (&str, &Figure),
+    ) -> Option<Ratio> {
+        let both = base
+            .1
+            .iter()
+            .zip(other.1)
+            .filter_map(|(base, other)| Some(ratio(other.as_ref()?.get(figure)?, base.as_ref()?.get(figure)?)));
+        let by_round: Vec<f64> = both.collect();
+        let interval = Interval::of(by_round.clone())?;
+        let base_is = match interval {
+            _ if interval.confidence < CONFIDENCE => TOO_FEW_ROUNDS,
+            _ if interval.contains(1.0) => NO_DIFFERENCE,
+            _ if interval.median < 1.0 => "better",
+            _ => "worse",
+        };
+        let (base, other) = (base.0.to_owned(), other.0.to_owned());
+        let (case, figure, base_is) = (case.map(str::to_owned), name.to_owned(), base_is.to_owned());
+        Some(Ratio { base, other, case, figure, by_round, interval, base_is })
+    }
+
+    /// The ratio with its interval; a single round has none.
+    #[must_use]
+    pub fn value(&self) -> String {
+        let Interval { n, median, low, high, .. } = self.interval;
+        if n == 1 { format!("{median:.3}") } else { format!("{median:.3} [{low:.3}, {high:.3}]") }
+    }
+}
+
+impl Ratio {
+    /// The ratio with its interval and the confidence of that.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Interval { n, confidence, .. } = self.interval;
+        if n == 1 { self.value() } else { format!("{} with {:.1} %", self.value(), 100.0 * confidence) }
+    }
+}
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let case = self.case.as_ref().map_or(String::new(), |case| format!("-{case}"));
+        let (base, other, figure) = (&self.base, &self.other, &self.figure);
+        let finding = match self.base_is.as_str() {
+            "better" | "worse" => format!("{base} is {}", self.base_is),
+            _ if self.interval.n == 1 => "(one round has no interval)".to_owned(),
+            other => other.to_owned(),
+        };
+        write!(f, "ratio {base}/{other}{case}-{figure} {} {finding}", self.value())
+    }
+}
+
+/// The meaning of ratios, as sentences; none without a ratio.
+#[must_use]
+pub fn meaning(ratios: &[Ratio]) -> Vec<String> {
+    let Some(first) = ratios.first() else { return Vec::new() };
+    let least = ratios.iter().map(|ratio| ratio.interval.confidence).fold(1.0, f64::min);
+    let of_interval = if first.interval.n == 1 {
+        "One round has no interval: --rounds 6 shows differences with 95 %.".to_owned()
+    } else {
+        let more = if least < CONFIDENCE { "; 6 rounds or more make it 95 %" } else { "" };
+        format!("The interval holds the true ratio with {:.1} % or more{more}.", least * 100.0)
+    };
+    let of_ratio = "A ratio is the base's value divided by the contestant's, within rounds: below 1 the base is better. \
+        A default has the base's default, a best the base's best.";
+    vec![of_ratio.to_owned(), of_interval]
+}

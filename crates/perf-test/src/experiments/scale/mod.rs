@@ -1,0 +1,151 @@
+//! The cost of topologies over their size (`perf_test scale`): CPU time, memory, latency and start-up of generated
+//! topologies, and the size that a machine holds.
+//!
+//! ```text
+//! shape ─► topology files ─► batch ─► logs ─► figures ─► estimate (fit) ─► checks: topologies that the fit has not seen
+//! ```
+
+mod charts;
+mod estimate;
+mod figures;
+mod fit;
+mod load;
+mod machines;
+mod point;
+mod runs;
+mod shape;
+mod shapes;
+mod text;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::{
+    cli::ScaleOptions,
+    common::{error::Failure, interrupt::Interrupt},
+    experiments::batch::Batch,
+    report::plot::scale::draw,
+};
+use estimate::{Cost, Estimate, Held};
+use load::Load;
+use point::{Check, Point};
+use runs::{Wanted, run};
+use shape::Shape;
+use shapes::ENDS;
+
+/// The name of the results in a folder, without the suffix.
+const NAME: &str = "scale";
+
+/// The results; serialises as the `details` of `scale.json`.
+#[derive(Debug, Serialize)]
+pub struct Scale {
+    communicator: String,
+    executor: String,
+    /// The cores that the program may use.
+    cores: u32,
+    /// A node of the sizes.
+    node: Shape,
+    /// The sizes.
+    sizes: Vec<Point>,
+    /// The variations of one of them.
+    variations: Vec<Point>,
+    /// The costs of the parts; null if too little was measured.
+    estimate: Option<Estimate>,
+    /// The nodes that machines hold, as the nodes of the sizes.
+    held: Vec<Held>,
+    /// Topologies that the fit has not seen.
+    checks: Vec<Check>,
+    #[serde(skip)]
+    files: Vec<PathBuf>,
+    #[serde(skip)]
+    is_ended_early: bool,
+}
+
+/// Measures all sizes, fits the estimate, and checks it.
+///
+/// # Errors
+/// [`Failure::Usage`]: an option is wrong, the middleware has no executors, or the folder cannot be used.
+pub fn measure(options: &ScaleOptions) -> Result<Scale, Failure> {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
+    let node = Shape {
+        nodes: 1,
+        publishers: ENDS.0,
+        subscriptions: ENDS.1,
+        rate_hz: f64::from(options.rate),
+        payload_bytes: None,
+        processes: options.processes.unwrap_or(cores) as usize,
+    };
+    // Wrong names are known before the first file is written.
+    let given = options.check.iter().map(|name| Wanted::given(options, name));
+    let mut unseen: Vec<Wanted> = given.collect::<Result<_, _>>()?;
+    let executor = unseen.first().and_then(|wanted| wanted.robot.spec().executor.clone()).unwrap_or_default();
+    let batch = Batch::open(Some(options.results.clone()), options.again, Interrupt::install()?)?;
+    let of = |(name, shape)| Wanted::generated(options, &batch, name, shape);
+    let mut counts = options.nodes.clone();
+    counts.sort_unstable();
+    counts.dedup();
+    let sizes: Vec<Wanted> = shapes::sizes(&counts, &node).into_iter().map(of).collect::<Result<_, _>>()?;
+    let variations: Vec<Wanted> = shapes::variations(&counts, &node).into_iter().map(of).collect::<Result<_, _>>()?;
+    let (mut points, mut is_ended_early) = run(&batch, sizes.into_iter().chain(variations).collect())?;
+    let variations = points.split_off(counts.len());
+    let measured: Vec<(Load, Cost)> = points.iter().chain(&variations).filter_map(Point::measured).collect();
+    let estimate = Estimate::of(&measured).filter(|_| measured.len() > 1);
+    let middle = shapes::middle(&counts).zip(points.get(counts.len() / 2).map(|point| point.load));
+    let (mut checks, mut held) = (Vec::new(), Vec::new());
+    if let Some((estimate, (nodes, load))) = estimate.as_ref().zip(middle) {
+        held = machines::held(estimate, options, &load.times(1.0 / f64::from(nodes)), cores);
+        if !is_ended_early {
+            for (name, shape) in shapes::unseen(nodes, &node, &load, estimate, cores) {
+                unseen.push(Wanted::generated(options, &batch, name, shape)?);
+            }
+            let (points, ended) = run(&batch, unseen)?;
+            is_ended_early = ended;
+            checks = points.into_iter().map(|point| Check::of(point, estimate)).collect();
+        }
+    }
+    let mut scale = Scale {
+        communicator: options.communicator.clone(),
+        executor,
+        cores,
+        node,
+        sizes: points,
+        variations,
+        estimate,
+        held,
+        checks,
+        files: Vec::new(),
+        is_ended_early,
+    };
+    scale.write(&batch).map_err(Failure::Measurement)?;
+    Ok(scale)
+}
+
+impl Scale {
+    /// The reason why it is not complete, for the exit code.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        if self.is_ended_early {
+            return Some("ended early. With the same --results the command goes on from there".to_owned());
+        }
+        self.estimate.is_none().then(|| "too few sizes were measured for an estimate".to_owned())
+    }
+
+    /// The files that were written.
+    #[must_use]
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    fn write(&mut self, batch: &Batch) -> Result<(), String> {
+        let Some(folder) = batch.folder() else { return Ok(()) };
+        let picture = draw(&self.charts())?;
+        let text = self.lines().join("\n") + "\n";
+        self.files = vec![
+            folder.write(&format!("{NAME}.txt"), &text)?,
+            folder.write_json(&format!("{NAME}.json"), &self.file())?,
+            folder.write(&format!("{NAME}.svg"), &picture)?,
+        ];
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! The runs: topologies that are measured one after the other, with their logs in the folder of results.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{figures::Figures, load::Load, point::Point, shape::Shape};
+use crate::{
+    cli::{self, ScaleOptions},
+    common::error::Failure,
+    experiments::{
+        batch::{Batch, Outcome, PlannedRun, file_name},
+        results_file::RunResults,
+    },
+    report::outputs::Outputs,
+    run::topology::Robot,
+};
+use perf_worker::choice::Choice;
+
+/// A topology that is to be measured.
+pub struct Wanted {
+    name: String,
+    shape: Option<Shape>,
+    pub robot: Arc<Robot>,
+    load: Load,
+}
+
+impl Wanted {
+    /// A topology by its file or its name.
+    pub fn given(options: &ScaleOptions, name: &str) -> Result<Wanted, Failure> {
+        let robot = Robot::of(&*topology_options(options, name)?).map_err(Failure::Usage)?;
+        Ok(Wanted { name: name.to_owned(), shape: None, load: Load::of(robot.topology()), robot: Arc::new(robot) })
+    }
+
+    /// A generated topology, whose files are in the folder of results: they run by `perf_test topology`, too.
+    pub fn generated(options: &ScaleOptions, batch: &Batch, name: String, shape: Shape) -> Result<Wanted, Failure> {
+        let mut given = topology_options(options, &name)?;
+        if let Some(folder) = batch.folder() {
+            given.topology.clear();
+            for (process, text) in shape.files() {
+                let file = format!("topologies/{}-{process}.json", file_name(&name));
+                let path = folder.path().join(&file);
+                let parent = path.parent().unwrap_or(folder.path());
+                let made = std::fs::create_dir_all(parent)
+                    .map_err(|error| format!("cannot write {}: {error}", path.display()));
+                made.and_then(|()| folder.write(&file, &text)).map_err(Failure::Usage)?;
+                given.topology.push(path.display().to_string());
+            }
+        }
+        let robot = Robot::of(&given).map_err(Failure::Usage)?;
+        Ok(Wanted { name, shape: Some(shape), load: Load::of(robot.topology()), robot: Arc::new(robot) })
+    }
+}
+
+/// The options of a run of this topology.
+fn topology_options(options: &ScaleOptions, topology: &str) -> Result<Box<cli::TopologyOptions>, Failure> {
+    let mut arguments: Vec<String> =
+        ["topology", topology, "-c", &options.communicator].into_iter().map(str::to_owned).collect();
+    arguments.extend(["-t".to_owned(), options.time.to_string()]);
+    arguments.extend(options.executor.iter().flat_map(|name| ["-x".to_owned(), name.clone()]));
+    arguments.extend(options.pass_by.iter().flat_map(|way| ["--pass-by".to_owned(), way.name().to_owned()]));
+    arguments.extend(options.set.iter().map(|(name, value)| format!("--set={name}={value}")));
+    let parsed = cli::topology_options(&arguments).map_err(Failure::Usage)?;
+    parsed.ok_or_else(|| Failure::Usage(format!("{topology} cannot be run as a topology")))
+}
+
+/// Measures topologies. Returns whether the user has ended it early, too.
+pub fn run(batch: &Batch, wanted: Vec<Wanted>) -> Result<(Vec<Point>, bool), Failure> {
+    let planned = |wanted: &Wanted| PlannedRun {
+        contestant: wanted.name.clone(),
+        title: wanted.name.clone(),
+        log: PathBuf::from(format!("{}.json", file_name(&wanted.name))),
+        spec: Ok(wanted.robot.spec().clone()),
+        robot: Some(wanted.robot.clone()),
+        outputs: Outputs::default(),
+        is_warmup: false,
+    };
+    let planned: Vec<PlannedRun> = wanted.iter().map(planned).collect();
+    let outcomes = batch.run_all(&planned)?;
+    let is_ended_early = outcomes.iter().any(|outcome| matches!(outcome, Outcome::NotDone));
+    let point = |(wanted, outcome): (Wanted, &Outcome)| {
+        let Wanted { name, shape, load, .. } = &wanted;
+        let (name, shape, load) = (name.clone(), shape.clone(), *load);
+        let missing = match outcome {
+            Outcome::Measured(_) => None,
+            Outcome::Missing(shortfall) => Some(format!("{}: {}", shortfall.kind, shortfall.sentence)),
+            Outcome::NotDone => Some("not done".to_owned()),
+        };
+        let spec = Ok(wanted.robot.spec().clone());
+        let results = RunResults {
+            options: vec![("topology".to_owned(), name.clone())],
+            ..RunResults::new(&wanted.robot.spec().communicator.to_lowercase(), &spec, std::slice::from_ref(outcome))
+        };
+        Point { name, shape, load, figures: outcome.measured().map(Figures::of), missing, results }
+    };
+    Ok((wanted.into_iter().zip(&outcomes).map(point).collect(), is_ended_early))
+}

@@ -1,0 +1,209 @@
+//! The cost over the size as text.
+
+use super::{
+    Scale,
+    estimate::{FULL, Held},
+    figures::Figures,
+    point::{Check, Point},
+};
+use crate::{
+    common::units::{format_mib, format_ns},
+    experiments::results_file::{ResultsFile, Table},
+    topology::several,
+};
+
+const COLUMNS: [&str; 14] = [
+    "topology",
+    "endpoints",
+    "received/s",
+    "CPU (% of a core)",
+    "per message",
+    "instrument (%)",
+    "memory",
+    "instrument",
+    "mean latency",
+    "p99",
+    "late",
+    "too late",
+    "lost, skipped",
+    "start-up",
+];
+
+impl Scale {
+    /// The results as lines of text.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let tables: Vec<Vec<String>> = self.tables().iter().map(Table::lines).collect();
+        tables.join(&String::new())
+    }
+
+    /// The results as a file has them.
+    pub(super) fn file(&self) -> ResultsFile {
+        let of_checks = self.checks.iter().map(|check| &check.point);
+        let points = self.sizes.iter().chain(&self.variations).chain(of_checks);
+        let runs = points.map(|point| point.results.clone()).collect();
+        let file = ResultsFile::new("scale", 1, runs, self.tables());
+        ResultsFile { details: serde_json::to_value(self).ok(), ..file }
+    }
+
+    /// The tables: the sizes, the variations with the estimate, and its checks.
+    fn tables(&self) -> Vec<Table> {
+        let rows = |points: &mut dyn Iterator<Item = &Point>| -> Vec<Vec<String>> {
+            std::iter::once(COLUMNS.map(str::to_owned).to_vec()).chain(points.map(row)).collect()
+        };
+        let title = format!(
+            "{}, executor {}, {} on {} cores; nodes of {} publishers at {} Hz and {} subscriptions",
+            self.communicator,
+            self.executor,
+            several(self.node.processes, "process", "processes"),
+            self.cores,
+            self.node.publishers,
+            self.node.rate_hz,
+            self.node.subscriptions
+        );
+        let sizes = Table { title, rows: rows(&mut self.sizes.iter()), notes: Vec::new() };
+        let of_memory = "memory: PSS of all processes, with the files (program, libraries) of one, without the \
+                         instrument's counts; instrument: its own threads, and these counts";
+        let variations = Table {
+            title: "variations, for the fit".to_owned(),
+            rows: rows(&mut self.variations.iter()),
+            notes: [vec![of_memory.to_owned()], self.estimate_lines()].concat(),
+        };
+        let checks = Table {
+            title: "checks: topologies that the fit has not seen".to_owned(),
+            rows: self.check_rows(),
+            notes: self.worst().into_iter().collect(),
+        };
+        let has_checks = self.estimate.is_some() && !self.checks.is_empty();
+        [sizes, variations].into_iter().chain(has_checks.then_some(checks)).collect()
+    }
+
+    /// The estimate, and the nodes that machines hold.
+    fn estimate_lines(&self) -> Vec<String> {
+        let Some(estimate) = &self.estimate else { return Vec::new() };
+        let mut lines = vec!["estimate, fitted to these runs".to_owned()];
+        lines.extend(estimate.lines().into_iter().map(|line| format!("  {line}")));
+        lines.extend(self.misfit().map(|line| format!("  {line}")));
+        lines.extend(self.held_lines());
+        lines
+    }
+
+    /// The nodes that machines hold, with the largest error of the checks to both sides.
+    fn held_lines(&self) -> Vec<String> {
+        let worst = |error: fn(&Check) -> Option<f64>| self.worst_error(error).filter(|error| *error < 1.0);
+        let (cpu, memory) = (worst(|check| check.cpu_error), worst(|check| check.memory_error));
+        let largest = self.sizes.iter().filter_map(|point| point.shape.as_ref()).map(|shape| shape.nodes).max();
+        let line = |held: &Held| {
+            let (limit, error) = if held.is_limited_by_memory { ("memory", memory) } else { ("CPU", cpu) };
+            let nodes = held.times.floor();
+            let range = error.map_or("no error is known".to_owned(), |error| {
+                format!("{:.0} to {:.0} with the error of the checks", nodes * (1.0 - error), nodes * (1.0 + error))
+            });
+            let extrapolated = largest
+                .filter(|largest| nodes > *largest as f64)
+                .map_or(String::new(), |largest| format!("; more than the {largest} that were measured"));
+            format!(
+                "  {} cores hold {nodes:.0} such nodes ({range}{extrapolated}), {:.0} messages received a second, in {:.0} % of CPU and \
+                 memory; the limit is the {limit}",
+                held.cores,
+                nodes * self.node.rate_hz * self.node.subscriptions as f64,
+                FULL * 100.0
+            )
+        };
+        let mut lines: Vec<String> = self.held.iter().map(line).collect();
+        if !lines.is_empty() {
+            let period_ns = 1e9 / self.node.rate_hz;
+            lines.push(format!(
+                "  this is CPU time, not latency: the timers of a period of {} expire together, so the last callback begins after {}",
+                format_ns(period_ns),
+                format_ns(FULL * period_ns)
+            ));
+        }
+        lines
+    }
+
+    fn check_rows(&self) -> Vec<Vec<String>> {
+        let header = [
+            "topology",
+            "sent of due",
+            "CPU measured",
+            "estimated",
+            "error",
+            "memory measured",
+            "estimated",
+            "error",
+            "too late",
+        ];
+        let row = |check: &Check| {
+            let Check { point, estimated, cpu_error, memory_error } = check;
+            let Some(figures) = &point.figures else {
+                return vec![point.name.clone(), point.missing.clone().unwrap_or_default()];
+            };
+            let error = |error: &Option<f64>| error.map_or("-".to_owned(), |error| format!("{:+.0} %", error * 100.0));
+            vec![
+                point.name.clone(),
+                percent(figures.sent, figures.due),
+                format!("{:.1} %", figures.cpu_percent),
+                format!("{:.1} %", estimated.cpu_percent),
+                error(cpu_error),
+                format_mib(figures.memory_kib),
+                format_mib(estimated.memory_kib),
+                error(memory_error),
+                percent(figures.too_late, figures.received),
+            ]
+        };
+        std::iter::once(header.map(str::to_owned).to_vec()).chain(self.checks.iter().map(row)).collect()
+    }
+
+    /// How far the estimate is off where it was fitted: what no sum of parts explains.
+    fn misfit(&self) -> Option<String> {
+        let estimate = self.estimate.as_ref()?;
+        let off = |point: &Point| {
+            let measured = point.figures.as_ref()?.cost().cpu_percent;
+            Some((estimate.cost(&point.carried()).cpu_percent / measured - 1.0, point.name.clone()))
+        };
+        let all = self.sizes.iter().chain(&self.variations).filter_map(off);
+        let (error, name) = all.max_by(|(one, _), (other, _)| one.abs().total_cmp(&other.abs()))?;
+        Some(format!("of these runs the fit is off most in CPU at {name}: {:+.0} %", error * 100.0))
+    }
+
+    /// The largest error of the checks.
+    fn worst_error(&self, error: fn(&Check) -> Option<f64>) -> Option<f64> {
+        self.checks.iter().filter_map(error).map(f64::abs).reduce(f64::max)
+    }
+
+    fn worst(&self) -> Option<String> {
+        let [cpu, memory] = [|check: &Check| check.cpu_error, |check: &Check| check.memory_error]
+            .map(|error| self.worst_error(error).map(|error| error * 100.0));
+        Some(format!("the estimate is off by up to {:.0} % in CPU and {:.0} % in memory on these", cpu?, memory?))
+    }
+}
+
+fn row(point: &Point) -> Vec<String> {
+    let Point { name, figures, missing, .. } = point;
+    let received_hz = point.carried().received_hz;
+    let begin = vec![name.clone(), format!("{:.0}", point.endpoints()), format!("{received_hz:.0}")];
+    let Some(of) = figures else {
+        return begin.into_iter().chain(missing.clone()).collect();
+    };
+    let Figures { received, late, too_late, lost, skipped, .. } = of;
+    let time = |ns: Option<f64>| ns.map_or("-".to_owned(), format_ns);
+    let rest = [
+        format!("{:.1}", of.cpu_percent),
+        time(of.cpu_per_message_ns),
+        format!("{:.1}", of.instrument_percent),
+        format_mib(of.memory_kib),
+        format_mib(of.instrument_kib),
+        time(of.latency_mean_ns),
+        time(of.latency_p99_ns),
+        percent(*late, *received),
+        percent(*too_late, *received),
+        format!("{lost}, {skipped}"),
+        time(of.start_up_ns),
+    ];
+    begin.into_iter().chain(rest).collect()
+}
+
+fn percent(part: u64, all: u64) -> String {
+    if part == 0 { "0 %".to_owned() } else { format!("{:.2} %", 100.0 * part as f64 / all.max(1) as f64) }
+}

@@ -1,0 +1,120 @@
+//! The combinations of a matrix: one choice of each axis.
+
+use std::path::PathBuf;
+
+use crate::{
+    cli::{Axis, Choice},
+    experiments::{
+        batch::{ALL, contestants, file_name},
+        results_file::Options,
+    },
+};
+
+/// The option that names the contestants.
+pub const COMMUNICATOR: &str = "communicator";
+/// Switches, and the options whose value they are.
+const SWITCHES: [(&str, &str); 3] =
+    [("reliable", "reliability"), ("transient", "durability"), ("keep-last", "history")];
+/// The longest name of a log before its suffix, of the 255 bytes that file systems have.
+const LONGEST_NAME: usize = 180;
+
+/// A combination: the contestant, and one choice of each axis with the option that it is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Combination {
+    /// The contestant as it was given.
+    pub contestant: String,
+    choices: Vec<(String, Choice)>,
+}
+
+/// The axes of an experiment with those of the command line, which replace its own. Contestants vary fastest, so that a
+/// slow change of the machine concerns all.
+pub fn axes(experiment: Vec<Axis>, given: &[Axis]) -> Result<Vec<Axis>, String> {
+    if let Some(Axis { option, .. }) = given.iter().find(|axis| axis.choices.is_empty()) {
+        return Err(format!("--{option} has no value: give one, or several with commas between them"));
+    }
+    let is_replaced = |axis: &Axis| {
+        given.iter().any(|other| {
+            other.option == axis.option || SWITCHES.contains(&(other.option.as_str(), axis.option.as_str()))
+        })
+    };
+    let kept = experiment.into_iter().filter(|axis| !is_replaced(axis));
+    let (mut last, mut axes): (Vec<Axis>, Vec<Axis>) =
+        kept.chain(given.iter().cloned()).partition(|axis| axis.option == COMMUNICATOR);
+    let names = last.pop().map_or_else(
+        || vec!["Gantry".to_owned()],
+        |axis| axis.choices.into_iter().map(|choice| choice.shown).collect(),
+    );
+    let mut all = Vec::new();
+    for name in names {
+        if name.eq_ignore_ascii_case(ALL) {
+            all.extend(contestants(ALL)?.into_iter().map(|contestant| contestant.label));
+        } else {
+            all.push(name);
+        }
+    }
+    axes.push(Axis::of_values(COMMUNICATOR, all));
+    Ok(axes)
+}
+
+/// Every combination of one choice of each axis; the last axis varies fastest.
+pub fn combinations(axes: &[Axis]) -> Vec<Combination> {
+    let mut all: Vec<Vec<(&Axis, &Choice)>> = vec![Vec::new()];
+    for axis in axes {
+        let mut longer = Vec::new();
+        for one in &all {
+            longer.extend(axis.choices.iter().map(|choice| [one.as_slice(), &[(axis, choice)]].concat()));
+        }
+        all = longer;
+    }
+    all.iter().map(|choices| Combination::of(choices)).collect()
+}
+
+impl Combination {
+    fn of(choices: &[(&Axis, &Choice)]) -> Combination {
+        let of_run = choices.iter().filter(|(axis, _)| axis.option != COMMUNICATOR);
+        let contestant = choices.iter().find(|(axis, _)| axis.option == COMMUNICATOR);
+        Combination {
+            contestant: contestant.map_or_else(String::new, |(_, choice)| choice.shown.clone()),
+            choices: of_run.map(|(axis, choice)| (axis.option.clone(), (*choice).clone())).collect(),
+        }
+    }
+
+    /// The same combination with a value of one more option.
+    #[must_use]
+    pub fn with(&self, option: &str, value: &str) -> Combination {
+        let choice = Choice { shown: value.to_owned(), arguments: vec![format!("--{option}={value}")] };
+        let mut longer = self.clone();
+        longer.choices.push((option.to_owned(), choice));
+        longer
+    }
+
+    /// The options by their long names, as they are shown.
+    pub fn options(&self) -> Options {
+        self.choices.iter().map(|(option, choice)| (option.clone(), choice.shown.clone())).collect()
+    }
+
+    /// The arguments of the same single run, without `-c`.
+    pub fn arguments(&self) -> Vec<String> {
+        self.choices.iter().flat_map(|(_, choice)| choice.arguments.clone()).collect()
+    }
+
+    /// The name of its log: the arguments, or those of the `varied` options alone.
+    pub fn log_name(&self, varied: Option<&[&str]>) -> PathBuf {
+        let is_named = |option: &str| varied.is_none_or(|varied| varied.contains(&option));
+        let named = self.choices.iter().filter(|(option, _)| is_named(option));
+        let arguments: Vec<String> = named.flat_map(|(_, choice)| choice.arguments.clone()).collect();
+        if arguments.is_empty() { "default".into() } else { log_name(&arguments) }
+    }
+}
+
+/// The name of a log: the arguments, shortened to what a file system takes.
+pub fn log_name(arguments: &[String]) -> PathBuf {
+    let words: Vec<String> = arguments.iter().map(|argument| file_name(argument.trim_start_matches('-'))).collect();
+    let name = words.join("_");
+    if name.len() <= LONGEST_NAME {
+        return name.into();
+    }
+    // FNV-1a: the names must be the same in every version, so that the experiment can go on.
+    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{}_{hash:08x}", name.get(..LONGEST_NAME).unwrap_or_default()).into()
+}

@@ -1,0 +1,191 @@
+//! Every combination of lists of values, from performance_test's YAML or from the command line (`perf_test sweep
+//! matrix` and its presets).
+//!
+//! A matrix is a list of argument vectors. Each is parsed as the command line of a single run, so errors and meanings
+//! are the same; a run that its middleware refuses is a row that says so.
+
+mod yaml;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::{
+    Preset, Results, Run,
+    combination::{COMMUNICATOR, Combination, axes, combinations},
+    folder, run_rounds,
+    table::{table, varied},
+};
+use crate::{
+    cli::{self, Axis, OutputOptions, RunOptions, SweepOptions, check_shared},
+    common::{error::Failure, interrupt::Interrupt},
+    experiments::{
+        batch::{Batch, Contestant, Kind, contestants, refuse},
+        results_file::{Options, ResultsFile, value},
+    },
+    report::{outputs::Outputs, plot::sizes},
+};
+
+/// The most runs of a matrix: months of measurement.
+const MOST_RUNS: usize = 100_000;
+/// The option of single runs that repeats them.
+const RUNS: &str = "runs";
+
+/// The contestants by their spellings. Each is found once: that may start its worker program, which describes itself.
+type Known = HashMap<String, Result<Contestant, String>>;
+
+/// Measures the combinations of a preset, or of a file; without a folder of results the figures are kept in no file.
+///
+/// # Errors
+/// [`Failure::Usage`]: the file or an option is wrong, or there are too many runs.
+pub fn measure(preset: &Preset, file: Option<&Path>, options: &SweepOptions) -> Result<Results, Failure> {
+    let (given, rounds) = without_runs(preset, options).map_err(Failure::Usage)?;
+    let runs = planned(preset, file, &given).and_then(|found| runs(preset, found, options.batch.results.is_some()));
+    let runs = runs.map_err(Failure::Usage)?;
+    let batch = Batch::open(options.batch.results.clone(), options.batch.again, Interrupt::install()?)?;
+    let (runs, end) = run_rounds(&batch, &runs, rounds)?;
+    let finding = (preset.finding)(&runs, rounds);
+    let tables = [vec![table(&runs, rounds, finding.sentences)], finding.tables].concat();
+    let command = format!("sweep {}", preset.name);
+    let (ratios, knees) = (finding.ratios, finding.knees);
+    let file = ResultsFile { ratios, knees, ..ResultsFile::new(&command, rounds, runs, tables) };
+    if let Some(folder) = batch.folder() {
+        let name = preset.name;
+        folder.write_json(&format!("{name}.json"), &file).map_err(Failure::Measurement)?;
+        folder.write(&format!("{name}.md"), &file.markdown(preset.heading)).map_err(Failure::Measurement)?;
+        if !finding.charts.is_empty() {
+            let picture = sizes::draw(&finding.charts).map_err(Failure::Measurement)?;
+            folder.write(&format!("{name}.svg"), &picture).map_err(Failure::Measurement)?;
+        }
+    }
+    Ok(Results { file, end })
+}
+
+/// The axes that are given and the rounds, which `--runs` may have, too.
+fn without_runs(preset: &Preset, options: &SweepOptions) -> Result<(Vec<Axis>, u32), String> {
+    let (runs, given): (Vec<Axis>, Vec<Axis>) =
+        options.axes.iter().cloned().partition(|axis| preset.has_outputs && axis.option == RUNS);
+    let Some(runs) = runs.first() else { return Ok((given, options.batch.rounds)) };
+    let [choice] = runs.choices.as_slice() else { return Err("--runs takes one number".to_owned()) };
+    Ok((given, cli::run_options(&choice.arguments)?.time.runs.unwrap_or(1)))
+}
+
+/// All combinations in order, each once.
+fn planned(preset: &Preset, file: Option<&Path>, given: &[Axis]) -> Result<Vec<Combination>, String> {
+    if let Some(axis) = given.iter().find(|axis| preset.is_strict && axis.option == COMMUNICATOR) {
+        let names: Vec<&str> = axis.choices.iter().map(|choice| choice.shown.as_str()).collect();
+        contestants(&names.join(","))?;
+    }
+    let experiments = match file {
+        Some(path) => {
+            let name = path.display();
+            let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+            yaml::experiments(&text).map_err(|why| format!("{name}: {why}"))?
+        }
+        None => vec![(preset.axes)(given)?],
+    };
+    let mut found: Vec<Combination> = Vec::new();
+    for experiment in experiments {
+        let axes = axes(experiment, given)?;
+        let count = axes.iter().map(|axis| axis.choices.len()).try_fold(found.len().max(1), usize::checked_mul);
+        if count.is_none_or(|count| count > MOST_RUNS) {
+            return Err(format!("these lists have more than {MOST_RUNS} combinations: give fewer values"));
+        }
+        for combination in combinations(&axes) {
+            if !found.contains(&combination) {
+                found.push(combination);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The runs of the combinations.
+///
+/// # Errors
+/// A sentence: an argument is wrong, or is that of a command that is no part of a batch.
+fn runs(preset: &Preset, combinations: Vec<Combination>, has_folder: bool) -> Result<Vec<Run>, String> {
+    let mut known = Known::new();
+    let mut found: Vec<(Combination, RunOptions)> = Vec::new();
+    for combination in combinations {
+        let run = parsed(&combination)?;
+        let find = |spelling: &String| contestants(spelling).map(|mut found| found.swap_remove(0));
+        let one = known.entry(combination.contestant.clone()).or_insert_with_key(find);
+        let variants = match one {
+            Ok(one) => (preset.variants)(one, &run, combination),
+            Err(_) => vec![combination],
+        };
+        for variant in variants {
+            let run = parsed(&variant)?;
+            found.push((variant, run));
+        }
+    }
+    let options: Vec<Options> = found.iter().map(|(combination, _)| combination.options()).collect();
+    let varied = varied(&options.iter().collect::<Vec<_>>());
+    let has_several = known.len() > 1;
+    let run_of = |(combination, run)| Run::of(preset, combination, run, &varied, &known, (has_folder, has_several));
+    found.into_iter().map(run_of).collect()
+}
+
+/// The options of a single run in a combination.
+fn parsed(combination: &Combination) -> Result<RunOptions, String> {
+    let arguments = combination.arguments();
+    cli::run_options(&arguments).map_err(|why| format!("{}: {why}", arguments.join(" ")))
+}
+
+impl Run {
+    /// The run of a combination; `varied` are the options that its title has.
+    fn of(
+        preset: &Preset,
+        combination: Combination,
+        mut run: RunOptions,
+        varied: &[&str],
+        known: &Known,
+        (has_folder, has_several): (bool, bool),
+    ) -> Result<Run, String> {
+        let one = known.get(&combination.contestant).and_then(|one| one.as_ref().ok());
+        let label = one.map_or_else(|| combination.contestant.to_lowercase(), |one| one.label.clone());
+        let mut outputs = Outputs::default();
+        if preset.has_outputs && !has_folder {
+            outputs = outputs_of(&run, has_several.then_some(&label))?;
+            run.output = OutputOptions::default();
+        }
+        refuse(&run, &format!("sweep {}", preset.name))?;
+        if run.messages.msg_list {
+            return Err("--msg-list lists messages and measures none: perf_test list shows them".to_owned());
+        }
+        if preset.is_strict {
+            check_shared(&run).map_err(|failure| failure.to_string())?;
+        }
+        let options = combination.options();
+        let shown = |option: &&str| Some(format!(", {option} {}", value(&options, option)?));
+        let shown: String = varied.iter().filter_map(shown).collect();
+        let spec = match known.get(&combination.contestant) {
+            Some(Ok(one)) => (preset.spec)(one, &run),
+            Some(Err(sentence)) => Err(sentence.clone()),
+            None => Err(format!("{label} was not found")),
+        };
+        let kind = Kind {
+            title: format!("{label}{shown}"),
+            log: folder(preset.name, &label).join(combination.log_name(preset.is_strict.then_some(varied))),
+            contestant: label,
+            spec,
+            outputs,
+        };
+        Ok(Run { arguments: combination.arguments(), options, kind })
+    }
+}
+
+/// The outputs of a run, whose logs have the name of the contestant if there are several, and of the path.
+fn outputs_of(run: &RunOptions, label: Option<&String>) -> Result<Outputs, String> {
+    let outputs = cli::outputs_of_several(run).map_err(|failure| failure.to_string())?;
+    let of_one =
+        label.map_or_else(|| outputs.clone(), |label| outputs.named(&crate::experiments::batch::file_name(label)));
+    Ok(if outputs == Outputs::default() {
+        outputs
+    } else {
+        of_one.named(if run.messages.zero_copy { "zero-copy" } else { "copy" })
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! The results of an experiment as one table, a row a run.
+
+use crate::{
+    experiments::results_file::{Footnotes, Options, RunResults, Table, notes_of, of_rounds, value},
+    log::figures::{CPU_PER_MESSAGE, Figure, LOST, P50, P99, PEAK_MEMORY, RECEIVED_HZ},
+};
+
+/// The figures of the table.
+static FIGURES: [&Figure; 6] = [&P50, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED_HZ, &LOST];
+
+/// The table of these runs, with `findings` as its first sentences.
+pub fn table(runs: &[RunResults], rounds: u32, findings: Vec<String>) -> Table {
+    let title = match runs.len() {
+        1 => "one run".to_owned(),
+        n => format!("{n} runs"),
+    } + &of_rounds(rounds);
+    let notes = findings.into_iter().chain(common(runs)).chain(notes(runs)).collect();
+    Table::new(title, notes, |notes| rows(runs, &FIGURES, notes))
+}
+
+/// A row for each run: the contestant, the options that differ, the size of the message if that differs, and these
+/// figures.
+pub fn rows(runs: &[RunResults], figures: &[&Figure], notes: &mut Footnotes) -> Vec<Vec<String>> {
+    let varied = varied_of(runs);
+    let sizes = || runs.iter().filter(|run| run.message_bytes > 0).map(|run| run.message_bytes);
+    let bytes = sizes().any(|bytes| Some(bytes) != sizes().next()).then_some("bytes");
+    let columns = varied.iter().copied().chain(bytes).chain(figures.iter().map(|figure| figure.column));
+    let mut rows: Vec<Vec<String>> = vec![["contestant"].into_iter().chain(columns).map(str::to_owned).collect()];
+    for run in runs {
+        let shown = |bytes: usize| if bytes > 0 { bytes.to_string() } else { "-".to_owned() };
+        let options = varied.iter().map(|option| run.option(option).unwrap_or("-").to_owned());
+        let conditions = options.chain(bytes.map(|_| shown(run.message_bytes)));
+        let contestant = std::iter::once(run.contestant.clone());
+        rows.push(contestant.chain(conditions).chain(run.cells(notes, figures)).collect());
+    }
+    rows
+}
+
+/// The conditions of each contestant, if they are the same in its runs, and the notes on them.
+fn notes(runs: &[RunResults]) -> Vec<String> {
+    let of_one = |name: &str| {
+        let own = || runs.iter().filter(move |run| run.contestant == name);
+        let mut conditions: Vec<String> =
+            own().filter(|run| run.medians.is_some()).map(|run| run.conditions("publishing")).collect();
+        conditions.dedup();
+        let conditions = conditions.into_iter().take(2).map(|conditions| format!("{name}: {conditions}"));
+        conditions.chain(notes_of(name, own())).collect::<Vec<String>>()
+    };
+    contestants(runs).into_iter().flat_map(of_one).collect()
+}
+
+/// The contestants in their order.
+pub fn contestants(runs: &[RunResults]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for run in runs {
+        if !names.contains(&run.contestant.as_str()) {
+            names.push(&run.contestant);
+        }
+    }
+    names
+}
+
+/// The options that all runs share.
+fn common(runs: &[RunResults]) -> Option<String> {
+    let varied = varied_of(runs);
+    let same = runs.first()?.options.iter().filter(|(option, _)| !varied.contains(&option.as_str()));
+    let same: Vec<String> = same.map(|(option, value)| format!("{option} {value}")).collect();
+    (!same.is_empty()).then(|| format!("all runs: {}", same.join(", ")))
+}
+
+/// The options that differ among the runs.
+pub fn varied_of(runs: &[RunResults]) -> Vec<&str> {
+    varied(&runs.iter().map(|run| &run.options).collect::<Vec<_>>())
+}
+
+/// The options that differ among runs, in the order of their first appearance.
+pub fn varied<'a>(runs: &[&'a Options]) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    for (option, _) in runs.iter().copied().flatten() {
+        if !all.contains(&option.as_str()) {
+            all.push(option);
+        }
+    }
+    let first = |option: &str| runs.first().and_then(|options| value(options, option));
+    all.retain(|option| runs.iter().any(|options| value(options, option) != first(option)));
+    all
+}

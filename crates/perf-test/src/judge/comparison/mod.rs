@@ -1,0 +1,97 @@
+//! The comparison of logs (`perf_test compare`): two sides, each of one or more runs, which need not be paired.
+//!
+//! Assumed: the runs of a side are independent measurements of the same thing, and the machine is the same for both
+//! sides (see [`ranks`](crate::measure::ranks) for the test). The logs show where that does not hold: differences of
+//! conditions and machines, and sides that were measured one after the other, are part of the result.
+
+mod bound;
+mod difference;
+mod side;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::judge::change::{self, Change};
+pub use bound::{Answer, Bound};
+pub use difference::Difference;
+pub use side::Side;
+
+/// The version of the JSON object.
+const SCHEMA: &str = "gantry.perf_test.compare/1";
+
+/// Two sides of runs and their differences; serialises as the object of `--json`.
+#[derive(Debug, Serialize)]
+pub struct Comparison {
+    schema: &'static str,
+    base: Side,
+    new: Side,
+    /// The conditions and properties of the machine that are not the same in all logs.
+    differences: Vec<Difference>,
+    /// Sentences with reasons not to trust the comparison.
+    warnings: Vec<String>,
+    changes: Vec<Change>,
+    bounds: Vec<Answer>,
+}
+
+impl Comparison {
+    /// Reads the logs of both sides, compares them, and answers `bounds`.
+    ///
+    /// # Errors
+    /// A sentence: a log cannot be read, is of a run that was killed or failed, or is given twice; or a bound needs
+    /// more runs, or a figure that the runs do not have.
+    pub fn of_logs(base: &[PathBuf], new: &[PathBuf], bounds: &[Bound]) -> Result<Comparison, String> {
+        let (base, new) = (Side::read(base)?, Side::read(new)?);
+        side::all_are_different(&base, &new)?;
+        let changes = change::of_groups(&base.runs, &new.runs);
+        let counts = [base.runs.len(), new.runs.len()];
+        let answers = bounds.iter().map(|bound| bound.answer(&changes, counts)).collect::<Result<_, String>>()?;
+        let differences = difference::between(&base, &new);
+        let warnings = warnings(&base, &new);
+        Ok(Comparison { schema: SCHEMA, base, new, differences, warnings, changes, bounds: answers })
+    }
+
+    /// The sentences on the bounds that are exceeded.
+    #[must_use]
+    pub fn exceeded(&self) -> Vec<&str> {
+        self.bounds.iter().filter(|answer| answer.exceeded).map(|answer| answer.sentence.as_str()).collect()
+    }
+
+    /// The comparison as lines of text.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("base: {}", self.base), format!("new:  {}", self.new)];
+        if !self.differences.is_empty() {
+            lines.push(String::new());
+            lines.push(
+                "warning: the sides do not measure the same. The changes below show all these together:".to_owned(),
+            );
+            lines.extend(self.differences.iter().map(|difference| format!("  {difference}")));
+        }
+        lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
+        let groups = [self.base.runs.as_slice(), self.new.runs.as_slice()];
+        let title = format!("{} and {} runs, not paired: from base to new", groups[0].len(), groups[1].len());
+        lines.extend(change::lines(&title, ["base", "new"], groups, &self.changes));
+        if !self.bounds.is_empty() {
+            lines.push(String::new());
+            lines.extend(self.bounds.iter().map(Answer::to_string));
+        }
+        lines
+    }
+}
+
+fn warnings(base: &Side, new: &Side) -> Vec<String> {
+    let mut warnings: Vec<String> =
+        [("base", base), ("new", new)].into_iter().flat_map(|(name, side)| side.warnings(name)).collect();
+    if base.is_before(new) || new.is_before(base) {
+        warnings.push(
+            "all runs of one side were measured before those of the other, so a change of the machine in between looks like a \
+             difference. Measure both sides in turn"
+                .to_owned(),
+        );
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,6 @@
+//! Judgements of logs: changes between runs, comparisons of two versions, spread of repeated runs, requirements.
+
+pub mod change;
+pub mod comparison;
+pub mod repeat;
+pub mod requirement;

@@ -1,0 +1,202 @@
+//! The figures themselves. Less is better in those of time, memory and losses.
+
+use super::{
+    Figure,
+    source::{Series, Source, Statistic},
+};
+use crate::{
+    common::units::Unit,
+    log::{Summary, UsedEntry},
+};
+
+/// The value of a figure in a run.
+type Value = fn(&Summary) -> Option<f64>;
+
+const fn figure(names: [&'static str; 4], unit: Unit, value: Value) -> Figure {
+    number(names, unit, value, "no message was received")
+}
+
+/// The figure whose value is unknown for the reason `why`.
+const fn number(names: [&'static str; 4], unit: Unit, value: Value, why: &'static str) -> Figure {
+    let [key, name, column, field] = names;
+    Figure { key, name, column, field, unit, is_sum: false, source: Source::Number(value, why) }
+}
+
+const fn times(names: [&'static str; 4], series: Series, statistic: Statistic) -> Figure {
+    Figure { source: Source::Times(series, statistic), ..figure(names, Unit::Time, |_| None) }
+}
+
+const fn sum(names: [&'static str; 4], value: Value) -> Figure {
+    Figure { is_sum: true, ..figure(names, Unit::Count, value) }
+}
+
+// The names are those of options, of sentences, of columns, and of files.
+
+/// The median of the latency from the send time.
+pub static P50: Figure = times(["p50", "latency p50", "p50", "p50_ns"], Series::Latency, Statistic::Percentile(50.0));
+/// The mean of the latency from the send time.
+pub static MEAN: Figure =
+    times(["mean", "latency mean", "mean latency", "latency_mean_ns"], Series::Latency, Statistic::Mean);
+/// The 99th percentile of the latency from the send time.
+pub static P99: Figure = times(["p99", "latency p99", "p99", "p99_ns"], Series::Latency, Statistic::Percentile(99.0));
+/// The 99.9th percentile of the latency from the send time.
+pub static P99_9: Figure =
+    times(["p99.9", "latency p99.9", "p99.9", "p99_9_ns"], Series::Latency, Statistic::Percentile(99.9));
+/// The longest latency from the send time.
+pub static MAX: Figure = times(["max", "latency max", "max", "latency_max_ns"], Series::Latency, Statistic::Max);
+/// The 99th percentile of the latency from the time at which the message was due.
+pub static RESPONSE_P99: Figure = times(
+    ["response.p99", "response p99", "response p99", "response_p99_ns"],
+    Series::Response,
+    Statistic::Percentile(99.0),
+);
+/// The lost messages.
+pub static LOST: Figure = sum(["lost", "lost", "lost", "lost"], |run| {
+    (run.total.received.samples > 0 || run.lost > 0).then_some(run.lost as f64)
+});
+/// The CPU time of all workers and daemons for each received message.
+pub static CPU_PER_MESSAGE: Figure = number(
+    ["cpu_per_message", "CPU per message", "CPU/message", "cpu_per_message_ns"],
+    Unit::Time,
+    |run| run.cpu_per_message_ns,
+    "there was no message",
+);
+/// The sum of the peaks of all processes' memory ([`RunMemory`](crate::log::RunMemory)).
+pub static PEAK_MEMORY: Figure =
+    figure(["rss", "peak memory", "memory", "memory_kib"], Unit::Memory, |run| Some(run.memory().peak_kib));
+/// The messages received, of all subscriptions.
+pub static RECEIVED: Figure = figure(["received", "received", "received", "received"], Unit::Count, |run| {
+    Some(run.total.received.samples as f64)
+});
+/// The messages received per second, of all subscriptions.
+pub static RECEIVED_HZ: Figure =
+    figure(["received_hz", "received per second", "received/s", "received_hz"], Unit::Count, |run| {
+        per_second(run, run.total.received.samples)
+    });
+/// The bytes received per second, of all subscriptions.
+pub static THROUGHPUT: Figure =
+    figure(["throughput", "throughput", "MB/s", "received_bytes_per_s"], Unit::BytesPerSecond, |run| {
+        per_second(run, run.total.received.bytes)
+    });
+/// The copies of messages that were to be loaned, on publish and on take.
+pub static COPIED: Figure = sum(["copied", "copied", "copied", "copied"], |run| {
+    Some(run.total.sent.copied.saturating_add(run.total.received.copied) as f64)
+});
+/// The mean times of the parts of a message's way.
+pub static PHASES: [Figure; 4] = [
+    phase(["serialise", "time to serialise", "serialise", "serialise_ns"], |run| run.total.serialise.mean_ns),
+    phase(["transport", "time of transport", "transport", "transport_ns"], |run| run.total.transport.mean_ns),
+    phase(["wake-up", "time of the wake-up", "wake-up", "wake_up_ns"], |run| run.total.wake_up.mean_ns),
+    phase(["deserialise", "time to deserialise", "deserialise", "deserialise_ns"], |run| run.total.deserialise.mean_ns),
+];
+/// The usage of all workers since each started, without the instrument's own threads, in the columns of
+/// performance_test.
+pub static USAGE: [Figure; 5] = [
+    figure(["cpu_time", "CPU time", "utime+stime", "cpu_time_ns"], Unit::Time, |run| {
+        used(run, |used| used.user_ns.saturating_add(used.system_ns))
+    }),
+    figure(["minor_faults", "page faults without I/O", "minflt", "minor_faults"], Unit::Count, |run| {
+        used(run, |used| used.minor_faults)
+    }),
+    figure(["major_faults", "page faults with I/O", "majflt", "major_faults"], Unit::Count, |run| {
+        used(run, |used| used.major_faults)
+    }),
+    figure(["voluntary_switches", "voluntary context switches", "nvcsw", "voluntary_switches"], Unit::Count, |run| {
+        used(run, |used| used.voluntary_switches)
+    }),
+    figure(
+        ["involuntary_switches", "involuntary context switches", "nivcsw", "involuntary_switches"],
+        Unit::Count,
+        |run| used(run, |used| used.involuntary_switches),
+    ),
+];
+/// The CPU time of the workers' endpoints and middleware, and of daemons.
+pub static CPU: Figure = figure(["cpu", "CPU", "CPU (% of a core)", "cpu_percent"], Unit::PercentOfCore, |run| {
+    Some(run.core_percent + run.daemons.iter().map(|daemon| daemon.core_percent).sum::<f64>())
+});
+/// The late messages among those received.
+pub static LATE: Figure =
+    figure(["late%", "late", "late", "late_percent"], Unit::Percent, |run| of_received(run, run.total.received.late));
+/// The too late messages among those received.
+pub static TOO_LATE: Figure = figure(["too_late%", "too late", "too late", "too_late_percent"], Unit::Percent, |run| {
+    of_received(run, run.total.received.too_late)
+});
+/// The lost messages among those that were due.
+pub static LOST_PERCENT: Figure = figure(["lost%", "lost", "lost", "lost_percent"], Unit::Percent, |run| {
+    percent(run.lost, run.lost.saturating_add(run.total.received.samples))
+});
+/// The late responses among those whose schedule is known.
+pub static LATE_RESPONSE: Figure =
+    responses(["late_response%", "late responses", "late responses", "late_response_percent"], |run| {
+        percent(run.total.received.late_response, run.total.response.n)
+    });
+/// The too late responses among those whose schedule is known.
+pub static TOO_LATE_RESPONSE: Figure =
+    responses(["too_late_response%", "too late responses", "too late responses", "too_late_response_percent"], |run| {
+        percent(run.total.received.too_late_response, run.total.response.n)
+    });
+/// The messages that arrived more than once.
+pub static DUPLICATES: Figure = sum(["duplicates", "duplicates", "duplicates", "duplicates"], |run| {
+    (run.total.received.samples > 0).then_some(run.total.received.duplicates as f64)
+});
+/// The messages that arrived after a later one.
+pub static REORDERED: Figure = sum(["reordered", "reordered", "reordered", "reordered"], |run| {
+    (run.total.received.samples > 0).then_some(run.total.received.reordered as f64)
+});
+/// The messages sent per second, of each publisher.
+pub static RATE: Figure = number(
+    ["rate", "rate", "rate (Hz)", "achieved_hz"],
+    Unit::Frequency,
+    |run| (!run.publishers.is_empty()).then_some(run.achieved_hz),
+    "this run has no publisher",
+);
+/// The warnings.
+pub static WARNINGS: Figure =
+    sum(["warnings", "warnings", "warnings", "warnings"], |run| Some(run.warnings.len() as f64));
+
+/// The figures that a user can require, beside the statistics of the series of times.
+pub static REQUIRED: [&Figure; 14] = [
+    &LOST,
+    &LOST_PERCENT,
+    &LATE,
+    &TOO_LATE,
+    &LATE_RESPONSE,
+    &TOO_LATE_RESPONSE,
+    &DUPLICATES,
+    &REORDERED,
+    &RECEIVED,
+    &RATE,
+    &CPU,
+    &CPU_PER_MESSAGE,
+    &PEAK_MEMORY,
+    &WARNINGS,
+];
+/// The figures by which runs are compared. Less is better in all of them.
+pub static COMPARED: [&Figure; 9] =
+    [&P50, &MEAN, &P99, &P99_9, &MAX, &RESPONSE_P99, &LOST, &CPU_PER_MESSAGE, &PEAK_MEMORY];
+/// The figures whose differences need no correction for the number of figures.
+pub static PRIMARY: [&Figure; 2] = [&P50, &CPU_PER_MESSAGE];
+
+const fn responses(names: [&'static str; 4], value: Value) -> Figure {
+    number(names, Unit::Percent, value, "no message was received whose schedule is known")
+}
+
+const fn phase(names: [&'static str; 4], value_ns: Value) -> Figure {
+    figure(names, Unit::Time, value_ns)
+}
+
+fn used(run: &Summary, count: fn(&UsedEntry) -> i64) -> Option<f64> {
+    Some(run.workers.iter().map(|worker| count(&worker.used) as f64).sum())
+}
+
+fn per_second(run: &Summary, count: u64) -> Option<f64> {
+    (run.measured_s > 0.0).then(|| count as f64 / run.measured_s)
+}
+
+fn of_received(run: &Summary, count: u64) -> Option<f64> {
+    percent(count, run.total.received.samples)
+}
+
+fn percent(count: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| 100.0 * count as f64 / of as f64)
+}

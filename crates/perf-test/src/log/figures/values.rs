@@ -1,0 +1,119 @@
+//! The values of a run's figures, as files of results have them.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use super::{
+    COPIED, CPU_PER_MESSAGE, Figure, LOST, MEAN, P50, P99, PEAK_MEMORY, PHASES, RECEIVED, RECEIVED_HZ, THROUGHPUT,
+    USAGE,
+};
+use crate::{log::Summary, measure::interval::Interval};
+
+/// The figures of files of results, without the usage and the phases.
+static KEPT: [&Figure; 10] =
+    [&P50, &MEAN, &P99, &CPU_PER_MESSAGE, &PEAK_MEMORY, &RECEIVED, &RECEIVED_HZ, &THROUGHPUT, &LOST, &COPIED];
+
+/// The values of one run, or of several together: medians, and sums of losses and copies. A value that is not known is
+/// null in files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values(BTreeMap<&'static str, f64>);
+
+impl Values {
+    /// The values of a run.
+    #[must_use]
+    pub fn of(run: &Summary) -> Values {
+        Values(kept().filter_map(|figure| Some((figure.key, figure.value(run)?))).collect())
+    }
+
+    /// The values of several runs together; none of no run.
+    #[must_use]
+    pub fn together(runs: &[&Values]) -> Option<Values> {
+        let of_figure = |figure: &'static Figure| {
+            let values: Vec<f64> = runs.iter().filter_map(|run| run.get(figure)).collect();
+            let found =
+                if figure.is_sum && !values.is_empty() { values.iter().sum() } else { Interval::of(values)?.median };
+            Some((figure.key, found))
+        };
+        (!runs.is_empty()).then(|| Values(kept().filter_map(of_figure).collect()))
+    }
+
+    /// The value of a figure.
+    #[must_use]
+    pub fn get(&self, figure: &Figure) -> Option<f64> {
+        self.0.get(figure.key).copied()
+    }
+
+    /// The value of a figure with its unit, or `-`.
+    #[must_use]
+    pub fn show(&self, figure: &Figure) -> String {
+        figure.show_or_dash(self.get(figure))
+    }
+
+    /// The figures of files of results, without the phases.
+    pub fn figures() -> impl Iterator<Item = &'static Figure> {
+        KEPT.into_iter().chain(&USAGE)
+    }
+
+    /// Messages that were to be loaned and were copied.
+    #[must_use]
+    pub fn copied(&self) -> u64 {
+        self.get(&COPIED).unwrap_or(0.0) as u64
+    }
+}
+
+fn kept() -> impl Iterator<Item = &'static Figure> {
+    Values::figures().chain(&PHASES)
+}
+
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for figure in Values::figures() {
+            match self.get(figure) {
+                Some(value) if figure.is_sum => map.serialize_entry(figure.field, &(value as u64))?,
+                value => map.serialize_entry(figure.field, &value)?,
+            }
+        }
+        map.serialize_entry("phases_ns", &PHASES.each_ref().map(|phase| self.get(phase)))?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+impl Values {
+    /// The values of these figures alone.
+    pub fn known<const N: usize>(values: [(&'static Figure, f64); N]) -> Values {
+        Values(values.map(|(figure, value)| (figure.key, value)).into())
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Values {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Values".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let value = |figure: &'static Figure| {
+            let kind = if figure.is_sum { "integer" } else { "number" };
+            let of = format!("The {}; null if it is not known.", figure.name);
+            (figure.field.to_owned(), serde_json::json!({"description": of, "type": [kind, "null"]}))
+        };
+        let mut properties: serde_json::Map<String, serde_json::Value> = Values::figures().map(value).collect();
+        let phases =
+            "The mean times to serialise, of transport, of the wake-up and to deserialise, ns; null if not known.";
+        let times = serde_json::json!({"type": ["number", "null"]});
+        properties.insert(
+            "phases_ns".to_owned(),
+            serde_json::json!({"description": phases, "type": "array", "items": times}),
+        );
+        let required: Vec<String> = properties.keys().cloned().collect();
+        schemars::json_schema!({
+            "description": "The values of one run, or of several together: medians, and sums of losses and copies.",
+            "type": "object",
+            "properties": properties,
+            "required": required,
+        })
+    }
+}

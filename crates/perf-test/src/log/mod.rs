@@ -1,0 +1,149 @@
+//! Gantry's own log: one JSON document with everything that was measured, units in every name, versioned.
+//!
+//! `docs/internals/perf_test-log-2.schema.json` is generated from the types here: a test compares both, and the
+//! comments here are the descriptions there. Invariant: the document is complete at every moment (see `document`); a
+//! killed run leaves one without `summary`. `docs/internals/releasing.md` says when the version in [`SCHEMA`] is
+//! raised.
+
+mod build;
+mod chain;
+mod distribution;
+pub mod document;
+pub mod external_info;
+pub mod figures;
+mod memory;
+mod row;
+mod run;
+pub mod second;
+mod server;
+mod summary;
+
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::system::System;
+use document::Document;
+use second::Row;
+
+pub use build::Build;
+pub use chain::ChainEntry;
+pub use distribution::{Distribution, Spread};
+pub use memory::RunMemory;
+pub use row::{RowEntry, TotalEntry, UsedEntry};
+pub use run::{NodesEntry, RunEntry, conditions, resolved};
+pub use server::ServerEntry;
+pub use summary::{Place, PublisherEntry, SubscriptionEntry, Summary, WorkerEntry};
+/// The version of the log.
+pub const SCHEMA: &str = "gantry.perf_test/2";
+
+/// The members before the rows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Head {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The run.
+    pub run: RunEntry,
+    /// The machine.
+    pub environment: System,
+}
+
+/// A whole log.
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(
+    test,
+    schemars(
+        title = "A log of perf_test",
+        description = "One run of perf_test: its conditions, the machine, one row for each \
+    second, and the summary. Names end in their units: _ns, _ns2 (ns squared), _ms, _s, _hz, _bytes, _kib (1024 bytes), _percent; a number without a unit is a count. \
+    Times are differences of CLOCK_MONOTONIC."
+    )
+)]
+pub struct Log {
+    /// Name and version of this format: gantry.perf_test/2.
+    pub schema: String,
+    /// The run.
+    pub run: RunEntry,
+    /// The machine before the run, as `perf_test system --json` has it under "system".
+    pub environment: Map<String, Value>,
+    /// The seconds of the run, without those of --warmup and --ignore, in order; the last one may be shorter than a
+    /// second.
+    pub rows: Vec<RowEntry>,
+    /// The whole run; absent if the program was killed or still runs.
+    pub summary: Option<Summary>,
+}
+
+impl Log {
+    /// Reads a log.
+    ///
+    /// # Errors
+    /// A sentence, if it cannot be read or is no log of this version.
+    pub fn read(path: &Path) -> Result<Log, String> {
+        Log::read_as(path, &path.display().to_string())
+    }
+
+    /// Reads a log that has another name in sentences.
+    ///
+    /// # Errors
+    /// As [`Log::read`].
+    pub fn read_as(path: &Path, name: &str) -> Result<Log, String> {
+        let bytes = std::fs::read(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+        let is_no_log = |why: &str| {
+            format!(
+                "{name} is no log of perf_test ({why}): give a log written by --full-logfile, whose \"schema\" is \"{SCHEMA}\""
+            )
+        };
+        /// The field that all versions have.
+        #[derive(Deserialize)]
+        struct Version {
+            schema: String,
+        }
+        let version: Version = serde_json::from_slice(&bytes).map_err(|error| is_no_log(&error.to_string()))?;
+        if version.schema != SCHEMA {
+            return Err(is_no_log(&format!("its \"schema\" is {:?}", version.schema)));
+        }
+        serde_json::from_slice(&bytes).map_err(|error| is_no_log(&error.to_string()))
+    }
+}
+
+/// A log that is being written.
+#[derive(Debug)]
+pub struct FullLog(Document);
+
+impl FullLog {
+    /// Creates the log, or replaces one of that name, with no rows.
+    ///
+    /// # Errors
+    /// If the file cannot be created or written, or `path` exists and is not a file.
+    pub fn create(path: &Path, head: &Head) -> io::Result<FullLog> {
+        Ok(FullLog(Document::create(path, &head.run.id, head, "rows")?))
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// If the file cannot be written; the document is then unchanged.
+    pub fn row(&mut self, row: &Row) -> io::Result<()> {
+        self.0.push(&RowEntry::of(row))
+    }
+
+    /// The path, if the file has no name any more.
+    #[must_use]
+    pub fn removed(&self) -> Option<&Path> {
+        self.0.removed()
+    }
+
+    /// Adds the summary, which ends the log.
+    ///
+    /// # Errors
+    /// If the file cannot be written; the document is then unchanged.
+    pub fn finish(self, summary: &Summary) -> io::Result<()> {
+        self.0.finish("summary", summary)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,257 @@
+//! The summary of a run: the coordinator fills it, the log has it, and every text, requirement and comparison reads it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ChainEntry, ServerEntry, Spread, TotalEntry, UsedEntry};
+use crate::common::verdict::Verdict;
+use crate::common::warning::{Warning, WarningKind};
+use crate::measure::calibration::{Calibration, Calibrations};
+use crate::measure::daemon::DaemonUsage;
+use crate::measure::overload::Overload;
+use perf_worker::backend::DeviceMemory;
+use perf_worker::endpoint::Endpoint;
+use perf_worker::measure::memory::{Footprint, Memory};
+use perf_worker::measure::own_cost::OwnCost;
+use perf_worker::measure::tally::{Received, Sent};
+use perf_worker::measure::threads::ThreadUsage;
+
+/// The whole run, without the seconds of --warmup and --ignore.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SummaryEntry"))]
+pub struct Summary {
+    /// Whether it ended early: by Ctrl-C, by a signal, or because all publishers or all subscriptions had exited.
+    pub stopped_early: bool,
+    /// The reason why the measurement is worthless; null if it is good.
+    pub failure: Option<String>,
+    /// The measured time, s.
+    pub measured_s: f64,
+    /// From the creation of the last endpoint until all were matched, ns.
+    pub matched_after_ns: i64,
+    /// From the start of the first worker process until all endpoints were matched, ns; null in older logs.
+    #[serde(default)]
+    pub start_up_ns: Option<i64>,
+    /// The phase of each publisher of this run: the time from the start until its first message was due, ns.
+    #[serde(default)]
+    pub phases_ns: Vec<i64>,
+    /// The largest error of a latency because the clocks of both ends differ, ns; null of one clock.
+    #[serde(default)]
+    pub clock_error_ns: Option<i64>,
+    /// Messages per second of each publisher; 0 in a run without publishers.
+    pub achieved_hz: f64,
+    /// The messages sent and received.
+    pub total: TotalEntry,
+    /// Samples sent, including the last samples of a killed publisher that a subscription received.
+    pub sent_at_least: u64,
+    /// Samples sent after matching and not received, summed over the subscriptions.
+    pub lost: u64,
+    /// The part of the lost samples that is not known to have left the history.
+    pub unexplained: u64,
+    /// Samples that other programs sent before a subscription of this run was matched; not lost.
+    pub before_matched: u64,
+    /// The usage of the endpoints' and the middleware's threads in all workers, in the whole seconds of the run.
+    pub used: UsedEntry,
+    /// The usage of the instrument's own threads in the workers in that time; not part of `used`.
+    pub instrument_used: UsedEntry,
+    /// CPU time of `used`, percent of one core.
+    pub core_percent: f64,
+    /// CPU time of `used` and of all daemons per received message (per sent message in a run without subscriptions),
+    /// ns; null without messages.
+    pub cpu_per_message_ns: Option<f64>,
+    /// Cores that the program may use.
+    pub cores: u64,
+    /// Each subscription of this run.
+    pub subscriptions: Vec<SubscriptionEntry>,
+    /// Each publisher of this run; empty in older logs.
+    #[serde(default)]
+    pub publishers: Vec<PublisherEntry>,
+    /// Each server of a topology; empty in older logs.
+    #[serde(default)]
+    pub servers: Vec<ServerEntry>,
+    /// Each chain of a topology; empty in older logs.
+    #[serde(default)]
+    pub chains: Vec<ChainEntry>,
+    /// The worker processes.
+    pub workers: Vec<WorkerEntry>,
+    /// The daemons of the middleware.
+    pub daemons: Vec<DaemonUsage>,
+    /// The usage of the coordinator since its start, calibrations included.
+    pub coordinator_used: UsedEntry,
+    /// The cost of the instrument itself for each message.
+    pub own_cost: OwnCost,
+    /// The costs of the machine before the run.
+    pub calibration_before: Calibration,
+    /// The costs of the machine after the run.
+    pub calibration_after: Calibration,
+    /// The reasons not to trust the run without a second look.
+    pub warnings: Vec<Warning>,
+    /// The verdict on each --require.
+    pub requirements: Vec<Verdict>,
+    /// The kind of endpoints of which none finished. Not in the log, as the next two.
+    #[serde(skip)]
+    pub exited: Option<&'static str>,
+    /// An endpoint did not finish in time and was given up, or its process ended its reports, did not exit and was
+    /// killed.
+    #[serde(skip)]
+    pub hung: bool,
+}
+
+impl Summary {
+    /// The reason why the logs are not all that a reader of them expects, though the measurement may be good; `None` if
+    /// they are complete. The warnings name each log with its cause.
+    #[must_use]
+    pub fn cut_logs(&self) -> Option<String> {
+        match self.warnings_of(WarningKind::Log).count() {
+            0 => None,
+            1 => Some("a log is not complete: the warning above has the cause".to_owned()),
+            logs => Some(format!("{logs} logs are not complete: the warnings above have the causes")),
+        }
+    }
+
+    /// The warnings of this kind.
+    pub fn warnings_of(&self, kind: WarningKind) -> impl Iterator<Item = &Warning> {
+        self.warnings.iter().filter(move |warning| warning.is(kind))
+    }
+
+    /// Lost samples that had left the history.
+    #[must_use]
+    pub fn overwritten(&self) -> u64 {
+        self.lost - self.unexplained.min(self.lost)
+    }
+
+    /// Samples that subscriptions could not report because their processes ended before.
+    #[must_use]
+    pub fn unreported(&self) -> u64 {
+        self.subscriptions.iter().map(SubscriptionEntry::unreported).sum()
+    }
+
+    /// The sum of the usage of all workers since each started, without the instrument's own threads.
+    #[must_use]
+    pub fn used_with_set_up(&self) -> UsedEntry {
+        let mut sum = UsedEntry::default();
+        self.workers.iter().for_each(|worker| sum.add(&worker.used));
+        sum
+    }
+
+    /// The costs of the machine.
+    #[must_use]
+    pub fn calibrations(&self) -> Calibrations {
+        Calibrations { before: self.calibration_before, after: self.calibration_after }
+    }
+}
+
+/// The place of an endpoint in a topology.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Place {
+    /// The full name of its node, as `/namespace/name`.
+    pub node: String,
+    /// The full name of its topic in the files.
+    pub topic: String,
+}
+
+/// One subscription.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SubscriptionEntry {
+    /// Its index.
+    pub index: u32,
+    /// Its node and its topic; absent outside of topologies.
+    #[serde(flatten)]
+    pub place: Option<Place>,
+    /// Samples that its publishers sent; 0 if they belong to another program, and in older logs.
+    #[serde(default)]
+    pub sent: u64,
+    /// Its counts.
+    pub received: Received,
+    /// Samples sent after matching that it did not receive.
+    pub lost: u64,
+    /// Its service latency.
+    pub latency: Spread,
+    /// The median of it, ns; null without samples, as the next.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile, ns; reliable from 1000 samples on.
+    pub p99_ns: Option<u64>,
+    /// Whether its messages waited longer from second to second; absent outside of topologies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overload: Option<Overload>,
+}
+
+impl SubscriptionEntry {
+    /// Itself.
+    #[must_use]
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::Subscription(self.index)
+    }
+
+    /// Lost samples that had left its history: no more than it lost, because it may have received samples that the
+    /// middleware counted as overwritten.
+    #[must_use]
+    pub fn overwritten(&self) -> u64 {
+        self.received.overwritten.min(self.lost)
+    }
+
+    /// Samples that were sent to it, and that it could not report because its process ended before.
+    #[must_use]
+    pub fn unreported(&self) -> u64 {
+        self.sent.saturating_sub(self.received.samples + self.lost)
+    }
+}
+
+/// One publisher.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PublisherEntry {
+    /// Its index.
+    pub index: u32,
+    /// Its node and its topic; absent outside of topologies.
+    #[serde(flatten)]
+    pub place: Option<Place>,
+    /// Its counts.
+    pub sent: Sent,
+    /// The delays of its messages from due time to send time.
+    pub lateness: Spread,
+    /// From the stamp until publish returned; empty outside of topologies.
+    #[serde(default)]
+    pub publish: Spread,
+    /// Of a topology's, the times from message to message; of none in older logs.
+    #[serde(default)]
+    pub interval: Spread,
+    /// The median of it, ns; null without samples, as the next.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile, ns; reliable from 1000 samples on.
+    pub p99_ns: Option<u64>,
+}
+
+impl PublisherEntry {
+    /// Itself.
+    #[must_use]
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::Publisher(self.index)
+    }
+}
+
+/// One worker process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WorkerEntry {
+    /// Its endpoints.
+    pub label: String,
+    /// Its process ID.
+    pub pid: u32,
+    /// Its usage since its start, set-up included, without the instrument's own threads.
+    pub used: UsedEntry,
+    /// The usage of the instrument's own threads since its start.
+    pub instrument_used: UsedEntry,
+    /// Its resident memory at the end.
+    pub memory: Memory,
+    /// Its memory by kind at the end; null if it exited early.
+    pub footprint: Option<Footprint>,
+    /// The memory of the device that it measured; null if that is its own process.
+    #[serde(default)]
+    pub device: Option<DeviceMemory>,
+    /// The memory in which the instrument counts, part of the resident memory, bytes; null if it is not known.
+    #[serde(default)]
+    pub instrument_bytes: Option<u64>,
+    /// The usage of each of its threads during measurement; empty if it exited early.
+    pub threads: Vec<ThreadUsage>,
+}

@@ -1,0 +1,157 @@
+//! The schema is that of these types, and logs match it.
+
+use std::path::PathBuf;
+
+use schemars::Schema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use serde_json::json;
+
+use super::*;
+use crate::common::verdict::Verdict;
+use crate::log::external_info::ExternalInfo;
+use crate::log::second::documented_row;
+use crate::report::summary::tests::{spec, summary};
+
+/// The schema of a log, as the types have it.
+fn schema() -> Value {
+    schema_of::<Log>(SCHEMA)
+}
+
+/// The schema of a document of this type, whose objects have no other fields and whose member `schema` is `name`.
+pub(crate) fn schema_of<T: schemars::JsonSchema>(name: &str) -> Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.root_schema_for::<T>();
+    let mut closed = RecursiveTransform(|schema: &mut Schema| {
+        if schema.get("properties").is_some() {
+            schema.insert("additionalProperties".to_owned(), json!(false));
+        }
+    });
+    closed.transform(&mut schema);
+    let mut schema = schema.to_value();
+    schema["properties"]["schema"]["const"] = json!(name);
+    schema
+}
+
+fn committed() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "../../docs/internals/perf_test-log-2.schema.json"].iter().collect()
+}
+
+#[test]
+fn the_committed_schema_is_that_of_the_types() {
+    let text = format!("{:#}\n", schema());
+    if std::env::var_os("WRITE_GOLDEN").is_some() {
+        std::fs::write(committed(), &text).unwrap();
+    }
+    assert!(
+        std::fs::read_to_string(committed()).unwrap() == text,
+        "docs/internals/perf_test-log-2.schema.json is not that of report/full: `WRITE_GOLDEN=1 cargo test -p perf-test --lib \
+         committed_schema` writes it anew. docs/internals/releasing.md says when the version of the log must be raised"
+    );
+}
+
+/// Every object of a schema that has fields.
+fn objects<'a>(schema: &'a Value, found: &mut Vec<&'a Value>) {
+    if schema.get("properties").is_some_and(Value::is_object) {
+        found.push(schema);
+    }
+    match schema {
+        Value::Object(members) => members.values().for_each(|member| objects(member, found)),
+        Value::Array(items) => items.iter().for_each(|item| objects(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_is_described_and_its_unit_is_in_its_name() {
+    let schema = schema();
+    assert_described(&schema);
+    let mut found = Vec::new();
+    objects(&schema, &mut found);
+    let units = ["_ns", "_ns2", "_ms", "_s", "_hz", "_bytes", "_kib", "_percent"];
+    for (name, field) in found.iter().flat_map(|object| object["properties"].as_object().unwrap()) {
+        // A number that need not be whole is no count.
+        let kinds = field["type"].as_array().cloned().unwrap_or_else(|| vec![field["type"].clone()]);
+        let has_unit = units.iter().any(|unit| name.ends_with(unit));
+        assert!(has_unit || !kinds.contains(&json!("number")), "{name} has no unit");
+    }
+}
+
+/// Each field of a schema has a description, and no object may have other fields.
+pub(crate) fn assert_described(schema: &Value) {
+    let mut found = Vec::new();
+    objects(schema, &mut found);
+    assert!(found.len() > 5);
+    for (name, field) in found.iter().flat_map(|object| object["properties"].as_object().unwrap()) {
+        assert!(field["description"].as_str().is_some_and(|text| text.len() > 4), "{name} has no description");
+    }
+    assert!(found.iter().all(|object| object["additionalProperties"] == json!(false)));
+}
+
+fn head() -> Head {
+    let external = ExternalInfo::from([("Branch".to_owned(), "main".to_owned())]);
+    let run = RunEntry::now(&spec(""), "id", "/topic", &external);
+    Head { schema: SCHEMA, run, environment: System::default() }
+}
+
+#[test]
+fn a_log_matches_its_schema_after_every_step_and_reads_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.full.json");
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let read = || {
+        let document: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let wrong: Vec<String> =
+            validator.iter_errors(&document).map(|error| format!("{error} at {}", error.instance_path())).collect();
+        assert_eq!(wrong, Vec::<String>::new());
+        Log::read(&path).unwrap()
+    };
+    let mut log = FullLog::create(&path, &head()).unwrap();
+    let mut row = documented_row();
+    row.latencies.record(4_400_000);
+    for n in 0..3 {
+        let whole = read();
+        assert_eq!((whole.rows.len(), whole.summary.is_none()), (n, true));
+        log.row(&row).unwrap();
+    }
+    let first = read().rows.remove(0);
+    assert_eq!((first.t_s, first.total.sent.samples, first.total.received.samples), (31.0, 100, 99));
+    let (end_ns, n) = first.total.latency.cells[0];
+    assert!((4_400_000..4_405_000).contains(&end_ns) && n == 1, "{end_ns} {n}");
+    assert_eq!(first.total.latency.p50_ns, Some(end_ns));
+    assert_eq!((first.total.response.n, first.total.response.mean_ns), (0, None));
+    let met = Verdict { requirement: "lost=0".to_owned(), met: true, found: "0".to_owned() };
+    log.finish(&Summary { requirements: vec![met.clone()], ..summary("", 1_000_000) }).unwrap();
+    let whole = read();
+    let summary = whole.summary.unwrap();
+    assert_eq!((whole.rows.len(), summary.total.received.samples, summary.achieved_hz), (3, 3000, 100.0));
+    assert_eq!((summary.total.latency.cells[0].1, summary.total.latency.p99_ns), (3000, Some(1_000_000)));
+    assert_eq!(summary.requirements, [met]);
+}
+
+#[test]
+fn a_file_that_is_no_log_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.json");
+    for (text, why) in [
+        ("", "EOF"),
+        ("{\"id\": 1}", "missing field `schema`"),
+        ("{\"schema\": \"gantry.perf_test/9\"}", "perf_test/9"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let sentence = Log::read(&path).unwrap_err();
+        assert!(sentence.contains(why) && sentence.contains("--full-logfile"), "{sentence}");
+    }
+    assert!(Log::read(&folder.path().join("none")).unwrap_err().contains("cannot read"));
+}
+
+#[test]
+fn an_unknown_field_does_not_match() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let mut document = json!({"schema": SCHEMA, "run": head().run, "environment": {}, "rows": []});
+    assert!(validator.is_valid(&document));
+    document["run"]["spec"]["latency"] = json!(1);
+    assert!(!validator.is_valid(&document));
+    let other = json!({"schema": "gantry.perf_test/1", "run": head().run, "environment": {}, "rows": []});
+    assert!(!validator.is_valid(&other));
+}

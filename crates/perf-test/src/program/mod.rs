@@ -1,0 +1,276 @@
+//! The program, from arguments to exit code. A failure is printed here, once, as a sentence on standard error.
+
+mod listing;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::ExitCode;
+
+use gantry::printable;
+use serde::Serialize;
+
+use crate::{
+    backend::IN_THIS_PROGRAM,
+    cli::{
+        self, Command, CompareOptions, Compared, ConditionsCommand, ConditionsOptions, ConformanceOptions, IdlOptions,
+        ListOptions, PlotOptions, Question, ReportOptions, Resolved, RunOptions, ScaleOptions, SweepOptions,
+        SystemOptions, VersusOptions,
+    },
+    common::{error::Failure, interrupt::Interrupt},
+    experiments::{
+        conditions,
+        middlewares::Versus,
+        page, scale,
+        sweep::{self, Preset, matrix},
+    },
+    judge::{comparison::Comparison, repeat::repeated},
+    messages,
+    program::listing::{Listing, message_lines},
+    report::{cannot_write, plot, terminal::write_lines},
+    run::{check::Conformance, coordinator::daemon::become_daemon, runner::Runner, topology::Robot},
+    system::{self, Description, Noise, System},
+    topology::Topology,
+};
+use perf_worker::worker;
+
+/// Runs the program: 0 good, 1 the measurement failed, 2 wrong usage, 3 a requirement was not met, or a regression is
+/// beyond its bound.
+#[must_use]
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // A worker parses no command line.
+    if arguments.get(1).is_some_and(|verb| verb == "worker") {
+        return ExitCode::from(worker::run(&IN_THIS_PROGRAM));
+    }
+    // Before all else: a wrong command line is a start, too. A daemon is a process of a run.
+    if arguments.get(1).is_none_or(|verb| verb != "daemon") {
+        restore_settings();
+    }
+    if let Some(sentence) = cli::notice(&arguments) {
+        let _ = writeln!(std::io::stderr().lock(), "perf_test: {sentence}");
+    }
+    let cli = match cli::parse(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Fails only if the console has gone.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let done = match cli.command {
+        Some(Command::Daemon { parent, command }) => Err(become_daemon(parent, &command)),
+        Some(Command::Run(options)) => one_run(&options),
+        Some(Command::Sweep(question)) => experiment(question),
+        Some(Command::Compare(Compared::Logs(options))) => compare_logs(&options),
+        Some(Command::Compare(Compared::Middlewares(options))) => compare_contestants(&options),
+        Some(Command::Compare(Compared::Conditions(options))) => compare_conditions(&options),
+        Some(Command::System(options)) => describe_system(options),
+        Some(Command::Plot(options)) => plot_logs(&options),
+        Some(Command::Report(options)) => report(&options),
+        Some(Command::Check(options)) => check_conformance(&options),
+        Some(Command::Topology(options)) => Robot::run(&options),
+        Some(Command::Scale(options)) => measure_scale(&options),
+        Some(Command::Micro { arguments }) => Err(become_micro(&arguments)),
+        Some(Command::List(options)) => list(&options),
+        Some(Command::Idl(options)) => print_idl(&options),
+        None => one_run(&cli.options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let sentence = failure.to_string(); // it may have texts of files and of other programs
+            let _ = writeln!(std::io::stderr().lock(), "perf_test: {}", printable(&sentence, &['\n', '\t']));
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+/// Restores settings of the machine that a killed process has left.
+fn restore_settings() {
+    for sentence in conditions::restore_left(&system::root_folder()) {
+        let _ = writeln!(std::io::stderr().lock(), "perf_test: {sentence}");
+    }
+}
+
+fn one_run(options: &RunOptions) -> Result<(), Failure> {
+    if options.messages.msg_list {
+        return print_messages(options);
+    }
+    let Resolved { spec, outputs, runs, requirements } = cli::resolve(options)?;
+    let runner = Runner { outputs, requirements, interrupt: Interrupt::install()? };
+    if runs == 1 {
+        return runner.once(&spec);
+    }
+    let (mut summaries, mut not_met) = (Vec::new(), 0);
+    for run in 1..=runs {
+        let title = format!("run {run} of {runs}");
+        let (summary, count) = runner.one_of_several(&spec, &title, &format!("run{run}"))?;
+        summaries.push(summary);
+        not_met += count;
+    }
+    print_lines(&repeated(&summaries))?;
+    if not_met > 0 {
+        return Err(Failure::NotMet(format!("{not_met} requirements not met in {runs} runs")));
+    }
+    Ok(())
+}
+
+fn experiment(question: Question) -> Result<(), Failure> {
+    let results = match question {
+        Question::ZeroCopy(options) => of_preset(&sweep::ZERO_COPY, &options),
+        Question::Sizes(options) => of_preset(&sweep::SIZES, &options),
+        Question::Types(options) => of_preset(&sweep::TYPES, &options),
+        Question::Matrix(options) => matrix::measure(&sweep::MATRIX, options.file.as_deref(), &options.sweep).map(Some),
+    }?;
+    let Some(results) = results else { return Ok(()) };
+    print_lines(&results.lines())?;
+    results.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+}
+
+/// The results of a preset; none if the user asks for the messages only.
+fn of_preset(preset: &Preset, options: &SweepOptions) -> Result<Option<sweep::Results>, Failure> {
+    if let Some(run) = options.asks_for_messages() {
+        return print_messages(&run).map(|()| None);
+    }
+    matrix::measure(preset, None, options).map(Some)
+}
+
+/// Prints the result of a command, also with `-o none`.
+fn print_lines(lines: &[String]) -> Result<(), Failure> {
+    write_lines(lines).map_err(|error| cannot_write(&error))
+}
+
+fn plot_logs(options: &PlotOptions) -> Result<(), Failure> {
+    if options.output.is_some() && options.logs.len() > 1 {
+        let n = options.logs.len();
+        return Err(Failure::Usage(format!(
+            "--output names one picture and {n} logs were given: give one, or leave it out"
+        )));
+    }
+    for log in &options.logs {
+        let picture = plot::write(log, options.output.as_deref()).map_err(Failure::Usage)?;
+        print_lines(&[format!("plot: {}", picture.display())])?;
+    }
+    Ok(())
+}
+
+fn report(options: &ReportOptions) -> Result<(), Failure> {
+    let written = page::report(&options.folder, options.output.as_deref(), options.markdown.as_deref());
+    let written = written.map_err(Failure::Usage)?;
+    print_lines(&written.iter().map(|file| format!("report: {}", file.display())).collect::<Vec<String>>())
+}
+
+fn describe_system(options: SystemOptions) -> Result<(), Failure> {
+    let found = System::read(&system::root_folder());
+    let noise = match options.noise_seconds {
+        0 => None,
+        length_s => Some(Noise::measure(length_s).map_err(Failure::Measurement)?),
+    };
+    let advice = system::advice::advice(&found);
+    let lines = if options.json {
+        let description = Description { system: found, noise, advice };
+        vec![as_json(&description)?]
+    } else {
+        system::text::lines(&found, noise.as_ref(), &advice)
+    };
+    print_lines(&lines)
+}
+
+fn print_idl(options: &IdlOptions) -> Result<(), Failure> {
+    let text = messages::idl(&options.msg, options.message_layout.unwrap_or_default()).map_err(Failure::Usage)?;
+    print_lines(&text.lines().map(str::to_owned).collect::<Vec<_>>())
+}
+
+fn compare_logs(options: &CompareOptions) -> Result<(), Failure> {
+    let (base, new) = options.sides().map_err(Failure::Usage)?;
+    let comparison = Comparison::of_logs(base, new, &options.fail_above).map_err(Failure::Usage)?;
+    print_lines(&if options.json { vec![as_json(&comparison)?] } else { comparison.lines() })?;
+    match comparison.exceeded()[..] {
+        [] => Ok(()),
+        ref exceeded => Err(Failure::NotMet(exceeded.join("; "))),
+    }
+}
+
+fn compare_contestants(options: &VersusOptions) -> Result<(), Failure> {
+    if options.run.messages.msg_list {
+        return print_messages(&options.run);
+    }
+    let versus = Versus::measure(options)?;
+    print_lines(&versus.lines())?;
+    versus.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+}
+
+fn compare_conditions(options: &ConditionsOptions) -> Result<(), Failure> {
+    let results = match &options.command {
+        Some(ConditionsCommand::Merge(options)) => conditions::merge(options),
+        None => conditions::measure(options),
+    }?;
+    print_lines(&results.comparison.iter().flat_map(conditions::Comparison::lines).collect::<Vec<String>>())?;
+    print_lines(&results.files.iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
+    results.failure.map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+}
+
+fn measure_scale(options: &ScaleOptions) -> Result<(), Failure> {
+    let scale = scale::measure(options)?;
+    print_lines(&scale.lines())?;
+    print_lines(&scale.files().iter().map(|file| format!("written: {}", file.display())).collect::<Vec<String>>())?;
+    scale.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+}
+
+/// Turns this process into `perf_micro`, and returns the failure if it cannot.
+fn become_micro(arguments: &[OsString]) -> Failure {
+    let beside = std::env::current_exe().map(|path| path.with_file_name("perf_micro"));
+    let program = beside.unwrap_or_else(|_| "perf_micro".into());
+    let error = std::process::Command::new(&program).args(arguments).exec();
+    Failure::Usage(format!(
+        "perf_test micro cannot start {}: {error}; `cargo build --release -p perf-micro -p gantry-agent` builds it",
+        program.display()
+    ))
+}
+
+fn check_conformance(options: &ConformanceOptions) -> Result<(), Failure> {
+    let interrupt = Interrupt::install()?;
+    let conformance = Conformance::of(options, &interrupt, &mut |check| {
+        if options.json { Ok(()) } else { print_lines(&check.lines()) }
+    })?;
+    print_lines(&[if options.json { as_json(&conformance)? } else { conformance.total() }])?;
+    conformance.failure().map_or(Ok(()), |sentence| Err(Failure::Measurement(sentence)))
+}
+
+fn list(options: &ListOptions) -> Result<(), Failure> {
+    if !options.topology.is_empty() {
+        let topology = Topology::read(&options.topology).map_err(Failure::Usage)?;
+        return print_lines(&if options.json { vec![as_json(&topology)?] } else { topology.lines() });
+    }
+    let layout = options.message_layout.unwrap_or_default();
+    let listing = Listing::new(layout);
+    print_lines(&if options.json {
+        vec![as_json(&listing)?]
+    } else {
+        [listing.lines(), message_lines(layout, 0), listing.topology_lines()].concat()
+    })
+}
+
+fn as_json(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value)
+        .map(|text| without_controls(&text))
+        .map_err(|error| Failure::Measurement(format!("cannot write the result as JSON: {error}")))
+}
+
+/// JSON whose texts have escapes for the control characters that JSON permits, because a terminal obeys them.
+fn without_controls(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c.is_control() && c != '\n' {
+            true => text += &format!("\\u{:04x}", u32::from(c)),
+            false => text.push(c),
+        }
+    }
+    text
+}
+
+fn print_messages(options: &RunOptions) -> Result<(), Failure> {
+    let unbounded_bytes = options.messages.unbounded_msg_size.unwrap_or(0);
+    print_lines(&message_lines(options.messages.message_layout.unwrap_or_default(), unbounded_bytes))
+}

@@ -1,0 +1,114 @@
+//! The faults of a run, by its summary.
+
+use super::subject::{Measured, Subject};
+use crate::{common::warning::WarningKind, log::Summary};
+use perf_worker::run_spec::{Roundtrip, RunSpec};
+
+/// Messages of at least this length must be loaned if their contents are declared, bytes. A middleware may copy shorter
+/// ones, because that is faster.
+pub const LOANED_BYTES: usize = 4096;
+
+/// The rule for messages that do not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Losses {
+    /// There are none, if the middleware declares reliable delivery.
+    None,
+    /// They are counted: no more ids are seen than were sent, and a middleware that counts overwritten messages
+    /// explains each loss.
+    Counted,
+}
+
+/// The counts of a good run.
+///
+/// # Errors
+/// All its faults as one sentence.
+pub fn judge(subject: &Subject<'_>, (spec, summary): &Measured, losses: Losses) -> Result<String, String> {
+    let mut faults = general(spec, summary);
+    if losses == Losses::None {
+        faults.extend(copied(spec, summary));
+    }
+    match losses {
+        Losses::None if subject.is_reliable() && summary.lost > 0 => {
+            let (lost, overwritten) = (summary.lost, summary.total.received.overwritten);
+            faults.push(format!(
+                "{lost} messages were lost ({overwritten} counted as overwritten), although the history of this reliable run \
+                 holds all"
+            ));
+        }
+        Losses::None => {}
+        Losses::Counted => faults.extend(uncounted(subject, summary)),
+    }
+    if !faults.is_empty() {
+        return Err(faults.join("; "));
+    }
+    let (sent, received) = (summary.sent_at_least, summary.total.received.samples);
+    let lost = if summary.lost > 0 { format!(", {} lost", summary.lost) } else { String::new() };
+    Ok(format!("{sent} sent, {received} received{lost}"))
+}
+
+/// Faults that no quality of service allows.
+fn general(spec: &RunSpec, summary: &Summary) -> Vec<String> {
+    let (sent, received) = (&summary.total.sent, &summary.total.received);
+    let mut faults: Vec<String> = summary.exited.iter().map(|kind| format!("all {kind} exited")).collect();
+    if spec.publishers > 0 && summary.sent_at_least == 0 {
+        faults.push("no message was sent".to_owned());
+    } else if summary.subscriptions.iter().any(|figures| figures.received.samples == 0) {
+        faults.push("a subscription received no message".to_owned());
+    }
+    let counts = [
+        (received.reordered, "arrived after a later one of their publisher"),
+        (received.duplicates, "arrived twice"),
+        (received.corrupt, "had another payload than was written"),
+        (received.negative, "were received before they were sent"),
+        (sent.refused, "were not sent: the publisher refused them"),
+        (received.refused, "could not be taken"),
+    ];
+    faults.extend(counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} messages {what}")));
+    let bytes = received.samples * spec.message.bytes as u64;
+    if received.bytes != bytes {
+        let found = received.bytes;
+        faults.push(format!("{found} bytes were received, and the messages have {bytes}"));
+    }
+    let relayed = summary.total.relayed.samples;
+    if spec.roundtrip == Roundtrip::Both && relayed < received.samples {
+        let came = received.samples;
+        faults.push(format!("{relayed} messages were relayed, and {came} came back"));
+    }
+    let kinds = [WarningKind::Worker, WarningKind::Endpoint, WarningKind::Mismatch, WarningKind::LeftBehind];
+    let warnings = summary.warnings.iter().filter(|warning| kinds.iter().any(|kind| warning.is(*kind)));
+    faults.extend(warnings.map(|warning| warning.sentence.clone()));
+    faults
+}
+
+/// Copies of messages that are long enough to be loaned.
+fn copied(spec: &RunSpec, summary: &Summary) -> Option<String> {
+    let copies = [summary.total.sent.copied, summary.total.received.copied];
+    let [on_publish, on_take] = copies;
+    (spec.message.bytes >= LOANED_BYTES && copies != [0, 0]).then(|| {
+        format!(
+            "messages were copied, {on_publish} on publish and {on_take} on take, although their contents are declared as \
+             loaned"
+        )
+    })
+}
+
+/// Messages in no count, or in a wrong one.
+fn uncounted(subject: &Subject<'_>, summary: &Summary) -> Vec<String> {
+    let mut faults = Vec::new();
+    let sent = summary.sent_at_least;
+    for figures in &summary.subscriptions {
+        let (endpoint, received) = (figures.endpoint(), &figures.received);
+        // The ids that were skipped; messages after the last one that arrived are in no gap.
+        let seen = received.samples + received.lost();
+        if received.samples > sent || seen > sent {
+            let (samples, missed) = (received.samples, received.lost());
+            faults
+                .push(format!("{endpoint} received {samples} messages and missed {missed} ids, and {sent} were sent"));
+        }
+    }
+    let (lost, overwritten) = (summary.lost, summary.total.received.overwritten);
+    if subject.can().overwritten && lost != overwritten {
+        faults.push(format!("{lost} messages were lost, and {overwritten} are counted as overwritten"));
+    }
+    faults
+}

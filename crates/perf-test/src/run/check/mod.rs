@@ -1,0 +1,153 @@
+//! The conformance of a back end (`perf_test check`): short runs that show that it moves messages as it declares.
+//!
+//! Every check is a run like all others, described by a command line that a user can repeat, and judged by its summary.
+//! A check of something that the middleware does not declare is not done, and a middleware that does not refuse it
+//! fails.
+
+mod checks;
+mod faults;
+mod programs;
+mod subject;
+
+use serde::Serialize;
+
+use crate::{
+    cli::ConformanceOptions,
+    common::{error::Failure, interrupt::Interrupt},
+};
+use subject::Subject;
+
+/// The result of all checks; serialises as the object of `--json`.
+#[derive(Debug, Serialize)]
+pub struct Conformance {
+    /// The middleware.
+    pub middleware: String,
+    /// Its version.
+    pub version: String,
+    /// The checks in their order.
+    pub checks: Vec<Check>,
+}
+
+/// The result of one check.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// Its name.
+    pub name: String,
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// The counts of a good check, the faults of a failed one, or the reason why it was not done.
+    pub sentence: String,
+    /// The command that repeats its run; none if no single command does.
+    pub command: Option<String>,
+}
+
+/// The outcome of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The middleware does as it declares.
+    Ok,
+    /// It does not.
+    Failed,
+    /// It does not declare this, and need not do it.
+    NotDeclared,
+}
+
+impl Conformance {
+    /// Checks the middleware of `options`; `show` gets each check when it is done.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if there is no such middleware, message or setting; [`Failure::Measurement`] if the user
+    /// interrupts.
+    pub fn of(
+        options: &ConformanceOptions,
+        interrupt: &Interrupt,
+        show: &mut dyn FnMut(&Check) -> Result<(), Failure>,
+    ) -> Result<Conformance, Failure> {
+        let subject = Subject::find(options, interrupt)?;
+        let mut checks = Vec::new();
+        let mut add = |check: Check| {
+            if interrupt.is_requested() {
+                let sentence = "interrupted: the remaining checks were not done";
+                return Err(Failure::Measurement(sentence.to_owned()));
+            }
+            show(&check)?;
+            checks.push(check);
+            Ok(())
+        };
+        if subject.wants(checks::DESCRIPTION) {
+            add(checks::description(&subject))?;
+        }
+        for check in checks::refusals(&subject) {
+            add(check(&subject))?;
+        }
+        for run in checks::runs(&subject).into_iter().filter(|run| subject.wants(&run.name)) {
+            add(run.check(&subject))?;
+        }
+        for check in programs::late_join(&subject) {
+            add(check)?;
+        }
+        if subject.wants(programs::KILLED_PUBLISHER) {
+            add(programs::killed_worker(&subject))?;
+        }
+        if let (true, Some(only)) = (checks.is_empty(), &options.only) {
+            return Err(Failure::Usage(format!("no check has `{only}` in its name; without --only all are done")));
+        }
+        Ok(Conformance { middleware: subject.communicator.name, version: subject.description.version, checks })
+    }
+
+    /// The failure of the command, if a check failed.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        let failed = self.count(Outcome::Failed);
+        let (middleware, all) = (&self.middleware, self.checks.len());
+        (failed > 0).then(|| {
+            format!("{failed} of {all} checks of {middleware} failed: believe no figure of it before they pass")
+        })
+    }
+
+    /// The last line.
+    #[must_use]
+    pub fn total(&self) -> String {
+        let [ok, failed, not_declared] =
+            [Outcome::Ok, Outcome::Failed, Outcome::NotDeclared].map(|kind| self.count(kind));
+        let Conformance { middleware, version, .. } = self;
+        format!("{middleware} {version}: {ok} ok, {failed} failed, {not_declared} not declared")
+    }
+
+    fn count(&self, outcome: Outcome) -> usize {
+        self.checks.iter().filter(|check| check.outcome == outcome).count()
+    }
+}
+
+impl Check {
+    /// A check whose result is the counts or the faults.
+    fn of(name: impl Into<String>, result: Result<String, String>, command: Option<String>) -> Check {
+        let (outcome, sentence) = match result {
+            Ok(counts) => (Outcome::Ok, counts),
+            Err(faults) => (Outcome::Failed, faults),
+        };
+        Check { name: name.into(), outcome, sentence, command }
+    }
+
+    /// A check that is not done, with the reason.
+    fn not_declared(name: impl Into<String>, why: impl Into<String>) -> Check {
+        Check { name: name.into(), outcome: Outcome::NotDeclared, sentence: why.into(), command: None }
+    }
+
+    /// The lines of the console.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let Check { name, sentence, .. } = self;
+        let first = match self.outcome {
+            Outcome::Ok => format!("ok            {name}: {sentence}"),
+            Outcome::Failed => format!("FAILED        {name}: {sentence}"),
+            Outcome::NotDeclared => format!("not declared  {name}: {sentence}"),
+        };
+        let again = self.command.as_ref().filter(|_| self.outcome == Outcome::Failed);
+        [Some(first), again.map(|command| format!("              run it alone: {command}"))]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}

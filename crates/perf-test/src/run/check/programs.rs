@@ -1,0 +1,203 @@
+//! The checks of two programs: a subscription that joins late, and a run after one whose publisher was killed.
+
+use std::sync::mpsc;
+use std::thread;
+
+use rustix::process::{Pid, Signal, getpid, kill_process};
+
+use super::{
+    Check,
+    faults::{Losses, judge},
+    subject::{Measured, Subject, message_options},
+};
+use crate::{
+    common::{error::Failure, interrupt::Interrupt, warning::WarningKind},
+    log::Summary,
+    run::runner::{measure_quietly, random_id},
+};
+use perf_worker::{
+    backend::MatchingKind,
+    choice::Choice,
+    measure::tally::Sent,
+    run_spec::{Durability, History, RunSpec},
+};
+
+/// The depth of the history: all messages of a publisher that runs for some seconds.
+const DEPTH: u32 = 1000;
+/// The depth where the middleware refuses that one.
+const SHORT_DEPTH: u32 = 16;
+/// The name of a check.
+pub const KILLED_PUBLISHER: &str = "killed publisher";
+/// The name of a check.
+const MATCHING: &str = "matching";
+/// Messages per second.
+const RATE_HZ: u32 = 20;
+
+/// A late subscription gets the history that the publisher's durability promises, and the publisher says whether it is
+/// matched.
+pub fn late_join(subject: &Subject<'_>) -> Vec<Check> {
+    let name = |durability: Durability| format!("late join, {}", durability.name());
+    let all = Durability::ALL.iter().map(|(value, ..)| *value);
+    if !all.clone().map(name).chain([MATCHING.to_owned()]).any(|name| subject.wants(&name)) {
+        return Vec::new();
+    }
+    // One after another: a daemon of the middleware may exist only once.
+    let join = |durability| {
+        let is_declared = subject.can().durability.contains(&durability);
+        (durability, is_declared.then(|| joined_late(subject, durability)))
+    };
+    let joined: Vec<(Durability, Option<Joined>)> = all.map(join).collect();
+    let publisher = joined.iter().find_map(|(_, joined)| Some(joined.as_ref()?.as_ref().ok()?.0.1.total.sent));
+    let matching = matching(subject, publisher);
+    let check = |(durability, joined): (Durability, Option<Joined>)| {
+        let name = name(durability);
+        match joined {
+            None => Check::not_declared(name, "it does not declare this durability"),
+            // As by a setting that has no such history.
+            Some(Err(Failure::Usage(sentence))) => Check::not_declared(name, sentence),
+            Some(joined) => {
+                let judge = |(publisher, late): (Measured, Measured)| {
+                    judge(subject, &publisher, Losses::None)?;
+                    judge_late(subject, durability, &late)
+                };
+                Check::of(name, joined.map_err(|failure| failure.to_string()).and_then(judge), None)
+            }
+        }
+    };
+    joined.into_iter().map(check).chain([matching]).filter(|check| subject.wants(&check.name)).collect()
+}
+
+/// The runs of a publisher and of the subscription that joined late; [`Failure::Usage`] if their options are
+/// refused.
+type Joined = Result<(Measured, Measured), Failure>;
+
+/// The runs of a publisher that is alone for a second, and of a subscription that joins then.
+fn joined_late(subject: &Subject<'_>, durability: Durability) -> Joined {
+    let failed = Failure::Measurement;
+    let message = subject.messages.first().map(message_options).unwrap_or_default();
+    let topic = format!("conformance_{}", random_id()?);
+    let reliability = if subject.is_reliable() { "RELIABLE" } else { "BEST_EFFORT" };
+    let history = match subject.can().history.contains(&History::KeepLast) {
+        true => format!("KEEP_LAST --history-depth {}", history_depth(subject, durability)),
+        false => "KEEP_ALL".to_owned(),
+    };
+    let qos = format!("--reliability {reliability} --durability {} --history {history}", durability.name());
+    let shared = format!("{message} -t {topic} -r {RATE_HZ} --touch full {qos}");
+    let publisher = subject.spec(&format!("-s 0 {shared}"))?;
+    let late = subject.spec(&format!("-p 0 --expected-num-pubs 1 --max-runtime 1 {shared}"))?;
+    // The daemons of the publisher's run serve it, too.
+    let late = RunSpec { daemon_commands: Vec::new(), ..late };
+    let (stop, (rows, seconds)) = (Interrupt::of_program(), mpsc::channel());
+    let joined = thread::scope(|scope| {
+        let publishing = scope.spawn(|| measure_quietly(&publisher, &stop, Some(rows)));
+        // The first second is over, or the publisher has failed.
+        let joined = seconds.recv().ok().map(|_| measure_quietly(&late, subject.interrupt, None));
+        stop.request();
+        let published = publishing.join().map_err(|_| failed("the publisher's run panicked".to_owned()))?;
+        let published = published.map_err(|failure| failed(format!("the publisher failed: {failure}")))?;
+        let joined = joined.ok_or_else(|| failed("the publisher ended within its first second".to_owned()))?;
+        let joined = joined.map_err(|failure| failed(format!("the late subscription failed: {failure}")))?;
+        Ok((published, joined))
+    });
+    joined.map(|(published, joined)| ((publisher, published), (late, joined)))
+}
+
+/// The depth of the history with that durability: some middlewares keep less for late subscriptions than for others.
+fn history_depth(subject: &Subject<'_>, durability: Durability) -> u32 {
+    let message = subject.messages.first().map(message_options).unwrap_or_default();
+    let depth = subject.depth(DEPTH);
+    let options = format!("{message} --durability {} --history KEEP_LAST --history-depth {depth}", durability.name());
+    if subject.spec(&options).is_ok() { depth } else { subject.depth(SHORT_DEPTH) }
+}
+
+fn judge_late(subject: &Subject<'_>, durability: Durability, late: &Measured) -> Result<String, String> {
+    judge(subject, late, Losses::None)?;
+    let (before, history) = (late.1.before_matched, late.1.total.received.history);
+    let depth = match subject.can().history.contains(&History::KeepLast) {
+        true => u64::from(history_depth(subject, durability)),
+        false => u64::MAX,
+    };
+    match durability {
+        Durability::TransientLocal if before > 0 && history < depth => Err(format!(
+            "the first {before} messages are missing, although the history holds {depth}: it got {history} of them"
+        )),
+        Durability::Volatile if before == 0 => {
+            Err(format!("it got messages of the time before it existed: {history}, from the first one on"))
+        }
+        _ => Ok(format!("{before} messages not received from before, {history} received")),
+    }
+}
+
+/// The publisher was alone for its first second, and then was not.
+fn matching(subject: &Subject<'_>, sent: Option<Sent>) -> Check {
+    let name = MATCHING;
+    if subject.can().matching == MatchingKind::Unknown {
+        return Check::not_declared(name, "its endpoints tell nothing");
+    }
+    let Some(sent) = sent else {
+        return Check::of(name, Err("no publisher ran before its subscription".to_owned()), None);
+    };
+    let (unmatched, samples) = (sent.unmatched, sent.samples);
+    let result = if unmatched == 0 {
+        Err(format!("the publisher counts as matched before there is a subscription: all of its {samples} messages"))
+    } else if unmatched == samples {
+        Err(format!("the publisher never counts as matched: {samples} messages, and a subscription received some"))
+    } else {
+        Ok(format!("{unmatched} of {samples} messages were sent while no subscription was matched"))
+    };
+    Check::of(name, result, None)
+}
+
+/// A run whose publisher is killed leaves nothing that disturbs the next run.
+pub fn killed_worker(subject: &Subject<'_>) -> Check {
+    let Some(first) = subject.messages.first() else {
+        return Check::not_declared(KILLED_PUBLISHER, "there is no message");
+    };
+    let options = subject.delivery(first);
+    let result = kill_publisher(subject, &options).and_then(|killed| {
+        let left = killed.warnings_of(WarningKind::LeftBehind).next();
+        if let Some(left) = left {
+            return Err(left.sentence.clone());
+        }
+        let next = subject.measure(&options).map_err(|failure| format!("the next run failed: {failure}"))?;
+        judge(subject, &next, Losses::None).map(|counts| format!("the next run is good: {counts}"))
+    });
+    Check::of(KILLED_PUBLISHER, result, None)
+}
+
+/// The summary of a run whose publisher is killed after its first second.
+fn kill_publisher(subject: &Subject<'_>, options: &str) -> Result<Summary, String> {
+    let spec = subject.spec(options).map_err(|failure| failure.to_string())?;
+    // It ends when its publisher is gone.
+    let spec = RunSpec { max_runtime_s: 0, ..spec };
+    let (stop, (rows, seconds)) = (Interrupt::of_program(), mpsc::channel());
+    thread::scope(|scope| {
+        let run = scope.spawn(|| measure_quietly(&spec, &stop, Some(rows)));
+        let killed = match seconds.recv() {
+            Ok(_) => publisher_process().and_then(|pid| {
+                kill_process(pid, Signal::KILL).map_err(|error| format!("cannot kill the publisher: {error}"))
+            }),
+            // The run has failed before.
+            Err(_) => Ok(()),
+        };
+        if killed.is_err() {
+            stop.request();
+        }
+        let run = run.join().map_err(|_| "the run panicked".to_owned())?;
+        killed?;
+        run.map_err(|failure| failure.to_string())
+    })
+}
+
+/// The worker of the publisher: the child of this process with its label, which is its last argument, also after the
+/// name of an interpreter.
+fn publisher_process() -> Result<Pid, String> {
+    let own = getpid().as_raw_nonzero().get();
+    let all = procfs::process::all_processes().map_err(|error| format!("cannot list the processes: {error}"))?;
+    let is_publisher = |process: &procfs::process::Process| {
+        let is_child = process.stat().is_ok_and(|stat| stat.ppid == own);
+        is_child && process.cmdline().is_ok_and(|words| words.last().is_some_and(|label| label == "publisher 0"))
+    };
+    let found = all.flatten().find(is_publisher).and_then(|process| Pid::from_raw(process.pid));
+    found.ok_or_else(|| "there is no worker of the publisher".to_owned())
+}

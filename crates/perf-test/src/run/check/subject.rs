@@ -1,0 +1,176 @@
+//! The middleware that is checked, with its settings and messages.
+
+use crate::{
+    cli::{self, ConformanceOptions},
+    common::{error::Failure, interrupt::Interrupt},
+    communicator::Communicator,
+    log::Summary,
+    messages::{self, MessageChoice},
+    run::runner::measure_quietly,
+};
+use perf_worker::{
+    backend::{Capabilities, DeliveryKind, Description},
+    choice::Choice,
+    run_spec::{Durability, History, Layout, Reliability, RunSpec, Wait},
+};
+
+/// Messages that are sent unless others are named: small ones, which a middleware may treat in another way, large ones,
+/// and some without a fixed size.
+const MESSAGES: [&str; 4] = ["Array128", "Array64k", "Array1m", "UnboundedSequence"];
+/// The payload of messages without a fixed size, bytes.
+const UNBOUNDED_BYTES: u32 = 100_000;
+/// Messages of this length or more are sent at the lower rate, bytes.
+const LARGE_BYTES: usize = 1_000_000;
+
+/// A middleware to check.
+pub struct Subject<'a> {
+    /// The middleware.
+    pub communicator: Communicator,
+    /// Its description.
+    pub description: Description,
+    /// The messages to send; the first one in most checks.
+    pub messages: Vec<MessageChoice>,
+    /// Whether the user has named the messages, which the middleware must then support.
+    pub messages_are_given: bool,
+    /// The names of the settings that the user has fixed.
+    pub fixed_settings: Vec<String>,
+    /// The text in the names of the checks to do.
+    only: String,
+    /// The options of every run.
+    options: String,
+    /// Ends the checks.
+    pub interrupt: &'a Interrupt,
+}
+
+impl<'a> Subject<'a> {
+    /// Whether the check of that name is to be done.
+    #[must_use]
+    pub fn wants(&self, name: &str) -> bool {
+        name.contains(&self.only)
+    }
+
+    /// The middleware of these options.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if there is no such middleware, message or setting.
+    pub fn find(options: &ConformanceOptions, interrupt: &'a Interrupt) -> Result<Subject<'a>, Failure> {
+        let communicator = Communicator::find(&options.communicator).map_err(Failure::Usage)?;
+        let mut description = communicator.describe().map_err(Failure::Usage)?;
+        if let Some(script) = &options.mock {
+            description.capabilities = script.limit(description.capabilities);
+        }
+        let named: Vec<&str> = options.msg.iter().map(String::as_str).collect();
+        let names = if named.is_empty() { &MESSAGES[..] } else { &named[..] };
+        let find = |name: &&str| messages::find(name, Layout::default(), UNBOUNDED_BYTES as usize);
+        let messages: Result<Vec<MessageChoice>, String> = names.iter().map(find).collect();
+        let mut words = vec![format!("-c {}", communicator.name)];
+        words.extend(options.mock.iter().map(|script| format!("--mock {script}")));
+        let own = communicator.setting.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let fixed: Vec<(String, String)> = own.into_iter().chain(options.set.iter().cloned()).collect();
+        words.extend(fixed.iter().map(|(name, value)| format!("--set {name}={value}")));
+        words.extend(options.dds_domain_id.map(|id| format!("--dds-domain-id {id}")));
+        if !description.capabilities.copies {
+            words.push("--zero-copy".to_owned());
+        }
+        let subject = Subject {
+            communicator,
+            description,
+            messages: messages.map_err(Failure::Usage)?,
+            messages_are_given: !options.msg.is_empty(),
+            fixed_settings: fixed.into_iter().map(|(name, _)| name).collect(),
+            only: options.only.clone().unwrap_or_default(),
+            options: words.join(" "),
+            interrupt,
+        };
+        // The user's own mistakes, as a setting that does not exist, are no faults of the middleware.
+        if let Some(first) = subject.messages.first() {
+            subject.spec(&subject.delivery(first))?;
+        }
+        Ok(subject)
+    }
+
+    /// Its capabilities.
+    pub fn can(&self) -> &Capabilities {
+        &self.description.capabilities
+    }
+
+    /// Options of a run of one second in which a history holds all messages of two publishers, so that none may be lost
+    /// if the middleware is reliable.
+    pub fn delivery(&self, message: &MessageChoice) -> String {
+        let can = self.can();
+        let rate_hz = if message.bytes >= LARGE_BYTES { 20 } else { 100 };
+        let depth = match can.history.contains(&History::KeepLast) {
+            true => format!(" --history-depth {}", self.depth(2 * rate_hz + 1)),
+            false => String::new(),
+        };
+        let message = message_options(message);
+        format!("{message} -r {rate_hz} --max-runtime 1 --touch full{depth}")
+    }
+
+    /// Whether it declares reliable delivery.
+    pub fn is_reliable(&self) -> bool {
+        self.can().reliability.contains(&Reliability::Reliable)
+    }
+
+    /// This depth, or the largest.
+    pub fn depth(&self, wanted: u32) -> u32 {
+        self.can().history_depth_max.map_or(wanted, |max| wanted.min(max))
+    }
+
+    /// The command line of a run: these options, and values that it declares of the others.
+    pub fn command(&self, options: &str) -> String {
+        let can = self.can();
+        let wait =
+            if can.delivery == DeliveryKind::Push { None } else { declared("--wait", Wait::Adaptive, &can.wait) };
+        let others = [
+            declared("--reliability", Reliability::Reliable, &can.reliability),
+            declared("--durability", Durability::Volatile, &can.durability),
+            declared("--history", History::KeepLast, &can.history),
+            wait,
+        ];
+        let mut line = format!("perf_test {} {options}", self.options);
+        for (option, value) in others.into_iter().flatten() {
+            if !options.split_whitespace().any(|word| word == option) {
+                line += &format!(" {option} {value}");
+            }
+        }
+        line
+    }
+
+    /// The run of these options.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`]: the middleware or the instrument refuses it.
+    pub fn spec(&self, options: &str) -> Result<RunSpec, Failure> {
+        let line = self.command(options);
+        let cli =
+            cli::parse(line.split_whitespace().map(Into::into)).map_err(|error| Failure::Usage(error.to_string()))?;
+        cli::resolve(&cli.options).map(|resolved| resolved.spec)
+    }
+
+    /// Does the run of these options.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if it is refused before a process has started; [`Failure::Measurement`] if it fails.
+    pub fn measure(&self, options: &str) -> Result<Measured, Failure> {
+        let spec = self.spec(options)?;
+        let summary = measure_quietly(&spec, self.interrupt, None)?;
+        Ok((spec, summary))
+    }
+}
+
+/// A run and its summary.
+pub type Measured = (RunSpec, Summary);
+
+/// A value of an option that is declared: the preferred one if it is.
+fn declared<T: Choice>(option: &'static str, preferred: T, values: &[T]) -> Option<(&'static str, &'static str)> {
+    let value = values.iter().find(|value| **value == preferred).or(values.first())?;
+    Some((option, value.name()))
+}
+
+/// The options of a message.
+pub fn message_options(message: &MessageChoice) -> String {
+    let size =
+        if message.content.is_unbounded() { format!(" --unbounded-msg-size {UNBOUNDED_BYTES}") } else { String::new() };
+    format!("-m {}{size}", message.name)
+}

@@ -1,0 +1,51 @@
+//! The sums of the chains of a topology.
+
+use std::collections::BTreeMap;
+
+use crate::log::{ChainEntry, Spread};
+use perf_worker::{
+    measure::{cells::Cells, moments::Moments},
+    worker::protocol::ChainReport,
+};
+
+/// The sums of one chain, over all subscriptions with which it ends.
+#[derive(Debug, Default)]
+pub struct ChainSums {
+    /// The latencies from the oldest of its first messages, ns.
+    oldest: (Moments, Cells),
+    /// The latencies from the newest of its first messages, ns.
+    newest: (Moments, Cells),
+    /// Messages that subscriptions on its way did not receive.
+    pub dropped: u64,
+}
+
+impl ChainSums {
+    /// The figures of the chain with this name.
+    pub fn entry(&self, name: String) -> ChainEntry {
+        let quantile_ns = |cells: &Cells, quantile| (cells.n() > 0).then(|| cells.quantile_ns(quantile));
+        let ((oldest_ns, oldest), (newest_ns, newest)) = (&self.oldest, &self.newest);
+        ChainEntry {
+            name,
+            latency: Spread::of(oldest_ns),
+            p50_ns: quantile_ns(oldest, 0.5),
+            p99_ns: quantile_ns(oldest, 0.99),
+            newest: Spread::of(newest_ns),
+            newest_p50_ns: quantile_ns(newest, 0.5),
+            newest_p99_ns: quantile_ns(newest, 0.99),
+            dropped: self.dropped,
+        }
+    }
+}
+
+/// The chains of some reports, by their names.
+pub fn merge<'a>(reports: impl IntoIterator<Item = &'a ChainReport>) -> BTreeMap<String, ChainSums> {
+    let mut chains: BTreeMap<String, ChainSums> = BTreeMap::new();
+    for report in reports {
+        let chain = chains.entry(report.chain.clone()).or_default();
+        chain.oldest.0.merge(&report.oldest_ns);
+        chain.oldest.1.add(&report.oldest);
+        chain.newest.0.merge(&report.newest_ns);
+        chain.newest.1.add(&report.newest);
+    }
+    chains
+}

@@ -1,0 +1,286 @@
+//! A daemon that the run starts: its readiness, its output and its end.
+//!
+//! Invariants: it never outlives the coordinator. Its value ends it when it is dropped, and a coordinator that is
+//! killed ends it by the parent-death signal, which it sets before it becomes the daemon ([`become_daemon`]). It leads
+//! a process group, which ends with it and does not get the terminal's signals. (The kernel clears that signal of a
+//! program with capabilities or a set-user-ID bit: prctl(2). Such a daemon outlives a coordinator that is killed by
+//! SIGKILL, and only that.)
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use gantry::printable;
+use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
+
+use super::fleet::how_it_exited;
+use crate::common::{error::Failure, interrupt::Interrupt};
+use perf_worker::{
+    backend::{DaemonCommand, Readiness},
+    clock::now_ns,
+    worker::protocol::times::{DAEMON_EXIT, DAEMON_READY},
+};
+
+/// The longest wait for the last words of a daemon that has exited: a process that it left may hold its output open.
+const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
+/// The time between two looks at a daemon that starts or ends.
+const POLL: Duration = Duration::from_millis(2);
+/// Lines that are kept, and those of them in the sentence about its exit.
+const LAST_LINES: usize = 200;
+const LAST_WORDS: usize = 5;
+/// The longest line that is passed on as one.
+const LONGEST_LINE_BYTES: u64 = 1 << 16;
+
+/// A daemon that was started and is ready.
+#[derive(Debug)]
+pub struct StartedDaemon {
+    /// Its name in reports.
+    pub name: String,
+    /// Its process id.
+    pub pid: u32,
+    child: Child,
+    output: Arc<Output>,
+    readers: Vec<JoinHandle<()>>,
+    status: Option<ExitStatus>,
+}
+
+/// The output of a daemon, which goes to standard error line by line.
+#[derive(Debug)]
+struct Output {
+    name: String,
+    ready: Readiness,
+    /// It has printed the line that shows that it is ready.
+    has_ready_line: AtomicBool,
+    /// With the time of each, ns.
+    last_lines: Mutex<VecDeque<(i64, String)>>,
+}
+
+impl StartedDaemon {
+    /// Starts it and waits until it is ready. Called on the main thread, whose end is that of the parent in the
+    /// kernel's eyes.
+    ///
+    /// # Errors
+    /// [`Failure::Measurement`]: it does not start, exits, or the user has interrupted the run; [`Failure::Hung`]: it
+    /// is not ready in time. It has ended then.
+    pub fn start(daemon: &DaemonCommand, interrupt: &Interrupt) -> Result<StartedDaemon, Failure> {
+        // This executable, even if the file has been replaced meanwhile.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("perf_test").args(["daemon", &std::process::id().to_string(), "--"]).args(&daemon.command);
+        start(command, daemon, DAEMON_READY, interrupt)
+    }
+
+    /// Its exit in words, with its last lines, if it has exited; `when` says at which time.
+    pub fn exit(&mut self, when: &str) -> Option<String> {
+        if self.status.is_none() {
+            self.status = self.child.try_wait().ok().flatten();
+            self.status?;
+            // Its children end with it.
+            self.kill_group(Signal::KILL);
+        }
+        let how = how_it_exited(self.status?);
+        Some(format!("the daemon {} (pid {}) {how} {when}{}", self.name, self.pid, self.last_words()))
+    }
+
+    /// Kills it, and waits for its end.
+    pub fn kill(&mut self) {
+        self.kill_group(Signal::KILL);
+        self.status = self.child.wait().ok();
+    }
+
+    /// Ends it and waits for that. Returns a sentence if it had to be killed.
+    pub fn end(&mut self) -> Option<String> {
+        if self.status.is_some() {
+            return None;
+        }
+        self.kill_group(Signal::TERM);
+        let deadline = Instant::now() + DAEMON_EXIT;
+        while Instant::now() < deadline {
+            self.status = self.child.try_wait().ok().flatten();
+            if self.status.is_some() {
+                self.kill_group(Signal::KILL);
+                return None;
+            }
+            std::thread::sleep(POLL);
+        }
+        self.kill_group(Signal::KILL);
+        self.status = self.child.wait().ok();
+        let (name, pid, waited_s) = (&self.name, self.pid, DAEMON_EXIT.as_secs());
+        Some(format!("the daemon {name} (pid {pid}) did not end within {waited_s} s after SIGTERM and was killed"))
+    }
+
+    fn kill_group(&self, signal: Signal) {
+        if let Some(group) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
+            // Fails if no process of it is left.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
+    fn wait_until_ready(
+        &mut self,
+        before: Option<FileState>,
+        timeout: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(), Failure> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            let is_ready = match &self.output.ready {
+                Readiness::File(path) => FileState::of(path).is_some_and(|state| Some(state) != before),
+                Readiness::Line(_) => self.output.has_ready_line.load(Ordering::Acquire),
+            };
+            if let Some(sentence) = self.exit("before it was ready") {
+                return Err(Failure::Measurement(sentence));
+            }
+            if is_ready {
+                return Ok(());
+            }
+            if interrupt.is_requested() {
+                return Err(Failure::Measurement("interrupted before the start: nothing was measured".to_owned()));
+            }
+            if Instant::now() >= deadline {
+                let sign = match &self.output.ready {
+                    Readiness::File(path) => format!("there is no new file or socket {}", path.display()),
+                    Readiness::Line(text) => format!("it has not printed {text:?}"),
+                };
+                let (name, waited_s) = (&self.name, timeout.as_secs());
+                return Err(Failure::Hung(format!(
+                    "the daemon {name} was not ready within {waited_s} s: {sign}{}",
+                    self.last_words()
+                )));
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// Its last lines since a time, each with its time, ns.
+    #[must_use]
+    pub fn said_since(&self, time_ns: i64) -> Vec<(i64, String)> {
+        let lines = self.output.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().filter(|(at_ns, _)| *at_ns >= time_ns).cloned().collect()
+    }
+
+    /// Its last lines, as the end of a sentence. Those of a daemon that has exited are complete.
+    fn last_words(&self) -> String {
+        let deadline = Instant::now() + LAST_WORDS_TIMEOUT;
+        while self.status.is_some() && !self.readers.iter().all(JoinHandle::is_finished) && Instant::now() < deadline {
+            std::thread::sleep(POLL);
+        }
+        let lines = self.output.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.is_empty() {
+            return "; it has printed nothing".to_owned();
+        }
+        let last = lines.iter().skip(lines.len().saturating_sub(LAST_WORDS)).map(|(_, line)| line.as_str());
+        format!("; its last lines: {}", last.collect::<Vec<_>>().join(" | "))
+    }
+}
+
+impl Drop for StartedDaemon {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Output {
+    /// Passes on what comes from `stream` until it ends.
+    fn listen(&self, stream: impl Read) {
+        let mut said = BufReader::new(stream);
+        let mut line = Vec::new();
+        while said.by_ref().take(LONGEST_LINE_BYTES).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+            let text = String::from_utf8_lossy(&line);
+            let text = printable(text.trim_end(), &['\t']).into_owned();
+            if matches!(&self.ready, Readiness::Line(sign) if text.contains(sign.as_str())) {
+                self.has_ready_line.store(true, Ordering::Release);
+            }
+            // Fails only if the console has gone.
+            let _ = writeln!(std::io::stderr().lock(), "{}: {text}", self.name);
+            let mut last_lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
+            last_lines.push_back((now_ns(), text));
+            if last_lines.len() > LAST_LINES {
+                last_lines.pop_front();
+            }
+            line.clear();
+        }
+    }
+}
+
+/// The state of a file, which tells one that was left behind by another daemon from a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileState {
+    inode: u64,
+    changed: (i64, i64),
+}
+
+impl FileState {
+    fn of(path: &Path) -> Option<FileState> {
+        let found = path.metadata().ok()?;
+        Some(FileState { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) })
+    }
+}
+
+fn start(
+    mut command: Command,
+    daemon: &DaemonCommand,
+    timeout: Duration,
+    interrupt: &Interrupt,
+) -> Result<StartedDaemon, Failure> {
+    let (name, failed) = (&daemon.name, Failure::Measurement);
+    let before = match &daemon.ready {
+        Readiness::File(path) => FileState::of(path),
+        Readiness::Line(_) => None,
+    };
+    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| failed(format!("cannot start the daemon {name}: {error}")))?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let output = Arc::new(Output {
+        name: name.clone(),
+        ready: daemon.ready.clone(),
+        has_ready_line: AtomicBool::new(false),
+        last_lines: Mutex::default(),
+    });
+    let pid = child.id();
+    let mut started =
+        StartedDaemon { name: name.clone(), pid, child, output: output.clone(), readers: Vec::new(), status: None };
+    let streams: [Option<Box<dyn Read + Send>>; 2] =
+        [stdout.map(|it| Box::new(it) as _), stderr.map(|it| Box::new(it) as _)];
+    for stream in streams.into_iter().flatten() {
+        let output = output.clone();
+        let reader = std::thread::Builder::new().name(format!("from {name}")).spawn(move || output.listen(stream));
+        let reader = reader.map_err(|error| failed(format!("cannot start a thread for the daemon {name}: {error}")))?;
+        started.readers.push(reader);
+    }
+    started.wait_until_ready(before, timeout, interrupt)?;
+    Ok(started)
+}
+
+/// Turns this process into the daemon `command` of the coordinator `parent`, with which it ends.
+///
+/// # Errors
+/// Returns only if the program cannot be executed.
+#[must_use]
+pub fn become_daemon(parent: u32, command: &[OsString]) -> Failure {
+    let [program, arguments @ ..] = command else {
+        return Failure::Usage("a daemon needs a command".to_owned());
+    };
+    // Not SIGKILL: daemons remove their shared memory first.
+    if let Err(error) = set_parent_process_death_signal(Some(Signal::TERM)) {
+        return Failure::Measurement(format!("a daemon cannot be bound to the run: {error}"));
+    }
+    if getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs()) != Some(parent) {
+        return Failure::Measurement("the run has ended before its daemon began".to_owned());
+    }
+    let error = Command::new(program).args(arguments).exec();
+    Failure::Measurement(format!(
+        "cannot start {}: {error}; install it, or add its folder to the PATH",
+        program.to_string_lossy()
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,269 @@
+//! The end of a run: from the last report to the summary, with losses and failed endpoints.
+
+use std::collections::BTreeSet;
+
+use super::{EndpointFailure, Run, WorkerEnd, chains, fleet::Worker, is_publisher, ledger::EndpointSums, needed};
+use crate::{
+    common::{
+        units::format_ns,
+        warning::{Warning, WarningKind},
+    },
+    log::{
+        ChainEntry, Place, PublisherEntry, ServerEntry, Spread, SubscriptionEntry, Summary, TotalEntry, UsedEntry,
+        WorkerEntry,
+    },
+    measure::{calibration::Calibrations, daemon::DaemonUsage, overload::Growth},
+};
+use perf_worker::{
+    clock::{SECOND_NS, now_ns},
+    endpoint::{Endpoint, EndpointPlan},
+    measure::{cells::Cells, resources::Measured, tally::Received, usage::Usage},
+    worker::own_cost,
+};
+
+impl Run<'_> {
+    /// Sums up; the workers have ended.
+    pub(super) fn finish(mut self, endpoints: &[EndpointPlan], calibrations: Calibrations) -> Summary {
+        let ended_ns = self.stopped_ns.unwrap_or_else(|| match self.spec.length_s() {
+            None => now_ns(),
+            Some(run_s) => self.start_ns + i64::from(run_s) * SECOND_NS,
+        });
+        let mismatches: BTreeSet<String> =
+            self.endpoint_reports.values().flat_map(|report| report.mismatches.clone()).collect();
+        let mismatch = |sentence| {
+            Warning::new(WarningKind::Mismatch, sentence, "Give both sides the same type and compatible QoS")
+        };
+        self.warnings.extend(mismatches.into_iter().map(mismatch));
+        self.warn_of_late_starts();
+        self.warn_of_missing_endpoints();
+        let measured = self.ledger.measured();
+        let daemons = std::mem::take(&mut self.daemon_usages);
+        let subscriptions: Vec<SubscriptionEntry> = self.subscriptions().map(|of| self.subscription(of)).collect();
+        let of_services = self.ledger.relays().filter(|_| self.spec.executor.is_some());
+        let sent_at_least = self.all_sent_at_least();
+        let measured_s = (seconds(ended_ns - self.start_ns) - f64::from(self.spec.left_out_s())).max(0.0);
+        let publisher_seconds = measured_s * f64::from(self.spec.publishers);
+        let lost = subscriptions.iter().map(|of| of.lost).sum();
+        let overwritten = subscriptions.iter().map(SubscriptionEntry::overwritten).sum();
+        let mut summary = Summary {
+            stopped_early: self.stopped_ns.is_some(),
+            failure: None,
+            measured_s,
+            matched_after_ns: self.matched_after_ns,
+            start_up_ns: Some(self.start_up_ns),
+            phases_ns: endpoints.iter().filter(|of| is_publisher(&of.endpoint)).map(|plan| plan.phase_ns).collect(),
+            clock_error_ns: self.clock_error_ns,
+            achieved_hz: if publisher_seconds > 0.0 { sent_at_least as f64 / publisher_seconds } else { 0.0 },
+            total: self.total(lost),
+            sent_at_least,
+            lost,
+            unexplained: u64::saturating_sub(lost, overwritten),
+            before_matched: self.endpoint_reports.values().map(|report| report.before_matched).sum(),
+            used: UsedEntry::of(&measured.usage),
+            instrument_used: UsedEntry::of(&measured.instrument),
+            core_percent: measured.core_percent,
+            cpu_per_message_ns: self.cpu_per_message_ns(&measured, &daemons),
+            cores: self.ledger.cores() as u64,
+            subscriptions,
+            publishers: self.ledger.publishers().map(|endpoint| self.publisher(endpoint)).collect(),
+            servers: of_services.map(|endpoint| self.server(endpoint)).collect(),
+            chains: self.chains(endpoints),
+            workers: self.workers(),
+            daemons,
+            coordinator_used: UsedEntry::of(&Usage::of_this_process().unwrap_or_default()),
+            own_cost: own_cost::measure(self.spec),
+            calibration_before: calibrations.before,
+            calibration_after: calibrations.after,
+            warnings: std::mem::take(&mut self.warnings),
+            requirements: Vec::new(),
+            exited: self.gone(),
+            hung: self.hung,
+        };
+        summary.failure = summary.find_failure(self.spec);
+        summary
+    }
+
+    /// The counts and the latencies of all endpoints, of which subscriptions `lost` samples.
+    fn total(&self, lost: u64) -> TotalEntry {
+        let sums = self.ledger.sums();
+        // The number of samples sent is more exact than the gaps: refused messages leave gaps, too, and missing last
+        // samples leave none.
+        let whole = self.spec.has_publishers() && self.failed_endpoints.is_empty();
+        let missed = if whole { lost + sums.received.reordered } else { sums.received.missed };
+        let received = Received { missed, ..sums.received };
+        TotalEntry::of((&sums.sent, &sums.lateness), (&received, &sums.latencies, &sums.responses), &sums.relayed)
+    }
+
+    /// CPU time of all workers and daemons per received message, or per sent message in a run without subscriptions,
+    /// nanoseconds. The instrument's own threads are not part of it.
+    fn cpu_per_message_ns(&self, measured: &Measured, daemons: &[DaemonUsage]) -> Option<f64> {
+        let daemons_ns: u64 = daemons.iter().map(|daemon| daemon.cpu_ns).sum();
+        let messages = if self.spec.subscriptions == 0 { measured.sent } else { measured.received };
+        (messages > 0).then(|| (measured.usage.cpu_ns() as f64 + daemons_ns as f64) / messages as f64)
+    }
+
+    fn workers(&mut self) -> Vec<WorkerEntry> {
+        let entry = |(index, worker): (usize, &Worker)| {
+            let resources = self.ledger.resources_of(index);
+            let (footprint, threads, device, instrument_bytes) = match self.ended.remove(&index) {
+                None => (None, Vec::new(), None, None),
+                Some(WorkerEnd { footprint, threads, device, instrument_bytes }) => {
+                    (Some(footprint), threads, device, instrument_bytes)
+                }
+            };
+            WorkerEntry {
+                label: worker.label.clone(),
+                pid: worker.pid,
+                used: UsedEntry::of(&resources.usage),
+                instrument_used: UsedEntry::of(&resources.instrument),
+                memory: resources.memory,
+                footprint,
+                device,
+                instrument_bytes,
+                threads,
+            }
+        };
+        self.fleet.workers.iter().enumerate().map(entry).collect()
+    }
+
+    fn subscription(&self, endpoint: Endpoint) -> SubscriptionEntry {
+        let EndpointSums { received, latencies, .. } = self.ledger.sums_of(endpoint);
+        SubscriptionEntry {
+            index: endpoint.index(),
+            place: self.place(endpoint),
+            sent: self.sent_at_least(self.ledger.senders_of(endpoint)),
+            received: received.counts(),
+            lost: self.lost_by(endpoint),
+            latency: Spread::of(&received.latency_ns),
+            p50_ns: quantile_ns(received.latency_ns.n, &latencies, 0.5),
+            p99_ns: quantile_ns(received.latency_ns.n, &latencies, 0.99),
+            overload: self.growths.get(&endpoint).map(Growth::overload),
+        }
+    }
+
+    fn publisher(&self, endpoint: Endpoint) -> PublisherEntry {
+        let EndpointSums { sent, lateness, .. } = self.ledger.sums_of(endpoint);
+        let interval_ns = self.endpoint_reports.get(&endpoint).map(|report| report.interval_ns).unwrap_or_default();
+        PublisherEntry {
+            index: endpoint.index(),
+            place: self.place(endpoint),
+            sent: sent.counts(),
+            lateness: Spread::of(&sent.lateness_ns),
+            publish: Spread::of(&sent.publish_ns),
+            interval: Spread::of(&interval_ns),
+            p50_ns: quantile_ns(sent.lateness_ns.n, &lateness, 0.5),
+            p99_ns: quantile_ns(sent.lateness_ns.n, &lateness, 0.99),
+        }
+    }
+
+    /// The chains of these endpoints, also those from which no message arrived.
+    fn chains(&self, endpoints: &[EndpointPlan]) -> Vec<ChainEntry> {
+        let mut chains = chains::merge(self.endpoint_reports.values().flat_map(|report| &report.chains));
+        let subscriptions = endpoints.iter().filter(|plan| matches!(plan.endpoint, Endpoint::Subscription(_)));
+        for (plan, link) in subscriptions.flat_map(|plan| plan.chains.iter().map(move |link| (plan, link))) {
+            chains.entry(link.chain.clone()).or_default().dropped += self.lost_by(plan.endpoint);
+        }
+        chains.into_iter().map(|(name, sums)| sums.entry(name)).collect()
+    }
+
+    fn server(&self, endpoint: Endpoint) -> ServerEntry {
+        let sent = self.sent_at_least(self.ledger.senders_of(endpoint));
+        ServerEntry { index: endpoint.index(), sent, relayed: self.ledger.sums_of(endpoint).relayed }
+    }
+
+    /// The node and the topic of an endpoint of a topology.
+    fn place(&self, endpoint: Endpoint) -> Option<Place> {
+        let plan = self.plans.get(&endpoint).filter(|plan| !plan.node.is_empty())?;
+        Some(Place { node: plan.node.clone(), topic: plan.given_topic().to_owned() })
+    }
+
+    /// Samples that publishers of this run sent after the seconds left out, including the last ones of a killed
+    /// publisher that a subscription saw.
+    fn sent_at_least(&self, senders: &[Endpoint]) -> u64 {
+        let sent = self.ledger.sent_by(senders);
+        let Some(first) = senders.first() else { return sent.counted };
+        if !senders.iter().any(|sender| self.failed_endpoints.contains_key(sender)) {
+            return sent.counted;
+        }
+        let receivers =
+            self.ledger.receivers_of(*first).iter().filter(|endpoint| self.ledger.senders_of(**endpoint) == senders);
+        let reports = receivers.filter_map(|endpoint| self.endpoint_reports.get(endpoint));
+        let seen = reports.map(|report| report.last_seen).max().unwrap_or(0);
+        sent.counted + seen.saturating_sub(sent.ids_ever)
+    }
+
+    /// The sum over all publishers.
+    fn all_sent_at_least(&self) -> u64 {
+        let seen: BTreeSet<&[Endpoint]> =
+            self.subscriptions().map(|endpoint| self.ledger.senders_of(endpoint)).collect();
+        let received: BTreeSet<&Endpoint> = seen.iter().copied().flatten().collect();
+        let unseen = self.ledger.publishers().filter(|publisher| !received.contains(publisher));
+        let unseen = self.sent_at_least(&unseen.collect::<Vec<_>>());
+        unseen + seen.iter().map(|senders| self.sent_at_least(senders)).sum::<u64>()
+    }
+
+    /// Samples that were sent after matching and that a subscription did not receive. For a subscription that exited,
+    /// and for publishers of other programs, whose number of samples is not known, the gaps in the ids count.
+    pub(super) fn lost_by(&self, subscription: Endpoint) -> u64 {
+        let senders = self.ledger.senders_of(subscription);
+        let received = self.ledger.received_by(subscription);
+        let has_exited = self.failed_endpoints.get(&subscription) == Some(&EndpointFailure::Exited);
+        if !senders.is_empty() && !has_exited {
+            self.sent_at_least(senders).saturating_sub(received.samples)
+        } else {
+            // The ids of messages that its publishers refused are missing, too.
+            received.lost().saturating_sub(self.ledger.sent_by(senders).refused)
+        }
+    }
+
+    pub(super) fn subscriptions(&self) -> impl Iterator<Item = Endpoint> + use<> {
+        (0..self.spec.subscriptions).map(Endpoint::Subscription)
+    }
+
+    fn warn_of_late_starts(&mut self) {
+        let Some((late_ns, label)) = self.late_starts.iter().max() else { return };
+        let (late, of, all) = (format_ns(*late_ns as f64), self.late_starts.len(), self.fleet.workers.len());
+        let sentence =
+            format!("{of} of {all} workers started after the common start, at worst {label}: {late} after it");
+        let hint = match self.spec.executor {
+            Some(_) => "Their first seconds are not comparable: start fewer nodes, or use more cores",
+            None => "Leave out the first seconds (--warmup), or start fewer endpoints",
+        };
+        self.warnings.push(Warning::new(WarningKind::LateStart, sentence, hint));
+    }
+
+    fn warn_of_missing_endpoints(&mut self) {
+        for endpoint in self.subscriptions() {
+            if !self.ledger.senders_of(endpoint).is_empty()
+                && self.failed_endpoints.get(&endpoint) == Some(&EndpointFailure::Unresponsive)
+            {
+                let lost = self.lost_by(endpoint);
+                let name = self.name(endpoint);
+                let sentence = format!("{name}: {lost} samples that it did not report count as lost");
+                self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
+            }
+        }
+        let alone_since_ns = self.endpoint_reports.values().filter_map(|report| report.alone_since_ns).max();
+        if let Some(alone_since_ns) = alone_since_ns.filter(|_| !self.spec.has_publishers()) {
+            let since_s = seconds(alone_since_ns);
+            let sentence = format!("no publisher of the topic was left after {since_s:.1} s");
+            self.warnings.push(Warning::new(WarningKind::Alone, sentence, ""));
+        }
+    }
+
+    /// The kind of endpoint of which no endpoint finished.
+    fn gone(&self) -> Option<&'static str> {
+        needed(self.spec).iter().find_map(|(kind, of_kind)| {
+            let existed = self.endpoint_reports.keys().chain(self.failed_endpoints.keys()).any(of_kind);
+            (existed && !self.endpoint_reports.keys().any(of_kind)).then_some(*kind)
+        })
+    }
+}
+
+fn quantile_ns(n: u64, cells: &Cells, quantile: f64) -> Option<u64> {
+    (n > 0).then(|| cells.quantile_ns(quantile))
+}
+
+fn seconds(time_ns: i64) -> f64 {
+    time_ns as f64 / SECOND_NS as f64
+}

@@ -1,0 +1,258 @@
+//! The ledger of a run: the rows of all endpoints, merged second by second, and the sums of the whole run.
+//!
+//! Invariants: row `k` is returned once, in order, when every endpoint that is still expected has reported second `k`.
+//! The rest after the last whole second is one row at the end. Subscriptions exclude samples that were sent in the
+//! seconds to ignore by themselves; the counts of sent samples are excluded by their second.
+
+mod accounts;
+mod entry;
+mod open_row;
+mod sums;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    is_publisher,
+    senders::{Receivers, Senders, receivers},
+};
+use crate::log::second::Row;
+use accounts::Accounts;
+use entry::Place;
+use open_row::OpenRow;
+use perf_worker::{
+    clock::SECOND_NS,
+    endpoint::Endpoint,
+    measure::{
+        resources::{Measured, Resources},
+        tally::{Counts, Received, Tally},
+    },
+};
+use sums::{Sums, unsent_ids};
+
+pub use entry::{Entry, ProcessEntry};
+pub use sums::{EndpointSums, SentBy};
+
+/// The ledger.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    left_out_s: u64,
+    cores: usize,
+    senders: Senders,
+    receivers: Receivers,
+    expected: BTreeSet<Endpoint>,
+    open: BTreeMap<u64, OpenRow>,
+    next_second: u64,
+    /// The end of the whole rows; later counts are in `tail`.
+    rows_end: u64,
+    tail: OpenRow,
+    accounts: Accounts,
+    sums: Sums,
+    /// Gaps in the ids that rows will still show and that are no losses: each subscription sees one for each message
+    /// that was not sent.
+    gaps: u64,
+    /// Samples lost in the rows that were returned.
+    lost_in_rows: u64,
+}
+
+impl Ledger {
+    /// An empty ledger for the endpoints of `senders` in `workers` processes.
+    pub fn new(senders: Senders, workers: usize, left_out_s: u32) -> Self {
+        let left_out_s = u64::from(left_out_s);
+        Ledger {
+            left_out_s,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            expected: senders.keys().copied().collect(),
+            receivers: receivers(&senders),
+            senders,
+            rows_end: u64::MAX,
+            accounts: Accounts::new(workers, left_out_s),
+            sums: Sums::new(left_out_s),
+            ..Ledger::default()
+        }
+    }
+
+    /// Records the resources that a worker used for its set-up; it begins to measure at `start_ns`.
+    pub fn begin(&mut self, worker: usize, resources: Resources, start_ns: i64) {
+        self.accounts.begin(worker, resources, start_ns);
+    }
+
+    /// Records the resources of a worker at its end.
+    pub fn set_final_resources(&mut self, worker: usize, resources: Resources) {
+        self.accounts.end(worker, resources);
+    }
+
+    /// Expects no more rows of an endpoint.
+    pub fn finish_endpoint(&mut self, endpoint: Endpoint) {
+        self.expected.remove(&endpoint);
+    }
+
+    /// Ends the measurement after `rows` whole seconds and a part of the next one.
+    pub fn end_after(&mut self, rows: u64) {
+        self.rows_end = rows;
+    }
+
+    /// Enters the row of one endpoint.
+    pub fn enter(&mut self, entry: Entry) {
+        let Entry { worker, endpoint, second, whole, counts, resources } = entry;
+        self.sums.add(endpoint, second, &counts);
+        let gaps = unsent_ids(&counts.sent);
+        let gaps = (gaps > 0).then_some((endpoint, gaps));
+        self.enter_row(Place { worker, second, whole }, &counts, &[endpoint], gaps, resources);
+    }
+
+    /// Enters the row of all endpoints of a process.
+    pub fn enter_process(&mut self, entry: ProcessEntry) {
+        let ProcessEntry { worker, endpoints, second, whole, counts, gaps, resources } = entry;
+        self.enter_row(Place { worker, second, whole }, &counts, &endpoints, gaps, resources);
+    }
+
+    /// Enters the counts of an endpoint in the whole run, whose rows were those of its process.
+    pub fn enter_total(&mut self, endpoint: Endpoint, counts: &Counts) {
+        self.sums.add(endpoint, self.left_out_s, counts);
+    }
+
+    /// Adds counts of these endpoints to the row of their second.
+    fn enter_row(
+        &mut self,
+        place: Place,
+        counts: &Counts,
+        endpoints: &[Endpoint],
+        gaps: impl IntoIterator<Item = (Endpoint, u64)>,
+        resources: Resources,
+    ) {
+        self.accounts.enter(place, self.rows_end, counts, resources);
+        let Place { worker, second, whole } = place;
+        let row = if !whole || second >= self.rows_end {
+            &mut self.tail
+        } else if second >= self.next_second {
+            self.open.entry(second).or_default()
+        } else {
+            return;
+        };
+        row.enter(worker, counts, endpoints, gaps, resources);
+    }
+
+    /// The next row, if no endpoint is missing from it, or if it is `overdue`.
+    pub fn next_row(&mut self, overdue: impl Fn(u64) -> bool) -> Option<Row> {
+        loop {
+            let second = self.next_second;
+            if second >= self.rows_end {
+                return None;
+            }
+            // The sizes first: with thousands of endpoints the comparison of all is dear, and each report would make
+            // one.
+            let complete = self
+                .open
+                .get(&second)
+                .is_some_and(|row| row.reported.len() >= self.expected.len() && self.expected.is_subset(&row.reported));
+            let later_ones = self.open.last_key_value().is_some_and(|(last, _)| *last > second);
+            if !complete && !(overdue(second) && (later_ones || self.open.contains_key(&second))) {
+                return None;
+            }
+            self.next_second += 1;
+            let mut open = self.open.remove(&second).unwrap_or_default();
+            self.remove_gaps(&mut open);
+            let row = open.close((second as i64 + 1) * SECOND_NS, SECOND_NS, &mut self.accounts, self.cores);
+            if second >= self.left_out_s {
+                self.lost_in_rows += row.received.lost();
+                return Some(row);
+            }
+        }
+    }
+
+    /// The rest after the last whole second, as a row of its true length; `None` if it is empty. Call it once, when all
+    /// endpoints have finished, at `now_ns`; the measurement began at `start_ns` and lost `lost` samples in all. Losses
+    /// that no later sample has shown are in this row, so that the losses of all rows add up to `lost`.
+    pub fn last_row(&mut self, start_ns: i64, now_ns: i64, lost: u64) -> Option<Row> {
+        let mut tail = std::mem::take(&mut self.tail);
+        self.remove_gaps(&mut tail);
+        let unseen = lost.saturating_sub(self.lost_in_rows + tail.sums.received.lost());
+        if unseen > 0 {
+            tail.sums.received.missed += unseen;
+            tail.until_ns = tail.until_ns.max(now_ns);
+        }
+        if tail.until_ns == 0 || self.rows_end < self.left_out_s {
+            return None;
+        }
+        let end_ns = tail.until_ns - start_ns;
+        let length_ns = end_ns - self.rows_end as i64 * SECOND_NS;
+        (length_ns > 0).then(|| tail.close(end_ns, length_ns, &mut self.accounts, self.cores))
+    }
+
+    /// Removes the gaps of messages that were not sent from the missing samples. Each publisher has a gap in a row
+    /// where cores are full, so only its own receivers are looked at: all of them would take longer than the second of
+    /// the row.
+    fn remove_gaps(&mut self, open: &mut OpenRow) {
+        for (publisher, messages) in &open.refused {
+            // The subscriptions that are expected, and at the end those that have finished with this row.
+            let sees = |of: &&Endpoint| {
+                matches!(of, Endpoint::Subscription(_)) && (self.expected.contains(of) || open.reported.contains(of))
+            };
+            self.gaps += messages * self.receivers_of(*publisher).iter().filter(sees).count() as u64;
+        }
+        let missed = &mut open.sums.received.missed;
+        let gaps = self.gaps.min(*missed);
+        self.gaps -= gaps;
+        *missed -= gaps;
+    }
+
+    /// Cores that this program may use.
+    pub fn cores(&self) -> usize {
+        self.cores
+    }
+
+    /// All endpoints, after the seconds left out.
+    pub fn sums(&self) -> &Tally {
+        self.sums.total()
+    }
+
+    /// The sum over these publishers.
+    pub fn sent_by(&self, publishers: &[Endpoint]) -> SentBy {
+        self.sums.sent_by(publishers)
+    }
+
+    /// The publishers of this run from which an endpoint receives, in order.
+    pub fn senders_of(&self, endpoint: Endpoint) -> &[Endpoint] {
+        self.senders.get(&endpoint).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The endpoints of this run that receive from a publisher, in order.
+    pub fn receivers_of(&self, publisher: Endpoint) -> &[Endpoint] {
+        self.receivers.get(&publisher).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// All publishers of this run.
+    pub fn publishers(&self) -> impl Iterator<Item = Endpoint> {
+        self.senders.keys().copied().filter(is_publisher)
+    }
+
+    /// All relays and servers of this run.
+    pub fn relays(&self) -> impl Iterator<Item = Endpoint> {
+        self.senders.keys().copied().filter(|endpoint| matches!(endpoint, Endpoint::Relay(_)))
+    }
+
+    /// The counts of one subscription, after the seconds left out.
+    pub fn received_by(&self, endpoint: Endpoint) -> Received {
+        self.sums.of(endpoint).map(|of| of.received).unwrap_or_default()
+    }
+
+    /// The sums of one endpoint.
+    pub fn sums_of(&self, endpoint: Endpoint) -> EndpointSums {
+        self.sums.of(endpoint).cloned().unwrap_or_default()
+    }
+
+    /// The resources of a worker since it started.
+    pub fn resources_of(&self, worker: usize) -> Resources {
+        self.accounts.of(worker)
+    }
+
+    /// The cost of the run: see [`Accounts::measured`].
+    pub fn measured(&self) -> Measured {
+        self.accounts.measured(self.sums())
+    }
+}
+
+#[cfg(test)]
+mod constant_memory;
+#[cfg(test)]
+mod tests;

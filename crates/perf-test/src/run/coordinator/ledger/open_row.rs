@@ -1,0 +1,91 @@
+//! A row to which reports are still added.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::accounts::Accounts;
+use crate::log::second::{Row, WorkerRow};
+use perf_worker::{
+    endpoint::Endpoint,
+    measure::{
+        memory::Memory,
+        resources::Resources,
+        tally::{Counts, Tally},
+        usage::Usage,
+    },
+};
+
+/// The reports of one second, or of the rest after the last whole one.
+#[derive(Debug, Default)]
+pub struct OpenRow {
+    /// Their sums.
+    pub sums: Tally,
+    /// The endpoints that have reported.
+    pub reported: BTreeSet<Endpoint>,
+    resources: BTreeMap<usize, Resources>,
+    /// Messages that were refused or passed over, by publisher.
+    pub refused: BTreeMap<Endpoint, u64>,
+    /// The time of the last report that is not empty.
+    pub until_ns: i64,
+}
+
+impl OpenRow {
+    /// Adds counts of these endpoints of a worker.
+    pub fn enter(
+        &mut self,
+        worker: usize,
+        counts: &Counts,
+        endpoints: &[Endpoint],
+        gaps: impl IntoIterator<Item = (Endpoint, u64)>,
+        resources: Resources,
+    ) {
+        if !counts.is_empty() {
+            self.until_ns = self.until_ns.max(resources.usage.taken_ns);
+        }
+        self.sums.add(counts);
+        for (endpoint, gaps) in gaps {
+            *self.refused.entry(endpoint).or_default() += gaps;
+        }
+        self.reported.extend(endpoints);
+        // The endpoints of one process report in turn: the last account covers all.
+        self.resources.insert(worker, resources);
+    }
+
+    /// The row that ends at `end_ns`; the next one has the accounts from there on.
+    pub fn close(self, end_ns: i64, length_ns: i64, accounts: &mut Accounts, cores: usize) -> Row {
+        let (mut usage, mut used, mut instrument_used) = (Usage::default(), Usage::default(), Usage::default());
+        let mut memory = Memory::default();
+        let accounts = accounts.iter_mut();
+        let mut workers = Vec::with_capacity(accounts.len());
+        for (worker, account) in accounts.enumerate() {
+            let mut of_worker = WorkerRow { core_percent: 0.0, memory: account.row.memory };
+            if let Some(at_row) = self.resources.get(&worker) {
+                of_worker.core_percent = at_row.usage.core_percent_since(&account.row.usage);
+                used.add(&at_row.usage.since(&account.row.usage));
+                instrument_used.add(&at_row.instrument.since(&account.row.instrument));
+                account.row = *at_row;
+                of_worker.memory = at_row.memory;
+            }
+            workers.push(of_worker);
+            usage.add(&account.row.usage);
+            memory.add(&account.row.memory);
+        }
+        let Tally { sent, lateness, received, latencies, responses, relayed, .. } = self.sums;
+        Row {
+            end_ns,
+            length_ns,
+            sent,
+            received,
+            relayed,
+            latencies,
+            responses,
+            lateness,
+            usage,
+            used,
+            instrument_used,
+            memory,
+            core_percent: workers.iter().map(|of| of.core_percent).sum(),
+            workers,
+            cores,
+        }
+    }
+}

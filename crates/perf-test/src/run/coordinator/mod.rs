@@ -1,0 +1,417 @@
+//! The coordinator: one run from its first process to its summary.
+//!
+//! The coordinator starts the daemons that the middleware asks for and the workers, waits until their endpoints are
+//! matched, gives the start, merges and reports their rows, lets them drain, and ends them. It does not disturb them
+//! while they measure. The messages are in `worker::protocol`.
+
+mod chains;
+pub mod daemon;
+mod finish;
+mod fleet;
+mod growths;
+mod ledger;
+mod measure;
+mod senders;
+mod set_up;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use crate::{
+    common::{
+        error::Failure,
+        idle::Awake,
+        interrupt::Interrupt,
+        warning::{Warning, WarningKind},
+    },
+    communicator::Communicator,
+    log::Summary,
+    measure::{
+        calibration::{Calibration, Calibrations},
+        daemon::{Daemon, DaemonUsage},
+        overload::Growth,
+    },
+    report::Reports,
+    system::{Watch, root_folder},
+};
+use daemon::StartedDaemon;
+use fleet::{Event, Fleet};
+use growths::growths;
+use ledger::Ledger;
+use perf_worker::{
+    backend::DeviceMemory,
+    clock::{SECOND_NS, now_ns},
+    endpoint::{Endpoint, EndpointPlan},
+    measure::{memory::Footprint, threads::ThreadUsage},
+    run_spec::{Phase, Roundtrip, RunSpec, Strategy},
+    worker::{
+        placement::Placement,
+        protocol::{EndpointReport, PROTOCOL, Plan, times::ROW_DELAY_NS},
+    },
+};
+use senders::senders;
+
+/// Characters shown of a line that is no report.
+const SHOWN_CHARS: usize = 80;
+/// The longest wait for an event before the clock and Ctrl-C are checked.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Measures the run of these workers, reporting its rows on the way.
+///
+/// # Errors
+/// [`Failure::Measurement`] if the run cannot begin or its reports cannot be written; [`Failure::Hung`] if a process
+/// was not ready in time.
+pub fn run(
+    spec: &RunSpec,
+    communicator: &Communicator,
+    plans: Vec<Plan>,
+    reports: &mut Reports,
+    interrupt: &Interrupt,
+) -> Result<Summary, Failure> {
+    let is_quiet = reports.is_quiet();
+    let calibrate = || {
+        if is_quiet {
+            return Ok(Calibration::default());
+        }
+        Calibration::measure(spec.message.bytes, spec.rate_hz, spec.qos.depth).map_err(Failure::Measurement)
+    };
+    Placement::of(spec).check().map_err(Failure::Usage)?;
+    let program = communicator.worker().map_err(Failure::Usage)?;
+    // Held until the workers have exited.
+    let _awake = if spec.prevent_cpu_idle { Some(Awake::hold().map_err(Failure::Usage)?) } else { None };
+    let mut daemons = Vec::new();
+    for wanted in &spec.daemons {
+        daemons.extend(Daemon::find(wanted).map_err(Failure::Usage)?);
+    }
+    let before = calibrate()?;
+    let watch = Watch::start(&root_folder());
+    let mut started = Vec::new();
+    for command in &spec.daemon_commands {
+        let daemon = StartedDaemon::start(command, interrupt)?;
+        daemons.push(Daemon::started(daemon.pid, &daemon.name));
+        started.push(daemon);
+    }
+    let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
+    let senders = senders(&plans);
+    let growths = growths(&endpoints, &senders);
+    let ledger = Ledger::new(senders, plans.len(), spec.left_out_s());
+    let begun_ns = now_ns();
+    let fleet = Fleet::start(&program, plans).map_err(Failure::Measurement)?;
+    let mut run = Run {
+        spec,
+        communicator,
+        reports,
+        interrupt,
+        fleet,
+        ledger,
+        growths,
+        plans: endpoints.iter().map(|plan| (plan.endpoint, plan.clone())).collect(),
+        working: endpoints.iter().map(|plan| plan.endpoint).collect(),
+        endpoint_reports: BTreeMap::new(),
+        failed_endpoints: BTreeMap::new(),
+        ended: BTreeMap::new(),
+        started,
+        daemons,
+        daemon_usages: Vec::new(),
+        daemon_readings: 0,
+        hung: false,
+        warnings: Vec::new(),
+        matched_after_ns: 0,
+        begun_ns,
+        start_up_ns: 0,
+        start_ns: 0,
+        clock_error_ns: None,
+        late_starts: Vec::new(),
+        stopped_ns: None,
+    };
+    let set_up = run.set_up(&endpoints);
+    let set_up = set_up.map_err(if run.hung { Failure::Hung } else { Failure::Measurement });
+    let measured = set_up.and_then(|()| run.measure()).and_then(|()| run.drain());
+    run.end_processes();
+    measured?;
+    run.warnings.extend(watch.end());
+    let after = calibrate().unwrap_or_else(|failure| {
+        let sentence = format!("the machine could not be calibrated after the run: {failure}");
+        run.warnings.push(Warning::new(WarningKind::Calibration, sentence, ""));
+        before
+    });
+    Ok(run.finish(&endpoints, Calibrations { before, after }))
+}
+
+/// The workers of a run over one topic, with its full name.
+#[must_use]
+pub fn plans(spec: &RunSpec, topic: &str) -> Vec<Plan> {
+    let there = format!("{topic}_main");
+    let back = format!("{topic}_relay");
+    let (to, from) = match spec.roundtrip {
+        Roundtrip::None | Roundtrip::Service => (topic, topic),
+        _ => (there.as_str(), back.as_str()),
+    };
+    let service = spec.roundtrip == Roundtrip::Service;
+    let phases_ns: Vec<i64> = (0..spec.publishers).map(|index| phase_ns(spec, index)).collect();
+    let publishers = (0..).zip(&phases_ns).map(|(index, phase_ns)| EndpointPlan {
+        phase_ns: *phase_ns,
+        ..EndpointPlan::of_run(spec, Endpoint::Publisher(index), to)
+    });
+    let subscriptions = (0..spec.subscriptions).map(|index| {
+        let plan = EndpointPlan::of_run(spec, Endpoint::Subscription(index), from);
+        match phases_ns.get(index as usize).filter(|_| service) {
+            // A client receives the responses to its own requests.
+            Some(phase_ns) => {
+                let answers = Some(Endpoint::Publisher(index));
+                EndpointPlan { publishers: 1, phase_ns: *phase_ns, answers, ..plan }
+            }
+            None => plan,
+        }
+    });
+    let relay_topic = if service { "" } else { from };
+    let relays = matches!(spec.roundtrip, Roundtrip::Relay | Roundtrip::Both | Roundtrip::Service).then(|| {
+        EndpointPlan { relay_topic: relay_topic.to_owned(), ..EndpointPlan::of_run(spec, Endpoint::Relay(0), to) }
+    });
+    let executor = |plan: &EndpointPlan, index| match plan.endpoint {
+        _ if spec.strategy == Strategy::IntraThread => 0,
+        // A client is a thread.
+        Endpoint::Subscription(client) if service => client,
+        _ => index,
+    };
+    let numbered = |(plan, index)| EndpointPlan { index, executor: executor(&plan, index), service, ..plan };
+    let mut endpoints: Vec<EndpointPlan> =
+        publishers.chain(relays).chain(subscriptions).zip(0..).map(numbered).collect();
+    let is_relay = |plan: &EndpointPlan| matches!(plan.endpoint, Endpoint::Relay(_));
+    if service {
+        endpoints.sort_by_key(is_relay);
+    }
+    let together = spec.strategy != Strategy::InterProcess;
+    // All publishers, or clients, share a process and every other endpoint has its own; or all are in one.
+    let shares = |plan: &EndpointPlan| is_publisher(&plan.endpoint) || (service && !is_relay(plan));
+    let same = |one: &EndpointPlan, other: &EndpointPlan| together || (shares(one) && shares(other));
+    // In the middle between two messages.
+    let row_delay_ns = spec.gap_ns().map_or(ROW_DELAY_NS, |gap_ns| ROW_DELAY_NS.min(gap_ns / 2));
+    let plan = |endpoints: &[EndpointPlan]| Plan {
+        protocol: PROTOCOL,
+        name: String::new(),
+        spec: spec.clone(),
+        row_delay_ns,
+        endpoints: endpoints.to_vec(),
+    };
+    endpoints.chunk_by(same).map(plan).collect()
+}
+
+/// The phase of publisher `index`, nanoseconds.
+fn phase_ns(spec: &RunSpec, index: u32) -> i64 {
+    let Some(period_ns) = SECOND_NS.checked_div(i64::from(spec.rate_hz)) else { return 0 };
+    match spec.phase {
+        Phase::Spread => period_ns * i64::from(index) / i64::from(spec.publishers),
+        Phase::Random if spec.publishers > 1 => (RandomState::new().hash_one(index) % period_ns as u64) as i64,
+        Phase::Aligned | Phase::Random => 0,
+    }
+}
+
+fn is_publisher(endpoint: &Endpoint) -> bool {
+    matches!(endpoint, Endpoint::Publisher(_))
+}
+
+/// A kind of endpoint: its name in sentences, and its predicate.
+type Kind = (&'static str, fn(&Endpoint) -> bool);
+
+/// All kinds.
+const KINDS: [Kind; 3] = [
+    ("publishers", is_publisher),
+    ("subscriptions", |endpoint| matches!(endpoint, Endpoint::Subscription(_))),
+    ("relays", |endpoint| matches!(endpoint, Endpoint::Relay(_))),
+];
+
+/// The kinds without one of which a run is over. A topology goes on without a server.
+fn needed(spec: &RunSpec) -> &'static [Kind] {
+    let [ends @ .., _] = &KINDS;
+    if spec.executor.is_some() { ends } else { &KINDS }
+}
+
+/// The reason why an endpoint did not finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EndpointFailure {
+    /// Its process has exited.
+    Exited,
+    /// Its process runs, but the endpoint failed or does not respond.
+    Unresponsive,
+}
+
+/// The last report of a worker.
+#[derive(Debug)]
+struct WorkerEnd {
+    /// Its memory by kind.
+    footprint: Footprint,
+    /// The usage of its threads during measurement.
+    threads: Vec<ThreadUsage>,
+    /// The memory of the device that was measured, if that is not its process.
+    device: Option<DeviceMemory>,
+    /// The memory in which the instrument counts, bytes.
+    instrument_bytes: Option<u64>,
+}
+
+struct Run<'a> {
+    spec: &'a RunSpec,
+    communicator: &'a Communicator,
+    reports: &'a mut Reports,
+    interrupt: &'a Interrupt,
+    fleet: Fleet,
+    ledger: Ledger,
+    /// The latencies of the subscriptions of a topology, second by second.
+    growths: BTreeMap<Endpoint, Growth>,
+    plans: BTreeMap<Endpoint, EndpointPlan>,
+    /// Endpoints that have neither finished nor failed.
+    working: BTreeSet<Endpoint>,
+    endpoint_reports: BTreeMap<Endpoint, EndpointReport>,
+    /// Endpoints that did not finish.
+    failed_endpoints: BTreeMap<Endpoint, EndpointFailure>,
+    /// The last reports of workers: memory and threads.
+    ended: BTreeMap<usize, WorkerEnd>,
+    /// The daemons that the run has started. They end after the workers.
+    started: Vec<StartedDaemon>,
+    /// Processes of the middleware besides the workers, until they have been measured.
+    daemons: Vec<Daemon>,
+    /// Their usage.
+    daemon_usages: Vec<DaemonUsage>,
+    /// The number of times at which the daemons were read.
+    daemon_readings: i64,
+    /// [`Summary::hung`].
+    hung: bool,
+    warnings: Vec<Warning>,
+    /// From the last endpoint's creation until all were matched.
+    matched_after_ns: i64,
+    /// The start of the first worker.
+    begun_ns: i64,
+    /// [`Summary::start_up_ns`].
+    start_up_ns: i64,
+    start_ns: i64,
+    /// [`Summary::clock_error_ns`].
+    clock_error_ns: Option<i64>,
+    /// The workers that started after the common start: by how much, ns, and their labels.
+    late_starts: Vec<(i64, String)>,
+    /// The time at which the run was ended early.
+    stopped_ns: Option<i64>,
+}
+
+impl Run<'_> {
+    /// Ends all workers and then the daemons, and removes the files of those that did not end well.
+    fn end_processes(&mut self) {
+        let killed = self.fleet.end();
+        self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Worker, sentence, "")));
+        let killed: Vec<String> = self.started.iter_mut().filter_map(StartedDaemon::end).collect();
+        let daemons_ended_well = killed.is_empty();
+        self.warnings.extend(killed.into_iter().map(|sentence| Warning::new(WarningKind::Daemon, sentence, "")));
+        if !(self.fleet.ended_well() && daemons_ended_well)
+            && let Err(sentence) = self.communicator.clean_up(self.spec)
+        {
+            let sentence = format!("files of a worker or daemon could not be removed: {sentence}");
+            self.warnings.push(Warning::new(WarningKind::LeftBehind, sentence, ""));
+        }
+    }
+
+    /// An endpoint in sentences: by its topic and its node, or its index.
+    fn name(&self, endpoint: Endpoint) -> String {
+        self.plans.get(&endpoint).map_or_else(|| endpoint.to_string(), EndpointPlan::to_string)
+    }
+
+    /// The exit of a worker, or its invalid line, in words.
+    fn exit_description(&mut self, worker: usize, event: &Event) -> String {
+        let how = match event {
+            Event::Invalid(line) => {
+                format!("sent {:?}, which is no report,", line.chars().take(SHOWN_CHARS).collect::<String>())
+            }
+            _ => self.fleet.exit_cause(worker).unwrap_or_else(|| {
+                self.hung = true;
+                "ended its reports, did not exit by itself and was killed".to_owned()
+            }),
+        };
+        match self.fleet.workers.get(worker) {
+            Some(worker) => format!("the process of {} (pid {}) {how}", worker.label, worker.pid),
+            None => how,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli;
+
+    fn spec(options: &str) -> RunSpec {
+        let line = format!("perf_test {options}");
+        let cli = cli::parse(line.split_whitespace().map(Into::into)).unwrap();
+        cli::resolve(&cli.options).unwrap().spec
+    }
+
+    fn phases_ns(options: &str) -> Vec<i64> {
+        let plans = plans(&spec(options), "/topic");
+        plans.iter().flat_map(|plan| &plan.endpoints).map(|plan| plan.phase_ns).collect()
+    }
+
+    #[test]
+    fn publishers_begin_at_their_phases_and_others_have_none() {
+        const MS: i64 = SECOND_NS / 1000;
+        // The last two are subscriptions.
+        assert_eq!(phases_ns("-p 4 -s 2 -r 10"), [0, 25 * MS, 50 * MS, 75 * MS, 0, 0]);
+        assert_eq!(phases_ns("-p 4 -s 2 -r 10 --phase aligned"), [0; 6]);
+        for options in ["-r 10", "-r 10 --phase random", "-p 3 -s 0 -r 0", "-p 3 -s 0 -r 0 --phase random"] {
+            assert!(phases_ns(options).iter().all(|phase_ns| *phase_ns == 0), "{options}");
+        }
+        let (one, other) = (phases_ns("-p 8 -s 0 -r 10 --phase random"), phases_ns("-p 8 -s 0 -r 10 --phase random"));
+        assert!(one.iter().all(|phase_ns| (0..100 * MS).contains(phase_ns)) && one != other, "{one:?} {other:?}");
+    }
+
+    #[test]
+    fn a_client_is_a_thread_and_receives_what_it_asked_for() {
+        let plans = plans(&spec("--roundtrip-mode Service -p 2 -r 10 --phase random --work 1ms"), "/service");
+        let endpoints: Vec<Vec<Endpoint>> =
+            plans.iter().map(|plan| plan.endpoints.iter().map(|plan| plan.endpoint).collect()).collect();
+        let (publisher, subscription, server) = (Endpoint::Publisher, Endpoint::Subscription, Endpoint::Relay(0));
+        assert_eq!(endpoints, [vec![publisher(0), publisher(1), subscription(0), subscription(1)], vec![server]]);
+        let [requests @ .., _, _] = plans[0].endpoints.as_slice() else { panic!("{endpoints:?}") };
+        for (request, response) in requests.iter().zip(&plans[0].endpoints[2..]) {
+            assert_eq!((request.executor, request.phase_ns), (response.executor, response.phase_ns));
+            assert_eq!((response.publishers, response.expected, request.expected), (1, 1, 1));
+        }
+        let [served] = plans[1].endpoints.as_slice() else { panic!("{endpoints:?}") };
+        assert_eq!((served.publishers, served.expected, served.work_ns), (2, 2, 1_000_000));
+        assert_eq!(senders(&plans)[&subscription(1)], [publisher(1)]);
+        assert_eq!(senders(&plans)[&server], [publisher(0), publisher(1)]);
+    }
+
+    #[test]
+    fn endpoints_receive_from_the_publishers_of_their_topic() {
+        let (publisher, subscription, relay) = (Endpoint::Publisher, Endpoint::Subscription, Endpoint::Relay(0));
+        for mode in ["Both", "Main"] {
+            let senders = senders(&plans(&spec(&format!("--roundtrip-mode {mode}")), "/topic"));
+            assert_eq!(senders[&subscription(0)], [publisher(0)], "{mode}");
+        }
+        assert!(senders(&plans(&spec("--roundtrip-mode Relay"), "/topic"))[&relay].is_empty());
+        let mut two = plans(&spec("-p 2 -s 2"), "/one");
+        for plan in two.iter_mut().flat_map(|plan| &mut plan.endpoints) {
+            if matches!(plan.endpoint, Endpoint::Publisher(1) | Endpoint::Subscription(1)) {
+                plan.topic = "/other".to_owned();
+            }
+        }
+        let senders = senders(&two);
+        assert_eq!([0, 1].map(|index| senders[&subscription(index)].clone()), [[publisher(0)], [publisher(1)]]);
+    }
+
+    #[test]
+    fn no_message_is_due_when_rows_are_handed_over() {
+        for options in
+            ["-r 10", "-p 2 -r 10", "-p 4 -s 2 -r 10", "-p 3 -r 7", "-p 64 -r 1000", "-p 4 -r 10 --phase aligned"]
+        {
+            let spec = spec(options);
+            let (gap_ns, period_ns) = (spec.gap_ns().unwrap(), SECOND_NS / i64::from(spec.rate_hz));
+            for phase_ns in phases_ns(options) {
+                let between_ns = (gap_ns / 2 - phase_ns).rem_euclid(period_ns);
+                let distance_ns = between_ns.min(period_ns - between_ns);
+                assert!(
+                    distance_ns >= gap_ns / 2 - 1,
+                    "{options}: {distance_ns} ns from a message with a gap of {gap_ns} ns"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! One run: of endpoints or of a topology, or the short runs that check a middleware.
+
+pub mod check;
+pub mod coordinator;
+pub mod runner;
+pub mod topology;

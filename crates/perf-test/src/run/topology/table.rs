@@ -1,0 +1,248 @@
+//! The tables of a run of a topology: each topic with its publishers and its subscriptions, and the totals.
+
+use std::collections::BTreeMap;
+
+use super::{chain, heading::pass_by_name, overload, services};
+use crate::{
+    common::units::format_ns,
+    log::{PublisherEntry, Spread, SubscriptionEntry, Summary},
+    measure::percentiles::has_tail_samples,
+    topology::{NodeOptions, several},
+};
+use perf_worker::{
+    endpoint::{Endpoint, EndpointPlan},
+    run_spec::RunSpec,
+};
+
+const PUBLISHER_COLUMNS: [&str; 11] =
+    ["topic", "publisher", "pass by", "bytes", "Hz", "sent", "skipped", "refused", "unsent", "late by: p50", "max"];
+const SUBSCRIPTION_COLUMNS: [&str; 13] = [
+    "topic",
+    "subscription",
+    "sent",
+    "received",
+    "overwritten",
+    "lost",
+    "unreported",
+    "late",
+    "too late",
+    "mean",
+    "p50",
+    "p99",
+    "max",
+];
+/// The line about subscriptions that could not report.
+const UNREPORTED: &str =
+    "  unreported: sent, and the process of the subscription ended before it could report them as received or lost";
+/// The line about what was not received, if the middleware counts overwritten messages, and if it does not.
+const LOST: &str = "  lost: sent, not received, and not overwritten (dropped from the history before the callback ran)";
+const LOST_OR_OVERWRITTEN: &str = "  lost: sent and not received; lost, or overwritten (dropped from the history before the callback ran): this middleware does not \
+     count which";
+/// A count that the middleware does not have.
+pub const NOT_COUNTED: &str = "-";
+/// Columns of names, which are left-aligned.
+const NAME_COLUMNS: usize = 2;
+
+/// The tables and the totals as lines of text. The topics are shown without the id of the run in their names.
+pub fn lines(
+    plans: &BTreeMap<Endpoint, &EndpointPlan>,
+    (spec, nodes): (&RunSpec, &NodeOptions),
+    summary: &Summary,
+) -> Vec<String> {
+    let mut publishers: Vec<Vec<String>> = Vec::new();
+    for figures in &summary.publishers {
+        // Those of services have tables of their own.
+        let Some(plan) = plans.get(&figures.endpoint()).filter(|plan| !plan.service) else { continue };
+        publishers.push(publisher(plan, figures));
+    }
+    let mut subscriptions: Vec<Vec<String>> = Vec::new();
+    for figures in &summary.subscriptions {
+        let Some(plan) = plans.get(&figures.endpoint()).filter(|plan| !plan.service) else { continue };
+        subscriptions.push(subscription(plan, figures, spec.capabilities.overwritten));
+    }
+    publishers.sort();
+    subscriptions.sort();
+    let executor = spec.executor.as_deref().unwrap_or_default();
+    let mut lines = vec![
+        String::new(),
+        format!(
+            "summary of {:.1} s{}: {} over {}, executor {executor}, {}, executors wait in the middleware's own way",
+            summary.measured_s,
+            if summary.stopped_early { format!(" of {} s (ended early)", spec.max_runtime_s) } else { String::new() },
+            spec.topic,
+            spec.communicator,
+            several(summary.workers.len(), "process", "processes")
+        ),
+        format!("late: {}", nodes.limits()),
+        String::new(),
+    ];
+    if !publishers.is_empty() {
+        lines.extend(table(&PUBLISHER_COLUMNS, publishers));
+        lines.push(String::new());
+    }
+    if !subscriptions.is_empty() {
+        lines.extend(table(&SUBSCRIPTION_COLUMNS, subscriptions));
+        lines.push(String::new());
+    }
+    lines.extend(services::lines(plans, spec, summary));
+    lines.extend(chain::lines(plans, summary));
+    if summary.unreported() > 0 {
+        lines.push(UNREPORTED.to_owned());
+    }
+    lines.push(if spec.capabilities.overwritten { LOST } else { LOST_OR_OVERWRITTEN }.to_owned());
+    lines.push(String::new());
+    lines.extend(overload::lines(plans, summary));
+    lines.extend(totals(spec, summary));
+    lines
+}
+
+fn publisher(plan: &EndpointPlan, figures: &PublisherEntry) -> Vec<String> {
+    let sent = &figures.sent;
+    let [p50, _, max] = times(&figures.lateness, figures.p50_ns, figures.p99_ns);
+    let counts = [sent.samples, sent.skipped, sent.refused, sent.unsent].map(|count| count.to_string());
+    let names = [plan.given_topic().to_owned(), plan.node.clone(), pass_by_name(plan.pass_by).to_owned()];
+    let message = [plan.message.bytes.to_string(), rate(plan)];
+    names.into_iter().chain(message).chain(counts).chain([p50, max]).collect()
+}
+
+/// Messages per second of a timer.
+pub fn rate(plan: &EndpointPlan) -> String {
+    if !plan.triggers.is_empty() {
+        return "triggered".to_owned();
+    }
+    format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0)
+}
+
+fn subscription(plan: &EndpointPlan, figures: &SubscriptionEntry, counts_overwritten: bool) -> Vec<String> {
+    let SubscriptionEntry { sent, received, lost, latency, .. } = figures;
+    let overwritten = figures.overwritten();
+    let (samples, lost) = (received.samples, lost - overwritten);
+    let overwritten = if counts_overwritten { overwritten.to_string() } else { NOT_COUNTED.to_owned() };
+    let counts = [lost, figures.unreported(), received.late, received.too_late].map(|count| count.to_string());
+    let counts = [sent.to_string(), samples.to_string(), overwritten].into_iter().chain(counts);
+    let mean = latency.mean_ns.map_or(String::new(), format_ns);
+    let times = times(latency, figures.p50_ns, figures.p99_ns);
+    let names = [plan.given_topic().to_owned(), plan.node.clone()].into_iter();
+    names.chain(counts).chain([mean]).chain(times).collect()
+}
+
+/// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
+pub fn times(times: &Spread, p50_ns: Option<u64>, p99_ns: Option<u64>) -> [String; 3] {
+    let percentile = |percentile: f64, value_ns: Option<u64>| {
+        let mark = if has_tail_samples(times.n, percentile) { "" } else { "*" };
+        format!("{}{mark}", format_ns((value_ns.unwrap_or(0) as f64).min(times.max())))
+    };
+    if times.n == 0 {
+        return Default::default();
+    }
+    [percentile(50.0, p50_ns), percentile(99.0, p99_ns), format_ns(times.max())]
+}
+
+/// A table without rules, for terminals of any width and for other programs.
+pub fn table(columns: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
+    let header: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
+    let rows: Vec<Vec<String>> = [header].into_iter().chain(rows).collect();
+    let width = |index: usize| rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns.len()).map(|index| width(index).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(index, (cell, width))| match index {
+            _ if index < NAME_COLUMNS => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        format!("  {}", cells.collect::<Vec<String>>().join("  ")).trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+fn totals(spec: &RunSpec, summary: &Summary) -> Vec<String> {
+    let (sent, received) = (&summary.total.sent, &summary.total.received);
+    let percent = |count: u64| 100.0 * count as f64 / received.samples.max(1) as f64;
+    let expected: u64 = summary.subscriptions.iter().map(|of| of.sent).sum();
+    let of_expected = 100.0 * summary.lost as f64 / expected.max(1) as f64;
+    let missing = match spec.capabilities.overwritten {
+        true => format!("{} overwritten, {} lost", summary.overwritten(), summary.unexplained),
+        false => "lost or overwritten".to_owned(),
+    };
+    let mut lines = vec![
+        format!(
+            "  {:<13} {} published, {} skipped, {} refused, {} unsent",
+            "sent", summary.sent_at_least, sent.skipped, sent.refused, sent.unsent
+        ),
+        format!(
+            "  {:<13} {} of {expected} that were sent to subscriptions and clients; missing {} ({of_expected:.3} %): {missing}; {} unreported",
+            "received",
+            received.samples,
+            summary.lost,
+            summary.unreported()
+        ),
+        format!(
+            "  {:<13} {} ({:.3} %); too late {} ({:.3} %); of {} received",
+            "late",
+            received.late,
+            percent(received.late),
+            received.too_late,
+            percent(received.too_late),
+            received.samples
+        ),
+    ];
+    lines.extend(summary.latency_lines(spec));
+    lines.extend(summary.machine_lines(spec));
+    let warnings = &summary.warnings;
+    if warnings.is_empty() {
+        lines.push(format!("  {:<13} none", "warnings"));
+    }
+    let labels = std::iter::once("warnings").chain(std::iter::repeat(""));
+    lines.extend(labels.zip(warnings).map(|(label, warning)| format!("  {label:<13} {warning}")));
+    lines.extend(summary.failure.iter().map(|failure| format!("  {:<13} the measurement failed: {failure}", "")));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::summary::tests::{of_subscription, spec, summary};
+    use crate::topology::Processes;
+    use perf_worker::{measure::tally::Received, run_spec::Threshold};
+
+    /// The tables of a run in which a subscription received 90 of 100 messages. Seven were overwritten, if its
+    /// middleware counts them.
+    fn text(counts_overwritten: bool) -> String {
+        let overwritten = if counts_overwritten { 7 } else { 0 };
+        let mut summary = Summary { lost: 10, unexplained: 10 - overwritten, ..summary("", 1000) };
+        let mut spec = spec("");
+        spec.capabilities.overwritten = counts_overwritten;
+        let received = Received { samples: 90, overwritten, ..Received::default() };
+        let figures = of_subscription(0, 1000, 0);
+        summary.subscriptions = vec![SubscriptionEntry { sent: 100, received, lost: 10, ..figures }];
+        summary.warnings = summary.figure_warnings(&spec);
+        let endpoint = Endpoint::Subscription(0);
+        let nodes = NodeOptions {
+            processes: Processes::One,
+            pass_by: None,
+            late: Threshold::LATE,
+            too_late: Threshold::TOO_LATE,
+        };
+        let plan = EndpointPlan { node: "/n".to_owned(), ..EndpointPlan::of_run(&spec, endpoint, "/t") };
+        lines(&BTreeMap::from([(endpoint, &plan)]), (&spec, &nodes), &summary).join("\n")
+    }
+
+    #[track_caller]
+    fn assert_has(text: &str, row: &str, words: &[&str]) {
+        let plain = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(plain.contains(row), "{row:?} is not in\n{text}");
+        words.iter().for_each(|words| assert!(text.contains(words), "{words:?} is not in\n{text}"));
+    }
+
+    #[test]
+    fn a_middleware_that_does_not_count_overwritten_messages_has_no_figure_of_them() {
+        let counted = "missing 10 (10.000 %): 7 overwritten, 3 lost; 0 unreported";
+        assert_has(&text(true), "/t /n 100 90 7 3 0", &[counted, "sent, not received, and not overwritten"]);
+        let (counted, text) = ("missing 10 (10.000 %): lost or overwritten; 0 unreported", text(false));
+        assert_has(
+            &text,
+            "/t /n 100 90 - 10 0",
+            &[counted, "lost, or overwritten", "10 samples were lost or overwritten"],
+        );
+        assert!(!text.contains("not overwritten") && !text.contains("not left the history"), "{text}");
+    }
+}

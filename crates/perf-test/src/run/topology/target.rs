@@ -1,0 +1,285 @@
+//! Targets: limits of CPU, memory and latency for a run of a topology, from a file of iRobot or by the name of one that
+//! comes with the tool.
+//!
+//! Facts: irobot-ros/ros2-performance (`irobot_benchmark/performance_target`). A figure that equals its limit is within
+//! it, as there.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    common::{nearest::nearest, verdict::Verdict},
+    log::{
+        Summary,
+        figures::{CPU, LATE, LOST, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE},
+    },
+    measure::percentiles::MIN_TAIL_SAMPLES,
+};
+
+/// The targets that come with the tool.
+const NAMED: [(&str, &str); 2] = [
+    ("sierra_nevada", include_str!("../../../targets/sierra_nevada.json")),
+    ("mont_blanc", include_str!("../../../targets/mont_blanc.json")),
+];
+/// The end of the names of iRobot's files.
+const PLATFORM: &str = "_rpi3";
+/// Keys that describe a target.
+const DESCRIPTIONS: [&str; 4] = ["topology_file", "platform", "additional_options", "comments"];
+/// The section about messages.
+const MESSAGES: &str = "latency_total";
+/// The sections and their figures: the keys of both generations, the name, the unit, and the value.
+const SECTIONS: [(&str, &[Figure]); 2] = [
+    (
+        "resources",
+        &[
+            (["cpu[%]", "cpu_perc"], "CPU of all processes", "% of all cores", |run| {
+                Some(CPU.value(run)? / run.cores.max(1) as f64)
+            }),
+            (["rss[KB]", "rss_KB"], "peak resident memory of all processes", "KiB", |run| PEAK_MEMORY.value(run)),
+        ],
+    ),
+    (
+        MESSAGES,
+        &[
+            (["mean[us]", "mean_us"], "mean latency", "µs", |run| Some(MEAN.value(run)? / 1000.0)),
+            (["late[#]", "late_msgs"], "late messages", "", |run| Some(run.total.received.late as f64)),
+            (["late[%]", "late_perc"], "late messages", "%", |run| LATE.value(run)),
+            (["too_late[#]", "too_late_msgs"], "too late messages", "", |run| Some(run.total.received.too_late as f64)),
+            (["too_late[%]", "too_late_perc"], "too late messages", "%", |run| TOO_LATE.value(run)),
+            (["lost[#]", "lost_msgs"], "lost and overwritten messages", "", |run| LOST.value(run)),
+            (["lost[%]", "lost_perc"], "lost and overwritten messages", "%", |run| LOST_PERCENT.value(run)),
+        ],
+    ),
+];
+
+/// A figure that can have a limit.
+type Figure = ([&'static str; 2], &'static str, &'static str, fn(&Summary) -> Option<f64>);
+
+/// Limits for a run.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The file or the name.
+    name: String,
+    /// The machine that the limits are meant for; empty if the file has none.
+    platform: String,
+    /// The topology that they are meant for, without the folder and the extension; empty if the file has none.
+    topology: String,
+    limits: Vec<Limit>,
+}
+
+/// The largest value of a figure that is good.
+#[derive(Clone, Debug)]
+struct Limit {
+    figure: Figure,
+    value: f64,
+    /// The figure is of messages: none is known in full while messages are unreported.
+    of_messages: bool,
+}
+
+impl Target {
+    /// Reads a target from a file or, if there is no such file, by its name.
+    ///
+    /// # Errors
+    /// A sentence with the file and the place in it.
+    pub fn read(source: &str) -> Result<Target, String> {
+        match std::fs::read_to_string(source) {
+            Ok(text) => Target::of_text(source, &text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let asked = source.strip_suffix(PLATFORM).unwrap_or(source);
+                let found = NAMED.iter().find(|(name, _)| *name == asked);
+                let (name, text) = found.ok_or_else(|| {
+                    let near = nearest(asked, NAMED.iter().map(|(name, _)| *name));
+                    let near = near.map_or(String::new(), |name| format!("; the nearest name is `{name}`"));
+                    let names = NAMED.map(|(name, _)| name).join(" and ");
+                    format!(
+                        "there is neither a file nor a target `{source}`{near}. Targets come with the tool for {names}"
+                    )
+                })?;
+                Target::of_text(name, text)
+            }
+            Err(error) => Err(format!("{source}: it cannot be read: {error}")),
+        }
+    }
+
+    /// The target of a file with this name and text.
+    ///
+    /// # Errors
+    /// As [`Target::read`].
+    fn of_text(name: &str, text: &str) -> Result<Target, String> {
+        let value: Map<String, Value> = serde_json::from_str(text).map_err(|error| format!("{name}: {error}"))?;
+        let of = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+        let topology = Path::new(of("topology_file")).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (platform, mut limits) = (of("platform").to_owned(), Vec::new());
+        for (key, section) in &value {
+            match SECTIONS.iter().find(|(name, _)| name == key) {
+                Some((_, figures)) => limits.extend(limits_of(name, key, section, figures)?),
+                None if DESCRIPTIONS.contains(&key.as_str()) => {}
+                None => return Err(unknown(name, key, SECTIONS.iter().map(|(name, _)| *name).chain(DESCRIPTIONS))),
+            }
+        }
+        if limits.is_empty() {
+            return Err(format!("{name}: it has no limit: give `resources` or `latency_total` with at least one"));
+        }
+        Ok(Target { name: name.to_owned(), platform, topology, limits })
+    }
+
+    /// The verdict on each limit.
+    #[must_use]
+    pub fn judge(&self, summary: &Summary) -> Vec<Verdict> {
+        let unreported = summary.unreported();
+        let verdict = |Limit { figure: (_, name, unit, figure), value: limit, of_messages }: &Limit| {
+            let found = figure(summary);
+            let with_unit = |value: f64| format!("{} {unit}", plain(value)).trim_end().to_owned();
+            let missing = if *of_messages { unreported } else { 0 };
+            let note = if missing > 0 { format!(", {missing} unreported") } else { String::new() };
+            Verdict {
+                requirement: format!("{name} <= {}", with_unit(*limit)),
+                met: summary.failure.is_none() && missing == 0 && found.is_some_and(|found| found <= *limit),
+                found: found.map_or_else(|| "not known".to_owned(), with_unit) + &note,
+            }
+        };
+        self.limits.iter().map(verdict).collect()
+    }
+
+    /// The table of verdicts as lines of text.
+    #[must_use]
+    pub fn lines(&self, topology: &str, summary: &Summary) -> Vec<String> {
+        let verdicts = &summary.requirements;
+        let platform = if self.platform.is_empty() { String::new() } else { format!(", limits for {}", self.platform) };
+        let mut lines = vec![String::new(), format!("target {}{platform}:", self.name)];
+        let of = |which: fn(&Verdict) -> &String| verdicts.iter().map(|verdict| which(verdict).chars().count()).max();
+        let (wide, found) =
+            (of(|verdict| &verdict.requirement).unwrap_or(0), of(|verdict| &verdict.found).unwrap_or(0));
+        lines.extend(verdicts.iter().map(|Verdict { requirement, met, found: value }| {
+            format!("  {requirement:<wide$}  {value:>found$}  {}", if *met { "met" } else { "NOT met" })
+        }));
+        if !self.topology.is_empty() && self.topology != topology {
+            lines.push(format!("  these limits are meant for the topology {}", self.topology));
+        }
+        let few = summary.total.received.samples as f64 * self.smallest_part() < MIN_TAIL_SAMPLES;
+        if few {
+            lines.push("  a percentage of so few messages is decided by single ones: run longer (-t)".to_owned());
+        }
+        lines
+    }
+
+    /// The smallest percentage that is a limit, 0 to 1; 1 without one.
+    fn smallest_part(&self) -> f64 {
+        let parts = self.limits.iter().filter(|limit| limit.figure.2 == "%" && limit.value > 0.0);
+        parts.map(|limit| limit.value / 100.0).fold(1.0, f64::min)
+    }
+}
+
+fn limits_of(name: &str, section_key: &str, section: &Value, figures: &'static [Figure]) -> Result<Vec<Limit>, String> {
+    let place = format!("{name}: {section_key}");
+    let Value::Object(section) = section else { return Err(format!("{place}: it is no object")) };
+    let of_messages = section_key == MESSAGES;
+    let mut limits = Vec::new();
+    for (key, value) in section {
+        let keys = figures.iter().flat_map(|(keys, ..)| *keys);
+        let found = figures.iter().find(|(keys, ..)| keys.contains(&key.as_str()));
+        let figure = found.ok_or_else(|| unknown(&place, key, keys))?;
+        let limit = value.as_f64().filter(|limit| *limit >= 0.0);
+        let limit = limit.ok_or_else(|| format!("{place}: {key}: {value} is no limit: give a number from 0 on"))?;
+        limits.push(Limit { figure: *figure, value: limit, of_messages });
+    }
+    Ok(limits)
+}
+
+fn unknown<'a>(place: &str, key: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    let near = nearest(key, known.iter().copied()).map_or(String::new(), |name| format!("; the nearest is `{name}`"));
+    format!("{place}: there is no key `{key}` here{near}. The keys are {}", known.join(", "))
+}
+
+/// A number with at most three digits behind the point.
+fn plain(value: f64) -> String {
+    ((value * 1000.0).round() / 1000.0).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        log::SubscriptionEntry,
+        report::summary::tests::{of_subscription, summary},
+    };
+
+    fn verdicts(text: &str, run: &Summary) -> Vec<(String, bool, String)> {
+        let verdicts = Target::of_text("target", text).unwrap().judge(run);
+        verdicts.into_iter().map(|Verdict { requirement, met, found }| (requirement, met, found)).collect()
+    }
+
+    #[test]
+    fn each_limit_has_its_verdict_and_its_equal_is_within_it() {
+        // 9 % of a core of two, and 120 000 KiB; 3000 messages, 57 of them late.
+        let mut run = summary("", 1_000_000);
+        (run.total.received.late, run.lost) = (57, 1);
+        let text = r#"{ "resources": { "cpu[%]": 4.5, "rss_KB": 119999 }, "latency_total": { "late[%]": 1.9, "lost[#]": 0, "mean_us": 1000 } }"#;
+        let expected = [
+            ("CPU of all processes <= 4.5 % of all cores", true, "4.5 % of all cores"),
+            ("peak resident memory of all processes <= 119999 KiB", false, "120000 KiB"),
+            ("late messages <= 1.9 %", true, "1.9 %"),
+            ("lost and overwritten messages <= 0", false, "1"),
+            ("mean latency <= 1000 µs", true, "1000 µs"),
+        ];
+        let mut found = verdicts(text, &run);
+        found.sort();
+        let mut expected = expected.map(|(name, met, value)| (name.to_owned(), met, value.to_owned())).to_vec();
+        expected.sort();
+        assert_eq!(found, expected);
+        // A killed process leaves it open how many messages were late or lost.
+        let killed = SubscriptionEntry { sent: 1010, ..of_subscription(0, 0, 0) };
+        run.subscriptions = vec![killed];
+        (run.total.received.late, run.lost) = (0, 0);
+        let of_killed = verdicts(text, &run);
+        let met: Vec<&str> = of_killed.iter().filter(|(_, met, _)| *met).map(|(name, ..)| name.as_str()).collect();
+        assert_eq!(met, ["CPU of all processes <= 4.5 % of all cores"]);
+        assert!(of_killed.contains(&(
+            "lost and overwritten messages <= 0".to_owned(),
+            false,
+            "0, 10 unreported".to_owned()
+        )));
+        // A run that is worthless meets nothing.
+        run.failure = Some("none of the publishers finished the run".to_owned());
+        assert!(verdicts(text, &run).iter().all(|(_, met, _)| !met));
+    }
+
+    #[test]
+    fn the_targets_that_come_with_the_tool_have_irobots_limits() {
+        for (name, cpu, rss) in [("sierra_nevada", 15, 10240), ("mont_blanc_rpi3", 20, 20480)] {
+            let target = Target::read(name).unwrap();
+            let found: Vec<String> =
+                target.judge(&summary("", 1000)).into_iter().map(|verdict| verdict.requirement).collect();
+            let mut expected = [
+                format!("CPU of all processes <= {cpu} % of all cores"),
+                format!("peak resident memory of all processes <= {rss} KiB"),
+                "late messages <= 1.9 %".to_owned(),
+                "too late messages <= 0.1 %".to_owned(),
+                "lost and overwritten messages <= 0 %".to_owned(),
+            ];
+            let mut found = found;
+            found.sort();
+            expected.sort();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_wrong_target_is_refused_with_its_place() {
+        for (text, words) in [
+            ("{", "target: EOF"),
+            ("{}", "it has no limit"),
+            (r#"{ "resource": {} }"#, "there is no key `resource` here; the nearest is `resources`"),
+            (r#"{ "resources": { "cpu": 1 } }"#, "target: resources: there is no key `cpu` here"),
+            (r#"{ "resources": { "cpu[%]": "much" } }"#, "cpu[%]: \"much\" is no limit"),
+            (r#"{ "latency_total": [] }"#, "target: latency_total: it is no object"),
+        ] {
+            let sentence = Target::of_text("target", text).unwrap_err();
+            assert!(sentence.contains(words), "{sentence}");
+        }
+        let sentence = Target::read("sierra_navada").unwrap_err();
+        assert!(sentence.contains("the nearest name is `sierra_nevada`"), "{sentence}");
+    }
+}
