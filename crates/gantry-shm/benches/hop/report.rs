@@ -14,7 +14,7 @@ use crate::{
 };
 use std::io::Write;
 
-/// The key of a row: its bytes are those of the payload, the second number is that of the cores.
+/// The key of a row: contestant, payload size in bytes, use of the payload, number of cores, way of waiting.
 type Row = (Kind, usize, Touch, usize, Wait);
 /// A comparison: its name, and the two rows.
 type Comparison = (&'static str, Row, Row);

@@ -410,7 +410,7 @@ pub(crate) fn wait_for_lock(board: &SharedFile, directory: &Directory, patience:
             return Ok(false);
         }
         std::thread::sleep(pause);
-        // Of a crowd that joins at once, each process polls seldom: otherwise they keep the holder from going on.
+        // The pause doubles: if many processes join at once, frequent polls would keep the lock's holder from the CPU.
         pause = (pause * 2).min(Duration::from_millis(20));
     }
 }

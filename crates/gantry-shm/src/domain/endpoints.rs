@@ -24,13 +24,13 @@ pub(crate) type PeerEndpoint = (Arc<Peer>, Arc<EndpointDescription>);
 /// The endpoints that are looked for. A process finds its own and others' by keys, without a look at the rest.
 #[derive(Clone, Copy)]
 pub(crate) enum Selection<'a> {
-    /// All, with the nodes.
+    /// All endpoints, and the nodes.
     All,
-    /// Those of a topic.
+    /// The endpoints of a topic.
     Topic(&'a str),
-    /// Those of a topic that have that role.
+    /// The endpoints of a topic that have that role.
     Role(&'a str, Role),
-    /// The nodes of that full name.
+    /// The nodes with that full name.
     Node(&'a str),
 }
 

@@ -57,7 +57,7 @@ use std::{
 
 /// Time between two probes of a process, by which its death is noticed.
 pub(crate) const PROBE_PERIOD: Duration = Duration::from_secs(1);
-/// About so many processes at least probe in each period.
+/// About this number of processes, at least, probe a process in each period.
 const PROBING_PEERS: usize = 8;
 /// The longest mean time between two probes of one process, in periods.
 const MAX_PROBE_PERIODS: usize = 8;

@@ -36,7 +36,7 @@ static DOMAINS: Mutex<Vec<Weak<Domain>>> = Mutex::new(Vec::new());
 /// The domains that this process is in. They are no participants: the last handle of one waits for its control thread.
 pub(crate) fn joined_domains() -> Vec<Arc<Domain>> {
     let domains = DOMAINS.lock().unwrap_or_else(PoisonError::into_inner);
-    // Those of the parent of a fork cannot be accessed.
+    // In the child of a fork, the domains of the parent cannot be accessed.
     domains.iter().filter_map(Weak::upgrade).filter(|domain| domain.epoch.is_current()).collect()
 }
 

@@ -30,7 +30,7 @@ const READ_ATTEMPTS: usize = 100;
 /// A record, with the process that it lies in, which keeps it mapped.
 pub(crate) type PeerRecord = (InRegion<ReaderRecord>, Arc<Peer>);
 
-/// The hash of a topic, with a role of its endpoints; or that of a node's name, with 0.
+/// The hash of a topic's name, with a role of its endpoints; or the hash of a node's name, with 0.
 pub(crate) type EndpointKey = (u64, u64);
 
 /// A process of the domain.

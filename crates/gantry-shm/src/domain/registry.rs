@@ -1,5 +1,5 @@
-//! The registry lock of a domain: a process holds it while it joins, leaves and reaps. And the waiter lines, which a
-//! living process takes and frees without it; those of a dead process are freed under it.
+//! The registry lock of a domain: a process holds it while it joins, leaves and reaps. A living process takes and frees
+//! its waiter lines without the lock; the lines of a dead process are freed under it.
 //!
 //! It is an OFD lock on the board itself, so that it ends with its holder. A process that joins or removes under it
 //! checks that the board still has its name (B2).

@@ -1,8 +1,8 @@
 //! The topics whose lines on the board this process holds.
 //!
-//! An endpoint and a watcher hold the line of their topic; those of one process share the hold, which is the bit of the
-//! control thread among the line's watchers (`protocol::names`, N1). The line is freed when the last process ends its
-//! hold. Control path.
+//! An endpoint and a watcher hold the line of their topic. All endpoints and watchers of one process share one hold,
+//! which is the bit of the control thread among the line's watchers (`protocol::names`, N1). The line is freed when the
+//! last process ends its hold. Control path.
 
 use crate::{
     domain::{
@@ -119,7 +119,7 @@ impl Drop for HeldTopic {
         });
         if of_line == 0 {
             lines.remove(&self.index);
-            // Under the lock: the bit is that of the next hold, too.
+            // Under the lock: the next hold of this process sets the same bit.
             self.domain.board.release(self.index, self.domain.control_waiter);
         }
     }

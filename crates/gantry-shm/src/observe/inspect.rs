@@ -194,7 +194,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// The files of dead processes, and those of publishers without a process.
+    /// Finds the files of dead processes, and the files of publishers whose process is gone.
     fn find_leftovers(&mut self, files: &[String]) {
         let used_bytes = |is_its: &dyn Fn(&str) -> bool| -> u64 {
             files.iter().filter(|name| is_its(name)).map(|name| self.directory.used_bytes(name)).sum()

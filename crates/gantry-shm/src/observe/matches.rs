@@ -101,7 +101,7 @@ impl Subscription {
 }
 
 impl PublisherMatches {
-    /// The publishers that are matched now; `None` if they are those of the version that was seen.
+    /// The publishers that are matched now; `None` if `seen_version` is still the newest version.
     ///
     /// # Errors
     /// The directory cannot be read; a process cannot be mapped; the process forked.

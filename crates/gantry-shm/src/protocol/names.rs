@@ -196,7 +196,8 @@ impl Bucket<'_> {
     }
 
     /// Gives a claimed line its name, unless another line has it or was claimed for it before in the order of lines, or
-    /// the shared line is open. Of two claims, the later one to look sees the other (N2).
+    /// the shared line is open. If two lines are claimed for one name, the thread that looks later sees the other claim
+    /// (N2).
     fn settle(&self, index: usize, claim: u64) {
         full_fence(Site::ClaimFence);
         let is_open = state(self.word(self.last())) != FREE && !is_weakened(Site::OpenLook);

@@ -135,7 +135,7 @@ pub(crate) fn release(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Release }
 }
 
-/// `Acquire`, for private memory ([`acquire`] is for that of others).
+/// `Acquire`, for private memory ([`acquire`] is for memory that other processes write).
 #[inline(always)]
 pub(crate) fn acquire_order(site: Site) -> Ordering {
     if is_weakened(site) { Ordering::Relaxed } else { Ordering::Acquire }

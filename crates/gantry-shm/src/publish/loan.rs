@@ -91,7 +91,7 @@ impl Loan {
     /// The first bytes of the payload, and of the slot behind it, in words.
     ///
     /// # Safety
-    /// The slot has so much room.
+    /// The slot has `room_bytes` of room.
     #[inline]
     pub(crate) unsafe fn words(&self, room_bytes: usize) -> &[u64] {
         // SAFETY: as in `bytes`, with the promise of the caller; the payload is aligned to 64 bytes.

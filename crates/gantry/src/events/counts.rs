@@ -46,12 +46,13 @@ pub(crate) struct EventCounts {
     pub(crate) last_policy: Option<QosPolicy>,
     /// Endpoints of the other side that have another type.
     pub(crate) incompatible_types: Count,
-    /// Of a publisher: how often its liveliness was lost. Of a subscription: publishers that are alive.
+    /// For a publisher: the number of times that its liveliness was lost. For a subscription: the number of publishers
+    /// that are alive.
     pub(crate) liveliness: Count,
-    /// Of a subscription: publishers that are not alive.
+    /// For a subscription: the number of publishers that are not alive.
     pub(crate) not_alive: Count,
     pub(crate) deadlines_missed: Count,
-    /// The endpoints of the other side that are there and cannot be matched.
+    /// The number of endpoints of the other side that exist and cannot be matched.
     incompatible: BTreeSet<Gid>,
 }
 

@@ -1,6 +1,7 @@
 //! The deadline of an endpoint: the longest time between two samples.
 //!
-//! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
+//! All times are CLOCK_MONOTONIC in ns. A time from another process may have any value: a time in the future counts as
+//! now.
 
 /// Counts the periods without a sample.
 pub(crate) struct Deadline {

@@ -1,6 +1,7 @@
 //! The lease of a publisher that must assert its liveliness.
 //!
-//! All times are CLOCK_MONOTONIC in ns. Those of other processes may be anything: a time in the future counts as now.
+//! All times are CLOCK_MONOTONIC in ns. A time from another process may have any value: a time in the future counts as
+//! now.
 
 use crate::time::limit_ns;
 use gantry_shm::Qos;

@@ -48,7 +48,7 @@ pub type SubscriptionEvents = Events<SubscriptionEvent>;
 
 /// A publisher, a subscription or the graph, as its events see it. It does not keep the participant.
 pub(crate) trait EventSource<E>: Send {
-    /// Updates its counts. The generation is that of the endpoints whose joins and leaves change them.
+    /// Updates the counts. `generation` is the topic's generation of the side whose joins and leaves change the counts.
     fn update(&mut self, generation: u64, now_ns: u64) -> Result<()>;
     /// When an update is due because of time alone, CLOCK_MONOTONIC.
     fn due_ns(&self) -> Option<u64> {

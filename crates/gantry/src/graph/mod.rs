@@ -91,11 +91,11 @@ impl Node {
         self.endpoints_info(topic, EndpointType::Subscription)
     }
 
-    /// The QoS for a subscription to a topic whose publishers are not known beforehand, such as that of a recorder:
-    /// `qos` with the best reliability, durability, liveliness, deadline and lease that all publishers of the topic
-    /// offer now, so it matches each of them ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE). History and depth are
-    /// those of `qos`. Without a publisher it has the best that there is, which a later publisher may not offer: wait
-    /// for one first ([`Node::wait_for_graph_change`]).
+    /// The QoS for a subscription to a topic whose publishers are not known beforehand, such as a recorder's
+    /// subscription: `qos` with the best reliability, durability, liveliness, deadline and lease that all publishers of
+    /// the topic offer now, so it matches each of them ([`Qos::best_offered_by`], ROS 2's BEST_AVAILABLE). History and
+    /// depth are taken from `qos`. Without a publisher it has the best that there is, which a later publisher may not
+    /// offer: wait for one first ([`Node::wait_for_graph_change`]).
     ///
     /// ```
     /// # fn main() -> gantry::Result<()> {

@@ -1,7 +1,7 @@
-//! ROS arguments: those of a program between `--ros-args` and `--`.
+//! ROS arguments: the arguments of a program between `--ros-args` and `--`.
 //!
-//! The syntax is that of the ROS 2 design article "ROS Command Line Arguments" as rcl implements it (`arguments.c`,
-//! 9.2): a list that rcl accepts is accepted, also where Gantry has no use for an argument.
+//! The syntax follows the ROS 2 design article "ROS Command Line Arguments" as rcl implements it (`arguments.c`, 9.2):
+//! a list that rcl accepts is accepted, also where Gantry has no use for an argument.
 
 use super::{
     names,

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 impl Node {
     /// Declares a parameter and returns its value: the one that the command line gives (`-p name:=value`,
-    /// `--params-file`), else `default`. The type of the default is that of the parameter for ever.
+    /// `--params-file`), else `default`. The parameter keeps the type of the default for ever.
     ///
     /// The first declaration or change starts the node's parameter services, by which `gantry param` finds it; an
     /// executor must run them. [`NodeBuilder::start_parameter_services`](crate::NodeBuilder::start_parameter_services)

@@ -28,7 +28,7 @@ struct RosTime {
     is_simulated: AtomicBool,
     /// 0 until the first message of `/clock`.
     simulated: Manual,
-    /// Told of jumps. The lock is held during a change.
+    /// The listeners that are notified of jumps. The lock is held during a change.
     listeners: Mutex<Vec<Weak<dyn JumpListener>>>,
 }
 
@@ -90,8 +90,8 @@ impl Clock {
         }
     }
 
-    /// Whether the clock shows simulated time, that of the topic `/clock`: of a node whose parameter `use_sim_time` is
-    /// true.
+    /// Whether the clock shows simulated time, the time of the topic `/clock`, because the node's parameter
+    /// `use_sim_time` is true.
     #[must_use]
     pub fn ros_time_is_active(&self) -> bool {
         matches!(&self.0, Kind::Ros(ros) if ros.is_simulated.load(Acquire))

@@ -75,7 +75,7 @@ pub unsafe extern "C" fn rmw_destroy_subscription(
         unsafe { entity(node.cast_const()) }?;
         // SAFETY: as above.
         unsafe { entity(subscription.cast_const()) }?;
-        // SAFETY: as above: `rmw_create_subscription` made it, and nobody uses it any more.
+        // SAFETY: as above: `rmw_create_subscription` made it, and the program does not use it any more.
         unsafe { free(subscription) };
         Ok(())
     })

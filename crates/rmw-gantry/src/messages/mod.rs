@@ -88,8 +88,8 @@ impl MessageType {
     }
 
     /// The size of the struct, if the type is *plain*: the memory of the struct is the CDR body. It has numbers, arrays
-    /// and other plain structs, each at its CDR offset. There may be padding inside, which nobody reads, but not at the
-    /// end (the struct would be longer than the CDR of another node), and no array of structs with booleans.
+    /// and other plain structs, each at its CDR offset. There may be padding inside, which no reader uses, but not at
+    /// the end (the struct would be longer than the CDR of another node), and no array of structs with booleans.
     pub fn plain_bytes(&self) -> Option<usize> {
         self.codec.plain.as_ref().map(|shape| shape.size_bytes)
     }
@@ -189,7 +189,8 @@ impl Codec {
         Ok(bytes)
     }
 
-    /// Writes all of `target`, whose length is that of [`Codec::size_bytes`]; padding is zeros. Allocates nothing.
+    /// Writes all of `target`, which has the length that [`Codec::size_bytes`] returns; padding is zeros. Allocates
+    /// nothing.
     ///
     /// # Errors
     /// As `size_bytes`; the message has another length now. The bytes are then not a message.

@@ -1,4 +1,4 @@
-//! From the type supports that programs pass to those of introspection, which have the structure.
+//! The way from the type supports that programs pass to the introspection type supports, which have the structure.
 
 use super::text::Language;
 use crate::{

@@ -135,7 +135,7 @@ fn publishers(count: usize, waiter: WaiterIndex) {
     }
 }
 
-/// The steps of `Collector`, for publishers that publish so many samples each.
+/// The steps of `Collector`, for publishers that publish `samples` samples each.
 fn collector(publishers: usize, samples: usize) {
     let board = Arc::<Board>::default();
     let line = board.waiter(READER_BELL);
@@ -175,12 +175,12 @@ fn collector(publishers: usize, samples: usize) {
 struct Shared {
     /// The number of threads that sleep, or are about to.
     asleep: usize,
-    /// News that were found, and those of them whose callbacks were begun.
+    /// The number of news that were found; `begun` is the number of news whose callbacks were begun.
     found: u64,
     begun: u64,
 }
 
-/// Two threads that take the steps of a multi-threaded executor, and a topic of which one side changes so many times:
+/// Two threads that take the steps of a multi-threaded executor, and a topic of which one side changes `changes` times:
 /// each change is news for one callback.
 fn shared_collector(changes: u64) {
     let board = Arc::<Board>::default();

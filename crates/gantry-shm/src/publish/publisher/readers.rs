@@ -201,7 +201,7 @@ impl Publisher {
         slow_readers(&self.writer.roster, sequence)
     }
 
-    /// Those of [`Publisher::mismatches`] that it found when it was created; none at a second call.
+    /// The reasons of [`Publisher::mismatches`] that the publisher found when it was created; none at a second call.
     pub fn take_first_mismatches(&mut self) -> Vec<String> {
         std::mem::take(&mut self.first_mismatches)
     }

@@ -14,23 +14,24 @@ use crate::{
     },
 };
 
-/// Slots beside those in use, so that readers' pins are read once for so many messages. Fewer if a reader is in another
-/// process: lines that changed cores lately do so fastest (benchmark `hop`).
+/// Slots beside the slots in use: readers' pins are read once for this number of messages. The number is smaller if a
+/// reader is in another process: cache lines that moved between cores a short time ago move fastest (benchmark `hop`).
 const LOCAL_SLOTS: usize = 32;
 const REMOTE_SLOTS: usize = 16;
-/// ... but if they have more than [`GROWTH_BYTES`], no more than this.
+/// The limit of these slots if together they have more than [`GROWTH_BYTES`].
 const WARM_SLOTS: usize = 4;
-/// Slots of large messages, for caches and memory; with two, pins would be read for each message.
+/// Slots of large messages: few, to save cache and memory. With two slots, pins would be read for each message.
 const LARGE_SLOTS: usize = 3;
-/// From here on a publisher begins with one slot, and adds one whenever all are in use: on loan, in the history, or
-/// held by readers. Slots are resident in each process of the topic, and to read the pins of a reader takes less than 1
-/// % of the time in which a message of this size is written.
+/// The message size from which on a publisher begins with one slot, and adds one whenever all are in use: on loan, in
+/// the history, or held by readers. Slots are resident in each process of the topic, and to read the pins of a reader
+/// takes less than 1 % of the time in which a message of this size is written.
 pub(super) const SINGLE_SLOT_BYTES: usize = 1 << 20;
-/// Slots at the start: one is read while the next is written.
+/// The number of slots at the start: one is read while the next is written.
 const FIRST_SLOTS: usize = 2;
-/// Bytes of the small slots that are added at a time.
+/// The size in bytes of the group of small slots that is added at a time.
 pub(super) const GROWTH_BYTES: usize = 256 << 10;
-/// Discoveries for one loan, if readers come or go during each. Each join and each leave stops one at most.
+/// The most discoveries for one loan, if readers come or go during each discovery. Each join and each leave makes at
+/// most one discovery necessary again.
 const DISCOVERIES: usize = 100;
 
 /// A step by which a publisher without a free slot of the size may get one: a cause, and its answer.
@@ -234,7 +235,7 @@ impl Publisher {
         history.used() + spare.min(self.writer.max_useful_slots().saturating_sub(history.retained()))
     }
 
-    /// Adds slots until there are so many, or no memory is left.
+    /// Adds slots until the publisher has `useful` slots, or no memory is left.
     fn add_slots(&mut self, bytes: usize, useful: usize) {
         for _ in self.writer.history.count()..useful {
             let Ok(Some(slot)) = self.allocate_slot(bytes) else { return };
@@ -335,7 +336,8 @@ mod tests {
         }
     }
 
-    /// Of the topics with many readers, most are of parameters and logs, on which publishers say little.
+    /// Most topics with many readers carry parameters and logs, on which publishers publish little: such a publisher
+    /// must not get a large ring for its readers before it needs one.
     #[test]
     fn the_ring_grows_for_many_readers_when_the_history_is_full() {
         let root = tempfile::tempdir_in("/dev/shm").unwrap();

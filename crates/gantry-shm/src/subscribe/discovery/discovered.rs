@@ -96,9 +96,9 @@ impl Discovered {
         joined.chain(self.pending.iter().map(|(_, pending)| pending.key())).collect()
     }
 
-    /// Forgets publishers that are gone and have nothing to take any more. Of those that the subscription has not
-    /// looked at, skips the samples for which it has no room: they could otherwise be the memory of all publishers that
-    /// ever came.
+    /// Forgets publishers that are gone and have nothing to take any more. Samples beyond the subscription's depth from
+    /// such publishers are skipped here, because a subscription that never takes would otherwise keep the memory of
+    /// every publisher that ever came.
     pub(super) fn forget_gone(&mut self, places: &Places) {
         if !self.joined.iter().any(|joined| joined.is_gone) {
             return;

@@ -71,7 +71,7 @@ pub(crate) struct ParameterStore {
 }
 
 impl ParameterStore {
-    /// No parameters; `overrides` are those of the ROS arguments.
+    /// Creates a store without parameters; `overrides` are the values that the ROS arguments give.
     pub(crate) fn new(
         mut overrides: BTreeMap<String, ParameterValue>,
         mut options: ParameterOptions,
@@ -119,8 +119,8 @@ impl ParameterStore {
         drop(dropped); // after the lock
     }
 
-    /// Declares a parameter and returns its value: the override if there is one, else `default`. `NotSet` as the type
-    /// stands for that of the default.
+    /// Declares a parameter and returns its value: the override if there is one, else `default`. If `wanted` is
+    /// `NotSet`, the parameter has the type of the default.
     pub(crate) fn declare(
         &self,
         name: &str,

@@ -151,7 +151,7 @@ impl ReplyPublishers {
         if sentences.is_empty() { requests.mismatches() } else { sentences }
     }
 
-    /// Adopts the publishers of new clients, and gives back those of clients that left.
+    /// Adopts the publishers of new clients, and gives back the publishers of clients that left.
     #[inline]
     pub(super) fn update(&mut self) {
         let changes = self.watcher.changes.load(Acquire); // partner: `ReplyWatcher::make`, `ReplyWatcher::let_go`
@@ -200,7 +200,7 @@ mod tests {
 
     const CLIENT: Gid = Gid([7; 16]);
     const RESPONSE_BYTES: usize = 64 << 10;
-    /// Of the client: more than this many responses are never in flight.
+    /// The client's depth: more responses than this are never in flight.
     const DEPTH: u32 = 5;
 
     /// A tester with a server of that name whose responses have any size, and its type of responses.

@@ -37,7 +37,7 @@ fn exclusive(node: &Node) -> CallbackGroup {
     node.create_callback_group(CallbackGroupType::MutuallyExclusive)
 }
 
-/// A timer whose ticks are told.
+/// Creates a timer, and returns the receiver of its ticks.
 fn ticking(group: &CallbackGroup) -> Told<()> {
     let (sender, ticks) = telling();
     group.create_timer_with_callback(ms(1), move |_| sender.send(()).unwrap_or_default()).unwrap();

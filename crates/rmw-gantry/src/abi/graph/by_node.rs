@@ -41,7 +41,7 @@ fn of_node(error: Error) -> Failure {
     }
 }
 
-/// The topics of a node; `no_demangle` adds those of services.
+/// The topics of a node; `no_demangle` adds the topics of services.
 fn topics(
     library: &gantry::Node,
     full_name: &str,

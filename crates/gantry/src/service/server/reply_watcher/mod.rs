@@ -1,5 +1,5 @@
 //! The work of a server on the control thread: it makes the publisher of replies for each client that comes, and drops
-//! those of clients that left, which makes system calls.
+//! the publishers of clients that left, which makes system calls.
 //!
 //! Invariant: a publisher that a client can map is in `Handover::made` or with its server, or its client is
 //! `Handover::making`.
@@ -142,7 +142,7 @@ impl ReplyWatcher {
         }
     }
 
-    /// Gives the server the publishers that were made, and takes back those of clients that left.
+    /// Gives the server the publishers that were made, and takes back the publishers of clients that left.
     #[cold]
     pub(super) fn hand_over(&self, clients: &mut BTreeMap<Gid, GenericPublisher>) {
         let mut handover = lock(&self.handover);
