@@ -14,6 +14,19 @@ skip() { printf 'SKIPPED: %s\n' "$*" | tee -a "${CI_SKIPPED:-/dev/null}"; exit 0
 # `component rustfmt`: a component of the toolchain, installed where it is missing.
 component() { "cargo-${1#rust}" --version >/dev/null 2>&1 || rustup component add "$1"; }
 
+# `nightly STEP COMPONENT...`: the nightly toolchain and its components are installed, or the step is skipped.
+nightly() {
+    local component
+    command -v rustup >/dev/null || skip "$1: no rustup is here to install a nightly toolchain"
+    rustup toolchain list | grep '^nightly' >/dev/null || timeout 600 rustup toolchain install --profile minimal nightly >"$output" 2>&1 ||
+        skip "$1: rustup cannot install a nightly toolchain here: $(tail -n 1 "$output")"
+    for component in "${@:2}"; do
+        rustup component list --toolchain nightly --installed | grep "^$component" >/dev/null ||
+            timeout 600 rustup component add --toolchain nightly "$component" >"$output" 2>&1 ||
+            skip "$1: rustup has no $component for the nightly toolchain here: $(tail -n 1 "$output")"
+    done
+}
+
 # The first command of the documentation that begins with $1 (an extended regular expression): a documented command is the one
 # that is tried.
 documented_command() {
@@ -33,10 +46,12 @@ at_most() {
         fail "ratio $1 is missing or more than $2"
 }
 
-# The release build of the examples and of the command `gantry`, all in one build with the crate of custom messages: alone, that
-# would compile its dependencies again, with other features.
-build_examples() {
-    cargo build --locked --release -p gantry -p gantry-cli -p custom_messages --examples --bins
+# The release build of everything that steps run: the instrument, the examples, the command `gantry`. It is one build, because each
+# selection of packages would compile their dependencies again, with other features.
+build_release() {
+    cargo build --locked --release --lib --bins --examples -p perf-test -p perf-worker-c -p perf-micro -p gantry-agent \
+        -p gantry -p gantry-cli -p custom_messages
+    release=${CARGO_TARGET_DIR:-target}/release
     # shellcheck disable=SC2034
-    examples=${CARGO_TARGET_DIR:-target}/release/examples gantry=${CARGO_TARGET_DIR:-target}/release/gantry
+    examples=$release/examples gantry=$release/gantry
 }

@@ -1,6 +1,6 @@
 //! Points at which a test kills this process, to prove that other processes go on whichever step is left half done.
 //!
-//! They exist under `--cfg crash_points` only; otherwise [`point`] does nothing. There is a point after each step that
+//! They exist with the feature `crash-points` only; otherwise [`point`] does nothing. There is a point after each step that
 //! other processes can see (a store into shared memory, a system call on a shared file). The suite `tests/crash` kills
 //! a child at every pass of every point, and fails if a point is never passed.
 
@@ -11,7 +11,7 @@ macro_rules! points {
         pub(crate) enum Point { $($(#[$meta])* $point,)* }
 
         /// The names of all points, in the order of [`Point`].
-        #[cfg(crash_points)]
+        #[cfg(feature = "crash-points")]
         pub const POINTS: &[&str] = &[$(stringify!($point),)*];
     };
 }
@@ -147,16 +147,16 @@ points! {
 }
 
 /// Kills the process if `arm` chose this pass of this point.
-#[cfg(not(crash_points))]
+#[cfg(not(feature = "crash-points"))]
 #[inline(always)]
 pub(crate) fn point(_: Point) {}
 
-#[cfg(crash_points)]
+#[cfg(feature = "crash-points")]
 pub(crate) use armed::point;
-#[cfg(crash_points)]
+#[cfg(feature = "crash-points")]
 pub use armed::{arm, passes};
 
-#[cfg(crash_points)]
+#[cfg(feature = "crash-points")]
 mod armed {
     use super::{POINTS, Point};
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::*};

@@ -22,18 +22,19 @@
 //!
 //! The pairs (1)–(11) of `protocol/mod.rs` say which atomics are partners.
 
-// Under loom, only the protocol is compiled: loom cannot model files and system calls.
-#![cfg_attr(loom, expect(dead_code, reason = "used by the storeys above the protocol"))]
+// Unit tests with the feature `loom` are the models, and only the protocol is compiled: loom cannot model files and
+// system calls. Everything else is compiled as without the feature.
+#![cfg_attr(all(test, feature = "loom"), expect(dead_code, reason = "used by the storeys above the protocol"))]
 
-#[cfg(crash_points)]
+#[cfg(feature = "crash-points")]
 pub mod crash;
-#[cfg(not(crash_points))]
+#[cfg(not(feature = "crash-points"))]
 mod crash;
 mod protocol;
 
 pub use protocol::layout::{ENCAPSULATION, PAYLOAD_ALIGN, describe as describe_layout};
 
-cfg_if::cfg_if! { if #[cfg(not(loom))] {
+cfg_if::cfg_if! { if #[cfg(not(all(test, feature = "loom")))] {
     // From the ground up: a module imports only from those above it in this list (`tests/storeys.rs`).
     mod error;
     mod os;

@@ -1,5 +1,5 @@
-//! `cargo bench -p gantry-shm --bench hop`: the cost of a hop, beside the least that it can cost and the cost of other
-//! ways.
+//! `cargo bench -p gantry-shm --features iceoryx2 --bench hop`: the cost of a hop, beside the least that it can cost and
+//! the cost of other ways.
 //!
 //! A *hop* is half a round trip between two processes: this program, and itself started again as the other side.
 //! Invariants:
@@ -32,7 +32,7 @@ const HOP: Benchmark = Benchmark {
     help: "\
 Measures hops between two processes: Gantry beside the floors (the least cost of a hop), raw futexes and iceoryx2.
 
-cargo bench -p gantry-shm --bench hop [-- OPTIONS]
+cargo bench -p gantry-shm --features iceoryx2 --bench hop [-- OPTIONS]
 
   --seconds N   measure for N seconds (default 90; set-up comes on top)
   --quick       measure for 15 seconds

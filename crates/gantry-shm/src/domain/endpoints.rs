@@ -176,7 +176,7 @@ impl Endpoints {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
     use crate::{Participant, Qos, TypeDescription};

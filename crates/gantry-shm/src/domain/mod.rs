@@ -391,7 +391,7 @@ impl Drop for Domain {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
     use crate::Participant;

@@ -364,7 +364,7 @@ mod tests {
     }
 
     /// It would take the history of publishers that are older than itself, and samples a second time.
-    #[cfg(not(loom))]
+    #[cfg(not(all(test, feature = "loom")))]
     #[test]
     fn a_subscription_keeps_the_publishers_of_a_process_that_cannot_be_read_for_a_moment() {
         use crate::{Participant, Publisher, PublisherOptions, Qos, SourceTime, Subscription, protocol::sleep::Side};

@@ -126,7 +126,7 @@ impl Drop for Registry<'_> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
     use std::time::Instant;

@@ -7,7 +7,7 @@
 //! All numbers are little-endian (the supported targets are). Each field's comment names its writer (W) and readers
 //! (R).
 
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 use crate::protocol::shared::Shared;
 use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -33,7 +33,7 @@ pub(crate) const NAMED_LINES: usize = 64 * BUCKET_LINES;
 /// Topic lines on a board; the last is the graph's.
 pub(crate) const TOPIC_LINES: usize = NAMED_LINES + 1;
 /// Waiter lines on a board; the last is shared by all waiters that come when the others are taken.
-pub(crate) const WAITER_LINES: usize = if cfg!(loom) { 3 } else { 512 };
+pub(crate) const WAITER_LINES: usize = if cfg!(all(test, feature = "loom")) { 3 } else { 512 };
 /// Words of a bit set with one bit for each waiter.
 pub(crate) const WAITER_WORDS: usize = WAITER_LINES.div_ceil(64);
 /// Pins in a record.
@@ -50,14 +50,14 @@ macro_rules! shared_structs {
             $(#[$meta])*
             #[repr(C, align($align))]
             pub(crate) struct $name { $($(#[$field_meta])* pub(crate) $field: $type,)* }
-            #[cfg(not(loom))] // loom's atomics are larger; its models lay no struct over bytes
+            #[cfg(not(all(test, feature = "loom")))] // loom's atomics are larger; its models lay no struct over bytes
             const _: () = {
                 assert!(size_of::<$name>() == $size);
                 $(assert!(std::mem::offset_of!($name, $field) == $offset);)*
                 // No padding (S1): the fields' sizes add up.
                 assert!(0 $(+ size_of::<$type>())* == $size);
             };
-            #[cfg(not(loom))]
+            #[cfg(not(all(test, feature = "loom")))]
             // SAFETY: integers and atomics without padding (asserted above); plain integers are written before another
             // process can look (before the region is linked, or, in `BlockHeader`, before `used_bytes` covers it) and
             // never again, except in `SlotHeader`, which the pin protocol guards (lib.rs, I4).
@@ -73,8 +73,8 @@ macro_rules! shared_structs {
 
 shared_structs! {
     /// Start of every file, of any version.
-    #[cfg_attr(loom, derive(Default))]
-    #[cfg_attr(not(loom), derive(FromBytes))]
+    #[cfg_attr(all(test, feature = "loom"), derive(Default))]
+    #[cfg_attr(not(all(test, feature = "loom")), derive(FromBytes))]
     FileHeader: 40 bytes, align 8 {
         /// [`BOARD_MAGIC`], [`PROCESS_MAGIC`] or [`PUBLISHER_MAGIC`].
         magic: u64 = 0,
@@ -108,7 +108,7 @@ shared_structs! {
     }
 
     /// A topic's wake-up state on the board.
-    #[cfg_attr(loom, derive(Default))]
+    #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     TopicLine: 256 bytes, align 64 {
         /// Count of joins and leaves of readers; it goes on when the line has another name. W: a reader that joins or
         /// leaves. R: publishers. Partner: `seen_generation`.
@@ -130,7 +130,7 @@ shared_structs! {
     }
 
     /// A waiter's futex on the board.
-    #[cfg_attr(loom, derive(Default))]
+    #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     WaiterLine: 64 bytes, align 64 {
         /// Counts rings. W: every thread that rings: publishers, senders, gating readers, joins and leaves. R: the
         /// waiter, and the kernel's futex compare.
@@ -209,7 +209,7 @@ shared_structs! {
     }
 
     /// The reader record of one subscription for one publisher, in the subscription's process file.
-    #[cfg_attr(loom, derive(Default))]
+    #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     ReaderRecord: 64 bytes, align 64 {
         /// The publisher's key, 0 = record is free. W: subscription. R: publishers, after a change of the generation.
         key: AtomicU64 = 0,
@@ -226,7 +226,7 @@ shared_structs! {
     }
 
     /// Start of a publisher's file. W: the publisher. R: every process in the domain.
-    #[cfg_attr(loom, derive(Default))]
+    #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     PublisherHeader: 320 bytes, align 64 {
         file: FileHeader = 0,
         /// The key by which reader records name this publisher.
@@ -284,7 +284,7 @@ shared_structs! {
 
     /// Start of a ring's entry. Inline payload follows, up to [`PublisherHeader::entry_bytes`]. W: the publisher. R:
     /// subscriptions.
-    #[cfg_attr(loom, derive(Default))]
+    #[cfg_attr(all(test, feature = "loom"), derive(Default))]
     RingEntry: 16 bytes, align 8 {
         /// The state of the entry's sequence, and where its sample is (`protocol::entry`).
         word: AtomicU64 = 0,
@@ -378,7 +378,7 @@ pub(crate) const READER_GATING: u32 = 4;
 
 /// Samples for each store of the head, a power of two: readers that keep up have the head's line in their cache
 /// meanwhile. Models publish few samples.
-pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = if cfg!(loom) { 2 } else { 8 };
+pub(crate) const SAMPLES_PER_HEAD_STORE: u64 = if cfg!(all(test, feature = "loom")) { 2 } else { 8 };
 /// The publisher publishes.
 pub(crate) const PUBLISHER_LIVE: u32 = 1;
 /// The publisher left in an orderly way; the samples in its ring can still be taken.
@@ -417,7 +417,7 @@ pub(crate) const PAYLOAD_OFFSET: usize = size_of::<SlotHeader>();
 pub const PAYLOAD_ALIGN: usize = 64;
 const _: () = {
     assert!(PAYLOAD_OFFSET.is_multiple_of(PAYLOAD_ALIGN));
-    assert!(PINS_PER_RECORD == 5 && (WAITER_WORDS == 8 || cfg!(loom)));
+    assert!(PINS_PER_RECORD == 5 && (WAITER_WORDS == 8 || cfg!(all(test, feature = "loom"))));
 };
 /// The CDR encapsulation of every payload: XCDR1, little endian. Payloads are bodies without it; on ROS 2's wire and in
 /// bags these four bytes stand before them.
@@ -508,7 +508,7 @@ pub fn describe() -> String {
     )
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;

@@ -54,7 +54,7 @@ pub(crate) mod history;
 pub(crate) mod layout;
 pub(crate) mod line;
 pub(crate) mod listing;
-#[cfg(all(test, loom))]
+#[cfg(all(test, feature = "loom"))]
 mod models;
 pub(crate) mod names;
 pub(crate) mod place;

@@ -17,7 +17,7 @@ impl InUse {
     }
 
     /// As [`InUse::begun`], in a place that is there: loom's atomics are not overwritten.
-    #[cfg(loom)]
+    #[cfg(all(test, feature = "loom"))]
     pub(crate) fn begin(&self) {
         self.0.store(1, crate::protocol::sync::Ordering::Relaxed);
     }

@@ -12,7 +12,7 @@ macro_rules! hint {
         $(#[$meta])*
         #[inline(always)]
         pub(crate) fn $name(place: *const u8) {
-            $(#[cfg(all(target_arch = $architecture, not(loom)))]
+            $(#[cfg(all(target_arch = $architecture, not(all(test, feature = "loom"))))]
             // SAFETY: a hint: it changes no memory, register or flag, and does not fault; processors without it take it
             // for a
             //   no-op.

@@ -19,8 +19,8 @@ use crate::{
 const HEADER_WORDS: usize = INLINE_OFFSET / 8;
 /// Payload words in an entry's first line, and in each line after it. They are copied together, in a few instructions
 /// without a branch; in models one by one.
-const FIRST_WORDS: usize = if cfg!(loom) { 1 } else { LINE_WORDS - HEADER_WORDS };
-const LINE_WORDS: usize = if cfg!(loom) { 1 } else { LINE_BYTES / 8 };
+const FIRST_WORDS: usize = if cfg!(all(test, feature = "loom")) { 1 } else { LINE_WORDS - HEADER_WORDS };
+const LINE_WORDS: usize = if cfg!(all(test, feature = "loom")) { 1 } else { LINE_BYTES / 8 };
 
 /// The location of a publisher's ring, in one word: offset / 64 in the upper half, log2 of the capacity in the lower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +240,7 @@ fn more_lines(length_bytes: usize) -> usize {
     length_bytes.saturating_sub(8 * FIRST_WORDS).div_ceil(8 * LINE_WORDS)
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
 

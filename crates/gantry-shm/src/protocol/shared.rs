@@ -5,7 +5,7 @@
 //!   (`sync::acquire`): std promises atomic loads from read-only memory only for `Relaxed` ("Atomic accesses to
 //!   read-only memory", `std::sync::atomic`).
 
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 use crate::protocol::sync::{AtomicU32, AtomicU64, Futex};
 use std::{ops::Deref, ptr::NonNull};
 
@@ -16,20 +16,20 @@ compile_error!("the engine needs 64-bit Linux: 8-byte atomic loads from read-onl
 ///
 /// # Safety
 /// S1 holds, and every field that changes after the region is linked is an atomic.
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 pub(crate) unsafe trait Shared {}
 
 // SAFETY: four or eight plain bytes, any pattern is a value (S1), and an atomic.
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 unsafe impl Shared for AtomicU32 {}
 // SAFETY: as above.
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 unsafe impl Shared for AtomicU64 {}
 // SAFETY: a transparent `AtomicU32`.
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 unsafe impl Shared for Futex {}
 // SAFETY: arrays add no padding to elements that have none.
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
 
 /// A shared struct in memory that the holder of this keeps mapped.

@@ -1,13 +1,14 @@
-//! Atomics, fences and futexes: the standard ones, or loom's when the protocol is model-checked (`--cfg loom`).
+//! Atomics, fences and futexes: the standard ones, or loom's when the protocol is model-checked (unit tests with the feature
+//! `loom`).
 //!
 //! An ordering that a model can show to be needed goes through a [`Site`]: the model weakens it and must then fail. In
 //! a normal build the functions are the orderings they are named after. The others (of `head`, of generations, of the
 //! count of rings) are plain `Ordering`s in the code; no model covers them.
 
-#[cfg(loom)]
+#[cfg(all(test, feature = "loom"))]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
 pub(crate) use std::sync::atomic::Ordering;
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, fence};
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ pub(crate) enum Site {
     /// (3) not an ordering: the count of rings is read before the last look.
     RingsBeforeLook,
     /// (3) not an ordering: a ring counts, so that the kernel refuses to sleep.
-    #[cfg(loom)]
+    #[cfg(all(test, feature = "loom"))]
     RingCounts,
     /// (8) between a topic's bit and the look at the waiter's state.
     ReadyFence,
@@ -88,10 +89,10 @@ pub(crate) enum Site {
     /// (10) the look at a place before it is written.
     PlaceLook,
     /// (9) between a sample's release and its look at the flag.
-    #[cfg(loom)]
+    #[cfg(all(test, feature = "loom"))]
     ReleaseFence,
     /// (9) between the flag and the look at the pins.
-    #[cfg(loom)]
+    #[cfg(all(test, feature = "loom"))]
     OrphanFence,
     /// (11) between a holder's bit and the look at the line's word.
     HoldFence,
@@ -109,7 +110,7 @@ pub(crate) enum Site {
     OpenFence,
 }
 
-#[cfg(loom)]
+#[cfg(all(test, feature = "loom"))]
 thread_local! {
     /// The site that the running model weakens. A thread-local, since loom runs all threads of a model on the thread
     /// that checks it.
@@ -117,13 +118,13 @@ thread_local! {
 }
 
 /// Whether a model weakens this site; never in a normal build.
-#[cfg(loom)]
+#[cfg(all(test, feature = "loom"))]
 pub(crate) fn is_weakened(site: Site) -> bool {
     WEAKENED.get() == Some(site)
 }
 
 /// Whether a model weakens this site; never in a normal build.
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 #[inline(always)]
 pub(crate) const fn is_weakened(_: Site) -> bool {
     false
@@ -180,11 +181,11 @@ pub(crate) fn acquire(word: &AtomicU64) -> u64 {
 }
 
 /// A counter that threads of any process sleep on until it changes.
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 #[repr(transparent)]
 pub(crate) struct Futex(AtomicU32);
 
-#[cfg(not(loom))]
+#[cfg(not(all(test, feature = "loom")))]
 impl Futex {
     /// The count of rings. Acquire: a store before a ring is seen after it.
     pub(crate) fn rings(&self) -> u32 {
@@ -218,7 +219,7 @@ impl Futex {
 
 /// The model of a futex: the kernel compares and sleeps under a lock that waking takes, too. Never times out, so that a
 /// lost wake-up is a deadlock, which loom reports.
-#[cfg(loom)]
+#[cfg(all(test, feature = "loom"))]
 #[derive(Debug, Default)]
 pub(crate) struct Futex {
     word: AtomicU32,
@@ -226,7 +227,7 @@ pub(crate) struct Futex {
     woken: loom::sync::Condvar,
 }
 
-#[cfg(loom)]
+#[cfg(all(test, feature = "loom"))]
 #[expect(clippy::unwrap_used, reason = "a model that cannot go on may say so by panicking")]
 impl Futex {
     pub(crate) fn rings(&self) -> u32 {
@@ -257,7 +258,7 @@ impl Futex {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
     use std::sync::{Arc, mpsc::channel};

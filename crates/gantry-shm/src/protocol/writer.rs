@@ -24,7 +24,8 @@ use crate::{
 use std::sync::Arc;
 
 /// Samples that are retired in one batch, so that readers' pin lines are fetched rarely ...
-pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> = if cfg!(loom) { 0..=0 } else { 16..=256 };
+pub(crate) const BATCH_SAMPLES: std::ops::RangeInclusive<usize> =
+    if cfg!(all(test, feature = "loom")) { 0..=0 } else { 16..=256 };
 /// ... but no more bytes than this in one batch, if that is more than two samples.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
@@ -398,7 +399,7 @@ impl<K> Writer<K> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
     use crate::protocol::{

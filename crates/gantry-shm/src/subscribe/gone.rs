@@ -49,7 +49,7 @@ fn drop_if(connections: &mut Vec<Connection>, mut drops: impl FnMut(&mut Connect
     dropped.fold(0, |sum, connection| sum.saturating_add(connection.received()))
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 mod tests {
     use super::*;

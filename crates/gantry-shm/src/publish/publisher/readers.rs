@@ -219,7 +219,7 @@ impl Publisher {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
     use crate::{Participant, PublisherOptions, Qos, Subscription, TypeDescription};

@@ -39,7 +39,7 @@ impl FreeSearch {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "loom")))]
 mod tests {
     use super::*;
     use std::cell::Cell;
