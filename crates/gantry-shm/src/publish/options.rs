@@ -54,9 +54,10 @@ pub struct PublisherOptions {
     /// the history and 64 held samples of the largest size, if that is more. It is address space until it is used;
     /// memory that was used stays until the publisher is dropped.
     pub max_memory_bytes: Option<usize>,
-    /// Whether a loan of a KEEP_LAST publisher takes the place of the oldest samples when all memory is in use, instead
-    /// of an error: also of samples that the depth guarantees, which readers that have not taken them count as
-    /// overwritten. `false`; the servers of services do it, so that no client stops them.
+    /// Whether a message of a KEEP_LAST publisher takes the place of the oldest samples when the memory of
+    /// `max_memory_bytes` is in use or the file system is full, instead of an error: also of samples that the depth
+    /// guarantees, which readers that have not taken them count as overwritten. `false`; the servers of services do it,
+    /// so that no client stops them, and so do the publishers of `rmw_gantry`.
     pub loses_oldest_at_limit: bool,
     /// The largest message, in bytes, that travels *inline*, in an entry of the publisher's ring: a subscription copies
     /// it out instead of pinning it, which is faster for small messages. The default is 256, the maximum 1024. Each
