@@ -6,7 +6,7 @@
 use serde_json::value::RawValue;
 
 use super::{
-    node::NodeName,
+    node_name::NodeName,
     object::{Object, at},
     process::{Client, NodeQos, Payload, Publisher, Server, Subscription, Trigger},
     qos,

@@ -14,6 +14,7 @@ mod counts;
 mod endpoints;
 mod named;
 mod node;
+mod node_name;
 mod node_options;
 mod object;
 mod planner;

@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use super::{
     chains, endpoints,
+    node_name::NodeName,
     object::{Object, at},
     process::{Node, Process},
 };
@@ -15,25 +16,6 @@ const KEYS: &[&str] =
 const ACTION_KEYS: &[&str] = &["action_servers", "action_clients"];
 /// The most nodes of a process, which bound the memory for them.
 const MAX_NODES: u32 = 100_000;
-
-/// The names of a node.
-#[derive(Clone, Debug)]
-pub struct NodeName {
-    /// Its own name.
-    pub name: String,
-    /// Its namespace, as `/` or `/robot`.
-    pub namespace: String,
-}
-
-impl NodeName {
-    /// The full name of a topic or a service of the node.
-    ///
-    /// # Errors
-    /// A sentence with the rule of ROS 2 that it breaks.
-    pub fn expand(&self, topic: &str) -> Result<String, String> {
-        gantry::expand_topic_name(topic, &self.name, &self.namespace).map_err(|error| error.to_string())
-    }
-}
 
 /// Reads the text of a file. `notes` gets sentences about keys without effect.
 ///

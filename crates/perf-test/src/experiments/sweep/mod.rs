@@ -7,12 +7,14 @@
 mod combination;
 pub mod matrix;
 mod preset;
+mod presets;
 mod sizes;
 mod table;
 mod types;
 mod zero_copy;
 
-pub use preset::{MATRIX, Preset, SIZES, TYPES, ZERO_COPY};
+pub use preset::Preset;
+pub use presets::{MATRIX, SIZES, TYPES, ZERO_COPY};
 
 use std::path::{Path, PathBuf};
 

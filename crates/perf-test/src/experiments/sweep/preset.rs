@@ -1,13 +1,12 @@
-//! The presets: a matrix with defaults of its options, and a finding.
+//! A preset: a matrix with defaults of its options, and a finding.
 
-use super::{combination::Combination, sizes, types, zero_copy};
+use super::combination::Combination;
 use crate::{
     cli::{Axis, RunOptions},
     experiments::{
         batch::Contestant,
         results_file::{KneeEntry, Ratio, RunResults, Table},
     },
-    messages,
     report::plot::sizes::Chart,
 };
 use perf_worker::run_spec::RunSpec;
@@ -44,54 +43,6 @@ pub(super) struct Finding {
     pub charts: Vec<Chart>,
 }
 
-/// Every combination of lists of values.
-pub static MATRIX: Preset = Preset {
-    name: "matrix",
-    heading: "Every combination",
-    axes: |_| Ok([("warmup", "1"), ("max-runtime", "3")].map(of_value).into()),
-    variants: |_, _, combination| vec![combination],
-    spec: |contestant, run| contestant.exact_spec(run),
-    is_strict: false,
-    has_outputs: false,
-    finding: |_, _| Finding::default(),
-};
-
-/// Latency over the size of the message.
-pub static SIZES: Preset = Preset {
-    name: "sizes",
-    heading: "Latency over the size of the message",
-    axes: sizes::axes,
-    variants: sizes::variants,
-    spec: nearest,
-    is_strict: true,
-    has_outputs: false,
-    finding: sizes::finding,
-};
-
-/// All message types.
-pub static TYPES: Preset = Preset {
-    name: "types",
-    heading: "Message types",
-    axes: types::axes,
-    variants: |_, _, combination| vec![combination],
-    spec: nearest,
-    is_strict: true,
-    has_outputs: false,
-    finding: |_, _| Finding::default(),
-};
-
-/// Without and with zero copy.
-pub static ZERO_COPY: Preset = Preset {
-    name: "zero-copy",
-    heading: "Zero copy",
-    axes: zero_copy::axes,
-    variants: |_, _, combination| vec![combination],
-    spec: zero_copy::spec,
-    is_strict: true,
-    has_outputs: true,
-    finding: zero_copy::finding,
-};
-
 /// The axis of one value.
 pub(super) fn of_value((option, value): (&str, &str)) -> Axis {
     Axis::of_values(option, [value.to_owned()])
@@ -108,16 +59,4 @@ pub(super) fn defaults(rate_hz: &str, warmup_s: &str, measured_s: &str) -> Vec<A
         ("max-runtime", measured_s),
     ];
     axes.map(of_value).into()
-}
-
-/// The run with these options, or with the nearest that the contestant has. The size of messages of unbounded size
-/// applies to these alone.
-fn nearest(contestant: &Contestant, run: &RunOptions) -> Result<RunSpec, String> {
-    let layout = run.messages.message_layout.unwrap_or_default();
-    let named = run.messages.msg.as_ref().and_then(|name| messages::find(name, layout, 0).ok());
-    let mut run = run.clone();
-    if named.is_some_and(|message| !message.content.is_unbounded()) {
-        run.messages.unbounded_msg_size = None;
-    }
-    contestant.spec(&run)
 }

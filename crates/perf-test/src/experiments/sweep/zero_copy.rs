@@ -97,7 +97,7 @@ mod tests {
     use crate::{
         experiments::{
             batch::contestants,
-            sweep::{combination, preset},
+            sweep::{combination, presets},
         },
         log::figures::Values,
     };
@@ -120,7 +120,7 @@ mod tests {
         let line = "perf_test --reliable --keep-last --history-depth 10 -s 1 -m Array4m -r 100 --max-runtime 30";
         let documented = cli::resolve(&cli::parse(line.split_whitespace().map(Into::into)).unwrap().options).unwrap();
         assert_eq!(spec(&contestants("Gantry").unwrap()[0], &options(0)).unwrap(), documented.spec);
-        assert_eq!(preset::ZERO_COPY.name, "zero-copy");
+        assert_eq!(presets::ZERO_COPY.name, "zero-copy");
     }
 
     #[test]

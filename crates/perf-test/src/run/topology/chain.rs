@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::table::{rate, table, times};
+use super::cells::{rate, table, times};
 use crate::{
     common::units::format_ns,
     log::{Spread, Summary},

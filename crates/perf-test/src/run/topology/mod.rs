@@ -1,5 +1,6 @@
 //! Whole robots: a run of a topology, from its options to its tables.
 
+mod cells;
 mod chain;
 mod files;
 mod heading;

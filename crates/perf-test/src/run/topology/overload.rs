@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::table::table;
+use super::cells::table;
 use crate::{
     common::{
         units::format_ns,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::table::{NOT_COUNTED, rate, table, times};
+use super::cells::{NOT_COUNTED, rate, table, times};
 use crate::{common::units::format_ns, log::Summary};
 use perf_worker::{
     endpoint::{Endpoint, EndpointPlan},

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{chain, heading::pass_by_name, overload, services};
+use super::{
+    cells::{NOT_COUNTED, rate, table, times},
+    chain,
+    heading::pass_by_name,
+    overload, services,
+};
 use crate::{
     common::units::format_ns,
-    log::{PublisherEntry, Spread, SubscriptionEntry, Summary},
-    measure::percentiles::has_tail_samples,
+    log::{PublisherEntry, SubscriptionEntry, Summary},
     topology::{NodeOptions, several},
 };
 use perf_worker::{
@@ -38,10 +42,6 @@ const UNREPORTED: &str =
 const LOST: &str = "  lost: sent, not received, and not overwritten (dropped from the history before the callback ran)";
 const LOST_OR_OVERWRITTEN: &str = "  lost: sent and not received; lost, or overwritten (dropped from the history before the callback ran): this middleware does not \
      count which";
-/// A count that the middleware does not have.
-pub const NOT_COUNTED: &str = "-";
-/// Columns of names, which are left-aligned.
-const NAME_COLUMNS: usize = 2;
 
 /// The tables and the totals as lines of text. The topics are shown without the id of the run in their names.
 pub fn lines(
@@ -105,14 +105,6 @@ fn publisher(plan: &EndpointPlan, figures: &PublisherEntry) -> Vec<String> {
     names.into_iter().chain(message).chain(counts).chain([p50, max]).collect()
 }
 
-/// Messages per second of a timer.
-pub fn rate(plan: &EndpointPlan) -> String {
-    if !plan.triggers.is_empty() {
-        return "triggered".to_owned();
-    }
-    format!("{}", (plan.rate_hz * 1000.0).round() / 1000.0)
-}
-
 fn subscription(plan: &EndpointPlan, figures: &SubscriptionEntry, counts_overwritten: bool) -> Vec<String> {
     let SubscriptionEntry { sent, received, lost, latency, .. } = figures;
     let overwritten = figures.overwritten();
@@ -124,34 +116,6 @@ fn subscription(plan: &EndpointPlan, figures: &SubscriptionEntry, counts_overwri
     let times = times(latency, figures.p50_ns, figures.p99_ns);
     let names = [plan.given_topic().to_owned(), plan.node.clone()].into_iter();
     names.chain(counts).chain([mean]).chain(times).collect()
-}
-
-/// Median, 99th percentile and maximum; a percentile with too few samples beyond it has a mark. Empty without samples.
-pub fn times(times: &Spread, p50_ns: Option<u64>, p99_ns: Option<u64>) -> [String; 3] {
-    let percentile = |percentile: f64, value_ns: Option<u64>| {
-        let mark = if has_tail_samples(times.n, percentile) { "" } else { "*" };
-        format!("{}{mark}", format_ns((value_ns.unwrap_or(0) as f64).min(times.max())))
-    };
-    if times.n == 0 {
-        return Default::default();
-    }
-    [percentile(50.0, p50_ns), percentile(99.0, p99_ns), format_ns(times.max())]
-}
-
-/// A table without rules, for terminals of any width and for other programs.
-pub fn table(columns: &[&str], rows: Vec<Vec<String>>) -> Vec<String> {
-    let header: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
-    let rows: Vec<Vec<String>> = [header].into_iter().chain(rows).collect();
-    let width = |index: usize| rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns.len()).map(|index| width(index).unwrap_or(0)).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(index, (cell, width))| match index {
-            _ if index < NAME_COLUMNS => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        format!("  {}", cells.collect::<Vec<String>>().join("  ")).trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
 }
 
 fn totals(spec: &RunSpec, summary: &Summary) -> Vec<String> {
