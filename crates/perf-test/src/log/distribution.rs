@@ -48,6 +48,13 @@ impl Spread {
         self.max_ns.unwrap_or(0.0)
     }
 
+    /// The moments in seconds; all zero without times.
+    #[must_use]
+    pub fn moments_s(&self) -> Moments {
+        let m2 = self.variance_ns2.unwrap_or(0.0) * self.n.saturating_sub(1) as f64;
+        Moments { n: self.n, min: self.min_ns.unwrap_or(0.0), max: self.max(), mean: self.mean(), m2 }.scaled(1e-9)
+    }
+
     /// The standard deviation, ns; 0 for fewer than two times.
     #[must_use]
     pub fn deviation(&self) -> f64 {

@@ -14,7 +14,6 @@ pub mod figures;
 mod memory;
 mod row;
 mod run;
-pub mod second;
 mod server;
 mod summary;
 
@@ -26,13 +25,14 @@ use serde_json::{Map, Value};
 
 use crate::system::System;
 use document::Document;
-use second::Row;
 
 pub use build::Build;
 pub use chain::ChainEntry;
 pub use distribution::{Distribution, Spread};
 pub use memory::RunMemory;
-pub use row::{RowEntry, TotalEntry, UsedEntry};
+pub use row::{RowAccounts, RowEntry, TotalEntry, UsedEntry, WorkerRow};
+#[cfg(test)]
+pub(crate) use row::{documented_row, documented_row_with};
 pub use run::{NodesEntry, RunEntry, conditions, resolved};
 pub use server::ServerEntry;
 pub use summary::{Place, PublisherEntry, SubscriptionEntry, Summary, WorkerEntry};
@@ -126,8 +126,8 @@ impl FullLog {
     ///
     /// # Errors
     /// If the file cannot be written; the document is then unchanged.
-    pub fn row(&mut self, row: &Row) -> io::Result<()> {
-        self.0.push(&RowEntry::of(row))
+    pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
+        self.0.push(row)
     }
 
     /// The path, if the file has no name any more.

@@ -1,9 +1,10 @@
-//! A stretch of a run in Gantry's own log: the messages sent and received, and their cost.
+//! A row of tables and logs: a part of a run, merged over all workers. Every row is a second except the last, which may
+//! be shorter or longer.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Distribution, Spread};
-use crate::log::second::Row;
+use perf_worker::clock::SECOND_NS;
 use perf_worker::measure::histogram::Latencies;
 use perf_worker::measure::memory::Memory;
 use perf_worker::measure::tally::{Received, Relayed, Sent};
@@ -27,25 +28,77 @@ pub struct RowEntry {
     pub core_percent: f64,
     /// The resident memory of all workers at its end.
     pub memory: Memory,
+    /// The accounts of the workers at its end, which other outputs show.
+    #[serde(skip)]
+    pub accounts: RowAccounts,
+}
+
+/// The accounts of the workers at the end of a row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RowAccounts {
+    /// The endpoints' and the middleware's threads of all workers, since each started.
+    pub usage: Usage,
+    /// Each worker, in the order of their plans.
+    pub workers: Vec<WorkerRow>,
+    /// Cores that this program may use.
+    pub cores: usize,
+}
+
+/// A worker in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkerRow {
+    /// CPU time of the endpoints' and the middleware's threads in this row, percent of one core.
+    pub core_percent: f64,
+    /// Its memory at the end of this row.
+    pub memory: Memory,
 }
 
 impl RowEntry {
-    /// Of a row.
+    /// The row of a run that is only a relay: messages passed on count as received and sent.
     #[must_use]
-    pub fn of(row: &Row) -> RowEntry {
-        RowEntry {
-            t_s: row.t_experiment_s(),
-            length_s: row.t_loop_s(),
-            total: TotalEntry::of(
-                (&row.sent, &row.lateness),
-                (&row.received, &row.latencies, &row.responses),
-                &row.relayed,
-            ),
-            used: UsedEntry::of(&row.used),
-            instrument_used: UsedEntry::of(&row.instrument_used),
-            core_percent: row.core_percent,
-            memory: row.memory,
-        }
+    pub fn of_relay(mut self) -> RowEntry {
+        let Relayed { samples, bytes, .. } = self.total.relayed;
+        let TotalEntry { sent, received, .. } = &mut self.total;
+        (sent.samples, received.samples, received.bytes) = (samples, samples, bytes);
+        self
+    }
+
+    /// From the start of the run to the end of this row, ns.
+    #[must_use]
+    pub fn end_ns(&self) -> i64 {
+        (self.t_s * SECOND_NS as f64).round() as i64
+    }
+
+    /// Length of this row, ns.
+    #[must_use]
+    pub fn length_ns(&self) -> i64 {
+        (self.length_s * SECOND_NS as f64).round() as i64
+    }
+
+    /// A count of this row as a rate, per second.
+    #[must_use]
+    pub fn per_second(&self, count: u64) -> u64 {
+        (count as f64 / self.length_s).round() as u64
+    }
+
+    /// Bytes received per second, whole messages.
+    #[must_use]
+    pub fn data_received(&self) -> u64 {
+        self.per_second(self.total.received.bytes)
+    }
+
+    /// Lost samples as a fraction of those that were due, 0 to 1.
+    #[must_use]
+    pub fn relative_loss(&self) -> f64 {
+        let lost = self.total.received.lost();
+        let due = lost + self.total.received.samples;
+        if due == 0 { 0.0 } else { lost as f64 / due as f64 }
+    }
+
+    /// CPU time of all workers in this row, percent of all cores.
+    #[must_use]
+    pub fn all_cores_percent(&self) -> f64 {
+        self.core_percent / self.accounts.cores as f64
     }
 }
 
@@ -158,5 +211,87 @@ impl UsedEntry {
         self.involuntary_switches += other.involuntary_switches;
         self.minor_faults += other.minor_faults;
         self.major_faults += other.major_faults;
+    }
+}
+
+/// The row of the zero-copy documentation's first table, for tests of tables and logs.
+#[cfg(test)]
+pub(crate) fn documented_row() -> RowEntry {
+    documented_row_with(&Latencies::default())
+}
+
+/// The same with the distribution of its latencies.
+#[cfg(test)]
+pub(crate) fn documented_row_with(latencies: &Latencies) -> RowEntry {
+    use perf_worker::measure::moments::Moments;
+
+    let latency_s = Moments { n: 99, min: 0.004327, max: 0.005605, mean: 0.004546, m2: 98.0 * 4e-8 };
+    let reserve_s = Moments { n: 100, min: 0.007260, max: 0.008229, mean: 0.008057, m2: 0.0 };
+    let sent = Sent { samples: 100, reserve_ns: reserve_s.scaled(1e9), ..Sent::default() };
+    let latency_ns = latency_s.scaled(1e9);
+    let received = Received { samples: 99, bytes: 99 * 4_194_304, latency_ns, ..Received::default() };
+    let none = Latencies::default();
+    let usage = Usage {
+        utime_ns: 23_120_954_000,
+        stime_ns: 121_597_000,
+        maxrss_kib: 65092,
+        minflt: 11578,
+        majflt: 2,
+        nvcsw: 9885,
+        nivcsw: 7193,
+        ..Usage::default()
+    };
+    let used = Usage { utime_ns: 750_000_000, stime_ns: 12_500_000, nvcsw: 320, nivcsw: 4, ..Usage::default() };
+    let instrument_used = Usage { utime_ns: 4_000_000, stime_ns: 1_000_000, nvcsw: 3, ..Usage::default() };
+    RowEntry {
+        t_s: 31.0,
+        length_s: 1.0,
+        total: TotalEntry::of((&sent, &none), (&received, latencies, &none), &Relayed::default()),
+        used: UsedEntry::of(&used),
+        instrument_used: UsedEntry::of(&instrument_used),
+        core_percent: 76.25,
+        memory: Memory {
+            rss_kib: 40_000,
+            anonymous_kib: 20_000,
+            file_kib: 4000,
+            shared_kib: 16_000,
+            peak_rss_kib: 65_092,
+            virtual_kib: 900_000,
+        },
+        accounts: RowAccounts { usage, workers: Vec::new(), cores: 2 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perf_worker::measure::moments::Moments;
+
+    #[test]
+    fn a_longer_row_shows_the_same_rate() {
+        let mut row = RowEntry { length_s: 3.0, ..documented_row() };
+        row.total.received = Received { samples: 300, bytes: 300 * 4_194_304, missed: 100, ..Received::default() };
+        assert_eq!(row.per_second(row.total.received.samples), 100);
+        assert_eq!(row.data_received(), 419_430_400);
+        assert_eq!(row.relative_loss(), 0.25);
+    }
+
+    #[test]
+    fn reordered_samples_are_not_lost() {
+        let mut row = documented_row();
+        row.total.received = Received { samples: 7, missed: 3, reordered: 2, ..Received::default() };
+        assert_eq!((row.total.received.lost(), row.relative_loss()), (1, 0.125));
+    }
+
+    #[test]
+    fn an_empty_row_has_no_nan() {
+        let mut row = documented_row();
+        row.total = TotalEntry {
+            received: Received::default(),
+            latency: Distribution::of(&Moments::default(), &Latencies::default()),
+            ..row.total
+        };
+        assert_eq!(row.relative_loss(), 0.0);
+        assert_eq!(row.total.latency.spread().moments_s().variance(), 0.0);
     }
 }

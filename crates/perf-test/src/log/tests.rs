@@ -10,8 +10,8 @@ use serde_json::json;
 use super::*;
 use crate::common::verdict::Verdict;
 use crate::log::external_info::ExternalInfo;
-use crate::log::second::documented_row;
 use crate::report::summary::tests::{spec, summary};
+use perf_worker::measure::histogram::Latencies;
 
 /// The schema of a log, as the types have it.
 fn schema() -> Value {
@@ -45,7 +45,7 @@ fn the_committed_schema_is_that_of_the_types() {
     }
     assert!(
         std::fs::read_to_string(committed()).unwrap() == text,
-        "docs/internals/perf_test-log-2.schema.json is not that of report/full: `WRITE_GOLDEN=1 cargo test -p perf-test --lib \
+        "docs/internals/perf_test-log-2.schema.json is not the schema of the types in src/log: `WRITE_GOLDEN=1 cargo test -p perf-test --lib \
          committed_schema` writes it anew. docs/internals/releasing.md says when the version of the log must be raised"
     );
 }
@@ -107,8 +107,9 @@ fn a_log_matches_its_schema_after_every_step_and_reads_back() {
         Log::read(&path).unwrap()
     };
     let mut log = FullLog::create(&path, &head()).unwrap();
-    let mut row = documented_row();
-    row.latencies.record(4_400_000);
+    let mut latencies = Latencies::default();
+    latencies.record(4_400_000);
+    let row = documented_row_with(&latencies);
     for n in 0..3 {
         let whole = read();
         assert_eq!((whole.rows.len(), whole.summary.is_none()), (n, true));
@@ -154,4 +155,25 @@ fn an_unknown_field_does_not_match() {
     assert!(!validator.is_valid(&document));
     let other = json!({"schema": "gantry.perf_test/1", "run": head().run, "environment": {}, "rows": []});
     assert!(!validator.is_valid(&other));
+}
+
+/// The log of a run of rclcpp, written before the conditions were in `run.spec` as the workers get them.
+#[test]
+fn a_log_of_an_earlier_build_is_read_and_is_in_reports() {
+    let path = [env!("CARGO_MANIFEST_DIR"), "tests/logs/array4m-0.1.0.json"].iter().collect::<PathBuf>();
+    let log = Log::read(&path).unwrap();
+    let spec = &log.run.spec;
+    assert_eq!((spec.communicator.as_str(), spec.message.name.as_str(), spec.rate_hz), ("rclcpp", "Array4m", 30));
+    assert_eq!((spec.qos.to_string().as_str(), spec.max_runtime_s), ("RELIABLE, VOLATILE, KEEP_LAST 16", 2));
+    assert_eq!(log.rows.iter().map(|row| row.total.received.samples).sum::<u64>(), 60);
+    let summary = log.summary.unwrap();
+    assert_eq!((summary.total.received.samples, summary.total.latency.p50_ns), (60, Some(989_695)));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(&path, folder.path().join("run.json")).unwrap();
+    let table = folder.path().join("report.md");
+    crate::experiments::page::report(folder.path(), None, Some(&table)).unwrap();
+    let text = std::fs::read_to_string(&table).unwrap();
+    assert!(text.contains("Array4m, 4 MiB") && text.contains("990 µs"), "{text}");
+    let picture = crate::report::plot::write(&path, Some(&folder.path().join("run.svg"))).unwrap();
+    assert!(std::fs::read_to_string(picture).unwrap().contains("Array4m"));
 }

@@ -98,7 +98,7 @@ fn one_run(options: &RunOptions) -> Result<(), Failure> {
         return print_messages(options);
     }
     let Resolved { spec, outputs, runs, requirements } = cli::resolve(options)?;
-    let runner = Runner { outputs, requirements, interrupt: Interrupt::install()? };
+    let runner = Runner { outputs, requirements, has_messages: true, interrupt: Interrupt::install()? };
     if runs == 1 {
         return runner.once(&spec);
     }

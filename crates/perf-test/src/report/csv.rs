@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::log::second::Row;
+use crate::log::RowEntry;
 use crate::log::{document::is_removed, external_info::ExternalInfo};
 use perf_worker::choice::Choice;
 use perf_worker::measure::moments::Moments;
@@ -49,7 +49,7 @@ impl CsvLog {
     ///
     /// # Errors
     /// If the file cannot be written; it then ends with the previous row.
-    pub fn row(&mut self, row: &Row) -> io::Result<()> {
+    pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
         let mut line = values(row, self.layout).join(SEPARATORS.1);
         line.push('\n');
         self.file.write_all(line.as_bytes()).inspect_err(|_| {
@@ -130,22 +130,22 @@ fn columns(layout: Layout) -> Vec<String> {
     columns
 }
 
-fn values(row: &Row, layout: Layout) -> Vec<String> {
+fn values(row: &RowEntry, layout: Layout) -> Vec<String> {
     let mut values = vec![
-        format!("{:.6}", row.t_experiment_s()),
-        format!("{:.6}", row.t_loop_s()),
-        row.per_second(row.received.samples).to_string(),
-        row.per_second(row.sent.samples).to_string(),
-        row.per_second(row.received.lost()).to_string(),
+        format!("{:.6}", row.t_s),
+        format!("{:.6}", row.length_s),
+        row.per_second(row.total.received.samples).to_string(),
+        row.per_second(row.total.sent.samples).to_string(),
+        row.per_second(row.total.received.lost()).to_string(),
         format!("{:.6}", row.relative_loss()),
         row.data_received().to_string(),
     ];
-    values.extend(milliseconds(&row.latency_s()));
+    values.extend(milliseconds(&row.total.latency.spread().moments_s()));
     if layout == Layout::V1 {
-        values.extend(milliseconds(&row.publisher_loop_s()));
+        values.extend(milliseconds(&row.total.loop_reserve.moments_s()));
         values.extend(milliseconds(&Moments::default()));
     }
-    values.extend(FIELDS.iter().zip(row.usage.fields()).map(|(name, value)| match *name {
+    values.extend(FIELDS.iter().zip(row.accounts.usage.fields()).map(|(name, value)| match *name {
         "utime" | "stime" => format!("{:.6}", value as f64 / 1e9),
         _ => value.to_string(),
     }));
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
     use crate::cli;
-    use crate::log::second::documented_row;
+    use crate::log::documented_row;
 
     fn spec(options: &str) -> RunSpec {
         let line = format!("perf_test {options}");

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::log::second::Row;
+use crate::log::RowEntry;
 use crate::log::{document::Document, external_info::ExternalInfo};
 use perf_worker::choice::Choice;
 use perf_worker::measure::moments::Moments;
@@ -39,7 +39,7 @@ impl JsonLog {
     ///
     /// # Errors
     /// If the file cannot be written; the document is then unchanged.
-    pub fn row(&mut self, row: &Row) -> io::Result<()> {
+    pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
         self.document.push(&fields(row, self.layout))
     }
 
@@ -96,27 +96,27 @@ fn header(path: &Path, spec: &RunSpec, run_id: &str, external: &ExternalInfo) ->
     header
 }
 
-fn fields(row: &Row, layout: Layout) -> Map<String, Value> {
+fn fields(row: &RowEntry, layout: Layout) -> Map<String, Value> {
     let mut fields = Map::new();
     for (name, value) in [
-        ("experiment_start", json!(row.end_ns)),
-        ("loop_start", json!(row.length_ns)),
-        ("num_samples_received", json!(row.per_second(row.received.samples))),
-        ("num_samples_sent", json!(row.per_second(row.sent.samples))),
-        ("num_samples_lost", json!(row.per_second(row.received.lost()))),
+        ("experiment_start", json!(row.end_ns())),
+        ("loop_start", json!(row.length_ns())),
+        ("num_samples_received", json!(row.per_second(row.total.received.samples))),
+        ("num_samples_sent", json!(row.per_second(row.total.sent.samples))),
+        ("num_samples_lost", json!(row.per_second(row.total.received.lost()))),
         ("total_data_received", json!(row.data_received())),
     ] {
         fields.insert(name.to_owned(), value);
     }
-    put_moments(&mut fields, "latency", &row.latency_s());
+    put_moments(&mut fields, "latency", &row.total.latency.spread().moments_s());
     if layout == Layout::V1 {
-        put_moments(&mut fields, "pub_loop_time_reserve", &row.publisher_loop_s());
+        put_moments(&mut fields, "pub_loop_time_reserve", &row.total.loop_reserve.moments_s());
         put_moments(&mut fields, "sub_loop_time_reserve", &Moments::default());
     }
-    for (name, value) in FIELDS.iter().zip(row.usage.fields()) {
+    for (name, value) in FIELDS.iter().zip(row.accounts.usage.fields()) {
         fields.insert(format!("sys_tracker_ru_{name}"), json!(value));
     }
-    fields.insert("cpu_info_cpu_cores".to_owned(), json!(row.cores));
+    fields.insert("cpu_info_cpu_cores".to_owned(), json!(row.accounts.cores));
     fields.insert("cpu_info_cpu_usage".to_owned(), json!(row.all_cores_percent()));
     fields
 }
@@ -138,7 +138,7 @@ fn put_moments(fields: &mut Map<String, Value>, group: &str, moments_s: &Moments
 mod tests {
     use super::*;
     use crate::cli;
-    use crate::log::second::documented_row;
+    use crate::log::documented_row;
 
     fn log_of(options: &str, change: impl FnOnce(&mut RunSpec), external: &ExternalInfo) -> Value {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! The results of a run for people and programs: tables, summary, logs.
 //!
-//! The input is a [`Row`] for each second and a [`Summary`] at the end; no middleware is known here.
+//! The input is a [`RowEntry`] for each second and a [`Summary`] at the end; no middleware is known here.
 
 pub mod csv;
 pub mod heading;
@@ -19,7 +19,7 @@ use std::sync::mpsc::Sender;
 
 use crate::common::error::Failure;
 use crate::common::warning::{Warning, WarningKind};
-use crate::log::second::Row;
+use crate::log::RowEntry;
 use crate::log::{self, Summary};
 use crate::system::{System, root_folder};
 use crate::topology::Topology;
@@ -143,15 +143,15 @@ impl Reports {
     ///
     /// # Errors
     /// [`Failure::Measurement`] if the console cannot be written: no reader is left.
-    pub fn row(&mut self, row: &Row) -> Result<Vec<String>, Failure> {
-        let ends_s = row.t_experiment_s() - row.t_loop_s();
+    pub fn row(&mut self, row: &RowEntry) -> Result<Vec<String>, Failure> {
+        let ends_s = row.t_s - row.length_s;
         let lost = |kind: &str, error: &io::Error| {
             format!("the {kind} log ends after {ends_s:.0} s: {error}. Its rows so far are complete")
         };
         let mut given_up = Vec::new();
         if let Some(rows) = &self.rows {
             // Fails if nobody looks any more.
-            let _ = rows.send(row.sent.samples);
+            let _ = rows.send(row.total.sent.samples);
         }
         if let Some(Err(error)) = self.csv.as_mut().map(|log| log.row(row)) {
             given_up.push(lost("CSV", &error));

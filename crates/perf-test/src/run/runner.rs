@@ -1,13 +1,12 @@
 //! The runner: one run as its users see it, with heading, tables, logs, summary, pictures and verdicts.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 
 use gantry::printable;
 
 use crate::{
-    common::{error::Failure, interrupt::Interrupt, topic::full_name},
+    common::{error::Failure, interrupt::Interrupt, topic::full_name, verdict::Verdict, warning::Warning},
     communicator::Communicator,
     judge::requirement::Requirement,
     log::Summary,
@@ -20,7 +19,45 @@ use crate::{
     run::coordinator,
     system::own_process,
 };
-use perf_worker::run_spec::RunSpec;
+use perf_worker::{run_spec::RunSpec, worker::protocol::Plan};
+
+/// One run, of endpoints or of a topology: its processes, its outputs and its judges.
+pub struct Run<'a> {
+    /// Its conditions.
+    pub spec: &'a RunSpec,
+    /// The middleware.
+    pub communicator: &'a Communicator,
+    /// The plans of its workers.
+    pub plans: Vec<Plan>,
+    /// Its outputs.
+    pub reports: Reports,
+    /// The lines before the first row.
+    pub heading: Vec<String>,
+    /// The warnings besides those about figures.
+    pub warnings: &'a dyn Fn(&Summary) -> Vec<Warning>,
+    /// The verdicts on the figures and the warnings.
+    pub verdicts: &'a dyn Fn(&Summary) -> Vec<Verdict>,
+    /// The lines after the last row.
+    pub ending: &'a dyn Fn(&Summary) -> Vec<String>,
+}
+
+impl Run<'_> {
+    /// Measures, judges and reports. The outputs are still open for lines.
+    ///
+    /// # Errors
+    /// The run could not begin or failed.
+    pub fn measure(self, interrupt: &Interrupt) -> Result<(Summary, Reports), Failure> {
+        let Run { spec, communicator, plans, mut reports, heading, .. } = self;
+        reports.lines(&heading)?;
+        let mut summary = coordinator::run(spec, communicator, plans, &mut reports, interrupt)?;
+        summary.warnings.extend((self.warnings)(&summary));
+        summary.warnings.extend(summary.figure_warnings(spec));
+        summary.requirements = (self.verdicts)(&summary);
+        summary.warnings.extend(reports.finish(&summary));
+        reports.lines(&(self.ending)(&summary))?;
+        Ok((summary, reports))
+    }
+}
 
 /// The settings that all runs of a command share.
 #[derive(Debug)]
@@ -29,6 +66,8 @@ pub struct Runner {
     pub outputs: Outputs,
     /// The requirements for each run.
     pub requirements: Vec<Requirement>,
+    /// Warnings and verdicts go to standard error if the console shows nothing.
+    pub has_messages: bool,
     /// The interrupt of the user.
     pub interrupt: Interrupt,
 }
@@ -39,12 +78,7 @@ impl Runner {
     /// # Errors
     /// The run could not begin, failed, or did not meet its requirements.
     pub fn once(&self, spec: &RunSpec) -> Result<(), Failure> {
-        let summary = self.measure(spec, &self.outputs, &[])?;
-        complete(&summary)?;
-        match missed(&summary) {
-            0 => Ok(()),
-            count => Err(Failure::NotMet(format!("{count} of {} requirements not met", summary.requirements.len()))),
-        }
+        all_met(&self.measure(spec, &self.outputs, None)?, "requirements")
     }
 
     /// Measures one of several runs, whose logs have `suffix` in their names. It must be complete. Also returns the
@@ -53,7 +87,7 @@ impl Runner {
     /// # Errors
     /// The run could not begin, failed, or was ended early; then the others must not begin.
     pub fn one_of_several(&self, spec: &RunSpec, title: &str, suffix: &str) -> Result<(Summary, usize), Failure> {
-        let summary = self.measure(spec, &self.outputs.named(suffix), &heading_of(title))?;
+        let summary = self.measure(spec, &self.outputs.named(suffix), Some(title))?;
         complete(&summary)?;
         if summary.stopped_early {
             let sentence = "stopped early: the remaining runs were not started, and the earlier ones are not combined";
@@ -63,32 +97,30 @@ impl Runner {
         Ok((summary, missed))
     }
 
-    /// Measures and reports one run under a title, and judges nothing.
+    /// Measures and reports one run, and judges it by the requirements.
     ///
     /// # Errors
     /// The run could not begin or failed.
-    pub fn measure_titled(&self, spec: &RunSpec, title: &str) -> Result<Summary, Failure> {
-        self.measure(spec, &self.outputs, &heading_of(title))
-    }
-
-    fn measure(&self, spec: &RunSpec, outputs: &Outputs, title: &[String]) -> Result<Summary, Failure> {
+    pub fn measure(&self, spec: &RunSpec, outputs: &Outputs, title: Option<&str>) -> Result<Summary, Failure> {
         let (communicator, run_id, topic) = begin(spec)?;
-        let mut reports = Reports::open(outputs, spec, &run_id, &topic, None)?;
-        reports.lines(title)?;
-        reports.lines(&heading(spec, &topic, &own_process()))?;
-        name_logs(&mut reports, outputs)?;
-        reports.lines(&legend(outputs.tables))?;
-        let mut summary =
-            coordinator::run(spec, &communicator, coordinator::plans(spec, &topic), &mut reports, &self.interrupt)?;
-        let ending =
-            if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
-        reports.lines(&[ending.to_owned()])?;
-        summary.warnings.extend(summary.figure_warnings(spec));
-        summary.requirements = self.requirements.iter().map(|requirement| requirement.judge(&summary)).collect();
-        summary.warnings.extend(reports.finish(&summary));
-        reports.lines(&summary.lines(spec))?;
-        let verdicts = &summary.requirements;
-        reports.lines(&verdicts.iter().map(|verdict| format!("  required      {verdict}")).collect::<Vec<String>>())?;
+        let title = title.map(|title| [String::new(), format!("=== {title} ==="), String::new()]);
+        let heading = title.into_iter().flatten().chain(heading(spec, &topic, &own_process()));
+        let run = Run {
+            spec,
+            communicator: &communicator,
+            plans: coordinator::plans(spec, &topic),
+            reports: Reports::open(outputs, spec, &run_id, &topic, None)?,
+            heading: heading.chain(names_of_logs(outputs)).chain(legend(outputs.tables)).collect(),
+            warnings: &|_| Vec::new(),
+            verdicts: &|run| self.requirements.iter().map(|requirement| requirement.judge(run)).collect(),
+            ending: &|summary| {
+                let end =
+                    if summary.stopped_early { "Stopped early. Exiting." } else { "Maximum runtime reached. Exiting." };
+                let verdicts = summary.requirements.iter().map(|verdict| format!("  required      {verdict}"));
+                std::iter::once(end.to_owned()).chain(summary.lines(spec)).chain(verdicts).collect()
+            },
+        };
+        let (summary, mut reports) = run.measure(&self.interrupt)?;
         if outputs.plot {
             // The run is valid without its picture, and the log allows to draw it again.
             match plot::write_beside_each(outputs) {
@@ -99,17 +131,12 @@ impl Runner {
                 Err(sentence) => print_to_stderr([sentence]),
             }
         }
-        if !outputs.console {
+        if self.has_messages && !outputs.console {
             print_to_stderr(&summary.warnings);
-            print_to_stderr(verdicts);
+            print_to_stderr(&summary.requirements);
         }
         Ok(summary)
     }
-}
-
-/// The title of one of several runs, as lines of text.
-fn heading_of(title: &str) -> [String; 3] {
-    [String::new(), format!("=== {title} ==="), String::new()]
 }
 
 /// Measures one run without any output. `rows` gets the number of messages sent in each second after it.
@@ -121,20 +148,6 @@ pub fn measure_quietly(spec: &RunSpec, interrupt: &Interrupt, rows: Option<Sende
     coordinator::run(spec, &communicator, coordinator::plans(spec, &topic), &mut Reports::quiet(rows), interrupt)
 }
 
-/// Measures one run whose only output is the full log at `log`, if one is named.
-///
-/// # Errors
-/// The run could not begin or failed.
-pub fn measure_to_log(spec: &RunSpec, log: Option<PathBuf>, interrupt: &Interrupt) -> Result<Summary, Failure> {
-    let (communicator, run_id, topic) = begin(spec)?;
-    let outputs = Outputs { full: log, ..Outputs::default() };
-    let mut reports = Reports::open(&outputs, spec, &run_id, &topic, None)?;
-    let mut summary = coordinator::run(spec, &communicator, coordinator::plans(spec, &topic), &mut reports, interrupt)?;
-    summary.warnings.extend(summary.figure_warnings(spec));
-    summary.warnings.extend(reports.finish(&summary));
-    Ok(summary)
-}
-
 /// The middleware of a run, its id and the full name of its topic. Removes the files of an earlier run that was killed.
 fn begin(spec: &RunSpec) -> Result<(Communicator, String, String), Failure> {
     let communicator = Communicator::find(&spec.communicator).map_err(Failure::Usage)?;
@@ -144,24 +157,34 @@ fn begin(spec: &RunSpec) -> Result<(Communicator, String, String), Failure> {
     Ok((communicator, run_id, topic))
 }
 
-/// Prints the names of the logs. A name that was generated here is printed even if the console shows nothing else.
-fn name_logs(reports: &mut Reports, outputs: &Outputs) -> Result<(), Failure> {
-    for (kind, log) in [("CSV", &outputs.csv), ("JSON", &outputs.json), ("full", &outputs.full)] {
-        if let Some(path) = log {
-            let line = format!("{kind} log: {}", path.display());
-            if outputs.log_named_here && !outputs.console {
-                print_to_stderr([&line]);
-            }
-            reports.lines(&[line, String::new()])?;
-        }
+/// The names of the logs as lines. A name that was generated here is printed even if the console shows nothing else.
+fn names_of_logs(outputs: &Outputs) -> Vec<String> {
+    let logs = [("CSV", &outputs.csv), ("JSON", &outputs.json), ("full", &outputs.full)];
+    let named = logs.iter().filter_map(|(kind, log)| Some(format!("{kind} log: {}", log.as_ref()?.display())));
+    let named: Vec<String> = named.collect();
+    if outputs.log_named_here && !outputs.console {
+        print_to_stderr(&named);
     }
-    Ok(())
+    named.into_iter().flat_map(|line| [line, String::new()]).collect()
 }
 
 fn print_to_stderr(lines: impl IntoIterator<Item = impl std::fmt::Display>) {
     for line in lines {
         // Fails only if the console has gone.
         let _ = writeln!(std::io::stderr().lock(), "perf_test: {}", printable(&line.to_string(), &['\n', '\t']));
+    }
+}
+
+/// The end of the program after a run: a failure if its figures are worthless, its logs are not complete, or one of its
+/// `limits` is not met.
+///
+/// # Errors
+/// As said.
+pub fn all_met(summary: &Summary, limits: &str) -> Result<(), Failure> {
+    complete(summary)?;
+    match missed(summary) {
+        0 => Ok(()),
+        missed => Err(Failure::NotMet(format!("{missed} of {} {limits} not met", summary.requirements.len()))),
     }
 }
 

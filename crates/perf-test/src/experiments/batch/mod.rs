@@ -30,10 +30,7 @@ use crate::{
     common::{error::Failure, interrupt::Interrupt, warning::WarningKind},
     log::Summary,
     report::outputs::Outputs,
-    run::{
-        runner::{Runner, measure_to_log},
-        topology::Robot,
-    },
+    run::{runner::Runner, topology::Robot},
 };
 pub use contestant::{ALL, Contestant, contestants, wait_of};
 use folder::Earlier;
@@ -86,6 +83,15 @@ impl Outcome {
         match self {
             Outcome::Measured(summary) => Some(summary),
             Outcome::Missing(_) | Outcome::NotDone => None,
+        }
+    }
+
+    /// The reason why there are no figures, if the run was tried.
+    #[must_use]
+    pub fn shortfall(&self) -> Option<&Shortfall> {
+        match self {
+            Outcome::Missing(shortfall) => Some(shortfall),
+            Outcome::Measured(_) | Outcome::NotDone => None,
         }
     }
 }
@@ -172,7 +178,7 @@ impl Batch {
                 progress.begin(index, &run.title, found.reason());
                 let began = Instant::now();
                 let outcome = before(index).map_or_else(|sentence| self.refuse(run, sentence), |()| self.run(run));
-                progress.end(index, &run.title, shortfall_of(&outcome), began.elapsed());
+                progress.end(index, &run.title, outcome.shortfall(), began.elapsed());
                 outcome
             };
             outcomes.push(outcome);
@@ -228,15 +234,13 @@ impl Batch {
     fn measure(&self, run: &PlannedRun, spec: &RunSpec) -> Result<Summary, Failure> {
         let log = self.folder_of(run).map(|folder| folder.make_room_for(&run.log)).transpose();
         let log = log.map_err(Failure::Usage)?;
-        match &run.robot {
-            Some(robot) => robot.measure_to_log(log, &self.interrupt),
-            None if run.outputs == Outputs::default() => measure_to_log(spec, log, &self.interrupt),
-            None => {
-                let outputs = Outputs { full: log.or_else(|| run.outputs.full.clone()), ..run.outputs.clone() };
-                let runner = Runner { outputs, requirements: Vec::new(), interrupt: self.interrupt.clone() };
-                runner.measure_titled(spec, &run.title)
-            }
+        let outputs = Outputs { full: log.or_else(|| run.outputs.full.clone()), ..run.outputs.clone() };
+        if let Some(robot) = &run.robot {
+            return robot.measure(&outputs, &self.interrupt);
         }
+        let has_messages = run.outputs != Outputs::default();
+        let runner = Runner { outputs, requirements: Vec::new(), has_messages, interrupt: self.interrupt.clone() };
+        runner.measure(spec, &runner.outputs, Some(&run.title))
     }
 
     /// The folder, if the run leaves something there.
@@ -248,8 +252,7 @@ impl Batch {
 /// The shortfall of a run that is not tried, because the last runs of its kind have failed one after the other.
 fn repeated_failure(run: &PlannedRun, runs: &[PlannedRun], outcomes: &[Outcome]) -> Option<Shortfall> {
     let earlier = runs.iter().zip(outcomes).rev().filter(|(other, _)| is_same(run, other));
-    let failures: Vec<&Shortfall> =
-        earlier.map_while(|(_, outcome)| shortfall_of(outcome)).take(MOST_FAILURES).collect();
+    let failures: Vec<&Shortfall> = earlier.map_while(|(_, outcome)| outcome.shortfall()).take(MOST_FAILURES).collect();
     let last = failures.first().filter(|_| failures.len() == MOST_FAILURES)?;
     Some(Shortfall { kind: last.kind, sentence: last.sentence.clone(), ..Shortfall::of(run) })
 }
@@ -260,13 +263,6 @@ fn is_same(one: &PlannedRun, other: &PlannedRun) -> bool {
     let (Ok(spec), Ok(other_spec)) = (&one.spec, &other.spec) else { return false };
     let alike = |spec: &RunSpec| RunSpec { max_runtime_s: 0, warmup_s: 0, ignore_s: 0, ..spec.clone() };
     one.contestant == other.contestant && alike(spec) == alike(other_spec)
-}
-
-fn shortfall_of(outcome: &Outcome) -> Option<&Shortfall> {
-    match outcome {
-        Outcome::Missing(shortfall) => Some(shortfall),
-        Outcome::Measured(_) | Outcome::NotDone => None,
-    }
 }
 
 /// The reason why a run that came to its end has no good figures, with the fate of its processes.

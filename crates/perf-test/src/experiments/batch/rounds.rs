@@ -2,9 +2,10 @@
 //! that a slow change of the machine concerns all kinds.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::{Batch, Outcome, PlannedRun};
-use crate::{common::error::Failure, report::outputs::Outputs};
+use crate::{common::error::Failure, report::outputs::Outputs, run::topology::Robot};
 use perf_worker::run_spec::RunSpec;
 
 /// The length of a warm-up run, s.
@@ -21,6 +22,8 @@ pub struct Kind {
     pub log: PathBuf,
     /// The run, or the sentence of its refusal.
     pub spec: Result<RunSpec, String>,
+    /// The topology, if it is the run of one.
+    pub robot: Option<Arc<Robot>>,
     /// Its outputs besides that log.
     pub outputs: Outputs,
 }
@@ -49,6 +52,21 @@ impl Batch {
     /// # Errors
     /// As [`Batch::run_all`].
     pub fn run_rounds(&self, kinds: &[Kind], rounds: u32, has_warmups: bool) -> Result<Vec<KindOutcomes>, Failure> {
+        self.run_rounds_after(kinds, rounds, has_warmups, |_| Ok(()))
+    }
+
+    /// Does all rounds as [`Batch::run_rounds`], each run after `before`, which gets the index of its kind. The sentence
+    /// of its error is the refusal of that run.
+    ///
+    /// # Errors
+    /// As [`Batch::run_all`].
+    pub fn run_rounds_after(
+        &self,
+        kinds: &[Kind],
+        rounds: u32,
+        has_warmups: bool,
+        mut before: impl FnMut(usize) -> Result<(), String>,
+    ) -> Result<Vec<KindOutcomes>, Failure> {
         let is_there = |kind: &Kind| {
             let runs: Vec<PlannedRun> = (1..=rounds).map(|round| kind.planned(Some(round), rounds)).collect();
             self.is_complete(&runs.iter().collect::<Vec<_>>())
@@ -56,7 +74,8 @@ impl Batch {
         let warmups = kinds.iter().map(|kind| has_warmups && !is_there(kind)).collect::<Vec<bool>>();
         let order = order(&warmups, rounds);
         let planned = |(index, round): &(usize, Option<u32>)| Some(kinds.get(*index)?.planned(*round, rounds));
-        let outcomes = self.run_all(&order.iter().filter_map(planned).collect::<Vec<_>>())?;
+        let planned: Vec<PlannedRun> = order.iter().filter_map(planned).collect();
+        let outcomes = self.run_all_after(&planned, |run| order.get(run).map_or(Ok(()), |(kind, _)| before(*kind)))?;
         let mut found = vec![KindOutcomes::default(); kinds.len()];
         for ((index, round), outcome) in order.into_iter().zip(outcomes) {
             let Some(own) = found.get_mut(index) else { continue };
@@ -105,7 +124,7 @@ impl Kind {
             title: format!("{}{what}", self.title),
             log: PathBuf::from(format!("{}-{file}.json", self.log.display())),
             spec: if round.is_none() { spec.map(short) } else { spec },
-            robot: None,
+            robot: self.robot.clone(),
             outputs,
             is_warmup: round.is_none(),
         }
@@ -133,6 +152,7 @@ mod tests {
             title: "mock 4MB".to_owned(),
             log: "4MB/mock".into(),
             spec: Err("no such rate".to_owned()),
+            robot: None,
             outputs,
         };
         let shown = |round, rounds| {

@@ -80,7 +80,7 @@ fn each_refusal_has_its_own_sentence_and_file() {
     });
     let outcomes = batch.run_all(&runs).unwrap();
     for (name, outcome) in types.iter().zip(&outcomes) {
-        assert_eq!(shortfall_of(outcome).unwrap().sentence, format!("x has no {name}"));
+        assert_eq!(outcome.shortfall().unwrap().sentence, format!("x has no {name}"));
         let told = value(&folder.path().join(format!("{name}.failed.json")));
         assert_eq!((&told["title"], &told["kind"]), (&json!(format!("x {name}")), &json!("refused")));
     }

@@ -17,20 +17,20 @@ mod setup;
 mod table;
 mod text;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use journal::restore_left;
 use knobs::{Machine, Readiness};
-use plan::{Condition, Plan, ResolvedRun, RunEntry};
+use plan::{Condition, Plan, ResolvedRun};
 use record::{Gap, Record};
 pub use table::Comparison;
 
 use crate::{
     cli::{ConditionsMergeOptions, ConditionsOptions},
     common::{error::Failure, interrupt::Interrupt},
-    experiments::batch::{Batch, Folder, Outcome, PlannedRun},
+    experiments::batch::{Batch, Folder, Kind, KindOutcomes, Outcome},
     log::figures::{CPU, Figure, LATE, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE},
     report::outputs::Outputs,
     system::{self, System, root::Root},
@@ -121,68 +121,48 @@ fn ready(plan: &Plan, root: &Path) -> Result<Vec<Option<String>>, String> {
 
 /// Does all rounds. Returns the reason why the experiment is not complete, or the machine not as it was.
 fn run(plan: &Plan, here: &[&Condition], batch: &Batch, root: &Path) -> Result<Option<String>, Failure> {
-    let (conditions, planned) = planned(plan, here).map_err(Failure::Usage)?;
+    let (conditions, kinds) = kinds(plan, here).map_err(Failure::Usage)?;
     let mut machine = Machine::open(root).map_err(Failure::Usage)?;
-    let outcomes = batch.run_all_after(&planned, |index| match conditions.get(index) {
+    let outcomes = batch.run_rounds_after(&kinds, plan.rounds, false, |kind| match conditions.get(kind) {
         Some(condition) => machine.change_to(condition),
         None => Ok(()),
     });
     // Also after an error of a run. The figures are good, so the table follows.
     let not_restored = machine.restore().err().map(|why| format!("the machine is not as it was: {why}"));
-    let problems: Vec<String> = not_restored.into_iter().chain(incomplete(&planned, &outcomes?)).collect();
+    let problems: Vec<String> = not_restored.into_iter().chain(incomplete(&kinds, &outcomes?)).collect();
     Ok((!problems.is_empty()).then(|| problems.join("; ")))
 }
 
-/// All runs in their order, and the condition of each.
-fn planned<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition>, Vec<PlannedRun>), String> {
-    // Once for all rounds, because another program may have to be asked.
-    let mut of_conditions: Vec<(&Condition, Vec<(&RunEntry, ResolvedRun)>)> = Vec::new();
+/// The kinds of run: each run of the plan under each condition, and the condition of each kind.
+fn kinds<'a>(plan: &Plan, here: &[&'a Condition]) -> Result<(Vec<&'a Condition>, Vec<Kind>), String> {
+    let (mut conditions, mut kinds) = (Vec::new(), Vec::new());
     for condition in here {
-        let resolve = |entry| Ok((entry, RunEntry::resolve(entry, condition)?));
-        of_conditions.push((condition, plan.runs.iter().map(resolve).collect::<Result<_, String>>()?));
-    }
-    let (mut conditions, mut planned) = (Vec::new(), Vec::new());
-    for round in 1..=plan.rounds {
-        for (condition, runs) in &of_conditions {
-            for (entry, ResolvedRun { spec, robot }) in runs {
-                let name = format!("{} under {}", entry.label, condition.name);
-                conditions.push(*condition);
-                planned.push(PlannedRun {
-                    title: format!("{name}, round {round} of {}", plan.rounds),
-                    contestant: name,
-                    log: Record::log(condition, &entry.label, round),
-                    spec: spec.clone(),
-                    robot: robot.clone(),
-                    outputs: Outputs::default(),
-                    is_warmup: false,
-                });
-            }
+        for run in &plan.runs {
+            let ResolvedRun { spec, robot } = run.resolve(condition)?;
+            let title = format!("{} under {}", run.label, condition.name);
+            let (contestant, log) = (title.clone(), Record::stem(condition, &run.label));
+            conditions.push(*condition);
+            kinds.push(Kind { contestant, title, log, spec, robot, outputs: Outputs::default() });
         }
-        of_conditions.reverse();
     }
-    Ok((conditions, planned))
+    Ok((conditions, kinds))
 }
 
 /// The reason why the runs are not complete: the user has ended them, or there is a run under a condition without any
 /// figure.
-fn incomplete(planned: &[PlannedRun], outcomes: &[Outcome]) -> Option<String> {
-    let not_done = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::NotDone)).count();
+fn incomplete(kinds: &[Kind], outcomes: &[KindOutcomes]) -> Option<String> {
+    let not_done = KindOutcomes::not_done(outcomes);
     if not_done > 0 {
         return Some(format!(
             "ended early: runs not done: {not_done}. With the same --results the command goes on from there"
         ));
     }
-    let mut reasons: BTreeMap<&str, Option<&str>> = BTreeMap::new();
-    for (run, outcome) in planned.iter().zip(outcomes) {
-        match outcome {
-            Outcome::Missing(shortfall) => {
-                reasons.entry(&run.contestant).or_insert(Some(&shortfall.sentence));
-            }
-            _ => drop(reasons.insert(&run.contestant, None)),
-        }
-    }
-    let without: Vec<String> =
-        reasons.into_iter().filter_map(|(name, reason)| Some(format!("{name}: {}", reason?))).collect();
+    let reason = |(kind, outcomes): (&Kind, &KindOutcomes)| {
+        let is_measured = outcomes.rounds.iter().any(|outcome| outcome.measured().is_some());
+        let shortfall = outcomes.rounds.iter().find_map(Outcome::shortfall).filter(|_| !is_measured)?;
+        Some(format!("{}: {}", kind.title, shortfall.sentence))
+    };
+    let without: Vec<String> = kinds.iter().zip(outcomes).filter_map(reason).collect();
     (!without.is_empty()).then(|| format!("without figures: {}", without.join("; ")))
 }
 

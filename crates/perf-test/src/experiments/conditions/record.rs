@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::plan::{Condition, Plan, RunEntry};
+use super::plan::{Condition, LabelledRun, Plan};
 use super::setup::Setup;
 use crate::{
     experiments::batch::{Folder, SHORTFALL_SUFFIX, Shortfall, file_name},
@@ -32,13 +32,7 @@ pub struct Record {
     /// Its place in the plan.
     position: usize,
     rounds: u32,
-    runs: Vec<RecordedRun>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct RecordedRun {
-    label: String,
-    arguments: Vec<String>,
+    runs: Vec<LabelledRun>,
 }
 
 /// The measured rounds of one run under one condition.
@@ -80,16 +74,20 @@ impl Record {
     /// Of a condition of a plan.
     #[must_use]
     pub fn new(plan: &Plan, position: usize, condition: &Condition, skipped: Option<String>) -> Record {
-        let of_one = |run: &RunEntry| RecordedRun { label: run.label.clone(), arguments: run.arguments.clone() };
-        let runs = plan.runs.iter().map(of_one).collect();
-        let schema = SCHEMA.to_owned();
+        let (schema, runs) = (SCHEMA.to_owned(), plan.runs.clone());
         Record { schema, condition: condition.clone(), skipped, position, rounds: plan.rounds, runs }
     }
 
     /// The log of a round of a run, relative to the folder of results.
     #[must_use]
     pub fn log(condition: &Condition, label: &str, round: u32) -> PathBuf {
-        PathBuf::from(condition.folder()).join(format!("{}-round{round}.json", file_name(label)))
+        PathBuf::from(format!("{}-round{round}.json", Record::stem(condition, label).display()))
+    }
+
+    /// The same without the round and the suffix.
+    #[must_use]
+    pub fn stem(condition: &Condition, label: &str) -> PathBuf {
+        PathBuf::from(condition.folder()).join(file_name(label))
     }
 
     /// Writes it into a folder of results. A condition that was measured before and is skipped now keeps its runs, so
@@ -103,7 +101,7 @@ impl Record {
             if self.skipped.is_some() && again {
                 return Ok(()); // it cannot be measured again here
             }
-            let is_other = |own: &RecordedRun| {
+            let is_other = |own: &LabelledRun| {
                 earlier.runs.iter().any(|run| run.label == own.label && run.arguments != own.arguments)
             };
             if !again && (earlier.condition != self.condition || self.runs.iter().any(is_other)) {
@@ -179,7 +177,7 @@ pub fn read(folder: &Path, known: &mut BTreeSet<String>) -> Result<(Vec<Measured
 fn rounds(
     folder: &Path,
     record: &Record,
-    run: &RecordedRun,
+    run: &LabelledRun,
     known: &mut BTreeSet<String>,
 ) -> Result<(Vec<Measured>, Option<Gap>), String> {
     let mut found: Vec<Measured> = Vec::new();

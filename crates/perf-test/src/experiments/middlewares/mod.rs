@@ -135,6 +135,7 @@ fn kind(case: &Case, contestant: &Contestant) -> Kind {
         title: format!("{label} {name}"),
         log: PathBuf::from(file_name(name)).join(file_name(label)),
         spec: contestant.spec(&case.options),
+        robot: None,
         outputs: Outputs::default(),
     }
 }

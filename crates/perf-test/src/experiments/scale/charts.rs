@@ -31,8 +31,8 @@ impl Scale {
                 "memory (MiB)",
                 false,
                 vec![
-                    curve("measured", &|of| mib(of.memory_kib)),
-                    estimated("estimate", &|cost| mib(cost.memory_kib)),
+                    curve("measured", &|of| mib(of.pss_kib)),
+                    estimated("estimate", &|cost| mib(cost.pss_kib)),
                     curve("instrument", &|of| mib(of.instrument_kib)),
                 ],
             ),

@@ -14,7 +14,7 @@ pub struct Cost {
     /// CPU time, percent of one core.
     pub cpu_percent: f64,
     /// Resident memory without that of the instrument, KiB.
-    pub memory_kib: f64,
+    pub pss_kib: f64,
 }
 
 /// The costs of single parts, fitted to measured topologies.
@@ -51,13 +51,13 @@ impl Estimate {
             let rows: Vec<Vec<f64>> = measured.iter().map(|(load, _)| row(load)).collect();
             fit(&rows, &measured.iter().map(|(_, cost)| value(cost)).collect::<Vec<f64>>())
         };
-        Some(Estimate { cpu: of(for_cpu, |of| of.cpu_percent)?, memory: of(for_memory, |of| of.memory_kib)? })
+        Some(Estimate { cpu: of(for_cpu, |of| of.cpu_percent)?, memory: of(for_memory, |of| of.pss_kib)? })
     }
 
     /// The cost of a topology.
     #[must_use]
     pub fn cost(&self, load: &Load) -> Cost {
-        Cost { cpu_percent: predict(&for_cpu(load), &self.cpu), memory_kib: predict(&for_memory(load), &self.memory) }
+        Cost { cpu_percent: predict(&for_cpu(load), &self.cpu), pss_kib: predict(&for_memory(load), &self.memory) }
     }
 
     /// How many times a load a machine holds in [`FULL`] of its cores and of its memory, KiB. The load has its
@@ -68,8 +68,8 @@ impl Estimate {
         let once = self.cost(&Load { processes: load.processes, wake_ups_hz: load.wake_ups_hz, ..Load::default() });
         let times = |room: f64, of_one: f64| if of_one > 0.0 { (room / of_one).max(0.0) } else { f64::INFINITY };
         let by_cpu = times(FULL * f64::from(cores) * 100.0 - once.cpu_percent, all.cpu_percent - once.cpu_percent);
-        let of_one_kib = all.memory_kib - once.memory_kib;
-        let by_memory = memory_kib.map_or(f64::INFINITY, |kib| times(FULL * kib as f64 - once.memory_kib, of_one_kib));
+        let of_one_kib = all.pss_kib - once.pss_kib;
+        let by_memory = memory_kib.map_or(f64::INFINITY, |kib| times(FULL * kib as f64 - once.pss_kib, of_one_kib));
         Held { cores, times: by_cpu.min(by_memory), is_limited_by_memory: by_memory < by_cpu }
     }
 
@@ -134,7 +134,7 @@ mod tests {
     fn cost(load: &Load) -> Cost {
         Cost {
             cpu_percent: (3.0 * load.sent_hz + 5.0 * load.received_hz) / 1e4,
-            memory_kib: 4096.0 + 8192.0 * load.processes + 20.0 * load.publishers + 10.0 * load.subscriptions,
+            pss_kib: 4096.0 + 8192.0 * load.processes + 20.0 * load.publishers + 10.0 * load.subscriptions,
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
         let unseen = load(700.0, 20.0, 3.0);
         let (found, wanted) = (estimate.cost(&unseen), cost(&unseen));
         assert!((found.cpu_percent / wanted.cpu_percent - 1.0).abs() < 1e-3, "{found:?} {wanted:?}");
-        assert!((found.memory_kib / wanted.memory_kib - 1.0).abs() < 1e-3, "{found:?} {wanted:?}");
+        assert!((found.pss_kib / wanted.pss_kib - 1.0).abs() < 1e-3, "{found:?} {wanted:?}");
         // A node of 4 x 10 messages sent and 6 x 10 received a second: 420 µs a second of a core.
         let node = load(1.0, 10.0, 6.0);
         let held = estimate.held(&node, 4, None);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{estimate::Cost, load::Load};
 use crate::log::{
     Summary,
-    figures::{CPU, CPU_PER_MESSAGE, MEAN, P99},
+    figures::{CPU, CPU_PER_MESSAGE, MEAN, P99, PSS},
 };
 use perf_worker::clock::SECOND_NS;
 
@@ -18,9 +18,8 @@ pub struct Figures {
     pub instrument_percent: f64,
     /// CPU time for each received message, ns.
     pub cpu_per_message_ns: Option<f64>,
-    /// The memory at the end as PSS, without the instrument's counts ([`RunMemory`](crate::log::RunMemory)),
-    /// KiB.
-    pub memory_kib: f64,
+    /// The memory at the end as PSS, without the instrument's counts ([`PSS`]), KiB.
+    pub pss_kib: f64,
     /// The memory of these counts, KiB.
     pub instrument_kib: f64,
     /// The mean latency from the send time, ns.
@@ -49,15 +48,14 @@ impl Figures {
     /// Of a run.
     #[must_use]
     pub fn of(run: &Summary) -> Figures {
-        let memory = run.memory();
         let instrument_ns = (run.instrument_used.user_ns + run.instrument_used.system_ns) as f64;
         let sent = &run.total.sent;
         Figures {
             cpu_percent: CPU.value(run).unwrap_or_default(),
             instrument_percent: 100.0 * instrument_ns / (run.measured_s * SECOND_NS as f64).max(1.0),
             cpu_per_message_ns: CPU_PER_MESSAGE.value(run),
-            memory_kib: memory.pss_kib,
-            instrument_kib: memory.instrument_kib,
+            pss_kib: PSS.value(run).unwrap_or_default(),
+            instrument_kib: run.memory().instrument_kib,
             latency_mean_ns: MEAN.value(run),
             latency_p99_ns: P99.value(run),
             start_up_ns: run.start_up_ns.map(|ns| ns as f64),
@@ -74,7 +72,7 @@ impl Figures {
     /// The part that is estimated.
     #[must_use]
     pub fn cost(&self) -> Cost {
-        Cost { cpu_percent: self.cpu_percent, memory_kib: self.memory_kib }
+        Cost { cpu_percent: self.cpu_percent, pss_kib: self.pss_kib }
     }
 
     /// The part of a load that was carried: a message that is not sent costs nothing.

@@ -68,7 +68,7 @@ impl Check {
             let measured = value(&point.figures.as_ref()?.cost());
             (measured > 0.0).then(|| value(&estimated) / measured - 1.0)
         };
-        let (cpu_error, memory_error) = (error(|cost| cost.cpu_percent), error(|cost| cost.memory_kib));
+        let (cpu_error, memory_error) = (error(|cost| cost.cpu_percent), error(|cost| cost.pss_kib));
         Check { point, estimated, cpu_error, memory_error }
     }
 }

@@ -13,15 +13,11 @@ use crate::{
     },
     log::{
         Summary,
-        figures::{REQUIRED, Source},
+        figures::{Figure, REQUIRED, Source},
     },
+    measure::percentiles::PERCENTILES,
 };
 
-/// The metrics and units that the sentences of errors list.
-const AVAILABLE: &str = "min, mean, p50, p90, p99, p99.9, p99.99, max (latency from the stamp, as p99<500us; from the schedule: \
-     response.p99<1ms; lateness of sending: lateness.p99<1ms), lost, lost%, late%, too_late%, late_response%, too_late_response%, duplicates, \
-     reordered, received, rate (per second and publisher), cpu (% of one core), cpu_per_message, rss (at the peaks), warnings; with <, \
-     <=, >, >= or =; times in ns, us, ms or s, memory in KiB or MiB";
 /// The comparison of a value with its bound.
 type Comparison = fn(f64, f64) -> bool;
 
@@ -55,16 +51,30 @@ impl FromStr for Requirement {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Requirement, String> {
-        let at = text.find(['<', '>', '=']).ok_or_else(|| format!("there is no comparison. Available: {AVAILABLE}"))?;
+        let at = text.find(['<', '>', '=']).ok_or_else(|| format!("there is no comparison. {}", available()))?;
         let (name, rest) = text.split_at(at);
         let found = OPERATORS.into_iter().find_map(|(sign, holds)| Some((holds, rest.strip_prefix(sign)?)));
         let (holds, value) = found.ok_or("write <, <=, >, >= or =")?;
         let (name, value) = (name.trim(), value.trim());
-        let (source, unit) =
-            source(name).ok_or_else(|| format!("`{name}` cannot be required. Available: {AVAILABLE}"))?;
+        let (source, unit) = source(name).ok_or_else(|| format!("`{name}` cannot be required. {}", available()))?;
         let bound = bound(value, unit).map_err(|how| format!("`{value}` is not a bound for {name}: {how}"))?;
         Ok(Requirement { text: text.to_owned(), source, unit, holds, bound })
     }
+}
+
+/// The figures and units that can be required, as a sentence.
+fn available() -> String {
+    let percentiles = PERCENTILES.map(|percentile| format!("p{percentile}")).join(", ");
+    let named = |figure: &&Figure| match figure.key.trim_end_matches('%').replace('_', " ") {
+        key if key.eq_ignore_ascii_case(figure.name) => figure.key.to_owned(),
+        _ => format!("{} ({})", figure.key, figure.name),
+    };
+    let figures: Vec<String> = REQUIRED.iter().map(named).collect();
+    format!(
+        "Available: min, mean, {percentiles}, max (latency from the stamp, as p99<500us; from the schedule: response.p99<1ms; lateness of \
+         sending: lateness.p99<1ms), {}; with <, <=, >, >= or =; times in ns, us, ms or s, memory in KiB or MiB, CPU in % of one core",
+        figures.join(", ")
+    )
 }
 
 /// The place of a figure in the summary, and its unit.

@@ -64,6 +64,10 @@ pub static CPU_PER_MESSAGE: Figure = number(
 /// The sum of the peaks of all processes' memory ([`RunMemory`](crate::log::RunMemory)).
 pub static PEAK_MEMORY: Figure =
     figure(["rss", "peak memory", "memory", "memory_kib"], Unit::Memory, |run| Some(run.memory().peak_kib));
+/// The proportional memory of all processes at the end of the run, without the instrument's counts
+/// ([`RunMemory`](crate::log::RunMemory)).
+pub static PSS: Figure =
+    figure(["pss", "memory at the end (PSS)", "PSS", "pss_kib"], Unit::Memory, |run| Some(run.memory().pss_kib));
 /// The messages received, of all subscriptions.
 pub static RECEIVED: Figure = figure(["received", "received", "received", "received"], Unit::Count, |run| {
     Some(run.total.received.samples as f64)
@@ -114,6 +118,12 @@ pub static USAGE: [Figure; 5] = [
 pub static CPU: Figure = figure(["cpu", "CPU", "CPU (% of a core)", "cpu_percent"], Unit::PercentOfCore, |run| {
     Some(run.core_percent + run.daemons.iter().map(|daemon| daemon.core_percent).sum::<f64>())
 });
+/// The late messages.
+pub static LATE_COUNT: Figure =
+    sum(["late", "late messages", "late", "late"], |run| Some(run.total.received.late as f64));
+/// The too late messages.
+pub static TOO_LATE_COUNT: Figure =
+    sum(["too_late", "too late messages", "too late", "too_late"], |run| Some(run.total.received.too_late as f64));
 /// The late messages among those received.
 pub static LATE: Figure =
     figure(["late%", "late", "late", "late_percent"], Unit::Percent, |run| of_received(run, run.total.received.late));
@@ -145,7 +155,7 @@ pub static REORDERED: Figure = sum(["reordered", "reordered", "reordered", "reor
 });
 /// The messages sent per second, of each publisher.
 pub static RATE: Figure = number(
-    ["rate", "rate", "rate (Hz)", "achieved_hz"],
+    ["rate", "rate of each publisher", "rate (Hz)", "achieved_hz"],
     Unit::Frequency,
     |run| (!run.publishers.is_empty()).then_some(run.achieved_hz),
     "this run has no publisher",

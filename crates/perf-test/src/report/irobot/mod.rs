@@ -15,8 +15,8 @@ use std::fs::{File, create_dir_all};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::log::RowEntry;
 use crate::log::Summary;
-use crate::log::second::Row;
 use events::EventLog;
 use perf_worker::{
     clock::SECOND_NS,
@@ -145,11 +145,11 @@ impl Files {
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn row(&mut self, row: &Row) -> io::Result<()> {
+    pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
         let style = self.style;
         if self.sampling.is_none() {
-            let mut files = self.folders.iter_mut().zip(&row.workers);
-            let line = |worker| resources::line(style, row.end_ns, row.cores, worker);
+            let mut files = self.folders.iter_mut().zip(&row.accounts.workers);
+            let line = |worker| resources::line(style, row.end_ns(), row.accounts.cores, worker);
             files.try_for_each(|(folder, worker)| folder.resources.add(&[line(worker)]))?;
         }
         self.write_events()

@@ -1,7 +1,7 @@
 //! `resources.txt`: CPU and memory of a process over time.
 
 use super::style::{Column, Style, column};
-use crate::log::second::WorkerRow;
+use crate::log::WorkerRow;
 
 const COLUMNS: [Column; 7] = [
     column("time[ms]", "time_ms", 15),

@@ -1,7 +1,7 @@
 //! CPU and memory of the processes in a period of the user's (`-s`), from the kernel's accounts of each. Rows have
 //! those of seconds.
 
-use crate::{log::second::WorkerRow, report::summary::is_instrument};
+use crate::{log::WorkerRow, report::summary::is_instrument};
 use perf_worker::{
     clock::now_ns,
     measure::{memory::Memory, threads::ThreadUsage},

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::log::second::{WorkerRow, documented_row};
 use crate::log::{PublisherEntry, Spread, SubscriptionEntry};
+use crate::log::{RowAccounts, WorkerRow, documented_row};
 use crate::report::summary::tests::{of_publisher, of_subscription, spec, summary};
 use perf_worker::measure::{
     events::{Event, Trouble},
@@ -54,7 +54,9 @@ fn files(style: Style) -> BTreeMap<String, String> {
     files.events(Endpoint::Publisher(0), &Events { kept: vec![skipped], more: 0 });
     let memory = Memory { rss_kib: 8000, peak_rss_kib: 9000, virtual_kib: 300_000, ..Memory::default() };
     let workers = vec![WorkerRow { core_percent: 25.0, memory }];
-    files.row(&Row { workers, ..documented_row() }).unwrap();
+    files
+        .row(&RowEntry { accounts: RowAccounts { workers, cores: 2, ..RowAccounts::default() }, ..documented_row() })
+        .unwrap();
     files.finish(&summary).unwrap();
     let read = |entry: io::Result<std::fs::DirEntry>| {
         let entry = entry.unwrap();

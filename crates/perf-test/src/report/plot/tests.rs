@@ -1,15 +1,15 @@
 //! The texts of pictures; every log gives one.
 
 use super::*;
-use crate::log::second::documented_row;
+use crate::log::documented_row_with;
 use crate::log::{Place, RowEntry, Spread, SubscriptionEntry};
 use crate::report::summary::tests::{spec, summary};
-use perf_worker::measure::tally::Received;
+use perf_worker::measure::{histogram::Latencies, tally::Received};
 
 fn log(rows: u32, with_summary: bool) -> Log {
-    let mut row = documented_row();
-    (0..99).for_each(|i| row.latencies.record(4_327_000 + i * 10_000));
-    let row = RowEntry::of(&row);
+    let mut latencies = Latencies::default();
+    (0..99).for_each(|i| latencies.record(4_327_000 + i * 10_000));
+    let row = documented_row_with(&latencies);
     let row = |second: u32| RowEntry { t_s: f64::from(second + 1), ..row.clone() };
     Log {
         schema: String::new(),

@@ -12,7 +12,7 @@ use std::io::{self, IsTerminal, Write};
 use gantry::printable;
 use rustix::termios::{Winsize, tcgetwinsize};
 
-use crate::{log::second::Row, report::outputs::Tables};
+use crate::{log::RowEntry, report::outputs::Tables};
 use perf_worker::run_spec::RunSpec;
 use progress::Progress;
 
@@ -63,7 +63,7 @@ impl Terminal {
     ///
     /// # Errors
     /// If standard output cannot be written.
-    pub fn row(&mut self, row: &Row) -> io::Result<()> {
+    pub fn row(&mut self, row: &RowEntry) -> io::Result<()> {
         let tables = row_tables::lines(row, self.tables, self.counts_overwritten);
         let Some(window) = window() else {
             return if tables.is_empty() { Ok(()) } else { write_lines(&tables) };

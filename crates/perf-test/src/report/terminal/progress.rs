@@ -1,6 +1,6 @@
 //! The progress of a run: a bar, the elapsed time and the time left, the rates of the last second.
 
-use crate::log::second::Row;
+use crate::log::RowEntry;
 use perf_worker::run_spec::RunSpec;
 
 /// The longest bar, characters.
@@ -27,8 +27,8 @@ impl Progress {
 
     /// The line after `row`, for a window of so many columns; `None` if the window is too narrow.
     #[must_use]
-    pub fn line(&self, row: &Row, columns: usize) -> Option<String> {
-        let elapsed_s = row.t_experiment_s().round() as u64;
+    pub fn line(&self, row: &RowEntry, columns: usize) -> Option<String> {
+        let elapsed_s = row.t_s.round() as u64;
         let mut parts = vec![match self.length_s {
             None => format!("{}, until Ctrl-C", duration(elapsed_s)),
             Some(length_s) => {
@@ -37,10 +37,10 @@ impl Progress {
             }
         }];
         if self.sends {
-            parts.push(format!("{} sent/s", row.per_second(row.sent.samples)));
+            parts.push(format!("{} sent/s", row.per_second(row.total.sent.samples)));
         }
         if self.receives {
-            parts.push(format!("{} received/s", row.per_second(row.received.samples)));
+            parts.push(format!("{} received/s", row.per_second(row.total.received.samples)));
         }
         let text = parts.join("; ");
         let room = columns.checked_sub(text.chars().count() + 1)?;
@@ -64,7 +64,7 @@ pub(crate) fn duration(time_s: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::second::documented_row;
+    use crate::log::documented_row;
 
     const HOUR: Progress = Progress { length_s: Some(3600), sends: true, receives: true };
 

@@ -1,47 +1,46 @@
 //! The tables of one second: titles and columns as in performance_test, of either generation.
 
-use crate::log::second::Row;
+use crate::log::RowEntry;
 use crate::report::outputs::Tables;
 use crate::report::tables::{cells, side_by_side, table};
 use perf_worker::measure::{moments::Moments, tally::Received, usage::FIELDS};
 
 /// All tables of a row, whose messages that left the history are counted or not.
 #[must_use]
-pub fn lines(row: &Row, tables: Tables, counts_overwritten: bool) -> Vec<String> {
+pub fn lines(row: &RowEntry, tables: Tables, counts_overwritten: bool) -> Vec<String> {
     if tables == Tables::None {
         return Vec::new();
     }
-    let run_time =
-        ["T_experiment".to_owned(), seconds(row.t_experiment_s()), "T_loop".to_owned(), seconds(row.t_loop_s())];
+    let run_time = ["T_experiment".to_owned(), seconds(row.t_s), "T_loop".to_owned(), seconds(row.length_s)];
     let mut lines = table("run time", &[run_time.into()]);
     lines.push(String::new());
-    let mut pairs = vec![(samples(row), moments("latency", &row.latency_s()))];
+    let mut pairs = vec![(samples(row), moments("latency", &row.total.latency.spread().moments_s()))];
     if tables == Tables::V1 {
-        let reserve = moments("publisher loop", &row.publisher_loop_s());
+        let reserve = moments("publisher loop", &row.total.loop_reserve.moments_s());
         pairs.push((reserve, moments("subscriber loop", &Moments::default())));
     }
     lines.extend(side_by_side(&pairs));
     lines.extend(system_usage(row));
     lines.push(String::new());
-    let Received { overwritten, duplicates, reordered, .. } = row.received;
-    let lost = match row.received.lost() {
+    let Received { overwritten, duplicates, reordered, .. } = row.total.received;
+    let lost = match row.total.received.lost() {
         lost if counts_overwritten => {
             format!("{overwritten} left the history, {} unexplained", lost.saturating_sub(overwritten))
         }
         lost => format!("{lost} lost or overwritten"),
     };
     lines.push(format!("lost: {lost}; {duplicates} duplicates, {reordered} reordered"));
-    let (one, all, cores) = (row.core_percent, row.all_cores_percent(), row.cores);
+    let (one, all, cores) = (row.core_percent, row.all_cores_percent(), row.accounts.cores);
     lines.push(format!("CPU:  {one:.1} % of one core, {all:.1} % of all {cores}"));
     lines.push(String::new());
     lines
 }
 
-fn samples(row: &Row) -> Vec<String> {
+fn samples(row: &RowEntry) -> Vec<String> {
     let values = vec![
-        row.per_second(row.received.samples).to_string(),
-        row.per_second(row.sent.samples).to_string(),
-        row.per_second(row.received.lost()).to_string(),
+        row.per_second(row.total.received.samples).to_string(),
+        row.per_second(row.total.sent.samples).to_string(),
+        row.per_second(row.total.received.lost()).to_string(),
         row.data_received().to_string(),
         seconds(row.relative_loss()),
     ];
@@ -53,8 +52,8 @@ fn moments(title: &str, moments: &Moments) -> Vec<String> {
     table(title, &[cells(["min", "max", "mean", "variance"]), values.into()])
 }
 
-fn system_usage(row: &Row) -> Vec<String> {
-    let values = row.usage.fields().map(|value| value.to_string());
+fn system_usage(row: &RowEntry) -> Vec<String> {
+    let values = row.accounts.usage.fields().map(|value| value.to_string());
     let names = FIELDS.map(str::to_owned);
     let rows = [names[..8].into(), values[..8].into(), names[8..].into(), values[8..].into()];
     table("system usage", &rows)
@@ -67,7 +66,7 @@ fn seconds(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::second::documented_row;
+    use crate::log::documented_row;
 
     #[test]
     fn the_tables_are_those_of_the_zero_copy_documentation() {

@@ -16,7 +16,7 @@ use crate::{
         error::Failure,
         warning::{Warning, WarningKind},
     },
-    log::second::Row,
+    log::RowEntry,
     measure::daemon::Daemon,
 };
 use perf_worker::{
@@ -275,7 +275,7 @@ impl Run<'_> {
         self.warnings.push(Warning::new(WarningKind::Worker, sentence, ""));
     }
 
-    fn log(&mut self, row: Row) -> Result<(), Failure> {
+    fn log(&mut self, row: RowEntry) -> Result<(), Failure> {
         let row = if self.spec.roundtrip == Roundtrip::Relay { row.of_relay() } else { row };
         let given_up = self.reports.row(&row)?;
         self.warn_of_logs(given_up);

@@ -10,7 +10,7 @@ mod services;
 mod table;
 mod target;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
 
 use crate::{
     cli::{IrobotOptions, TopologyOptions},
@@ -18,7 +18,7 @@ use crate::{
     communicator::Communicator,
     log::Summary,
     report::{Reports, outputs::Outputs},
-    run::{coordinator, runner::random_id},
+    run::runner::{Run, all_met, random_id},
     topology::{NodeOptions, Topology},
 };
 use perf_worker::{
@@ -54,29 +54,7 @@ impl Robot {
     pub fn run(options: &TopologyOptions) -> Result<(), Failure> {
         let robot = Robot::of(options).map_err(Failure::Usage)?;
         let interrupt = Interrupt::install()?;
-        let summary = robot.measure(&robot.outputs, &interrupt)?;
-        Robot::end(&summary)
-    }
-
-    /// The end of the program after a run that has its figures.
-    fn end(summary: &Summary) -> Result<(), Failure> {
-        if let Some(sentence) = summary.failure.clone().or_else(|| summary.cut_logs()) {
-            return Err(Failure::Measurement(sentence));
-        }
-        match summary.requirements.iter().filter(|verdict| !verdict.met).count() {
-            0 => Ok(()),
-            missed => {
-                Err(Failure::NotMet(format!("{missed} of {} limits of the target not met", summary.requirements.len())))
-            }
-        }
-    }
-
-    /// Measures; the only output is the full log at `log`, if one is named.
-    ///
-    /// # Errors
-    /// The run could not begin or failed.
-    pub fn measure_to_log(&self, log: Option<PathBuf>, interrupt: &Interrupt) -> Result<Summary, Failure> {
-        self.measure(&Outputs { full: log, ..Outputs::default() }, interrupt)
+        all_met(&robot.measure(&robot.outputs, &interrupt)?, "limits of the target")
     }
 
     /// The nodes.
@@ -89,29 +67,35 @@ impl Robot {
         &self.spec
     }
 
-    fn measure(&self, outputs: &Outputs, interrupt: &Interrupt) -> Result<Summary, Failure> {
+    /// Measures and reports to these outputs.
+    ///
+    /// # Errors
+    /// The run could not begin or failed.
+    pub fn measure(&self, outputs: &Outputs, interrupt: &Interrupt) -> Result<Summary, Failure> {
         let Robot { topology, spec, communicator, .. } = self;
         let run_id = random_id()?;
         communicator.clean_up(spec).map_err(Failure::Measurement)?;
         let plans = topology.plans(spec, &self.nodes, &run_id);
         let endpoints: Vec<EndpointPlan> = plans.iter().flat_map(|plan| plan.endpoints.clone()).collect();
+        let endpoints: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
         let heading = self.heading(&plans);
         let files = self.create_files(&plans, &heading)?;
         let reports = Reports::open(outputs, spec, &run_id, &spec.topic, Some((topology, self.nodes_entry())))?;
-        let mut reports = reports.with_irobot(files);
-        reports.lines(&heading)?;
-        let mut summary = coordinator::run(spec, communicator, plans, &mut reports, interrupt)?;
-        let endpoints: BTreeMap<Endpoint, &EndpointPlan> = endpoints.iter().map(|plan| (plan.endpoint, plan)).collect();
-        summary.warnings.extend(self.skipped(&summary));
-        summary.warnings.extend(overload::warnings(&endpoints, &summary));
-        summary.warnings.extend(summary.figure_warnings(spec));
-        summary.requirements = self.target.as_ref().map(|target| target.judge(&summary)).unwrap_or_default();
-        summary.warnings.extend(reports.finish(&summary));
-        reports.lines(&table::lines(&endpoints, (spec, &self.nodes), &summary))?;
-        if let Some(target) = &self.target {
-            reports.lines(&target.lines(&spec.topic, &summary))?;
-        }
-        Ok(summary)
+        let target = self.target.as_ref();
+        let run = Run {
+            spec,
+            communicator,
+            plans,
+            reports: reports.with_irobot(files),
+            heading,
+            warnings: &|run| self.skipped(run).into_iter().chain(overload::warnings(&endpoints, run)).collect(),
+            verdicts: &|run| target.map(|target| target.judge(run)).unwrap_or_default(),
+            ending: &|run| {
+                let of_target = target.map(|target| target.lines(&spec.topic, run)).unwrap_or_default();
+                [table::lines(&endpoints, (spec, &self.nodes), run), of_target].concat()
+            },
+        };
+        Ok(run.measure(interrupt)?.0)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     common::{nearest::nearest, verdict::Verdict},
     log::{
         Summary,
-        figures::{CPU, LATE, LOST, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE},
+        figures::{CPU, Figure, LATE, LATE_COUNT, LOST, LOST_PERCENT, MEAN, PEAK_MEMORY, TOO_LATE, TOO_LATE_COUNT},
     },
     measure::percentiles::MIN_TAIL_SAMPLES,
 };
@@ -28,33 +28,54 @@ const PLATFORM: &str = "_rpi3";
 const DESCRIPTIONS: [&str; 4] = ["topology_file", "platform", "additional_options", "comments"];
 /// The section about messages.
 const MESSAGES: &str = "latency_total";
-/// The sections and their figures: the keys of both generations, the name, the unit, and the value.
-const SECTIONS: [(&str, &[Figure]); 2] = [
+/// The sections and their figures, with the keys of both generations.
+const SECTIONS: [(&str, &[LimitedFigure]); 2] = [
     (
         "resources",
         &[
-            (["cpu[%]", "cpu_perc"], "CPU of all processes", "% of all cores", |run| {
-                Some(CPU.value(run)? / run.cores.max(1) as f64)
-            }),
-            (["rss[KB]", "rss_KB"], "peak resident memory of all processes", "KiB", |run| PEAK_MEMORY.value(run)),
+            LimitedFigure {
+                keys: ["cpu[%]", "cpu_perc"],
+                name: "CPU of all processes",
+                unit: "% of all cores",
+                figure: &CPU,
+                divisor: |run| run.cores.max(1) as f64,
+            },
+            limited(["rss[KB]", "rss_KB"], "peak resident memory of all processes", "KiB", &PEAK_MEMORY),
         ],
     ),
     (
         MESSAGES,
         &[
-            (["mean[us]", "mean_us"], "mean latency", "µs", |run| Some(MEAN.value(run)? / 1000.0)),
-            (["late[#]", "late_msgs"], "late messages", "", |run| Some(run.total.received.late as f64)),
-            (["late[%]", "late_perc"], "late messages", "%", |run| LATE.value(run)),
-            (["too_late[#]", "too_late_msgs"], "too late messages", "", |run| Some(run.total.received.too_late as f64)),
-            (["too_late[%]", "too_late_perc"], "too late messages", "%", |run| TOO_LATE.value(run)),
-            (["lost[#]", "lost_msgs"], "lost and overwritten messages", "", |run| LOST.value(run)),
-            (["lost[%]", "lost_perc"], "lost and overwritten messages", "%", |run| LOST_PERCENT.value(run)),
+            LimitedFigure { divisor: |_| 1000.0, ..limited(["mean[us]", "mean_us"], "mean latency", "µs", &MEAN) },
+            limited(["late[#]", "late_msgs"], "late messages", "", &LATE_COUNT),
+            limited(["late[%]", "late_perc"], "late messages", "%", &LATE),
+            limited(["too_late[#]", "too_late_msgs"], "too late messages", "", &TOO_LATE_COUNT),
+            limited(["too_late[%]", "too_late_perc"], "too late messages", "%", &TOO_LATE),
+            limited(["lost[#]", "lost_msgs"], "lost and overwritten messages", "", &LOST),
+            limited(["lost[%]", "lost_perc"], "lost and overwritten messages", "%", &LOST_PERCENT),
         ],
     ),
 ];
 
-/// A figure that can have a limit.
-type Figure = ([&'static str; 2], &'static str, &'static str, fn(&Summary) -> Option<f64>);
+/// A figure that can have a limit, in the words and the unit of iRobot.
+#[derive(Debug)]
+struct LimitedFigure {
+    keys: [&'static str; 2],
+    name: &'static str,
+    unit: &'static str,
+    figure: &'static Figure,
+    /// The divisor of the figure's value, which converts it into the unit.
+    divisor: fn(&Summary) -> f64,
+}
+
+const fn limited(
+    keys: [&'static str; 2],
+    name: &'static str,
+    unit: &'static str,
+    figure: &'static Figure,
+) -> LimitedFigure {
+    LimitedFigure { keys, name, unit, figure, divisor: |_| 1.0 }
+}
 
 /// Limits for a run.
 #[derive(Clone, Debug)]
@@ -71,7 +92,7 @@ pub struct Target {
 /// The largest value of a figure that is good.
 #[derive(Clone, Debug)]
 struct Limit {
-    figure: Figure,
+    figure: &'static LimitedFigure,
     value: f64,
     /// The figure is of messages: none is known in full while messages are unreported.
     of_messages: bool,
@@ -128,17 +149,18 @@ impl Target {
     #[must_use]
     pub fn judge(&self, summary: &Summary) -> Vec<Verdict> {
         let unreported = summary.unreported();
-        let verdict = |Limit { figure: (_, name, unit, figure), value: limit, of_messages }: &Limit| {
-            let found = figure(summary);
-            let with_unit = |value: f64| format!("{} {unit}", plain(value)).trim_end().to_owned();
-            let missing = if *of_messages { unreported } else { 0 };
-            let note = if missing > 0 { format!(", {missing} unreported") } else { String::new() };
-            Verdict {
-                requirement: format!("{name} <= {}", with_unit(*limit)),
-                met: summary.failure.is_none() && missing == 0 && found.is_some_and(|found| found <= *limit),
-                found: found.map_or_else(|| "not known".to_owned(), with_unit) + &note,
-            }
-        };
+        let verdict =
+            |Limit { figure: LimitedFigure { name, unit, figure, divisor, .. }, value: limit, of_messages }: &Limit| {
+                let found = figure.value(summary).map(|value| value / divisor(summary));
+                let with_unit = |value: f64| format!("{} {unit}", plain(value)).trim_end().to_owned();
+                let missing = if *of_messages { unreported } else { 0 };
+                let note = if missing > 0 { format!(", {missing} unreported") } else { String::new() };
+                Verdict {
+                    requirement: format!("{name} <= {}", with_unit(*limit)),
+                    met: summary.failure.is_none() && missing == 0 && found.is_some_and(|found| found <= *limit),
+                    found: found.map_or_else(|| "not known".to_owned(), with_unit) + &note,
+                }
+            };
         self.limits.iter().map(verdict).collect()
     }
 
@@ -166,23 +188,28 @@ impl Target {
 
     /// The smallest percentage that is a limit, 0 to 1; 1 without one.
     fn smallest_part(&self) -> f64 {
-        let parts = self.limits.iter().filter(|limit| limit.figure.2 == "%" && limit.value > 0.0);
+        let parts = self.limits.iter().filter(|limit| limit.figure.unit == "%" && limit.value > 0.0);
         parts.map(|limit| limit.value / 100.0).fold(1.0, f64::min)
     }
 }
 
-fn limits_of(name: &str, section_key: &str, section: &Value, figures: &'static [Figure]) -> Result<Vec<Limit>, String> {
+fn limits_of(
+    name: &str,
+    section_key: &str,
+    section: &Value,
+    figures: &'static [LimitedFigure],
+) -> Result<Vec<Limit>, String> {
     let place = format!("{name}: {section_key}");
     let Value::Object(section) = section else { return Err(format!("{place}: it is no object")) };
     let of_messages = section_key == MESSAGES;
     let mut limits = Vec::new();
     for (key, value) in section {
-        let keys = figures.iter().flat_map(|(keys, ..)| *keys);
-        let found = figures.iter().find(|(keys, ..)| keys.contains(&key.as_str()));
+        let keys = figures.iter().flat_map(|figure| figure.keys);
+        let found = figures.iter().find(|figure| figure.keys.contains(&key.as_str()));
         let figure = found.ok_or_else(|| unknown(&place, key, keys))?;
         let limit = value.as_f64().filter(|limit| *limit >= 0.0);
         let limit = limit.ok_or_else(|| format!("{place}: {key}: {value} is no limit: give a number from 0 on"))?;
-        limits.push(Limit { figure: *figure, value: limit, of_messages });
+        limits.push(Limit { figure, value: limit, of_messages });
     }
     Ok(limits)
 }

@@ -11,7 +11,7 @@ use saphyr::{LoadableYamlNode, MarkedYaml, YamlData};
 use serde::{Deserialize, Serialize};
 
 use crate::{common::scalar::text_of, experiments::batch::file_name, system::root::list_text};
-pub use run::{ResolvedRun, RunEntry};
+pub use run::{LabelledRun, ResolvedRun};
 use yaml::{Node, cpus, entries, number, unknown};
 
 /// Rounds without the key: from six on an interval holds its median with 95 %.
@@ -28,7 +28,7 @@ pub struct Plan {
     /// How often each run is done under each condition.
     pub rounds: u32,
     /// The runs.
-    pub runs: Vec<RunEntry>,
+    pub runs: Vec<LabelledRun>,
     /// The conditions.
     pub conditions: Vec<Condition>,
     /// Sentences about executors that a run cannot have.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use saphyr::{Scalar, YamlData};
+use serde::{Deserialize, Serialize};
 
 use super::{
     Condition,
@@ -23,8 +24,8 @@ const LENGTHS_S: (u32, u32) = (1, 3);
 const TOPOLOGY: &str = "topology";
 
 /// One run, by its label.
-#[derive(Clone, Debug)]
-pub struct RunEntry {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelledRun {
     /// The label, as `gantry` or `robot events`.
     pub label: String,
     /// The arguments of the same single run, or of `perf_test`'s command `topology`.
@@ -40,7 +41,7 @@ pub struct ResolvedRun {
     pub robot: Option<Arc<Robot>>,
 }
 
-impl RunEntry {
+impl LabelledRun {
     /// The run under a condition.
     ///
     /// # Errors
@@ -95,7 +96,7 @@ impl RunEntry {
 }
 
 /// The runs of a plan, checked for the line.
-pub(super) fn runs(node: &Node<'_>) -> Result<Vec<RunEntry>, String> {
+pub(super) fn runs(node: &Node<'_>) -> Result<Vec<LabelledRun>, String> {
     let run = |(label, value): (String, &Node<'_>)| {
         let line = value.span.start.line();
         let arguments = match &value.data {
@@ -106,7 +107,7 @@ pub(super) fn runs(node: &Node<'_>) -> Result<Vec<RunEntry>, String> {
         let arguments = arguments.ok_or_else(|| {
             format!("line {line}: the run {label} must be arguments of perf_test, as `-m Array1k -r 1000` or `topology cedar`")
         })?;
-        let run = RunEntry { label, arguments };
+        let run = LabelledRun { label, arguments };
         let resolved = run.resolve(&Condition::default()).map_err(|why| format!("line {line}: {why}"))?;
         resolved.spec.map_err(|why| format!("line {line}: the run {}: {why}", run.label))?;
         Ok(run)
@@ -126,11 +127,11 @@ pub(super) fn executors(node: &Node<'_>) -> Result<Vec<String>, String> {
 /// Each run of a topology once in each executor that its middleware has, and single runs as they are. `notes` gets a
 /// sentence about each executor that a middleware lacks.
 pub(super) fn in_executors(
-    runs: Vec<RunEntry>,
+    runs: Vec<LabelledRun>,
     executors: &[String],
     notes: &mut Vec<String>,
-) -> Result<Vec<RunEntry>, String> {
-    if !runs.is_empty() && !runs.iter().any(RunEntry::is_topology) {
+) -> Result<Vec<LabelledRun>, String> {
+    if !runs.is_empty() && !runs.iter().any(LabelledRun::is_topology) {
         return Err("`executors` apply to runs of topologies, as `robot: topology cedar`: leave them out".to_owned());
     }
     let mut all = Vec::new();
@@ -159,7 +160,7 @@ pub(super) fn in_executors(
         notes.extend(lacking.into_iter().map(lack));
         all.extend(own.into_iter().map(|executor| {
             let arguments = [run.arguments.clone(), vec!["-x".to_owned(), executor.clone()]].concat();
-            RunEntry { label: format!("{label} {executor}"), arguments }
+            LabelledRun { label: format!("{label} {executor}"), arguments }
         }));
     }
     let is_used = |executor: &String| all.iter().any(|run| run.arguments.last() == Some(executor));

@@ -169,6 +169,7 @@ impl Run {
             log: folder(preset.name, &label).join(combination.log_name(preset.is_strict.then_some(varied))),
             contestant: label,
             spec,
+            robot: None,
             outputs,
         };
         Ok(Run { arguments: combination.arguments(), options, kind })

@@ -15,7 +15,7 @@ use super::{
     is_publisher,
     senders::{Receivers, Senders, receivers},
 };
-use crate::log::second::Row;
+use crate::log::RowEntry;
 use accounts::Accounts;
 use entry::Place;
 use open_row::OpenRow;
@@ -133,7 +133,7 @@ impl Ledger {
     }
 
     /// The next row, if no endpoint is missing from it, or if it is `overdue`.
-    pub fn next_row(&mut self, overdue: impl Fn(u64) -> bool) -> Option<Row> {
+    pub fn next_row(&mut self, overdue: impl Fn(u64) -> bool) -> Option<RowEntry> {
         loop {
             let second = self.next_second;
             if second >= self.rows_end {
@@ -154,7 +154,7 @@ impl Ledger {
             self.remove_gaps(&mut open);
             let row = open.close((second as i64 + 1) * SECOND_NS, SECOND_NS, &mut self.accounts, self.cores);
             if second >= self.left_out_s {
-                self.lost_in_rows += row.received.lost();
+                self.lost_in_rows += row.total.received.lost();
                 return Some(row);
             }
         }
@@ -163,7 +163,7 @@ impl Ledger {
     /// The rest after the last whole second, as a row of its true length; `None` if it is empty. Call it once, when all
     /// endpoints have finished, at `now_ns`; the measurement began at `start_ns` and lost `lost` samples in all. Losses
     /// that no later sample has shown are in this row, so that the losses of all rows add up to `lost`.
-    pub fn last_row(&mut self, start_ns: i64, now_ns: i64, lost: u64) -> Option<Row> {
+    pub fn last_row(&mut self, start_ns: i64, now_ns: i64, lost: u64) -> Option<RowEntry> {
         let mut tail = std::mem::take(&mut self.tail);
         self.remove_gaps(&mut tail);
         let unseen = lost.saturating_sub(self.lost_in_rows + tail.sums.received.lost());

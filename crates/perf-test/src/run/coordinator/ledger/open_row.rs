@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::accounts::Accounts;
-use crate::log::second::{Row, WorkerRow};
+use crate::log::{RowAccounts, RowEntry, TotalEntry, UsedEntry, WorkerRow};
 use perf_worker::{
+    clock::SECOND_NS,
     endpoint::Endpoint,
     measure::{
         memory::Memory,
@@ -51,7 +52,7 @@ impl OpenRow {
     }
 
     /// The row that ends at `end_ns`; the next one has the accounts from there on.
-    pub fn close(self, end_ns: i64, length_ns: i64, accounts: &mut Accounts, cores: usize) -> Row {
+    pub fn close(self, end_ns: i64, length_ns: i64, accounts: &mut Accounts, cores: usize) -> RowEntry {
         let (mut usage, mut used, mut instrument_used) = (Usage::default(), Usage::default(), Usage::default());
         let mut memory = Memory::default();
         let accounts = accounts.iter_mut();
@@ -70,22 +71,15 @@ impl OpenRow {
             memory.add(&account.row.memory);
         }
         let Tally { sent, lateness, received, latencies, responses, relayed, .. } = self.sums;
-        Row {
-            end_ns,
-            length_ns,
-            sent,
-            received,
-            relayed,
-            latencies,
-            responses,
-            lateness,
-            usage,
-            used,
-            instrument_used,
+        RowEntry {
+            t_s: end_ns as f64 / SECOND_NS as f64,
+            length_s: length_ns as f64 / SECOND_NS as f64,
+            total: TotalEntry::of((&sent, &lateness), (&received, &latencies, &responses), &relayed),
+            used: UsedEntry::of(&used),
+            instrument_used: UsedEntry::of(&instrument_used),
             memory,
             core_percent: workers.iter().map(|of| of.core_percent).sum(),
-            workers,
-            cores,
+            accounts: RowAccounts { usage, workers, cores },
         }
     }
 }

@@ -50,9 +50,9 @@ fn a_row_waits_for_every_endpoint_and_adds_them_up() {
     assert!(ledger.next_row(never).is_none());
     ledger.enter(received(S1, 0, &[60]));
     let row = ledger.next_row(never).unwrap();
-    assert_eq!((row.sent.samples, row.received.samples, row.received.latency_ns.mean), (2, 3, 30.0));
-    assert_eq!((row.data_received(), row.t_experiment_s(), row.t_loop_s()), (3000, 1.0, 1.0));
-    assert_eq!((row.usage.maxrss_kib, row.memory.rss_kib, row.latencies.n()), (3000, 2100, 3));
+    assert_eq!((row.total.sent.samples, row.total.received.samples, row.total.latency.mean()), (2, 3, 30.0));
+    assert_eq!((row.data_received(), row.t_s, row.length_s), (3000, 1.0, 1.0));
+    assert_eq!((row.accounts.usage.maxrss_kib, row.memory.rss_kib, row.total.latency.n), (3000, 2100, 3));
     assert!(row.core_percent >= 50.0, "{}", row.core_percent);
     assert!(ledger.next_row(never).is_none());
 }
@@ -69,7 +69,7 @@ fn a_failed_worker_delays_no_row_and_keeps_its_account() {
     assert!(ledger.next_row(never).is_none());
     ledger.finish_endpoint(S1);
     let row = ledger.next_row(never).unwrap();
-    assert_eq!((row.received.samples, row.usage.maxrss_kib), (1, 3000));
+    assert_eq!((row.total.received.samples, row.accounts.usage.maxrss_kib), (1, 3000));
     assert_eq!((ledger.sums().received.samples, ledger.sums().latencies.n()), (3, 3));
 }
 
@@ -95,7 +95,7 @@ fn seconds_to_ignore_are_in_no_row_and_no_sum() {
         }
     }
     let row = ledger.next_row(never).unwrap();
-    assert_eq!(row.t_experiment_s(), 3.0);
+    assert_eq!(row.t_s, 3.0);
     assert!(ledger.next_row(never).is_none());
     assert_eq!((ledger.sums().sent.samples, ledger.sums().received.samples, ledger.sums().latencies.n()), (10, 2, 2));
     assert_eq!(ledger.sent_by(&[P]), SentBy { counted: 10, ever: 30, ids_ever: 30, refused: 0 });
@@ -159,8 +159,8 @@ fn the_rest_after_the_last_whole_second_is_one_row_of_its_true_length() {
     assert!(ledger.next_row(|_| true).is_some());
     assert!(ledger.next_row(|_| true).is_none(), "a whole row past the end");
     let row = ledger.last_row(0, 0, 0).unwrap();
-    assert_eq!((row.t_experiment_s(), row.t_loop_s()), (2.0, 1.0));
-    assert_eq!((row.sent.samples, row.received.samples), (3, 6));
+    assert_eq!((row.t_s, row.length_s), (2.0, 1.0));
+    assert_eq!((row.total.sent.samples, row.total.received.samples), (3, 6));
     assert_eq!((ledger.sums().sent.samples, ledger.sums().received.samples), (13, 26));
     assert!(ledger.last_row(0, 0, 0).is_none());
 }
@@ -186,7 +186,7 @@ fn losses_that_no_later_sample_shows_are_in_the_last_row() {
     }
     let whole = ledger.next_row(never).unwrap();
     let last = ledger.last_row(0, SECOND_NS * 3 / 2, 12).unwrap();
-    assert_eq!((whole.received.lost(), last.received.lost(), last.t_loop_s()), (2, 10, 0.5));
+    assert_eq!((whole.total.received.lost(), last.total.received.lost(), last.length_s), (2, 10, 0.5));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_refused_message_is_no_loss_though_its_id_is_missing() {
         ledger.enter(entry);
     }
     ledger.enter(sent(1, 10));
-    let lost: Vec<u64> = std::iter::from_fn(|| ledger.next_row(never)).map(|row| row.received.lost()).collect();
+    let lost: Vec<u64> = std::iter::from_fn(|| ledger.next_row(never)).map(|row| row.total.received.lost()).collect();
     assert_eq!(lost, [0, 2]);
 }
 
@@ -220,7 +220,7 @@ fn a_message_refused_after_the_last_second_is_no_loss_either() {
         ledger.enter(Entry { whole: false, ..entry });
         ledger.finish_endpoint(endpoint);
     }
-    assert_eq!(ledger.last_row(0, SECOND_NS, 3).unwrap().received.lost(), 3);
+    assert_eq!(ledger.last_row(0, SECOND_NS, 3).unwrap().total.received.lost(), 3);
 }
 
 /// With a look at all endpoints for each publisher it takes minutes.
@@ -239,6 +239,6 @@ fn thousands_of_publishers_that_pass_over_messages_lose_none() {
         let gaps = (0..TOPICS).map(|index| (Endpoint::Publisher(index), 1)).collect();
         let (endpoints, resources) = (endpoints.collect(), resources(second, 1000));
         ledger.enter_process(ProcessEntry { worker: 0, endpoints, second, whole: true, counts, gaps, resources });
-        assert_eq!(ledger.next_row(never).unwrap().received.lost(), 1);
+        assert_eq!(ledger.next_row(never).unwrap().total.received.lost(), 1);
     }
 }
