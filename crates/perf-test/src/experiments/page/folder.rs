@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::experiment::Experiments;
 use super::ratios::{self, Found};
 use super::robots::RobotRun;
 use super::run::Run;
@@ -31,6 +32,8 @@ pub struct Folder {
     pub tables: Vec<(String, String, Vec<Table>)>,
     /// The machines: each as one `environment.json` describes it, else as its first log does.
     pub machines: Vec<System>,
+    /// The experiments.
+    pub experiments: Experiments,
     /// The other JSON files, each with the reason why it is not shown.
     pub skipped: Vec<String>,
 }
@@ -60,6 +63,7 @@ impl Folder {
                     Err(why) => folder.skipped.push(format!("{name} describes no run without figures: {why}")),
                 }
             } else if file.file_name().is_some_and(|file| file == ENVIRONMENT) {
+                folder.experiments.add(&name);
                 described.extend(machine(&file));
             } else {
                 match Log::read_as(&file, &name) {
@@ -73,6 +77,7 @@ impl Folder {
                 }
             }
         }
+        folder.runs.iter_mut().for_each(|run| folder.experiments.name(run));
         folder.machines = machines(described, folder.all_runs());
         if folder.all_runs().next().is_none() && folder.shortfalls.is_empty() {
             let (path, others) = (path.display(), folder.skipped.len());
@@ -85,6 +90,7 @@ impl Folder {
 
     /// Adds the tables and the ratios of a file of results, if it has any.
     fn add(&mut self, name: String, found: Found) {
+        self.experiments.add(&name);
         if !found.tables.is_empty() {
             self.tables.push((name.clone(), found.command, found.tables));
         }

@@ -47,6 +47,16 @@ impl<'a> Group<'a> {
         self.runs.iter().copied().filter(|run| run.ending == Ending::Good)
     }
 
+    /// The contestant as it is spelt.
+    pub fn contestant(&self) -> String {
+        self.runs[0].contestant()
+    }
+
+    /// The experiment.
+    pub fn experiment(&self) -> &'a str {
+        &self.runs[0].experiment
+    }
+
     /// The conditions of its first run.
     pub fn conditions(&self) -> &'a RunSpec {
         &self.runs[0].entry.spec
@@ -56,11 +66,13 @@ impl<'a> Group<'a> {
 /// A line of the plots over size: groups whose settings differ in the message alone.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Series {
-    /// The middleware, and the settings in which its lines differ.
+    /// The contestant, and the settings in which its lines of the experiment differ.
     pub label: String,
-    /// The index of the middleware among all.
-    pub middleware: usize,
-    /// The index of the line among those of the middleware.
+    /// The middleware.
+    pub middleware: String,
+    /// The experiment.
+    pub experiment: String,
+    /// The index of the line among those of the middleware in the experiment.
     pub variant: usize,
 }
 
@@ -87,7 +99,7 @@ impl<'a> Groups<'a> {
         groups.sort_by_cached_key(|group| {
             let spec = group.conditions();
             let of_message = (spec.message.bytes, spec.message.name.clone(), spec.rate_hz, spec.wait.name());
-            (of_message, spec.communicator.to_lowercase(), spec.zero_copy, group.settings.clone())
+            (of_message, group.contestant().to_lowercase(), spec.zero_copy, group.settings.clone())
         });
         let series = name_series(&mut groups);
         let mut common = groups.first().map(|group| group.settings.clone()).unwrap_or_default();
@@ -105,29 +117,41 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Finds the lines and tells each group its own.
+/// Finds the lines and gives each group its own.
 fn name_series(groups: &mut [Group]) -> Vec<Series> {
-    let mut lines: BTreeMap<String, BTreeSet<Settings>> = BTreeMap::new();
+    let mut lines: BTreeMap<(String, String), BTreeMap<String, BTreeSet<Settings>>> = BTreeMap::new();
     for group in groups.iter() {
-        let of_middleware = lines.entry(group.conditions().communicator.clone()).or_default();
-        of_middleware.insert(without_message(&group.settings));
+        let key = (group.experiment().to_owned(), group.conditions().communicator.clone());
+        let of_contestant = lines.entry(key).or_default().entry(group.contestant()).or_default();
+        of_contestant.insert(without_message(&group.settings));
     }
     let mut series = Vec::new();
     let mut indices: BTreeMap<Settings, usize> = BTreeMap::new();
-    for (middleware, (name, lines)) in lines.into_iter().enumerate() {
-        let values = |name: &String| lines.iter().map(|line| line.get(name)).collect::<BTreeSet<_>>().len();
-        let differing: BTreeSet<String> =
-            lines.iter().flat_map(Settings::keys).filter(|name| values(name) > 1).cloned().collect();
-        for (variant, line) in lines.iter().enumerate() {
-            let words = line.iter().filter(|(name, _)| differing.contains(*name));
-            let words = words.map(|(name, value)| in_words(name, value));
-            let label = std::iter::once(name.clone()).chain(words).collect::<Vec<String>>().join(", ");
-            indices.insert(line.clone(), series.len());
-            series.push(Series { label, middleware, variant });
+    for ((experiment, middleware), contestants) in lines {
+        let first = series.len();
+        for (contestant, lines) in contestants {
+            for (label, line) in labels(&contestant, lines) {
+                indices.insert(line, series.len());
+                let variant = series.len() - first;
+                series.push(Series { label, middleware: middleware.clone(), experiment: experiment.clone(), variant });
+            }
         }
     }
     for group in groups {
         group.series = indices.get(&without_message(&group.settings)).copied().unwrap_or_default();
     }
     series
+}
+
+/// The lines of a contestant with their names.
+fn labels(contestant: &str, lines: BTreeSet<Settings>) -> Vec<(String, Settings)> {
+    let values = |name: &String| lines.iter().map(|line| line.get(name)).collect::<BTreeSet<_>>().len();
+    let differing: BTreeSet<String> =
+        lines.iter().flat_map(Settings::keys).filter(|name| values(name) > 1).cloned().collect();
+    let label = |line: &Settings| {
+        let words = line.iter().filter(|(name, _)| differing.contains(*name));
+        let words = words.map(|(name, value)| in_words(name, value));
+        std::iter::once(contestant.to_owned()).chain(words).collect::<Vec<String>>().join(", ")
+    };
+    lines.iter().map(|line| (label(line), line.clone())).collect()
 }

@@ -1,6 +1,6 @@
 //! The table of a folder as Markdown, for a README.
 
-use super::figures::FIGURES;
+use super::figures::{FIGURES, FIRST, OTHERS};
 use super::folder::Folder;
 use super::group::{Group, Groups, MEANING};
 use super::ratios::{self, Matrix, matrices, note};
@@ -35,7 +35,7 @@ pub fn table(folder: &Folder, groups: &Groups) -> String {
 fn of_groups(folder: &Folder, groups: &Groups) -> String {
     let mut text = String::new();
     let names = ["middleware", "settings", "message", "rate", "readers wait", "path", "runs"];
-    let heads: Vec<&str> = names.into_iter().chain(FIGURES.iter().map(|figure| figure.column)).collect();
+    let heads: Vec<&str> = names.into_iter().chain(columns().map(|index| FIGURES[index].column)).collect();
     let rule = heads.iter().enumerate().map(|(i, _)| if i < names.len() - 1 { "---" } else { "---:" });
     text.push_str(&format!("| {} |\n| {} |\n", heads.join(" | "), rule.collect::<Vec<&str>>().join(" | ")));
     for group in &groups.groups {
@@ -51,6 +51,11 @@ fn of_groups(folder: &Folder, groups: &Groups) -> String {
         text.push_str("\n\\* rests on fewer than 10 samples beyond the percentile in one of the runs.\n");
     }
     text
+}
+
+/// The indices of the figures in the order of the columns.
+fn columns() -> impl Iterator<Item = usize> {
+    FIRST.into_iter().chain(OTHERS)
 }
 
 /// The table of a topology.
@@ -78,7 +83,7 @@ fn row(groups: &Groups, group: &Group) -> String {
     let spec = group.conditions();
     let (all, good) = (group.runs.len(), group.good().count());
     let mut cells = vec![
-        cell(&spec.communicator),
+        cell(&group.contestant()),
         cell(&groups.settings_in_words(group).join(", ")),
         cell(&format!("{}, {}", spec.message.name, size(spec.message.bytes as u64))),
         in_words("rate_hz", &spec.rate_hz.to_string()),
@@ -86,7 +91,8 @@ fn row(groups: &Groups, group: &Group) -> String {
         in_words("zero_copy", &spec.zero_copy.to_string()),
         if all == good { good.to_string() } else { format!("{good} of {all}") },
     ];
-    for (i, figure) in FIGURES.iter().enumerate() {
+    for i in columns() {
+        let figure = FIGURES[i];
         let mark = if group.uncertain[i] { "\\*" } else { "" };
         let median = figure.show_or_dash(group.values[i].map(|found| found.median));
         let interval = group.values[i].and_then(|found| figure.show_interval(&found));

@@ -1,17 +1,18 @@
 //! A folder of results as one page (`perf_test report`): every full log in it, in groups of runs with equal settings.
 //!
-//! The page is one HTML file without a reference to any other; plotly.js is in it. The tables are HTML, so that they
-//! can be read, printed and searched without a script; scripts filter, sort and draw. No measured value is left out: a
+//! The page is one HTML file without a reference to any other. The tables are HTML, so that they can be read,
+//! printed and searched without a script; scripts filter, sort and draw. No measured value is left out: a
 //! group shows the medians of its runs with their intervals, and each run stands below with its log.
 //!
 //! ```text
-//! folder ─► run ─► group ─► page, markdown
+//! folder ─► run ─► group ─► headline ─► page, markdown
 //! ```
 
+mod experiment;
 mod figures;
 mod folder;
 mod group;
-mod html;
+mod headline;
 mod markdown;
 mod ratios;
 mod robots;

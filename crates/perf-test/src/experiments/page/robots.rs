@@ -5,10 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::run::{Ending, Run};
 use super::settings::{Settings, has_no_column, in_words, is_of_middleware, of_run};
 use crate::experiments::conditions::FIGURES;
-use crate::log::figures::Figure;
-use crate::log::{Log, Summary};
 use crate::measure::interval::Interval;
-use crate::report::plot::dots::{Dot, Panel, draw};
+use crate::report::full::{Log, Summary};
 
 /// The number of figures.
 pub const COUNT: usize = FIGURES.len();
@@ -122,28 +120,9 @@ impl<'a> RobotGroup<'a> {
         self.runs.iter().filter(|run| run.run.ending == Ending::Good).count()
     }
 
-    /// Its names in a picture.
-    fn label(&self) -> String {
+    /// Its names in a plot.
+    pub fn label(&self) -> String {
         let parts = [self.middleware, self.executor, &self.settings];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<&str>>().join(", ")
-    }
-}
-
-impl Robot<'_> {
-    /// The picture as SVG: a panel for each figure with a dot for each group.
-    ///
-    /// # Errors
-    /// A sentence, if it cannot be drawn.
-    pub fn picture(&self) -> Result<String, String> {
-        let panel = |(index, figure): (usize, &&'static Figure)| {
-            let dot = |group: &RobotGroup<'_>| Dot {
-                name: group.label(),
-                is_base: group.middleware == "Gantry",
-                values: group.runs.iter().filter_map(|run| run.values.get(index).copied().flatten()).collect(),
-                missing: None,
-            };
-            Panel { title: figure.column.to_owned(), unit: figure.unit, dots: self.groups.iter().map(dot).collect() }
-        };
-        draw(&FIGURES.iter().enumerate().map(panel).collect::<Vec<Panel>>())
     }
 }

@@ -25,6 +25,10 @@ pub enum Ending {
 pub struct Run {
     /// The name of its log in the folder.
     pub file: String,
+    /// The experiment that it belongs to; empty if the folder has none.
+    pub experiment: String,
+    /// The form of its contestant, as `best`; none if it is measured as it is, or its log does not say it.
+    pub form: Option<String>,
     /// Its description.
     pub entry: RunEntry,
     /// The machine; `None` if the log describes it in another way.
@@ -66,7 +70,21 @@ impl Run {
             let (values, samples) = (values_of_rows(&rows, &cells), cells.n());
             let measured_s = rows.iter().map(|row| row.length_s).sum();
             let (ending, warnings) = (Ending::Killed, Vec::new());
-            return Run { file, entry, machine, ending, values, samples, measured_s, cells, seconds, warnings };
+            let (experiment, form) = Default::default();
+            return Run {
+                file,
+                experiment,
+                form,
+                entry,
+                machine,
+                ending,
+                values,
+                samples,
+                measured_s,
+                cells,
+                seconds,
+                warnings,
+            };
         };
         cells.add(&summary.total.latency.cells);
         let values = std::array::from_fn(|i| FIGURES[i].value(&summary));
@@ -80,12 +98,20 @@ impl Run {
             samples: summary.total.latency.n,
             measured_s: summary.measured_s,
             warnings: summary.warnings,
+            experiment: String::new(),
+            form: None,
             file,
             entry,
             machine,
             cells,
             seconds,
         }
+    }
+
+    /// The contestant as it is spelt: the middleware, and its form if it has one.
+    pub fn contestant(&self) -> String {
+        let middleware = &self.entry.spec.communicator;
+        self.form.as_ref().map_or_else(|| middleware.clone(), |form| format!("{middleware}:{form}"))
     }
 }
 

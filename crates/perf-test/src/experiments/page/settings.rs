@@ -25,7 +25,8 @@ const OF_ONE_RUN: [&str; 9] = [
 /// Conditions that the size of a message may change.
 const OF_THE_MESSAGE: [&str; 4] = ["message", "message_bytes", "message_layout", "unbounded_payload_bytes"];
 /// Conditions that have columns of their own, or belong to a middleware as its name does.
-const IN_COLUMNS: [&str; 10] = [
+const IN_COLUMNS: [&str; 11] = [
+    CONTESTANT,
     "communicator",
     "middleware_version",
     "delivery",
@@ -37,6 +38,10 @@ const IN_COLUMNS: [&str; 10] = [
     "wait",
     "zero_copy",
 ];
+/// The name of the contestant, if it has a form.
+const CONTESTANT: &str = "contestant";
+/// The experiment.
+pub const EXPERIMENT: &str = "experiment";
 /// The beginning of the name of a setting of the middleware.
 const OF_MIDDLEWARE: &str = "setting ";
 
@@ -51,6 +56,8 @@ pub fn of_run(run: &Run) -> Settings {
             _ => {}
         }
     }
+    settings.extend(run.form.is_some().then(|| (CONTESTANT.to_owned(), run.contestant())));
+    settings.extend((!run.experiment.is_empty()).then(|| (EXPERIMENT.to_owned(), run.experiment.clone())));
     settings.extend(run.machine.as_ref().map(|machine| ("machine".to_owned(), machine_in_short(machine))));
     settings
 }
@@ -85,7 +92,9 @@ pub fn in_words(name: &str, value: &str) -> String {
         ("rate_hz", "0") => "as fast as possible".to_owned(),
         ("rate_hz", hz) => format!("{hz} Hz"),
         ("history_depth", depth) => format!("depth {depth}"),
-        ("reliability" | "durability" | "history" | "execution_strategy" | "machine", value) => value.to_owned(),
+        ("reliability" | "durability" | "history" | "execution_strategy" | "machine" | EXPERIMENT, value) => {
+            value.to_owned()
+        }
         ("middleware_version", version) => format!("version {version}"),
         (name, value) => format!("{name}={value}"),
     }

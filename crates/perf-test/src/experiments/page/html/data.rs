@@ -3,28 +3,56 @@
 use serde_json::{Value, json};
 
 use super::table::{message, message_key};
+use crate::experiments::conditions::FIGURES as ROBOT_FIGURES;
+use crate::measure::interval::Interval;
 use crate::experiments::page::figures::{FIGURES, LATENCIES, LONGEST, title};
 use crate::experiments::page::folder::Folder;
 use crate::experiments::page::group::{Group, Groups};
+use crate::experiments::page::robots::{Robot, robots};
 use crate::experiments::page::settings::size;
-use crate::measure::interval::Interval;
 
 /// The percentiles with a mark; the curves between them have more points.
 const MARKED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+/// The other quantiles below the median, for the shape of the distribution.
+const BELOW: [f64; 5] = [0.01, 0.05, 0.1, 0.2, 0.35];
 /// Points of a curve for each further nine of the percentile.
 const POINTS: i32 = 8;
 
-/// All of it.
-pub fn json(folder: &Folder, groups: &Groups) -> String {
+/// All of it; `first` is the experiment that the page shows first.
+pub fn json(folder: &Folder, groups: &Groups, first: &str) -> String {
     let metrics: Vec<Value> =
         FIGURES.iter().map(|figure| json!({"key": figure.key, "name": title(figure), "unit": figure.unit})).collect();
     let series: Vec<Value> = groups
         .series
         .iter()
-        .map(|line| json!({"label": line.label, "middleware": line.middleware, "variant": line.variant}))
+        .map(|line| {
+            let (label, middleware) = (&line.label, line.middleware.to_lowercase());
+            json!({"label": label, "middleware": middleware, "variant": line.variant, "experiment": line.experiment})
+        })
         .collect();
+    let robots: Vec<Value> = robots(&folder.robots).iter().map(of_robot).collect();
     let groups: Vec<Value> = groups.groups.iter().map(|group| of_group(group, groups)).collect();
-    json!({"metrics": metrics, "series": series, "groups": groups, "caches": caches(folder)}).to_string()
+    let caches = caches(folder);
+    json!({"metrics": metrics, "series": series, "groups": groups, "caches": caches, "robots": robots, "first": first})
+        .to_string()
+}
+
+/// The figures of a topology, each with its groups.
+fn of_robot(robot: &Robot) -> Value {
+    let figure = |(index, figure): (usize, &&'static crate::log::figures::Figure)| {
+        let rows = robot.groups.iter().enumerate().filter_map(|(row, group)| {
+            let Interval { median, low, high, .. } = group.values[index]?;
+            let (name, before) = (group.middleware, &robot.groups[..row]);
+            let variant = before.iter().filter(|other| other.middleware == name).count();
+            let shown = [median, low, high].map(|value| figure.show(value));
+            Some(json!({
+                "label": group.label(), "middleware": name.to_lowercase(), "variant": variant,
+                "median": median, "low": low, "high": high, "shown": shown,
+            }))
+        });
+        json!({"name": title(figure), "unit": figure.unit, "rows": rows.collect::<Vec<Value>>()})
+    };
+    ROBOT_FIGURES.iter().enumerate().map(figure).collect()
 }
 
 fn of_group(group: &Group, groups: &Groups) -> Value {
@@ -43,6 +71,7 @@ fn of_group(group: &Group, groups: &Groups) -> Value {
         "series": group.series,
         "label": groups.series[group.series].label,
         "middleware": spec.communicator.to_lowercase(),
+        "experiment": group.experiment(),
         "message": message(group),
         "key": message_key(group),
         "bytes": spec.message.bytes,
@@ -63,6 +92,7 @@ fn curve(group: &Group) -> Vec<(f64, u64, bool)> {
     // A whole number of nines has its mark already.
     let between = (0..).filter(|step| step % POINTS != 0 || *step == 0);
     let between = between.map(|step| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
+    quantiles.extend(BELOW.map(|quantile| (quantile, false)));
     quantiles.extend(between.map(|quantile| (quantile, false)).take_while(|(quantile, _)| n * (1.0 - quantile) >= 1.0));
     quantiles.retain(|(quantile, _)| n * (1.0 - quantile) >= 1.0 - 1e-9);
     quantiles.sort_by(|one, other| one.0.total_cmp(&other.0));

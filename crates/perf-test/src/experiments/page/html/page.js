@@ -1,79 +1,27 @@
-// The page as a whole: it draws the figures, and redraws them when a filter, the theme or the width changes.
-
-DATA.groups.forEach((group, id) => { group.id = id; });
+// The page as a whole: it draws the figures, and redraws them when a filter or the width changes.
 
 const THEME = document.getElementById("theme");
-const OPTIONS = {
-  responsive: true, displaylogo: false, toImageButtonOptions: { format: "svg", filename: "perf_test" },
-  modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
-};
 
-function draw(id, plot) {
-  const figure = document.getElementById(id);
-  const [isNew, wasWide] = [!figure.firstElementChild, figure.classList.contains("wide")];
-  // A long legend stands beside the plot.
-  const isWide = figure.classList.toggle("wide", plot.traces.length > 8 && plot.traces[0].showlegend !== false);
-  if (isNew) addParts(figure);
-  const [caption, canvas, data] = figure.children;
-  const count = new Set(plot.table.rows.map((row) => row.group)).size;
+function draw(figure, plot) {
+  if (!figure.firstElementChild) addParts(figure);
+  const [caption, place, data] = figure.children;
+  const count = new Set(plot.table.rows.map((row) => row.group ?? row)).size;
   caption.querySelector("h3").textContent = plot.title;
   caption.querySelector("p").textContent = count ? plot.note : "No row that is shown has this figure.";
-  canvas.setAttribute("aria-label", `Plot: ${plot.title}, rows of the table of results: ${count}. Its values follow as a table.`);
-  canvas.hidden = !count;
-  const drawn = Plotly.react(canvas, plot.traces, { ...layout(plot.height, figure.clientWidth), ...plot.axes }, OPTIONS);
-  if (isNew) drawn.then(() => listenTo(canvas));
-  else if (isWide !== wasWide) Plotly.Plots.resize(canvas);
-  figure.table = plot.table;
+  place.setAttribute("aria-label", `Plot: ${plot.title}, rows: ${count}. Its values follow as a table.`);
+  place.hidden = !count;
+  if (count) drawChart(place, plot.chart);
+  Object.assign(figure, { table: plot.table, chart: plot.chart });
   if (data.open) fillTable(figure);
 }
 
 function addParts(figure) {
-  figure.innerHTML = `<figcaption><h3></h3><p></p></figcaption><div role="group"></div>
+  figure.innerHTML = `<figcaption><h3></h3><p></p></figcaption><div role="group" class="place"></div>
     <details><summary>Values of this plot</summary>
     <div class="scroll" tabindex="0" role="region" aria-label="Values of the plot"></div></details>`;
   const data = figure.lastElementChild;
   data.addEventListener("toggle", () => { if (data.open) fillTable(figure); });
-}
-
-function listenTo(canvas) {
-  nameMarks(canvas);
-  canvas.on("plotly_afterplot", () => nameMarks(canvas));
-  canvas.on("plotly_click", (event) => {
-    const group = event.points[0].customdata;
-    if (group !== null && group !== undefined) showRuns(group);
-  });
-  canvas.addEventListener("keydown", (event) => moveAmongMarks(canvas, event));
-}
-
-// Marks are links to their runs: one of a plot is in the order of the Tab key, the arrow keys lead to the others.
-function nameMarks(canvas) {
-  let isFirst = true;
-  for (const point of canvas.querySelectorAll(".scatterlayer .point")) {
-    const trace = point.closest(".trace")?.__data__?.[0]?.trace;
-    const index = point.__data__?.i;
-    const group = trace?.customdata?.[index];
-    if (group === null || group === undefined) continue;
-    point.classList.add("mark");
-    point.dataset.group = group;
-    point.setAttribute("role", "link");
-    point.setAttribute("aria-label", String(trace.text[index]).replace(/<br>/g, ", ").replace(/<\/?b>/g, ""));
-    point.setAttribute("tabindex", isFirst ? "0" : "-1");
-    isFirst = false;
-  }
-}
-
-function moveAmongMarks(canvas, event) {
-  const mark = event.target.closest(".mark");
-  if (!mark) return;
-  if (event.key === "Enter") showRuns(mark.dataset.group);
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-  if (!step) return;
-  event.preventDefault();
-  const marks = [...canvas.querySelectorAll(".mark")];
-  const next = marks[(marks.indexOf(mark) + step + marks.length) % marks.length];
-  mark.setAttribute("tabindex", "-1");
-  next.setAttribute("tabindex", "0");
-  next.focus();
+  listenTo(figure.children[1]);
 }
 
 function fillTable(figure) {
@@ -86,22 +34,66 @@ function fillTable(figure) {
   const body = table.createTBody();
   for (const { group, cells } of figure.table.rows) {
     const row = body.insertRow();
-    row.append(...cells.map((text, i) => make("td", { textContent: i ? text : "", className: className(i) })));
-    row.cells[0].append(make("a", { textContent: cells[0], href: `#runs-${group}` }));
+    row.append(...cells.map((text, i) => make("td", { textContent: text, className: className(i) })));
+    if (group !== null) row.cells[0].replaceChildren(make("a", { textContent: cells[0], href: `#runs-${group}` }));
   }
   figure.querySelector(".scroll").replaceChildren(table);
+  addDownloads(figure);
+}
+
+function drawAll(selected) {
+  const groups = DATA.groups.filter(({ middleware, key, experiment }) => (
+    isSelected(selected, { middleware, message: key, experiment })));
+  const named = (key) => DATA.metrics.findIndex((metric) => metric.key === key);
+  const plots = {
+    metric: metricPlot(selected.metric, groups), percentile: percentilePlot(groups), distribution: distributionPlot(groups),
+    time: timePlot(selected.metric, groups), cpu: metricPlot(named("cpu_per_message"), groups),
+    memory: metricPlot(named("rss"), groups),
+  };
+  for (const [name, plot] of Object.entries(plots)) draw(document.getElementById(`plot-${name}`), plot);
+}
+
+// The first sentence that is shown is the headline; tables and ratios are those of the experiment.
+function showExperiment(selected) {
+  let first = true;
+  for (const part of document.querySelectorAll("[data-experiment]:not(tr, .runs)")) {
+    part.hidden = !isOfExperiment(selected, part.dataset.experiment);
+    if (part.matches(".headlines li")) part.classList.toggle("first", first && !part.hidden);
+    if (part.matches(".headlines li") && !part.hidden) first = false;
+  }
 }
 
 function update() {
   const selected = selection();
   filterRows(selected);
-  const groups = DATA.groups.filter((group) => isSelected(selected, group.middleware, group.key));
-  const named = (key) => DATA.metrics.findIndex((metric) => metric.key === key);
-  draw("plot-metric", metricPlot(selected.metric, groups));
-  draw("plot-percentile", percentilePlot(groups));
-  draw("plot-time", timePlot(selected.metric, groups));
-  draw("plot-cpu", metricPlot(named("cpu_per_message"), groups));
-  draw("plot-memory", metricPlot(named("rss"), groups));
+  showExperiment(selected);
+  if (DATA.groups.length) drawAll(selected);
+}
+
+function drawRobots() {
+  for (const place of document.querySelectorAll(".robot")) {
+    for (const [i, figure] of DATA.robots[place.dataset.robot].entries()) {
+      if (!place.children[i]) place.append(document.createElement("figure"));
+      draw(place.children[i], robotPlot(figure));
+    }
+  }
+}
+
+// Draws all charts again in the present width.
+function redraw() {
+  for (const figure of document.querySelectorAll("figure")) {
+    if (figure.chart && !figure.children[1].hidden) drawChart(figure.children[1], figure.chart);
+  }
+  keepHeadings();
+}
+
+// A heading that is the target of a link stands below the filters, whatever their height.
+function keepHeadings() {
+  document.documentElement.style.scrollPaddingTop = `${isSticky() ? FILTERS.offsetHeight + 12 : 12}px`;
+}
+
+function isSticky() {
+  return getComputedStyle(FILTERS).position === "sticky";
 }
 
 function applyTheme() {
@@ -111,6 +103,12 @@ function applyTheme() {
 // A page that is opened from a file may have no storage.
 function stored(action) {
   try { return action(localStorage); } catch { return null; }
+}
+
+function changed() {
+  TABLE.isWhole = false;
+  writeAddress();
+  update();
 }
 
 // A link within the page keeps the filters in its address.
@@ -124,27 +122,35 @@ document.addEventListener("click", (event) => {
   target.scrollIntoView();
   target.focus({ preventScroll: true });
 });
-FILTERS.addEventListener("change", () => { writeAddress(); update(); });
-FILTERS.addEventListener("reset", () => setTimeout(() => { writeAddress(); update(); }));
+FILTERS.addEventListener("change", (event) => {
+  if (event.target === EXPERIMENT) offerMessages(MESSAGE.value);
+  changed();
+});
+FILTERS.addEventListener("reset", () => setTimeout(() => { offerMessages(""); changed(); }));
 FILTERS.addEventListener("submit", (event) => event.preventDefault());
 document.getElementById("none").addEventListener("click", () => {
   for (const box of MIDDLEWARES) box.checked = false;
-  writeAddress();
-  update();
+  changed();
 });
 THEME.addEventListener("change", () => {
   stored((storage) => storage.setItem("perf_test-theme", THEME.value));
   applyTheme();
-  update();
 });
 // Paper is light.
-window.addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; update(); });
-window.addEventListener("afterprint", () => { applyTheme(); update(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
+window.addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; });
+window.addEventListener("afterprint", applyTheme);
 window.addEventListener("hashchange", () => { readAddress(); update(); });
 
 choose(THEME, stored((storage) => storage.getItem("perf_test-theme")));
 applyTheme();
 const opened = readAddress();
 update();
+drawRobots();
+addDownloads(document.body);
+let width = innerWidth;
+window.addEventListener("resize", () => {
+  if (innerWidth !== width) requestAnimationFrame(redraw);
+  width = innerWidth;
+});
+keepHeadings();
 if (opened !== null) showRuns(opened);

@@ -10,17 +10,21 @@ pub fn section(folder: &Folder) -> String {
     if folder.ratios.is_empty() {
         return String::new();
     }
-    let files: String = folder.ratios.iter().map(|(file, ratios)| of_file(file, ratios)).collect();
+    let files: String =
+        folder.ratios.iter().map(|(file, ratios)| of_file(&folder.experiments.of(file), file, ratios)).collect();
     format!(
         "<section id=\"ratios\" aria-labelledby=\"ratios-title\">\n<h2 id=\"ratios-title\">Ratios</h2>\n\
          {files}</section>\n"
     )
 }
 
-fn of_file(file: &str, ratios: &[Ratio]) -> String {
-    let file = escape(file);
+fn of_file(experiment: &str, file: &str, ratios: &[Ratio]) -> String {
+    let (experiment, file) = (escape(experiment), escape(file));
     let tables: String = matrices(ratios).iter().map(|matrix| table(&file, matrix)).collect();
-    format!("<h3><code>{file}</code></h3>\n<p class=\"note\">{}</p>\n{tables}", escape(&note(ratios)))
+    let note = escape(&note(ratios));
+    format!(
+        "<div data-experiment=\"{experiment}\">\n<h3><code>{file}</code></h3>\n<p class=\"note\">{note}</p>\n{tables}</div>\n"
+    )
 }
 
 fn table(file: &str, matrix: &Matrix) -> String {

@@ -1,4 +1,4 @@
-//! The topologies of the page: a table and a picture for each.
+//! The topologies of the page: a table for each, and a place for its plots.
 
 use super::escape::escape;
 use crate::experiments::conditions::FIGURES;
@@ -41,13 +41,11 @@ fn of_robot((index, robot): (usize, &Robot<'_>)) -> String {
             format!("<li><code>{}</code> {}</li>", escape(&run.run.file), escape(&ending))
         })
         .collect();
-    // Its text is escaped by the library that draws it.
-    let picture = robot.picture().unwrap_or_else(|why| format!("<p>{}</p>", escape(&why)));
     format!(
         "<h3 id=\"topology-{index}\">{name}</h3>\n\
          <div class=\"scroll\" role=\"region\" aria-labelledby=\"topology-{index}\" tabindex=\"0\"><table>\n\
          <thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n\
-         <figure class=\"picture\" role=\"img\" aria-label=\"The figures of {name} by middleware and executor\">{picture}</figure>\n\
+         <div class=\"robot plots\" data-robot=\"{index}\"></div>\n\
          <details><summary>Logs</summary><ul>{logs}</ul></details>\n"
     )
 }

@@ -1,19 +1,19 @@
 //! The runs of each group with their logs, and their settings as they took effect.
 
 use super::escape::escape;
-use super::table::{message, message_key};
+use super::table::{filtered_by, message};
 use crate::experiments::page::figures::FIGURES;
 use crate::experiments::page::group::{Group, Groups};
 use crate::experiments::page::run::{Ending, Run};
 
-/// A part for each group, closed at first.
+/// A part for each group, closed at first. Its content is in a `noscript` element: thousands of tables that are closed
+/// would delay the page, so a script unfolds those that a reader opens.
 pub fn details(groups: &Groups) -> String {
     groups.groups.iter().enumerate().map(|(index, group)| detail(groups, index, group)).collect()
 }
 
 fn detail(groups: &Groups, index: usize, group: &Group) -> String {
     let spec = group.conditions();
-    let (name, key) = (escape(&spec.communicator.to_lowercase()), escape(&message_key(group)));
     let label = escape(&groups.series[group.series].label);
     let rate = if spec.rate_hz == 0 { "as fast as possible".to_owned() } else { format!("{} Hz", spec.rate_hz) };
     let (count, runs) = (group.runs.len(), if group.runs.len() == 1 { "run" } else { "runs" });
@@ -23,19 +23,22 @@ fn detail(groups: &Groups, index: usize, group: &Group) -> String {
     let settings: String = group
         .settings
         .iter()
+        .filter(|(name, _)| !groups.common.contains_key(*name))
         .map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value)))
         .collect();
     // The path of the program is that of its own machine.
     let arguments = group.runs[0].entry.command_line.iter().skip(1).map(String::as_str);
     let command = escape(&std::iter::once("perf_test").chain(arguments).collect::<Vec<&str>>().join(" "));
     format!(
-        "<details id=\"runs-{index}\" class=\"runs\" data-middleware=\"{name}\" data-message=\"{key}\">\n\
-         <summary>{label}<span>{}, {rate}</span><span>{count} {runs}</span></summary>\n\
+        "<details id=\"runs-{index}\" class=\"runs\" {filtered_by}>\n\
+         <summary>{label}<span>{}, {rate}</span><span>{count} {runs}</span></summary>\n<noscript>\
          <div class=\"scroll\" role=\"region\" aria-label=\"Runs of {label}\" tabindex=\"0\"><table>\n<thead><tr>\
          <th scope=\"col\">Log</th><th scope=\"col\">Time (UTC)</th><th scope=\"col\" class=\"number\">Samples</th>{head}\
          <th scope=\"col\">Warnings</th></tr></thead>\n<tbody>{rows}</tbody></table></div>\n\
-         <h4>Settings in effect</h4>\n<dl>{settings}</dl>\n<h4>Command</h4>\n<pre>{command}</pre>\n</details>\n",
+         <h4>Settings in effect, besides those that all rows have in common</h4>\n<dl>{settings}</dl>\n<h4>Command</h4>\n\
+         <pre>{command}</pre></noscript>\n</details>\n",
         escape(&message(group)),
+        filtered_by = filtered_by(group),
     )
 }
 

@@ -4,26 +4,49 @@
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const FILTERS = document.getElementById("filters");
 const MIDDLEWARES = [...FILTERS.querySelectorAll("input[name=middleware]")];
+const { experiment: EXPERIMENT, message: MESSAGE, metric: METRIC } = FILTERS.elements;
+DATA.groups.forEach((group, id) => { group.id = id; });
 
 function selection() {
   return {
     middlewares: new Set(MIDDLEWARES.filter((box) => box.checked).map((box) => box.value)),
-    message: FILTERS.elements.message.value,
-    metric: Math.max(0, DATA.metrics.findIndex((metric) => metric.key === FILTERS.elements.metric.value)),
+    experiment: EXPERIMENT.value,
+    message: MESSAGE.value,
+    metric: Math.max(0, DATA.metrics.findIndex((metric) => metric.key === METRIC.value)),
   };
 }
 
 // Whether an element or a group with these values is selected; a run without figures has no message.
-function isSelected(selected, middleware, message) {
-  return selected.middlewares.has(middleware) && (!selected.message || !message || message === selected.message);
+function isSelected(selected, { middleware, message, experiment }) {
+  return selected.middlewares.has(middleware) && (!selected.message || !message || message === selected.message)
+    && isOfExperiment(selected, experiment);
+}
+
+function isOfExperiment(selected, experiment) {
+  return !selected.experiment || !experiment || experiment === selected.experiment;
+}
+
+// The messages of an experiment, by their sizes.
+function messagesOf(experiment) {
+  const of = DATA.groups.filter((group) => isOfExperiment({ experiment }, group.experiment));
+  return [...new Set(of.map((group) => group.key))];
+}
+
+// Shows the messages of the experiment alone, and chooses the largest one in place of one that it has not.
+function offerMessages(chosen) {
+  const offered = messagesOf(EXPERIMENT.value);
+  for (const option of MESSAGE.options) option.hidden = option.disabled = option.value !== "" && !offered.includes(option.value);
+  const isOffered = chosen === "" || offered.includes(chosen);
+  choose(MESSAGE, isOffered ? chosen : offered[offered.length - 1]);
 }
 
 function readAddress() {
   const address = new URLSearchParams(location.hash.slice(1));
   const names = address.getAll("middleware").map((name) => name.toLowerCase());
   for (const box of MIDDLEWARES) box.checked = !names.length || names.includes(box.value);
-  choose(FILTERS.elements.message, address.get("message"));
-  choose(FILTERS.elements.metric, address.get("metric"));
+  choose(EXPERIMENT, address.get("experiment") ?? (address.has("message") ? "" : DATA.first));
+  offerMessages(address.get("message"));
+  choose(METRIC, address.get("metric"));
   return address.get("runs");
 }
 
@@ -37,8 +60,9 @@ function writeAddress(runs) {
   const checked = MIDDLEWARES.filter((box) => box.checked);
   if (!checked.length) address.set("middleware", "");
   else if (checked.length < MIDDLEWARES.length) for (const box of checked) address.append("middleware", box.value);
-  if (FILTERS.elements.message.selectedIndex > 0) address.set("message", FILTERS.elements.message.value);
-  if (FILTERS.elements.metric.selectedIndex > 0) address.set("metric", FILTERS.elements.metric.value);
+  if (EXPERIMENT.options.length > 1) address.set("experiment", EXPERIMENT.value);
+  address.set("message", MESSAGE.value);
+  if (METRIC.selectedIndex > 0) address.set("metric", METRIC.value);
   if (runs) address.set("runs", runs);
   history.replaceState(null, "", "#" + address);
 }

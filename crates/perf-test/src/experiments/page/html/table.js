@@ -3,18 +3,37 @@
 const TABLE = document.getElementById("table");
 const BODY = TABLE.tBodies[0];
 
+// The rows that are shown before a reader asks for all.
+const MOST_SHOWN = 100;
+const MORE = document.getElementById("more");
+
 function filterRows(selected) {
-  let shown = 0;
+  let found = 0;
   for (const row of BODY.rows) {
-    row.hidden = !isSelected(selected, row.dataset.middleware, row.dataset.message);
+    row.isOut = !isSelected(selected, row.dataset);
+    if (!row.isOut) found += 1;
+  }
+  for (const runs of document.querySelectorAll("details.runs")) runs.hidden = !isSelected(selected, runs.dataset);
+  document.getElementById("count").textContent = `${found} of ${BODY.rows.length} rows`;
+  MORE.textContent = `Show all ${found} rows`;
+  showRows();
+}
+
+// Shows the first rows of those that the filters leave, or all of them.
+function showRows() {
+  let shown = 0;
+  let isCut = false;
+  for (const row of BODY.rows) {
+    const isBeyond = !TABLE.isWhole && shown >= MOST_SHOWN;
+    row.hidden = row.isOut || isBeyond;
+    isCut ||= isBeyond && !row.isOut;
     if (!row.hidden) shown += 1;
   }
-  for (const runs of document.querySelectorAll("details.runs")) {
-    runs.hidden = !isSelected(selected, runs.dataset.middleware, runs.dataset.message);
-  }
-  document.getElementById("count").textContent = `${shown} of ${BODY.rows.length} rows`;
+  MORE.hidden = !isCut;
   separateConditions();
 }
+
+MORE.addEventListener("click", () => { TABLE.isWhole = true; showRows(); });
 
 // A line between messages, as long as the table is in its first order.
 function separateConditions() {
@@ -42,7 +61,7 @@ function sortBy(head) {
   for (const other of TABLE.tHead.rows[0].cells) other.setAttribute("aria-sort", "none");
   head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
   BODY.append(...[...BODY.rows].sort(compare));
-  separateConditions();
+  showRows();
 }
 
 TABLE.tHead.addEventListener("click", (event) => {
@@ -56,11 +75,24 @@ BODY.addEventListener("click", (event) => {
   if (row && !event.target.closest("a") && !String(getSelection())) showRuns(row.dataset.group);
 });
 
+// The runs of a group stand in a `noscript` element until a reader opens them: a page of thousands of runs is ready sooner.
+function unfold(runs) {
+  const folded = runs.querySelector("noscript");
+  if (!folded) return;
+  const body = document.createElement("div");
+  body.innerHTML = folded.textContent;
+  folded.replaceWith(body);
+  addDownloads(body);
+}
+
+for (const runs of document.querySelectorAll("details.runs")) runs.addEventListener("toggle", () => unfold(runs));
+
 // Opens the runs of a group and goes there.
 function showRuns(group) {
   const runs = document.getElementById(`runs-${group}`);
   if (!runs) return;
-  runs.open = true;
+  unfold(runs);
+  [runs.open, runs.hidden] = [true, false];
   runs.scrollIntoView();
   runs.querySelector("summary").focus({ preventScroll: true });
   writeAddress(group);

@@ -9,17 +9,20 @@ pub fn section(folder: &Folder) -> String {
     if folder.tables.is_empty() {
         return String::new();
     }
-    let files: String = folder.tables.iter().map(|(file, command, tables)| of_file(file, command, tables)).collect();
+    let files: String = folder.tables.iter().map(|found| of_file(&folder.experiments.of(&found.0), found)).collect();
     format!(
         "<section id=\"tables\" aria-labelledby=\"tables-title\">\n<h2 id=\"tables-title\">Experiments and \
          comparisons</h2>\n{files}</section>\n"
     )
 }
 
-fn of_file(file: &str, command: &str, tables: &[Table]) -> String {
-    let (file, command) = (escape(file), escape(command));
+fn of_file(experiment: &str, (file, command, tables): &(String, String, Vec<Table>)) -> String {
+    let (experiment, file, command) = (escape(experiment), escape(file), escape(command));
     let tables: String = tables.iter().map(|table| of_table(&file, table)).collect();
-    format!("<h3><code>{file}</code></h3>\n<p class=\"note\">perf_test {command}</p>\n{tables}")
+    format!(
+        "<div data-experiment=\"{experiment}\">\n<h3><code>{file}</code></h3>\n<p class=\"note\">perf_test {command}</p>\n\
+         {tables}</div>\n"
+    )
 }
 
 fn of_table(file: &str, table: &Table) -> String {
