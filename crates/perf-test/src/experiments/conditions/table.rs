@@ -21,7 +21,7 @@ pub struct Comparison {
     /// The conditions, in the order of the plan.
     pub conditions: Vec<ConditionEntry>,
     /// The runs.
-    pub runs: Vec<RunResults>,
+    pub runs: Vec<LabelledResults>,
     /// Conditions and runs without figures.
     pub missing: Vec<Gap>,
 }
@@ -41,7 +41,7 @@ pub struct ConditionEntry {
 
 /// A run under all conditions.
 #[derive(Debug, Serialize)]
-pub struct RunResults {
+pub struct LabelledResults {
     /// Its label.
     pub label: String,
     /// Its arguments.
@@ -133,7 +133,8 @@ impl Comparison {
                 pool.rounds.extend(one.rounds.iter().cloned());
             }
         }
-        let runs = runs.into_iter().map(|(label, arguments, pools)| RunResults::of(label, arguments, pools)).collect();
+        let runs =
+            runs.into_iter().map(|(label, arguments, pools)| LabelledResults::of(label, arguments, pools)).collect();
         let entry = |(key, name): (&Key<'_>, String)| ConditionEntry {
             name,
             settings: key.condition.clone(),
@@ -197,8 +198,8 @@ fn names(keys: &[Key<'_>]) -> Vec<String> {
     keys.iter().enumerate().map(name).collect()
 }
 
-impl RunResults {
-    fn of(label: String, arguments: Vec<String>, pools: Vec<Pool>) -> RunResults {
+impl LabelledResults {
+    fn of(label: String, arguments: Vec<String>, pools: Vec<Pool>) -> LabelledResults {
         let cells: Vec<Cell> = pools.into_iter().map(Cell::of).collect();
         let best = |(index, figure)| {
             let interval = |cell: &'_ Cell| cell.figures.get(index).and_then(|figure: &CellFigure| figure.interval);
@@ -207,7 +208,7 @@ impl RunResults {
             Best::of(figure, &found)
         };
         let best = FIGURES.into_iter().enumerate().map(best).collect();
-        RunResults { label, arguments, cells, best }
+        LabelledResults { label, arguments, cells, best }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::FIGURES;
 use super::record::Gap;
 use super::setup::Setup;
-use super::table::{Cell, Comparison, RunResults};
+use super::table::{Cell, Comparison, LabelledResults};
 use crate::{
     experiments::results_file::{self, ResultsFile, Table},
     log::figures::{Figure, Values},
@@ -45,7 +45,7 @@ impl Comparison {
         ResultsFile { details: serde_json::to_value(self).ok(), ..file }
     }
 
-    fn of_run(&self, run: &RunResults) -> Table {
+    fn of_run(&self, run: &LabelledResults) -> Table {
         let mut header = vec!["condition".to_owned(), "n".to_owned()];
         header.extend(FIGURES.iter().map(|figure| figure.column.to_owned()));
         let mut rows = vec![header];
@@ -114,7 +114,8 @@ impl Comparison {
                 machines.join("; ")
             ));
         }
-        let of_cell = |run: &RunResults, cell: &Cell| cell.warnings.note(&format!("{}, {}", run.label, cell.condition));
+        let of_cell =
+            |run: &LabelledResults, cell: &Cell| cell.warnings.note(&format!("{}, {}", run.label, cell.condition));
         notes.extend(self.runs.iter().flat_map(|run| run.cells.iter().filter_map(move |cell| of_cell(run, cell))));
         let intervals = self.runs.iter().flat_map(|run| &run.cells).flat_map(|cell| &cell.figures);
         let confidence =

@@ -28,7 +28,7 @@
 //! | R5 a negative latency is a huge one, and so hidden | `latencies.rs`: `samples_received_before_they_were_sent_…` |
 //! | R6 the mean of several processes is that of their means; one without samples makes it NaN | `means_of_means`, `a_process_without_samples` |
 //! | R6 the process to wait for is guessed | `ends.rs`, `kills.rs` |
-//! | R7 columns were renamed, and the tool's own plots read the old ones | `report/full/tests.rs`: the log has a version and a schema, its types are what plots read |
+//! | R7 columns were renamed, and the tool's own plots read the old ones | `src/log/tests.rs`: the log has a version and a schema, its types are what plots read |
 //! | R8 with several processes some figures are missing | `counts.rs`: `all_strategies_count_the_same` |
 //! | R9 parts of the tool are not published | cannot be |
 
